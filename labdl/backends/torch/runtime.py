@@ -1,0 +1,102 @@
+"""PyTorch tensors, variables, gradients, optimisers and training steps."""
+
+import torch
+
+from labdl.spec import Spec
+
+_DTYPES = {str(d).removeprefix("torch."): d for d in (
+    torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16,
+    torch.float32, torch.float64, torch.complex64,
+)}  # fmt: skip
+
+
+def dtype(name: str) -> torch.dtype:
+    return _DTYPES[name]
+
+
+def spec_of(value) -> Spec:
+    return Spec(tuple(value.shape), str(value.dtype).removeprefix("torch."))
+
+
+def tensor(array):
+    return torch.tensor(array)
+
+
+def to_numpy(value):
+    value = value.detach()
+    return (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy()
+
+
+def seed(value: int) -> None:
+    torch.manual_seed(value)
+
+
+def variable(array, trainable: bool = True):
+    value = torch.tensor(array)
+    return torch.nn.Parameter(value) if trainable else torch.nn.Buffer(value)
+
+
+def assign(target, array) -> None:
+    with torch.no_grad():
+        target.copy_(torch.as_tensor(array))
+
+
+def finite(variables):
+    return next((i for i, v in enumerate(variables) if not torch.isfinite(v).all()), None)
+
+
+class Optimizer:
+    """torch.optim behind LabDL's settings; the fused or for-each kernels cost what native code costs."""
+
+    def __init__(self, native: torch.optim.Optimizer):
+        self.native = native
+
+    @property
+    def learning_rate(self) -> float:
+        return self.native.param_groups[0]["lr"]
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        for group in self.native.param_groups:
+            group["lr"] = value
+
+
+def optimizer(name: str, variables, settings: dict) -> Optimizer:
+    rate, decay = settings["learning_rate"], settings["weight_decay"]
+    if name == "sgd":
+        momentum, nesterov = settings["momentum"], settings["nesterov"]
+        return Optimizer(torch.optim.SGD(variables, rate, momentum=momentum, nesterov=nesterov, weight_decay=decay))
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
+    betas = (settings["beta_1"], settings["beta_2"])
+    return Optimizer(kind(variables, rate, betas=betas, eps=settings["epsilon"], weight_decay=decay, fused=True))
+
+
+def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
+    """Eager by default: on CPUs torch.compile makes training steps slower."""
+    native = optimizer.native
+    forward = torch.compile(forward) if compiled else forward
+
+    def step(x, y):
+        native.zero_grad(set_to_none=True)
+        loss, output = forward(x, y)
+        loss.backward()
+        native.step()
+        return loss.detach(), output
+
+    return step
+
+
+def evaluate_function(forward, compiled: bool | None = None):
+    forward = torch.compile(forward) if compiled else forward
+
+    def evaluate(*inputs):
+        with torch.inference_mode():
+            return forward(*inputs)
+
+    return evaluate
+
+
+def gradients(function, values):
+    leaves = [v.detach().requires_grad_() if not isinstance(v, torch.nn.Parameter) else v for v in values]
+    result = function(*leaves)
+    return result.detach(), torch.autograd.grad(result, leaves, allow_unused=True, materialize_grads=True)

@@ -1,0 +1,40 @@
+// jest runs the TypeScript sources in jsdom; types are checked by tsc, not here.
+
+// Published as ES modules only, so jest has to translate them too.
+const esModules = [
+  '@jupyter',
+  '@jupyterlab',
+  '@lumino',
+  '@microsoft',
+  '@codemirror',
+  '@lezer',
+  '@marijn',
+  '@rjsf',
+  'exenv-es6',
+  'lib0',
+  'lodash-es',
+  'nanoid',
+  'uplot',
+  'uuid',
+  'y-protocols',
+  'yjs'
+].join('|');
+
+module.exports = {
+  testEnvironment: 'jsdom',
+  // The "node" builds of yjs and React Flow are CommonJS; the "browser" ones are not.
+  testEnvironmentOptions: { customExportConditions: ['node', 'require'] },
+  testMatch: ['<rootDir>/src/**/__tests__/**/*.spec.{ts,tsx}'],
+  moduleFileExtensions: ['ts', 'tsx', 'js', 'mjs', 'cjs', 'json', 'node'],
+  moduleNameMapper: {
+    '\\.(css|less|sass|scss|svg)$': '<rootDir>/jest.style.js'
+  },
+  transform: {
+    '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tsconfig.json' }],
+    '^.+\\.m?js$': [
+      'ts-jest',
+      { tsconfig: { allowJs: true, isolatedModules: true, target: 'ES2020', esModuleInterop: true } }
+    ]
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${esModules}))`]
+};

@@ -1,0 +1,2 @@
+// Stands in for style sheets and icons, which jest cannot read.
+module.exports = '';

@@ -1,0 +1,51 @@
+// The last epoch in one line, and all epochs in a table that folds out.
+
+import { figure } from './format';
+import type { EpochRow } from './run-state';
+import type { Translator } from './translator';
+
+export function Epochs({ rows, trans }: { rows: readonly EpochRow[]; trans: Translator }): JSX.Element | null {
+  if (!rows.length) {
+    return null;
+  }
+  const last = rows[rows.length - 1];
+  const names = [...new Set(rows.flatMap(row => Object.keys(row.figures)))];
+  return (
+    <details className="labdl-dashboard-epochs">
+      <summary>
+        <span className="labdl-dashboard-summary">
+          {trans.__('Epoch %1:', last.epoch)}
+          {Object.entries(last.figures).map(([name, value]) => (
+            <span key={name}>
+              {name} <b>{figure(value)}</b>
+            </span>
+          ))}
+        </span>
+      </summary>
+      <div className="labdl-dashboard-table">
+        <table>
+          <thead>
+            <tr>
+              {[trans.__('epoch'), ...names, trans.__('samples/s')].map(name => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(row => (
+              <tr key={row.epoch}>
+                <th scope="row">{row.epoch}</th>
+                {names.map(name => (
+                  <td key={name}>{figure(row.figures[name])}</td>
+                ))}
+                <td>{row.samplesPerSecond === null ? '–' : figure(row.samplesPerSecond)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,43 @@
+// An append-only column of numbers whose views stay valid while it grows.
+
+export class Column {
+  private _buffer = new Float64Array(64);
+  private _length = 0;
+
+  get length(): number {
+    return this._length;
+  }
+
+  get last(): number | undefined {
+    return this._length ? this._buffer[this._length - 1] : undefined;
+  }
+
+  push(value: number): void {
+    if (this._length === this._buffer.length) {
+      const larger = new Float64Array(this._buffer.length * 2);
+      larger.set(this._buffer);
+      this._buffer = larger;
+    }
+    this._buffer[this._length++] = value;
+  }
+
+  /** No copy: what is written later lies behind the end of the view. */
+  view(): Float64Array {
+    return this._buffer.subarray(0, this._length);
+  }
+}
+
+/** The first index whose value is at least `value`, in an ascending array. */
+export function lowerBound(values: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle] < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,75 @@
+// Fewer points to draw, with the same outline: the lowest and the highest of each bucket.
+
+/**
+ * Indices of at most `limit` points of `y` within [from, to), in order. The first, the last, and the lowest and
+ * highest value of each bucket are kept; a bucket without finite values keeps one point, so that its gap is drawn.
+ */
+export function decimate(y: ArrayLike<number>, from: number, to: number, limit: number): Uint32Array {
+  const count = Math.max(0, to - from);
+  if (count <= limit || limit < 4) {
+    return Uint32Array.from({ length: count }, (_, i) => from + i);
+  }
+  const buckets = Math.floor((limit - 2) / 2);
+  const inner = count - 2;
+  const kept: number[] = [from];
+  for (let bucket = 0; bucket < buckets; bucket++) {
+    const begin = from + 1 + Math.floor((bucket * inner) / buckets);
+    const end = from + 1 + Math.floor(((bucket + 1) * inner) / buckets);
+    let lowest = -1;
+    let highest = -1;
+    for (let i = begin; i < end; i++) {
+      if (!Number.isFinite(y[i])) {
+        continue;
+      }
+      if (lowest < 0 || y[i] < y[lowest]) {
+        lowest = i;
+      }
+      if (highest < 0 || y[i] > y[highest]) {
+        highest = i;
+      }
+    }
+    if (lowest < 0) {
+      kept.push(begin);
+    } else if (lowest === highest) {
+      kept.push(lowest);
+    } else {
+      kept.push(Math.min(lowest, highest), Math.max(lowest, highest));
+    }
+  }
+  kept.push(to - 1);
+  return Uint32Array.from(kept);
+}
+
+export interface Curve {
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>;
+}
+
+/** One aligned table of several curves, as uPlot wants it: null is a gap, undefined "no point of this curve here". */
+export type Aligned = [number[], ...(number | null | undefined)[][]];
+
+export function align(curves: readonly Curve[]): Aligned {
+  const x: number[] = [];
+  const columns: (number | null | undefined)[][] = curves.map(() => []);
+  const at = curves.map(() => 0);
+  for (;;) {
+    let next = Infinity;
+    curves.forEach((curve, c) => {
+      if (at[c] < curve.x.length) {
+        next = Math.min(next, curve.x[at[c]]);
+      }
+    });
+    if (next === Infinity) {
+      return [x, ...columns];
+    }
+    x.push(next);
+    curves.forEach((curve, c) => {
+      if (at[c] < curve.x.length && curve.x[at[c]] === next) {
+        const value = curve.y[at[c]++];
+        columns[c].push(Number.isFinite(value) ? value : null);
+      } else {
+        columns[c].push(undefined);
+      }
+    });
+  }
+}

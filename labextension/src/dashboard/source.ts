@@ -1,0 +1,62 @@
+// The events of a run and where they come from: a host (JupyterLab, a widget) implements RunSource.
+
+export type RunCommand = 'pause' | 'resume' | 'stop';
+
+/** Numbers of a column; null (JSON) and NaN (binary) both mean "not a finite number". */
+export type Values = ArrayLike<number | null>;
+
+export interface StartEvent {
+  kind: 'start';
+  time: number;
+  id?: string;
+  model?: string;
+  backend?: string;
+  epochs?: number | null;
+  steps_per_epoch?: number | null;
+  batch_size?: number | null;
+  samples?: number | null;
+  metrics?: string[];
+  [setting: string]: unknown;
+}
+
+/** Columns of equal length: `step` and one for each figure that is logged at every step. */
+export interface StepsEvent {
+  kind: 'steps';
+  time: number;
+  step: ArrayLike<number>;
+  [column: string]: unknown;
+}
+
+/** Figures at the end of an epoch; the names of validation figures begin with "val_". */
+export interface EpochEvent {
+  kind: 'epoch';
+  time: number;
+  epoch: number;
+  step: number;
+  samples_per_second?: number | null;
+  [figure: string]: unknown;
+}
+
+export interface StatusEvent {
+  kind: 'status';
+  time: number;
+  status: 'running' | 'paused' | 'stopping';
+}
+
+export interface EndEvent {
+  kind: 'end';
+  time: number;
+  status: 'finished' | 'stopped' | 'failed';
+  message?: string | null;
+}
+
+export type RunEvent = StartEvent | StepsEvent | EpochEvent | StatusEvent | EndEvent;
+
+export type RunListener = (events: RunEvent[], alive: boolean) => void;
+
+export interface RunSource {
+  /** Replays the run from its start event, then goes on live. Returns the end of the subscription. */
+  subscribe(listener: RunListener): () => void;
+  /** Resolves when the command has been sent; the run answers with a status or end event. */
+  command(name: RunCommand): Promise<void>;
+}

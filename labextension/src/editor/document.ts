@@ -1,0 +1,331 @@
+// The graph as a shared document: one method a gesture, one transaction and one undo step each.
+import * as Y from 'yjs';
+
+import { Fragment } from './fragment';
+import {
+  EdgeData,
+  GraphData,
+  Json,
+  NodeData,
+  Position,
+  sameJson
+} from './model';
+import { nameOfType, newId, uniqueName } from './naming';
+import { Reader } from './reader';
+
+type Entry = Y.Map<unknown>;
+
+export interface NewNode {
+  type: string;
+  position: Position;
+  params?: { [key: string]: Json };
+}
+
+/** An edge into a node that does not exist yet. */
+export type NewEdge = Omit<EdgeData, 'target'>;
+
+export class GraphDocument {
+  readonly undoManager: Y.UndoManager;
+
+  constructor(
+    readonly ydoc: Y.Doc,
+    undoManager?: Y.UndoManager
+  ) {
+    this._nodes = ydoc.getMap<Entry>('nodes');
+    this._edges = ydoc.getMap<Entry>('edges');
+    this._positions = ydoc.getMap<Position>('positions');
+    this._meta = ydoc.getMap<unknown>('meta');
+    const scope = [this._nodes, this._edges, this._positions, this._meta];
+    this._ownsManager = undoManager === undefined;
+    this.undoManager =
+      undoManager ?? new Y.UndoManager(scope, { trackedOrigins: new Set() });
+    // A manager that the host made tracks the host's transactions; add ours.
+    this.undoManager.addToScope(scope);
+    this.undoManager.addTrackedOrigin(this);
+    this._reader = new Reader(ydoc);
+  }
+
+  dispose(): void {
+    this._reader.dispose();
+    if (this._ownsManager) {
+      this.undoManager.destroy();
+    } else {
+      this.undoManager.removeTrackedOrigin(this);
+    }
+  }
+
+  /** The graph as plain data; parts that did not change keep their identity. */
+  readonly snapshot = (): GraphData => this._reader.snapshot();
+
+  /** Calls back once after every transaction that changed the graph. */
+  readonly subscribe = (listener: () => void): (() => void) =>
+    this._reader.subscribe(listener);
+
+  // --- gestures ---
+
+  /** Adds a node with edges into it; returns its id. */
+  addNode(node: NewNode, incoming: NewEdge[] = []): string {
+    const id = newId('n', this._nodes);
+    this._gesture(() => {
+      const name = uniqueName(nameOfType(node.type), this._names());
+      this._writeNode(id, { type: node.type, name, params: node.params ?? {} });
+      this._positions.set(id, node.position);
+      incoming.forEach(edge => this._writeEdge({ ...edge, target: id }));
+    });
+    return id;
+  }
+
+  /** Adds an edge; `replaced` are the edges that give way to it. */
+  addEdge(edge: EdgeData, replaced: string[] = []): string {
+    let id = '';
+    this._gesture(() => {
+      replaced.forEach(old => this._edges.delete(old));
+      id = this._writeEdge(edge);
+    });
+    return id;
+  }
+
+  /** Removes nodes, the edges at them, and further edges. */
+  remove(nodes: Iterable<string>, edges: Iterable<string> = []): void {
+    const gone = new Set(nodes);
+    this._gesture(() => {
+      for (const id of edges) {
+        this._edges.delete(id);
+      }
+      for (const [id, edge] of Object.entries(this.snapshot().edges)) {
+        if (gone.has(edge.source) || gone.has(edge.target)) {
+          this._edges.delete(id);
+        }
+      }
+      gone.forEach(id => {
+        this._nodes.delete(id);
+        this._positions.delete(id);
+      });
+    });
+  }
+
+  /** Moves nodes; a run of moves with the same `typing` word is one undo step. */
+  move(positions: { [id: string]: Position }, typing?: string): void {
+    this._gesture(() => {
+      for (const [id, position] of Object.entries(positions)) {
+        if (this._nodes.has(id)) {
+          setIfNew(this._positions, id, position);
+        }
+      }
+    }, typing);
+  }
+
+  /** Sets a parameter; undefined goes back to the default. */
+  setParam(
+    id: string,
+    key: string,
+    value: Json | undefined,
+    typing?: string
+  ): void {
+    this._gesture(() => this._writeParam(id, key, value), typing);
+  }
+
+  rename(id: string, name: string, typing?: string): void {
+    this._gesture(() => {
+      const node = this._nodes.get(id);
+      if (node) {
+        setIfNew(node, 'name', name);
+      }
+    }, typing);
+  }
+
+  /** Gives the model another name. */
+  renameModel(name: string, typing?: string): void {
+    this._gesture(() => setIfNew(this._meta, 'name', name), typing);
+  }
+
+  /** Adds a copied piece of a graph, moved by `offset`; returns the new ids. */
+  paste(fragment: Fragment, offset: Position): string[] {
+    const ids = new Map<string, string>();
+    this._gesture(() => {
+      const names = this._names();
+      for (const [old, node] of Object.entries(fragment.nodes)) {
+        const id = newId('n', this._nodes);
+        const name = uniqueName(node.name, names);
+        names.add(name);
+        ids.set(old, id);
+        this._writeNode(id, { ...node, name });
+        const [x, y] = fragment.positions[old] ?? [0, 0];
+        this._positions.set(id, [x + offset[0], y + offset[1]]);
+      }
+      for (const edge of Object.values(fragment.edges)) {
+        const source = ids.get(edge.source);
+        const target = ids.get(edge.target);
+        if (source && target) {
+          this._writeEdge({ ...edge, source, target });
+        }
+      }
+    });
+    return [...ids.values()];
+  }
+
+  /**
+   * Makes the document say what `graph` says, touching only what differs.
+   * No undo step unless asked for: undo must not empty a file that was opened.
+   */
+  load(graph: GraphData, options: { undoable?: boolean } = {}): void {
+    const change = () => {
+      dropOthers(this._nodes, graph.nodes);
+      dropOthers(this._edges, graph.edges);
+      dropOthers(this._positions, graph.positions);
+      for (const [id, node] of Object.entries(graph.nodes)) {
+        this._writeNode(id, node);
+      }
+      Object.entries(graph.edges).forEach(([id, edge], order) =>
+        writeEntry(this._edges, id, { ...edge, order })
+      );
+      for (const [id, position] of Object.entries(graph.positions)) {
+        setIfNew(this._positions, id, position);
+      }
+      setIfNew(this._meta, 'name', graph.name);
+      setIfNew(this._meta, 'version', graph.version);
+    };
+    if (options.undoable) {
+      this._gesture(change);
+    } else {
+      this.endTyping();
+      this.ydoc.transact(change, 'load');
+    }
+  }
+
+  // --- undo ---
+
+  undo(): void {
+    this.endTyping();
+    this.undoManager.undo();
+  }
+
+  redo(): void {
+    this.endTyping();
+    this.undoManager.redo();
+  }
+
+  readonly canUndo = (): boolean => this.undoManager.undoStack.length > 0;
+
+  readonly canRedo = (): boolean => this.undoManager.redoStack.length > 0;
+
+  /** Calls back when undo or redo may have become possible or impossible. */
+  readonly subscribeHistory = (listener: () => void): (() => void) => {
+    const events = [
+      'stack-item-added',
+      'stack-item-popped',
+      'stack-cleared'
+    ] as const;
+    events.forEach(event => this.undoManager.on(event, listener));
+    return () => events.forEach(event => this.undoManager.off(event, listener));
+  };
+
+  /** The next change starts a new undo step, even in the same field. */
+  endTyping(): void {
+    this._typing = undefined;
+    this.undoManager.stopCapturing();
+  }
+
+  // --- inside a transaction ---
+
+  private _gesture(change: () => void, typing?: string): void {
+    const manager = this.undoManager;
+    const timeout = manager.captureTimeout;
+    if (typing !== undefined && typing === this._typing) {
+      // However slowly a person types, it is one step until they leave the field.
+      manager.captureTimeout = Infinity;
+    } else {
+      manager.stopCapturing();
+    }
+    this._typing = typing;
+    try {
+      this.ydoc.transact(change, this);
+    } finally {
+      manager.captureTimeout = timeout;
+    }
+  }
+
+  private _writeNode(id: string, node: NodeData): void {
+    const { params, ...rest } = node;
+    writeEntry(this._nodes, id, rest);
+    const held = this._params(id);
+    dropOthers(held, params);
+    for (const [key, value] of Object.entries(params)) {
+      setIfNew(held, key, value);
+    }
+  }
+
+  private _writeParam(id: string, key: string, value: Json | undefined): void {
+    if (!this._nodes.has(id)) {
+      return;
+    }
+    const params = this._params(id);
+    if (value === undefined) {
+      params.delete(key);
+    } else {
+      setIfNew(params, key, value);
+    }
+  }
+
+  private _writeEdge(edge: EdgeData): string {
+    const id = newId('e', this._edges);
+    // A map keeps no order for every reader, and the order of the edges into
+    // a variadic port means something: so it is written down.
+    let last = -1;
+    this._edges.forEach(entry => {
+      last = Math.max(last, Number(entry.get('order') ?? -1));
+    });
+    writeEntry(this._edges, id, { ...edge, order: last + 1 });
+    return id;
+  }
+
+  private _params(id: string): Y.Map<unknown> {
+    const node = this._nodes.get(id) as Entry;
+    const held = node.get('params');
+    if (held instanceof Y.Map) {
+      return held;
+    }
+    const params = new Y.Map<unknown>();
+    node.set('params', params);
+    return params;
+  }
+
+  private _names(): Set<string> {
+    const names = new Set<string>();
+    this._nodes.forEach(node => names.add(String(node.get('name'))));
+    return names;
+  }
+
+  private readonly _nodes: Y.Map<Entry>;
+  private readonly _edges: Y.Map<Entry>;
+  private readonly _positions: Y.Map<Position>;
+  private readonly _meta: Y.Map<unknown>;
+  private readonly _reader: Reader;
+  private readonly _ownsManager: boolean;
+  private _typing: string | undefined;
+}
+
+function setIfNew<T>(map: Y.Map<T>, key: string, value: T): void {
+  if (!map.has(key) || !sameJson(map.get(key), value)) {
+    map.set(key, value);
+  }
+}
+
+function writeEntry(map: Y.Map<Entry>, id: string, values: object): void {
+  let entry = map.get(id);
+  if (!entry) {
+    entry = new Y.Map<unknown>();
+    map.set(id, entry);
+  }
+  for (const [key, value] of Object.entries(values)) {
+    setIfNew(entry, key, value as unknown);
+  }
+}
+
+function dropOthers<T>(map: Y.Map<T>, wanted: object): void {
+  for (const key of [...map.keys()]) {
+    if (!(key in wanted)) {
+      map.delete(key);
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// The plain data the editor works on: the graph, the layers' schemas and the check's answer.
+
+/** A JSON value, as parameters hold them. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | Json[]
+  | { [key: string]: Json };
+
+export interface NodeData {
+  type: string;
+  /** Path of the node's parameters; unique in a graph, a Python identifier. */
+  name: string;
+  /** Only parameters that differ from the schema's default need be present. */
+  params: { [key: string]: Json };
+}
+
+export interface EdgeData {
+  source: string;
+  source_port: string;
+  target: string;
+  target_port: string;
+}
+
+export type Position = [number, number];
+
+export interface GraphData {
+  version: number;
+  name: string;
+  nodes: { [id: string]: NodeData };
+  edges: { [id: string]: EdgeData };
+  /** Lies beside the graph; may lack a node. */
+  positions: { [id: string]: Position };
+}
+
+export interface InputPort {
+  name: string;
+  /** Takes several edges, in edge order. */
+  variadic: boolean;
+  optional: boolean;
+}
+
+export interface OutputPort {
+  name: string;
+}
+
+/** The part of JSON Schema that parameters use. */
+export interface ParamSchema {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  default?: Json;
+  enum?: Json[];
+  const?: Json;
+  anyOf?: ParamSchema[];
+  oneOf?: ParamSchema[];
+  items?: ParamSchema;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  properties?: { [key: string]: ParamSchema };
+  required?: string[];
+}
+
+export interface LayerSchema {
+  type: string;
+  label: string;
+  category: string;
+  summary: string;
+  /** False for operators that only traced code brings: drawn, but not offered. */
+  palette: boolean;
+  inputs: InputPort[];
+  outputs: OutputPort[];
+  schema: ParamSchema;
+}
+
+export type Shape = (number | null)[];
+
+export interface TensorSpec {
+  shape: Shape;
+  dtype: string;
+}
+
+export interface NodeCheck {
+  outputs: { [port: string]: TensorSpec };
+  parameters: number;
+  problem: string | null;
+}
+
+export interface Problem {
+  node: string | null;
+  edge: string | null;
+  message: string;
+}
+
+export interface CheckResult {
+  nodes: { [id: string]: NodeCheck };
+  parameters: number;
+  problems: Problem[];
+}
+
+/** Layers by their type. */
+export type LayerTable = ReadonlyMap<string, LayerSchema>;
+
+export const EMPTY_GRAPH: GraphData = {
+  version: 1,
+  name: '',
+  nodes: {},
+  edges: {},
+  positions: {}
+};
+
+/** Whether two JSON values say the same. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) {
+    return true;
+  }
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null
+  ) {
+    return false;
+  }
+  if (Array.isArray(a) !== Array.isArray(b)) {
+    return false;
+  }
+  const left = Object.entries(a);
+  const right = b as { [key: string]: unknown };
+  return (
+    left.length === Object.keys(right).length &&
+    left.every(([key, value]) => key in right && sameJson(value, right[key]))
+  );
+}

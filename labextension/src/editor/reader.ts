@@ -1,0 +1,167 @@
+// Reads the shared document into plain data, re-reading only what a transaction touched.
+import * as Y from 'yjs';
+
+import { EdgeData, GraphData, Json, NodeData, Position } from './model';
+
+type Entry = Y.Map<unknown>;
+
+/** One root map, read entry by entry. */
+class Table<T> {
+  constructor(
+    private readonly _map: Y.Map<unknown>,
+    private readonly _read: (value: unknown) => T,
+    private readonly _order?: (a: unknown, b: unknown) => number
+  ) {}
+
+  value: { [id: string]: T } = {};
+
+  observe(touched: () => void): () => void {
+    const observer = (events: Y.YEvent<Y.AbstractType<unknown>>[]) => {
+      for (const event of events) {
+        if (event.path.length > 0) {
+          this._stale.add(String(event.path[0]));
+        } else {
+          event.changes.keys.forEach((_, id) => this._stale.add(id));
+        }
+      }
+      touched();
+    };
+    this._map.observeDeep(observer);
+    return () => this._map.unobserveDeep(observer);
+  }
+
+  refresh(): void {
+    if (this._started && this._stale.size === 0) {
+      return;
+    }
+    let entries = [...this._map.entries()];
+    if (this._order) {
+      const order = this._order;
+      entries = entries.sort((a, b) => order(a[1], b[1]));
+    }
+    const next: { [id: string]: T } = {};
+    for (const [id, value] of entries) {
+      const known = this._started && !this._stale.has(id);
+      next[id] = known && id in this.value ? this.value[id] : this._read(value);
+    }
+    this.value = next;
+    this._started = true;
+    this._stale.clear();
+  }
+
+  private _started = false;
+  private readonly _stale = new Set<string>();
+}
+
+export class Reader {
+  constructor(ydoc: Y.Doc) {
+    const map = (name: string) => ydoc.getMap<unknown>(name);
+    this._nodes = new Table(map('nodes'), readNode);
+    this._edges = new Table(map('edges'), readEdge, byOrder);
+    this._positions = new Table(map('positions'), readPosition);
+    this._meta = new Table(map('meta'), plain);
+    const touched = () => {
+      this._snapshot = undefined;
+    };
+    const stops = [
+      this._nodes.observe(touched),
+      this._edges.observe(touched),
+      this._positions.observe(touched),
+      this._meta.observe(touched)
+    ];
+    let told: GraphData | undefined;
+    const announce = () => {
+      if (this._snapshot === undefined || this._snapshot !== told) {
+        told = this.snapshot();
+        [...this._listeners].forEach(listener => listener());
+      }
+    };
+    told = this.snapshot();
+    ydoc.on('afterTransaction', announce);
+    this.dispose = () => {
+      stops.forEach(stop => stop());
+      ydoc.off('afterTransaction', announce);
+      this._listeners.clear();
+    };
+  }
+
+  readonly dispose: () => void;
+
+  snapshot(): GraphData {
+    if (!this._snapshot) {
+      this._nodes.refresh();
+      this._edges.refresh();
+      this._positions.refresh();
+      this._meta.refresh();
+      const meta = this._meta.value;
+      this._snapshot = {
+        version: typeof meta.version === 'number' ? meta.version : 1,
+        name: typeof meta.name === 'string' ? meta.name : '',
+        nodes: this._nodes.value,
+        edges: this._edges.value,
+        positions: this._positions.value
+      };
+    }
+    return this._snapshot;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
+  }
+
+  private _snapshot: GraphData | undefined;
+  private readonly _nodes: Table<NodeData>;
+  private readonly _edges: Table<EdgeData>;
+  private readonly _positions: Table<Position>;
+  private readonly _meta: Table<Json>;
+  private readonly _listeners = new Set<() => void>();
+}
+
+/** Shared types and Python's big integers as plain JSON. */
+function plain(value: unknown): Json {
+  if (value instanceof Y.AbstractType) {
+    return plain(value.toJSON());
+  }
+  if (typeof value === 'bigint') {
+    return Number(value);
+  }
+  if (Array.isArray(value)) {
+    return value.map(plain);
+  }
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, plain(item)])
+    );
+  }
+  return value as Json;
+}
+
+function readNode(value: unknown): NodeData {
+  const node = plain(value) as unknown as NodeData;
+  return { type: node.type, name: node.name, params: node.params ?? {} };
+}
+
+function readEdge(value: unknown): EdgeData {
+  const edge = plain(value) as unknown as EdgeData;
+  return {
+    source: edge.source,
+    source_port: edge.source_port,
+    target: edge.target,
+    target_port: edge.target_port
+  };
+}
+
+function readPosition(value: unknown): Position {
+  const [x, y] = plain(value) as Position;
+  return [x, y];
+}
+
+function byOrder(a: unknown, b: unknown): number {
+  const order = (entry: unknown) =>
+    Number((entry as Entry).get('order') ?? Infinity);
+  const left = order(a);
+  const right = order(b);
+  // Infinity - Infinity is not a number; equal ones keep the map's order.
+  return left === right ? 0 : left - right;
+}

@@ -1,0 +1,48 @@
+// Which nodes and edges are selected: one store that canvas, inspector and commands share.
+
+export interface Selected {
+  readonly nodes: ReadonlySet<string>;
+  readonly edges: ReadonlySet<string>;
+}
+
+const NOTHING: Selected = { nodes: new Set(), edges: new Set() };
+
+function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every(id => b.has(id));
+}
+
+export class SelectionStore {
+  readonly state = (): Selected => this._state;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
+  };
+
+  set(nodes: Iterable<string>, edges: Iterable<string> = []): void {
+    const next = { nodes: new Set(nodes), edges: new Set(edges) };
+    if (
+      sameSet(next.nodes, this._state.nodes) &&
+      sameSet(next.edges, this._state.edges)
+    ) {
+      return;
+    }
+    this._state = next;
+    [...this._listeners].forEach(listener => listener());
+  }
+
+  clear(): void {
+    this.set([]);
+  }
+
+  /** Selects or deselects some, leaving the rest as it is. */
+  change(kind: 'nodes' | 'edges', changes: Map<string, boolean>): void {
+    const ids = new Set(this._state[kind]);
+    changes.forEach((on, id) => (on ? ids.add(id) : ids.delete(id)));
+    const next = { ...this._state, [kind]: ids };
+    this.set(next.nodes, next.edges);
+  }
+
+  private _state: Selected = NOTHING;
+  private readonly _listeners = new Set<() => void>();
+}

@@ -1,0 +1,21 @@
+// How the editor asks for the words it shows; JupyterLab's TranslationBundle fits.
+
+export interface Translator {
+  __(text: string, ...args: unknown[]): string;
+  _n(singular: string, plural: string, n: number, ...args: unknown[]): string;
+}
+
+function fill(text: string, args: unknown[]): string {
+  return text.replace(/%(\d+)/g, (whole, index: string) => {
+    const value = args[Number(index) - 1];
+    return value === undefined ? whole : String(value);
+  });
+}
+
+/** The words as they are written in the source, for hosts without translations. */
+export const plainTranslator: Translator = {
+  __: (text, ...args) => fill(text, args),
+  // gettext passes the number as the first argument
+  _n: (singular, plural, n, ...args) =>
+    fill(n === 1 ? singular : plural, [n, ...args])
+};

@@ -1,0 +1,128 @@
+// Requests to the routes of LabDL's server extension, with their types.
+
+import { URLExt } from '@jupyterlab/coreutils';
+import { Contents, ServerConnection } from '@jupyterlab/services';
+
+import type { RunCommand, RunEvent } from '../dashboard/source';
+import type { EditorHost } from '../editor/host';
+import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
+
+export interface BackendInfo {
+  name: string;
+  version: string | null;
+  /** Why the backend cannot be used here, and what to do about it; null when it can. */
+  problem: string | null;
+}
+
+export interface DatasetInfo {
+  name: string;
+  summary: string;
+  input_shape: (number | null)[];
+  classes: number | null;
+  samples: number;
+}
+
+/** What a model can be trained on, with, and by. */
+export interface TrainingChoices {
+  datasets: DatasetInfo[];
+  backends: BackendInfo[];
+  optimizers: string[];
+  defaults?: Partial<TrainingSettings>;
+}
+
+export interface TrainingSettings {
+  backend: string;
+  dataset: string;
+  optimizer: string;
+  learning_rate: number;
+  epochs: number;
+  batch_size: number;
+}
+
+/** Python code that trains a saved model, and the folder in which it will write its run. */
+export interface TrainingCode {
+  code: string;
+  run: string;
+}
+
+export interface RunAnswer {
+  offset: number;
+  events: RunEvent[];
+  alive: boolean;
+}
+
+export class LabDLApi implements EditorHost {
+  constructor(private readonly settings: ServerConnection.ISettings) {}
+
+  /** The layers that exist; asked for once, a failure is asked again. */
+  layers(): Promise<LayerSchema[]> {
+    this._layers ??= this.get<{ layers: LayerSchema[] }>('layers').then(
+      answer => answer.layers,
+      error => {
+        this._layers = null;
+        throw error;
+      }
+    );
+    return this._layers;
+  }
+
+  check(graph: GraphData): Promise<CheckResult> {
+    return this.send<CheckResult>('POST', 'check', {}, { graph });
+  }
+
+  async code(graph: GraphData): Promise<string> {
+    const answer = await this.send<{ source: string }>('POST', 'code', {}, { graph });
+    return answer.source;
+  }
+
+  choices(): Promise<TrainingChoices> {
+    return this.get<TrainingChoices>('datasets');
+  }
+
+  newGraph(): Promise<GraphData> {
+    return this.get<GraphData>('new');
+  }
+
+  readGraph(path: string, options: { content: boolean; hash: boolean }): Promise<Contents.IModel> {
+    return this.get<Contents.IModel>('graph', {
+      path,
+      content: options.content ? '1' : '0',
+      hash: options.hash ? '1' : '0'
+    });
+  }
+
+  writeGraph(path: string, graph: GraphData): Promise<Contents.IModel> {
+    return this.send<Contents.IModel>('PUT', 'graph', { path }, { content: graph });
+  }
+
+  trainingCode(path: string, settings: TrainingSettings): Promise<TrainingCode> {
+    return this.send<TrainingCode>('POST', 'train', {}, { path, ...settings });
+  }
+
+  run(path: string, offset: number): Promise<RunAnswer> {
+    return this.get<RunAnswer>('run', { path, offset: `${offset}` });
+  }
+
+  async control(path: string, command: RunCommand): Promise<void> {
+    await this.send<object>('POST', 'run/control', {}, { path, command });
+  }
+
+  private get<T>(route: string, query: Record<string, string> = {}): Promise<T> {
+    return this.request<T>(route, query, { method: 'GET' });
+  }
+
+  private send<T>(method: 'POST' | 'PUT', route: string, query: Record<string, string>, body: object): Promise<T> {
+    return this.request<T>(route, query, { method, body: JSON.stringify(body) });
+  }
+
+  private async request<T>(route: string, query: Record<string, string>, init: RequestInit): Promise<T> {
+    const url = URLExt.join(this.settings.baseUrl, 'labdl', route) + URLExt.objectToQueryString(query);
+    const response = await ServerConnection.makeRequest(url, init, this.settings);
+    if (!response.ok) {
+      throw await ServerConnection.ResponseError.create(response);
+    }
+    return (await response.json()) as T;
+  }
+
+  private _layers: Promise<LayerSchema[]> | null = null;
+}

@@ -1,0 +1,180 @@
+// A model graph as a JupyterLab document: the shared data, the document model over it, and the model's factory.
+
+import { DocumentChange, YDocument } from '@jupyter/ydoc';
+import { IChangedArgs } from '@jupyterlab/coreutils';
+import { DocumentRegistry } from '@jupyterlab/docregistry';
+import { Contents } from '@jupyterlab/services';
+import { JSONValue, PartialJSONValue, ReadonlyPartialJSONValue } from '@lumino/coreutils';
+import { ISignal, Signal } from '@lumino/signaling';
+import * as Y from 'yjs';
+
+import { GraphDocument } from '../editor/document';
+import type { GraphData } from '../editor/model';
+
+/** A change of the document; `graph` says that the graph itself changed, and not only its state. */
+export interface LabDLChange extends DocumentChange {
+  graph?: boolean;
+}
+
+const ROOTS = ['nodes', 'edges', 'positions', 'meta'];
+
+/** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
+export class LabDLDocument extends YDocument<LabDLChange> {
+  readonly version = '1.0.0';
+  readonly graph: GraphDocument;
+
+  constructor() {
+    super();
+    this.graph = new GraphDocument(this.ydoc, this.undoManager);
+    this._roots = ROOTS.map(name => this.ydoc.getMap(name));
+    this._roots.forEach(root => root.observeDeep(this._onGraphChanged));
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._roots.forEach(root => root.unobserveDeep(this._onGraphChanged));
+      this.graph.dispose();
+      super.dispose();
+    }
+  }
+
+  getSource(): JSONValue {
+    return this.graph.snapshot() as unknown as JSONValue;
+  }
+
+  /** Take over what is on disk; the document is clean afterwards. */
+  setSource(value: JSONValue | string): void {
+    const data = (typeof value === 'string' ? JSON.parse(value) : value) as unknown as GraphData;
+    this._loading = true;
+    try {
+      this.graph.load(data);
+    } finally {
+      this._loading = false;
+    }
+    this.dirty = false;
+  }
+
+  private _onGraphChanged = (_events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): void => {
+    // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
+    if (transaction.local && !this._loading) {
+      this.dirty = true;
+    }
+    this._changed.emit({ graph: true });
+  };
+
+  private readonly _roots: Y.Map<unknown>[];
+  private _loading = false;
+}
+
+export class LabDLModel implements DocumentRegistry.IModel {
+  readonly sharedModel: LabDLDocument;
+  readonly collaborative: boolean;
+  readonly defaultKernelName = '';
+  readonly defaultKernelLanguage = 'python';
+
+  constructor(options: DocumentRegistry.IModelOptions<LabDLDocument> = {}) {
+    this.sharedModel = options.sharedModel ?? new LabDLDocument();
+    this.collaborative = options.collaborationEnabled ?? false;
+    this.sharedModel.changed.connect(this._onChanged, this);
+  }
+
+  get graph(): GraphDocument {
+    return this.sharedModel.graph;
+  }
+
+  get contentChanged(): ISignal<this, void> {
+    return this._contentChanged;
+  }
+
+  get stateChanged(): ISignal<this, IChangedArgs<unknown>> {
+    return this._stateChanged;
+  }
+
+  get dirty(): boolean {
+    return this.sharedModel.dirty;
+  }
+  set dirty(value: boolean) {
+    if (value !== this.dirty) {
+      this.sharedModel.dirty = value;
+    }
+  }
+
+  get readOnly(): boolean {
+    return this._readOnly;
+  }
+  set readOnly(newValue: boolean) {
+    const oldValue = this._readOnly;
+    if (newValue !== oldValue) {
+      this._readOnly = newValue;
+      this._stateChanged.emit({ name: 'readOnly', oldValue, newValue });
+    }
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      Signal.clearData(this);
+    }
+  }
+
+  toString(): string {
+    return JSON.stringify(this.sharedModel.getSource());
+  }
+
+  fromString(value: string): void {
+    this.sharedModel.setSource(value);
+  }
+
+  toJSON(): PartialJSONValue {
+    return this.sharedModel.getSource();
+  }
+
+  fromJSON(value: ReadonlyPartialJSONValue): void {
+    this.sharedModel.setSource(value as JSONValue);
+  }
+
+  private _onChanged(_sender: LabDLDocument, change: LabDLChange): void {
+    for (const state of change.stateChange ?? []) {
+      if (state.oldValue !== state.newValue) {
+        this._stateChanged.emit(state);
+      }
+    }
+    if (change.graph) {
+      this._contentChanged.emit();
+    }
+  }
+
+  private _contentChanged = new Signal<this, void>(this);
+  private _stateChanged = new Signal<this, IChangedArgs<unknown>>(this);
+  private _readOnly = false;
+  private _isDisposed = false;
+}
+
+export class LabDLModelFactory implements DocumentRegistry.IModelFactory<LabDLModel, LabDLDocument> {
+  readonly name = 'labdl';
+  readonly contentType: Contents.ContentType = 'file';
+  readonly fileFormat: Contents.FileFormat = 'json';
+  readonly collaborative = false;
+
+  createNew(options?: DocumentRegistry.IModelOptions<LabDLDocument>): LabDLModel {
+    return new LabDLModel(options);
+  }
+
+  preferredLanguage(): string {
+    return 'python';
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+  }
+
+  private _isDisposed = false;
+}

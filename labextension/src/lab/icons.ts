@@ -1,0 +1,13 @@
+// The icons that LabDL brings; everything else uses JupyterLab's own.
+
+import { LabIcon } from '@jupyterlab/ui-components';
+
+import fitSvg from '../../style/icons/fit.svg';
+import graphSvg from '../../style/icons/graph.svg';
+import layoutSvg from '../../style/icons/layout.svg';
+import runSvg from '../../style/icons/run.svg';
+
+export const graphIcon = new LabIcon({ name: 'labdl:graph', svgstr: graphSvg });
+export const layoutIcon = new LabIcon({ name: 'labdl:layout', svgstr: layoutSvg });
+export const fitIcon = new LabIcon({ name: 'labdl:fit', svgstr: fitSvg });
+export const runsIcon = new LabIcon({ name: 'labdl:run', svgstr: runSvg });

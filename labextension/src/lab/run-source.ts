@@ -1,0 +1,157 @@
+// The events of a run, read from its folder through the server: a refreshed page replays them from the start.
+
+import { ServerConnection } from '@jupyterlab/services';
+import { IDisposable } from '@lumino/disposable';
+import { Poll } from '@lumino/polling';
+import { ISignal, Signal } from '@lumino/signaling';
+
+import type { RunCommand, RunEvent, RunListener, RunSource } from '../dashboard/source';
+import type { LabDLApi, RunAnswer } from './api';
+
+// milliseconds between two questions to the server
+const LIVE = 250;
+const HIDDEN = 2000;
+const MISSING = 1000;
+const SILENT = 5000;
+/** The server stops at 4 MiB; an answer about this long says that more waits behind it. */
+const MORE_WAITS = 1024 * 1024;
+
+export class LabRunSource implements RunSource, IDisposable {
+  constructor(
+    readonly path: string,
+    private readonly api: LabDLApi
+  ) {
+    this._poll = new Poll({
+      auto: false,
+      factory: () => this._read(),
+      frequency: { interval: LIVE, backoff: true, max: SILENT },
+      name: `labdl:run:${path}`,
+      standby: 'when-hidden'
+    });
+  }
+
+  /** Whether a process works on this run; unknown (null) until the server has answered. */
+  get live(): boolean | null {
+    return this._live;
+  }
+
+  /** Emitted when `live` changes. */
+  get liveChanged(): ISignal<this, void> {
+    return this._liveChanged;
+  }
+
+  get isDisposed(): boolean {
+    return this._poll.isDisposed;
+  }
+
+  dispose(): void {
+    if (!this.isDisposed) {
+      this._poll.dispose();
+      this._listeners.clear();
+      Signal.clearData(this);
+    }
+  }
+
+  subscribe(listener: RunListener): () => void {
+    this._listeners.add(listener);
+    if (this._events.length) {
+      listener([...this._events], this._live ?? true);
+    }
+    if (this._listeners.size === 1 && !this._ended) {
+      void this._poll.start();
+    }
+    return () => {
+      this._listeners.delete(listener);
+      if (!this._listeners.size && !this.isDisposed) {
+        void this._poll.stop();
+      }
+    };
+  }
+
+  async command(name: RunCommand): Promise<void> {
+    await this.api.control(this.path, name);
+    void this._poll.refresh();
+  }
+
+  /** Read less often while nobody can see it. */
+  setVisible(visible: boolean): void {
+    this._visible = visible;
+    this._pace();
+    if (visible && !this._ended && this._listeners.size) {
+      void this._poll.refresh();
+    }
+  }
+
+  private async _read(): Promise<void> {
+    for (;;) {
+      const before = this._offset;
+      const answer = await this._ask(before);
+      if (!answer || this.isDisposed) {
+        return;
+      }
+      this._offset = answer.offset;
+      this._tell(answer.events, answer.alive);
+      if (answer.offset - before < MORE_WAITS) {
+        return;
+      }
+    }
+  }
+
+  /** What the server has from `offset` on; null while there is no run yet: frameworks take seconds to load. */
+  private async _ask(offset: number): Promise<RunAnswer | null> {
+    try {
+      const answer = await this.api.run(this.path, offset);
+      this._setMissing(false);
+      return answer;
+    } catch (error) {
+      if (error instanceof ServerConnection.ResponseError && error.response.status === 404) {
+        this._setMissing(true);
+        return null;
+      }
+      throw error;
+    }
+  }
+
+  private _setMissing(missing: boolean): void {
+    if (missing !== this._missing) {
+      this._missing = missing;
+      this._pace();
+    }
+  }
+
+  private _tell(events: RunEvent[], alive: boolean): void {
+    this._events = this._events.concat(events);
+    this._ended = events.some(event => event.kind === 'end') || this._ended;
+    const live = alive && !this._ended;
+    const changed = live !== this._live;
+    this._live = live;
+    if (events.length || changed) {
+      this._listeners.forEach(listener => listener(events, live));
+    }
+    if (changed) {
+      this._pace();
+      this._liveChanged.emit();
+    }
+    if (this._ended) {
+      void this._poll.stop();
+    }
+  }
+
+  private _pace(): void {
+    if (!this.isDisposed) {
+      const seen = this._missing ? MISSING : this._visible ? LIVE : HIDDEN;
+      const interval = this._live === false ? SILENT : seen;
+      this._poll.frequency = { interval, backoff: true, max: SILENT };
+    }
+  }
+
+  private _poll: Poll;
+  private _listeners = new Set<RunListener>();
+  private _liveChanged = new Signal<this, void>(this);
+  private _events: RunEvent[] = [];
+  private _offset = 0;
+  private _live: boolean | null = null;
+  private _missing = false;
+  private _visible = true;
+  private _ended = false;
+}

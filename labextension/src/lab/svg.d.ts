@@ -1,0 +1,5 @@
+// SVG files are imported as text.
+declare module '*.svg' {
+  const source: string;
+  export default source;
+}
