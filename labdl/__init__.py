@@ -7,3 +7,5 @@ from labdl.ops.creation import seed
 from labdl.spec import Spec
 
 __version__ = "0.1.0"
+from labdl import nn  # noqa: E402
+from labdl.graph import trace  # noqa: E402

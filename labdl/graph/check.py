@@ -1,0 +1,127 @@
+"""Shape inference over a graph: what each node gives, and a plain sentence for each that does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from labdl.errors import LabDLError
+from labdl.graph.graph import Graph
+from labdl.graph.node import make, output_port, outputs_of, ports_of
+from labdl.nn.module import Module
+from labdl.spec import Spec, show
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that does not fit, where it is, in a sentence."""
+
+    message: str
+    node: str | None = None
+    edge: str | None = None
+
+
+@dataclass
+class Checked:
+    """Everything that a check finds out."""
+
+    specs: dict[str, dict[str, Spec]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    made: dict[str, object] = field(default_factory=dict)
+
+
+def check(graph: Graph) -> Checked:
+    """Walk the graph from its inputs and infer every shape; a node behind a problem stays without a shape."""
+    result = Checked()
+    order, cyclic = graph.order()
+    incoming = graph.incoming()
+    for node_id in cyclic:
+        result.problems.append(Problem("lies on a loop: a network's connections must lead forward", node_id))
+    for node_id in order:
+        _check_node(graph, node_id, incoming[node_id], result)
+    if graph.nodes and not graph.inputs():
+        result.problems.append(Problem("the graph has no Input: add one and give it the shape of the data"))
+    return result
+
+
+def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
+    node = graph.nodes[node_id]
+    try:
+        ports = {p.name: p for p in ports_of(node)}
+        made = result.made[node_id] = make(node)
+    except (LabDLError, ValueError, TypeError) as error:
+        result.problems.append(Problem(_sentence(error), node_id))
+        return
+    values, complete = {}, True
+    for name, edges in incoming.items():
+        if name not in ports:
+            listed = ", ".join(ports) or "none"
+            result.problems.append(Problem(f"{node.type} has no input {name!r} (it has {listed})", node_id, edges[0][0]))
+            complete = False
+            continue
+        if len(edges) > 1 and not ports[name].variadic:
+            result.problems.append(Problem(f"input {name} takes one connection, received {len(edges)}", node_id, edges[1][0]))
+            complete = False
+            continue
+        found = []
+        for edge_id, edge in edges:
+            given = result.specs.get(edge.source)
+            if given is not None and edge.source_port not in given:
+                source = graph.nodes[edge.source]
+                message = f"{source.name} has no output {edge.source_port!r}"
+                result.problems.append(Problem(message, node_id, edge_id))
+            found.append(None if given is None else given.get(edge.source_port))
+        complete = complete and None not in found
+        values[name] = found if ports[name].variadic else found[0]
+    is_operator = not isinstance(made, Module)
+    missing = [p.name for p in ports.values() if p.name not in incoming and not p.optional
+               and not (is_operator and p.name in node.params)]  # fmt: skip
+    if missing:
+        result.problems.append(Problem(f"not connected: draw a line to its input {missing[0]}", node_id))
+        return
+    if not complete:
+        return  # the cause is shown where it is
+    try:
+        outputs = _infer(node, made, ports, values)
+    except (LabDLError, ValueError, TypeError, IndexError) as error:
+        result.problems.append(Problem(_sentence(error), node_id))
+        return
+    listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    names = outputs_of(node)
+    result.specs[node_id] = {names[i] if i < len(names) else output_port(i): s for i, s in enumerate(listed)}
+    result.counts[node_id] = made.count_parameters() if isinstance(made, Module) else 0
+
+
+def _infer(node, made, ports, values):
+    if node.type == "Input":
+        return made.spec
+    if not isinstance(made, Module):
+        return made(values)
+    args = []
+    for name, port in ports.items():
+        if name in values:
+            args += values[name] if port.variadic else [values[name]]
+        else:
+            args += [] if port.variadic else [None]
+    return made(*args)
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]
+
+
+def summary(graph: Graph) -> str:
+    """A table of nodes, output shapes and parameter counts, in order of computation."""
+    result = check(graph)
+    problems = {p.node: p.message for p in result.problems}
+    rows = [("Name", "Layer", "Output", "Parameters")]
+    for node_id in [*graph.order()[0], *graph.order()[1]]:
+        node = graph.nodes[node_id]
+        shapes = " ".join(show(s.shape) for s in result.specs.get(node_id, {}).values()) or problems.get(node_id, "?")
+        rows.append((node.name, node.type, shapes, f"{result.counts.get(node_id, 0):,}"))
+    widths = [max(len(r[i]) for r in rows) for i in range(4)]
+    lines = ["  ".join((*(c.ljust(w) for c, w in zip(r[:3], widths, strict=False)), r[3].rjust(widths[3]))) for r in rows]
+    rule = "-" * len(lines[0])
+    total = f"{sum(result.counts.values()):,} trainable parameters"
+    return "\n".join([lines[0], rule, *lines[1:], rule, total])

@@ -1,0 +1,161 @@
+"""The graph: layers and connections as plain, frozen data. An edit returns a new graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from labdl.errors import ModelError
+
+if TYPE_CHECKING:
+    from labdl.graph.check import Problem
+    from labdl.graph.module import GraphModule
+    from labdl.spec import Spec
+
+VERSION = 1
+# A name is the path of the layer's parameters in files: words joined by "/".
+NAME = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One layer (type "Conv2d") or operator (type "ops.relu") with its hyper-parameters."""
+
+    type: str
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A connection from an output port of one node to an input port of another."""
+
+    source: str
+    target: str
+    source_port: str = "output"
+    target_port: str = "x"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Layers and connections of a model, by unique id (R7.3). Canvas positions lie beside them."""
+
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    edges: Mapping[str, Edge] = field(default_factory=dict)
+    name: str = "model"
+    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self):
+        names: dict[str, str] = {}
+        for node_id, node in self.nodes.items():
+            if not isinstance(node.name, str) or not NAME.fullmatch(node.name):
+                raise ModelError(f"node {node_id!r} has the name {node.name!r}: use letters, digits and _")
+            if node.name in names:
+                raise ModelError(f"nodes {names[node.name]!r} and {node_id!r} are both named {node.name!r}")
+            names[node.name] = node_id
+        for edge_id, edge in self.edges.items():
+            for end in (edge.source, edge.target):
+                if end not in self.nodes:
+                    raise ModelError(f"edge {edge_id!r} leads to node {end!r}, which does not exist")
+
+    # -- data in and out
+
+    def to_dict(self) -> dict[str, Any]:
+        """The graph as JSON data (see the file format)."""
+        return {
+            "version": VERSION,
+            "name": self.name,
+            "nodes": {i: {"type": n.type, "name": n.name, "params": _json(n.params)} for i, n in self.nodes.items()},
+            "edges": {i: {"source": e.source, "source_port": e.source_port, "target": e.target,
+                          "target_port": e.target_port} for i, e in self.edges.items()},
+            "positions": {i: list(p) for i, p in self.positions.items()},
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Graph:
+        """A graph from JSON data. Raises ModelError that names what is missing or wrong."""
+        try:
+            nodes = {str(i): Node(str(n["type"]), n["name"], _tuples(dict(n.get("params", {}))))
+                     for i, n in data["nodes"].items()}  # fmt: skip
+            edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
+                                  str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
+            positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items() if i in nodes}
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+            raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
+        return cls(nodes, edges, str(data.get("name", "model")), positions)
+
+    # -- reading
+
+    def incoming(self) -> dict[str, dict[str, list[tuple[str, Edge]]]]:
+        """For each node, its input ports with the edges that enter them, in order."""
+        found: dict[str, dict[str, list[tuple[str, Edge]]]] = {i: {} for i in self.nodes}
+        for edge_id, edge in self.edges.items():
+            found[edge.target].setdefault(edge.target_port, []).append((edge_id, edge))
+        return found
+
+    def order(self) -> tuple[list[str], list[str]]:
+        """Node ids so that sources come first, and those that cannot be ordered because they lie on a cycle."""
+        waiting = dict.fromkeys(self.nodes, 0)
+        after: dict[str, list[str]] = {i: [] for i in self.nodes}
+        for edge in self.edges.values():
+            waiting[edge.target] += 1
+            after[edge.source].append(edge.target)
+        ready = [i for i, n in waiting.items() if n == 0]
+        done: list[str] = []
+        for node_id in ready:  # grows while it is walked
+            done.append(node_id)
+            for target in after[node_id]:
+                waiting[target] -= 1
+                if waiting[target] == 0:
+                    ready.append(target)
+        placed = set(done)
+        return done, [i for i in self.nodes if i not in placed]
+
+    def inputs(self) -> list[str]:
+        return [i for i, n in self.nodes.items() if n.type == "Input"]
+
+    def outputs(self) -> list[str]:
+        """The sinks: nodes whose output nobody uses."""
+        used = {e.source for e in self.edges.values()}
+        return [i for i in self.nodes if i not in used]
+
+    # -- meaning
+
+    def check(self) -> tuple[dict[str, dict[str, Spec]], list[Problem]]:
+        """Specs of every output port by node id, and what does not fit; needs no framework."""
+        from labdl.graph.check import check
+
+        result = check(self)
+        return result.specs, result.problems
+
+    def to_module(self) -> GraphModule:
+        """A model that computes this graph, not built yet. Raises ModelError where the graph does not fit together."""
+        from labdl.graph.module import GraphModule
+
+        return GraphModule(self)
+
+    def to_python(self) -> str:
+        """The graph as the source of a Module."""
+        from labdl.graph.source import to_python
+
+        return to_python(self)
+
+    def summary(self) -> str:
+        """A table of nodes, output shapes and parameter counts."""
+        from labdl.graph.check import summary
+
+        return summary(self)
+
+
+def _json(value):
+    if isinstance(value, Mapping):
+        return {k: _json(v) for k, v in value.items()}
+    return [_json(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def _tuples(value):
+    if isinstance(value, dict):
+        return {k: _tuples(v) for k, v in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

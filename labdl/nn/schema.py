@@ -1,0 +1,178 @@
+"""Layers as annotated classes: registration, checking of hyper-parameters, and the schema that everything else reads (D6)."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from typing import Any, Literal, get_args, get_origin
+
+from labdl.errors import ConfigError
+from labdl.nn.module import Module
+from labdl.ops.operator import OPERATORS, Operator, Sample
+
+LAYERS: dict[str, type[Module]] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """A named input of a layer."""
+
+    name: str
+    variadic: bool = False
+    optional: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """Hyper-parameters and inputs with which docs and tests try a layer."""
+
+    params: dict[str, Any]
+    inputs: tuple[Sample, ...]
+
+
+def layer(
+    example: dict[str, Any] | None = None,
+    *inputs: Sample,
+    outputs: tuple[str, ...] = ("output",),
+    category: str | None = None,
+):
+    """Register a layer: its annotated fields become hyper-parameters, the palette's form and the columns of the file.
+
+    ``example`` and ``inputs`` are what docs and tests try it with. Its place in the palette is the name of the file it
+    is written in, unless ``category`` says otherwise.
+    """
+
+    def register(cls: type[Module]) -> type[Module]:
+        cls = dataclasses.dataclass(eq=False, repr=False)(cls)
+        made = cls.__init__
+
+        @functools.wraps(made)
+        def __init__(self, *args, **kwargs):  # noqa: N807
+            made(self, *_listed(args), **{k: _listed(v) for k, v in kwargs.items()})
+            _check(self)
+
+        cls.__init__ = __init__
+        cls._describe = _describe  # type: ignore[method-assign]
+        own = cls.__module__.startswith("labdl.nn.")
+        cls.layer_category = category or (cls.__module__.rsplit(".", 1)[-1] if own else "custom")  # type: ignore[attr-defined]
+        cls.layer_outputs = outputs  # type: ignore[attr-defined]
+        cls.layer_example = Example(example or {}, inputs)  # type: ignore[attr-defined]
+        LAYERS[cls.__name__] = cls
+        return cls
+
+    return register
+
+
+def _listed(value):
+    """Lists, as JSON has them, to tuples."""
+    return tuple(map(_listed, value)) if isinstance(value, list | tuple) else value
+
+
+def fields(cls: type[Module]) -> dict[str, dataclasses.Field]:
+    return {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+
+
+def params_of(module: Module) -> dict[str, Any]:
+    """Hyper-parameters of a registered layer that differ from their defaults."""
+    return {name: getattr(module, name) for name, f in fields(type(module)).items()
+            if f.default is dataclasses.MISSING or getattr(module, name) != f.default}  # fmt: skip
+
+
+def _describe(self) -> str:
+    return ", ".join(f"{k}={v!r}" for k, v in params_of(self).items())
+
+
+@functools.cache
+def _adapter(cls: type[Module]):
+    import pydantic  # here, because importing it takes longer than everything else in labdl
+
+    # a class defined in a notebook cell has no module to look names up in, so resolve its annotations by hand
+    hints = typing.get_type_hints(cls, include_extras=True)
+    chosen: dict[str, Any] = {
+        name: (hints[name], ... if f.default is dataclasses.MISSING else f.default) for name, f in fields(cls).items()
+    }
+    config = pydantic.ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
+    return pydantic.create_model(cls.__name__, __config__=config, **chosen)
+
+
+def _check(module: Module) -> None:
+    import pydantic
+
+    cls = type(module)
+    try:
+        _adapter(cls)(**{name: getattr(module, name) for name in fields(cls)})
+    except pydantic.ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        hint = typing.get_type_hints(cls, include_extras=True)[name]
+        raise ConfigError(f"{cls.__name__}: {name} wants {describe(hint)}, received {getattr(module, name)!r}") from None
+
+
+def describe(annotation) -> str:
+    """An annotation in words: ``"same", "valid", an integer or a list of 2 integers``."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is typing.Annotated:
+        bounds = [f"{word} {getattr(m, key)}" for m in args[1:] for key, word in
+                  (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below")) if hasattr(m, key)]  # fmt: skip
+        return f"{describe(args[0])} {' and '.join(bounds)}".strip()
+    if origin in (typing.Union, types.UnionType):
+        *first, last = (describe(a) for a in args)
+        return f"{', '.join(first)} or {last}"
+    if origin is Literal:
+        return ", ".join(f'"{a}"' for a in args)
+    if origin is tuple:
+        return "a list of integers" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} integers"
+    return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
+        annotation, getattr(annotation, "__name__", str(annotation))
+    )
+
+
+def input_ports(forward) -> list[Port]:
+    """Inputs of a layer from its forward's signature; a ``*xs`` parameter takes any number of edges."""
+    ports = []
+    for p in list(inspect.signature(forward).parameters.values())[1:]:
+        if p.kind is p.VAR_POSITIONAL:
+            ports.append(Port(p.name, variadic=True))
+        elif p.kind is not p.KEYWORD_ONLY:
+            ports.append(Port(p.name, optional=p.default is not p.empty))
+    return ports
+
+
+def layer_schema(cls: type[Module]) -> dict[str, Any]:
+    """What the palette, the inspector's form and the file know of a layer; ``initial`` fills what has no default."""
+    doc = inspect.getdoc(cls) or ""
+    form = _adapter(cls).model_json_schema(mode="validation")
+    return {
+        "type": cls.__name__,
+        "label": cls.__name__,
+        "category": cls.layer_category,  # type: ignore[attr-defined]
+        "summary": doc.partition("\n")[0],
+        "palette": True,
+        "inputs": [dataclasses.asdict(p) for p in input_ports(cls.forward)],
+        "outputs": [{"name": name} for name in cls.layer_outputs],  # type: ignore[attr-defined]
+        "initial": {name: cls.layer_example.params[name] for name in form.get("required", [])},  # type: ignore[attr-defined]
+        "schema": {"type": "object", "properties": form.get("properties", {}), "required": form.get("required", [])},
+    }
+
+
+def operator_schema(entry: Operator) -> dict[str, Any]:
+    """The same for an operator that a traced model uses directly; it is drawn, but not offered in the palette."""
+    inputs, properties = [], {}
+    tensors = max((sum(isinstance(a, Sample | list) for a in args) for args, _ in entry.samples), default=1)
+    for at, p in enumerate(entry.signature.parameters.values()):
+        if at < tensors or p.kind is p.VAR_POSITIONAL:
+            listed = any(len(args) > at and isinstance(args[at], list) for args, _ in entry.samples)
+            inputs.append({"name": p.name, "variadic": listed or p.kind is p.VAR_POSITIONAL, "optional": at > 0})
+        properties[p.name] = {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
+    return {
+        "type": f"ops.{entry.name}", "label": entry.name, "category": "operators", "palette": False,
+        "summary": (inspect.getdoc(entry.body) or "").partition("\n")[0],
+        "inputs": inputs, "outputs": [{"name": "output"}], "initial": {},
+        "schema": {"type": "object", "properties": properties, "required": []},
+    }  # fmt: skip
+
+
+def operator_schemas() -> list[dict[str, Any]]:
+    return [operator_schema(entry) for entry in OPERATORS.values()]
