@@ -1,11 +1,28 @@
 """LabDL: build and train neural networks in JupyterLab, on any of four frameworks."""
 
-from labdl import backends, errors, ops
+from labdl import backends, data, errors, infer, nn, ops, train
 from labdl.dispatch import use
+from labdl.graph import Graph, trace
+from labdl.infer import predict
 from labdl.ops import tensor, to_numpy
 from labdl.ops.creation import seed
+from labdl.saving import load, load_parameters, load_structure, save, save_parameters, save_structure
 from labdl.spec import Spec
+from labdl.train import Trainer
 
 __version__ = "0.1.0"
-from labdl import nn  # noqa: E402
-from labdl.graph import trace  # noqa: E402
+
+__all__ = [
+    "Graph", "Spec", "Trainer", "backends", "data", "errors", "infer", "lab", "load", "load_parameters",
+    "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed", "tensor", "to_numpy",
+    "trace", "train", "use",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    # the widgets bring ipywidgets along, which a script does not need
+    if name == "lab":
+        import importlib
+
+        return importlib.import_module("labdl.lab")
+    raise AttributeError(f"module 'labdl' has no attribute {name!r}")

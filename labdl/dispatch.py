@@ -86,11 +86,22 @@ def load(name: str) -> ModuleType:
     return _loaded[name]
 
 
-def _check(name: str) -> None:
+def problem(name: str) -> str | None:
+    """Why this environment cannot run a backend, in a sentence; None when it can."""
     if name not in NAMES:
-        raise BackendError(f"unknown backend {name!r}: choose one of {', '.join(NAMES)}")
+        return f"unknown backend {name!r}: choose one of {', '.join(NAMES)}"
     if not installed(name):
-        raise BackendError(f"backend {name!r} is not installed: pip install labdl[{name}]")
+        return f"backend {name!r} is not installed: pip install labdl[{name}]"
+    numpy = metadata.version("numpy")
+    if name == "mindspore" and numpy.startswith("2."):
+        return f"MindSpore is built for NumPy 1 and fails with NumPy {numpy}: pip install numpy==1.26.4"
+    return None
+
+
+def _check(name: str) -> None:
+    reason = problem(name)
+    if reason:
+        raise BackendError(reason)
     if name in LOAD_ORDER and name not in sys.modules:
         later = [n for n in LOAD_ORDER[LOAD_ORDER.index(name) + 1 :] if n in sys.modules]
         if later:
@@ -99,10 +110,6 @@ def _check(name: str) -> None:
                 f"{name} cannot be loaded after {' and '.join(later)} in one process: restart the kernel and call "
                 f"labdl.use({name!r}) first, or set LABDL_BACKENDS={order}"
             )
-    if name == "mindspore" and metadata.version("numpy").startswith("2."):
-        raise BackendError(
-            f"MindSpore is built for NumPy 1 and fails with NumPy {metadata.version('numpy')}: pip install numpy==1.26.4"
-        )
 
 
 def _import(name: str) -> None:

@@ -17,8 +17,12 @@ export default tseslint.config(
       curly: ['error', 'all'],
       eqeqeq: ['error', 'always'],
       'no-console': 'error',
-      'prefer-arrow-callback': 'error',
-      quotes: ['error', 'single', { avoidEscape: true, allowTemplateLiterals: false }]
+      'prefer-arrow-callback': ['error', { allowNamedFunctions: true }],
+      quotes: [
+        'error',
+        'single',
+        { avoidEscape: true, allowTemplateLiterals: false }
+      ]
     }
   }
 );

@@ -33,7 +33,14 @@ module.exports = {
     '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tsconfig.json' }],
     '^.+\\.m?js$': [
       'ts-jest',
-      { tsconfig: { allowJs: true, isolatedModules: true, target: 'ES2020', esModuleInterop: true } }
+      {
+        tsconfig: {
+          allowJs: true,
+          isolatedModules: true,
+          target: 'ES2020',
+          esModuleInterop: true
+        }
+      }
     ]
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules}))`]

@@ -31,37 +31,22 @@ export interface Hover {
 
 export class Plot {
   private readonly _plot: uPlot;
-  private readonly _zoomed: () => boolean;
   private _curves: MetricCurves | null = null;
+  /** The steps a person has zoomed to; null shows everything. */
+  private _window: [number, number] | null = null;
 
   constructor(
     element: HTMLElement,
     size: { width: number; height: number },
     private readonly _settings: PlotSettings
   ) {
-    let zoomed = false;
-    this._zoomed = () => zoomed;
     this._plot = new uPlot(
       {
         ...size,
         ...options(_settings),
         hooks: {
           setCursor: [u => this._moved(u)],
-          setScale: [
-            (u, key) => {
-              if (key !== 'x' || !this._curves) {
-                return;
-              }
-              const { min, max } = u.scales.x;
-              const [first, last] = extent(this._curves);
-              const now = min !== undefined && max !== undefined && (min > first || max < last);
-              if (now || zoomed) {
-                zoomed = now;
-                // uPlot is in the midst of its own change: draw the finer points after it.
-                queueMicrotask(() => this._draw());
-              }
-            }
-          ]
+          setScale: [(u, key) => key === 'x' && this._ranged(u.scales.x)]
         }
       },
       [[], [], [], []],
@@ -105,24 +90,33 @@ export class Plot {
     }
   }
 
+  private _ranged({ min, max }: uPlot.Scale): void {
+    if (!this._curves || min === undefined || max === undefined) {
+      return;
+    }
+    const [first, last] = extent(this._curves);
+    const window: [number, number] | null = min > first || max < last ? [min, max] : null;
+    if (String(window) !== String(this._window)) {
+      this._window = window;
+      // uPlot is in the midst of its own change: draw the finer points after it.
+      queueMicrotask(() => this._draw());
+    }
+  }
+
   private _draw(): void {
     const curves = this._curves;
     if (!curves) {
       return;
     }
-    const { min, max } = this._plot.scales.x;
-    const zoomed = this._zoomed() && min !== undefined && max !== undefined;
-    const visible: [number, number] = zoomed ? [min, max] : [-Infinity, Infinity];
-    const positive = this._settings.logarithmic;
+    const window = this._window;
     const data = align(
-      [curves.train, curves.smooth, curves.validation].map(curve => thin(curve, visible, positive))
+      [curves.train, curves.smooth, curves.validation].map(curve => thin(curve, window, this._settings.logarithmic))
     ) as uPlot.AlignedData;
-    const range = { min, max };
     this._plot.batch(() => {
       // While zoomed, new points do not move the view.
-      this._plot.setData(data, !zoomed);
-      if (zoomed && range.min !== undefined && range.max !== undefined) {
-        this._plot.setScale('x', { min: range.min, max: range.max });
+      this._plot.setData(data, window === null);
+      if (window) {
+        this._plot.setScale('x', { min: window[0], max: window[1] });
       }
     });
   }
@@ -146,7 +140,8 @@ function extent(curves: MetricCurves): [number, number] {
 }
 
 /** The visible part of a curve, decimated; one point more on each side keeps the line going to the edge. */
-function thin(curve: Curve, [min, max]: [number, number], positive: boolean): Curve {
+function thin(curve: Curve, window: [number, number] | null, positive: boolean): Curve {
+  const [min, max] = window ?? [-Infinity, Infinity];
   const from = Math.max(0, lowerBound(curve.x, min) - 1);
   const to = Math.min(curve.x.length, lowerBound(curve.x, max) + 2);
   const kept = decimate(curve.y, from, to, LIMIT);

@@ -59,6 +59,7 @@ class Metric {
   private readonly _validationX = new Column();
   private readonly _validationY = new Column();
   private readonly _smoother: Smoother;
+  private _curves: MetricCurves | null = null;
 
   constructor(
     readonly name: string,
@@ -73,6 +74,7 @@ class Metric {
       this._trainX.push(step);
       this._trainY.push(value);
       this._smoothY.push(this._smoother.next(value));
+      this._curves = null;
     }
   }
 
@@ -80,6 +82,7 @@ class Metric {
     if (step > (this._epochX.last ?? -Infinity)) {
       this._epochX.push(step);
       this._epochY.push(value);
+      this._curves = null;
     }
   }
 
@@ -87,13 +90,15 @@ class Metric {
     if (step > (this._validationX.last ?? -Infinity)) {
       this._validationX.push(step);
       this._validationY.push(value);
+      this._curves = null;
     }
   }
 
+  /** The same object until a point is added, so that an unchanged chart is not drawn again. */
   curves(): MetricCurves {
     const perStep = this._trainX.length > 0;
     const x = perStep ? this._trainX.view() : this._epochX.view();
-    return {
+    this._curves ??= {
       name: this.name,
       train: { x, y: perStep ? this._trainY.view() : this._epochY.view() },
       smooth: { x, y: perStep ? this._smoothY.view() : this._epochY.view() },
@@ -101,6 +106,7 @@ class Metric {
       trainNow: perStep ? this._smoothY.last : this._epochY.last,
       validationNow: this._validationY.last
     };
+    return this._curves;
   }
 }
 

@@ -10,7 +10,7 @@ export interface Size {
   height: number;
 }
 
-export const NODE_SIZE: Size = { width: 208, height: 66 };
+export const NODE_SIZE: Size = { width: 208, height: 58 };
 
 const GAP_ACROSS = 48;
 const GAP_ALONG = 44;
@@ -181,9 +181,7 @@ function layOutPart(part: Box[]): void {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const down = sweep % 2 === 1;
     for (const layer of down ? layers : [...layers].reverse()) {
-      arrange(layer, box =>
-        mean(down ? box.before : box.after, box.across)
-      );
+      arrange(layer, box => mean(down ? box.before : box.after, box.across));
     }
   }
   let along = 0;

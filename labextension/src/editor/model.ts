@@ -2,12 +2,7 @@
 
 /** A JSON value, as parameters hold them. */
 export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | Json[]
-  | { [key: string]: Json };
+  null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface NodeData {
   type: string;

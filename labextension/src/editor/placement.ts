@@ -62,9 +62,7 @@ export function placeAfter(
 
 /** A place for every node; the document's own where it has one. */
 export function placeAll(graph: GraphData, direction: Direction): Places {
-  const missing = Object.keys(graph.nodes).filter(
-    id => !graph.positions[id]
-  );
+  const missing = Object.keys(graph.nodes).filter(id => !graph.positions[id]);
   if (missing.length === 0) {
     return graph.positions;
   }
@@ -80,7 +78,7 @@ export function placeAll(graph: GraphData, direction: Direction): Places {
   }
   const corner = cornerOf(Object.values(graph.positions));
   // Several rounds, since a node may follow one that is itself being placed.
-  for (let open = missing; open.length; ) {
+  for (let open = missing; open.length;) {
     const waiting = open.filter(id => !(id in places));
     const next = waiting.filter(id => (source.get(id) ?? '') in places);
     for (const id of next.length ? next : waiting.slice(0, 1)) {

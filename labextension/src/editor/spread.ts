@@ -16,9 +16,7 @@ export function spread(wishes: Wish[], gap: number): number[] {
   wishes.forEach((wish, index) => {
     const before = index ? wishes[index - 1] : undefined;
     packed.push(
-      before
-        ? packed[index - 1] + (before.width + wish.width) / 2 + gap
-        : 0
+      before ? packed[index - 1] + (before.width + wish.width) / 2 + gap : 0
     );
   });
   const pools: { sum: number; count: number }[] = [];

@@ -4,8 +4,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
 
 import type { RunCommand, RunEvent } from '../dashboard/source';
-import type { EditorHost } from '../editor/host';
-import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
+import type { CheckResult, EditorHost, GraphData, LayerSchema } from '../editor';
 
 export interface BackendInfo {
   name: string;

@@ -8,8 +8,8 @@ import { JSONValue, PartialJSONValue, ReadonlyPartialJSONValue } from '@lumino/c
 import { ISignal, Signal } from '@lumino/signaling';
 import * as Y from 'yjs';
 
-import { GraphDocument } from '../editor/document';
-import type { GraphData } from '../editor/model';
+import { GraphDocument } from '../editor';
+import type { GraphData } from '../editor';
 
 /** A change of the document; `graph` says that the graph itself changed, and not only its state. */
 export interface LabDLChange extends DocumentChange {
@@ -138,9 +138,9 @@ export class LabDLModel implements DocumentRegistry.IModel {
   }
 
   private _onChanged(_sender: LabDLDocument, change: LabDLChange): void {
-    for (const state of change.stateChange ?? []) {
-      if (state.oldValue !== state.newValue) {
-        this._stateChanged.emit(state);
+    for (const { name, oldValue, newValue } of change.stateChange ?? []) {
+      if (oldValue !== newValue) {
+        this._stateChanged.emit({ name, oldValue, newValue });
       }
     }
     if (change.graph) {

@@ -2,7 +2,7 @@
 
 import { Contents, IContentProvider } from '@jupyterlab/services';
 
-import type { GraphData } from '../editor/model';
+import type { GraphData } from '../editor';
 import type { LabDLApi } from './api';
 
 /** The name under which the provider is registered on the default drive. */

@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { Translator } from '../editor/translator';
+import type { Translator } from '../editor';
 import type { TrainingChoices, TrainingSettings } from './api';
 
 export interface TrainFormProps {
@@ -136,7 +136,7 @@ function Choice(props: {
   return (
     <label className="labdl-TrainForm-field" title={props.title}>
       <span>{props.label}</span>
-      <select className="jp-mod-styled" value={props.value} onChange={props.onChange}>
+      <select value={props.value} onChange={props.onChange}>
         {props.children}
       </select>
     </label>
@@ -152,7 +152,6 @@ function Entry(props: {
     <label className="labdl-TrainForm-field">
       <span>{props.label}</span>
       <input
-        className="jp-mod-styled"
         type="text"
         inputMode="decimal"
         value={props.value}

@@ -7,7 +7,7 @@ import { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import { Dashboard } from '../dashboard/Dashboard';
-import type { Translator } from '../editor/translator';
+import type { Translator } from '../editor';
 import { runsIcon } from './icons';
 import { TrainForm } from './train-form';
 import { Training } from './training';

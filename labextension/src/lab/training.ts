@@ -5,7 +5,7 @@ import { Contents, ServiceManager, Session } from '@jupyterlab/services';
 import { PathExt } from '@jupyterlab/coreutils';
 import { ReadonlyJSONObject } from '@lumino/coreutils';
 
-import type { Translator } from '../editor/translator';
+import type { Translator } from '../editor';
 import { LabDLApi, TrainingChoices, TrainingSettings } from './api';
 import { connectKernel, execute, ExecutionProblem, sessionPath } from './kernel';
 import { LabRunSource } from './run-source';

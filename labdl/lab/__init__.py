@@ -1,0 +1,5 @@
+"""LabDL inside Jupyter: the editor and the dashboard as widgets, and the server extension."""
+
+from labdl.lab.widgets import Dashboard, Editor
+
+__all__ = ["Dashboard", "Editor"]

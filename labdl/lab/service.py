@@ -1,0 +1,114 @@
+"""What the editor asks, as plain functions of plain data: the server's routes and the widgets answer with these."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from pathlib import PurePosixPath
+from typing import Any
+
+from labdl import dispatch
+from labdl.data import SOURCES
+from labdl.errors import ConfigError, LabDLError
+from labdl.graph.check import check as check_graph
+from labdl.graph.graph import Graph, Node
+from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
+from labdl.saving import structure
+from labdl.train.optimizers import OPTIMIZERS
+
+
+def layers() -> dict[str, Any]:
+    """The palette, and how to draw the operators that a traced model may hold."""
+    return {"layers": [*(layer_schema(cls) for cls in LAYERS.values()), *operator_schemas()]}
+
+
+def check(graph: dict[str, Any]) -> dict[str, Any]:
+    """Shapes, parameter counts and problems of graph data, node by node."""
+    try:
+        given = Graph.from_dict(graph)
+    except LabDLError as error:
+        return {"nodes": {}, "parameters": 0, "problems": [{"node": None, "edge": None, "message": str(error)}]}
+    result = check_graph(given)
+    problems: dict[str | None, str] = {}
+    for p in result.problems:
+        problems.setdefault(p.node, p.message)
+    nodes = {
+        node_id: {
+            "outputs": {port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()},
+            "parameters": result.counts.get(node_id, 0),
+            "problem": problems.get(node_id),
+        }
+        for node_id in given.nodes
+    }
+    listed = [{"node": p.node, "edge": p.edge, "message": p.message} for p in result.problems]
+    return {"nodes": nodes, "parameters": sum(result.counts.values()), "problems": listed}
+
+
+def code(graph: dict[str, Any]) -> dict[str, Any]:
+    """The graph as Python source. Raises ModelError."""
+    return {"source": Graph.from_dict(graph).to_python()}
+
+
+def new_graph(name: str = "model") -> dict[str, Any]:
+    """What a new document holds: one input with the shape of the first data set."""
+    shape = next(iter(SOURCES.values())).input_shape
+    return Graph({"input": Node("Input", "input", {"shape": shape})}, name=name, positions={"input": (0.0, 0.0)}).to_dict()
+
+
+def decode(data: bytes, name: str) -> dict[str, Any]:
+    """Graph data from the bytes of a structure file. Raises FileFormatError."""
+    return structure.decode(data, name).to_dict()
+
+
+def encode(graph: dict[str, Any]) -> bytes:
+    """The bytes of a structure file from graph data. Raises ModelError."""
+    return structure.encode(Graph.from_dict(graph))
+
+
+def datasets() -> dict[str, Any]:
+    """What the Train panel offers; no framework is imported to find out."""
+    found = [{"name": name, "summary": s.summary, "input_shape": list(s.input_shape), "classes": s.classes,
+              "samples": s.samples} for name, s in SOURCES.items()]  # fmt: skip
+    frameworks = [n for n in dispatch.PREFERENCE if n != "numpy"]
+    offered = [{"name": n, "version": dispatch.metadata_version(n), "problem": dispatch.problem(n)} for n in frameworks]
+    return {"datasets": found, "backends": offered, "optimizers": list(OPTIMIZERS)}
+
+
+_SETTINGS = {"backend": str, "dataset": str, "optimizer": str, "learning_rate": float, "epochs": int, "batch_size": int}
+
+
+def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
+    """The Python that trains a document, and the folder in which its run will be recorded.
+
+    Raises ConfigError for a setting that is missing, unknown or out of range; nothing of the request reaches the code
+    unchecked.
+    """
+    chosen = {}
+    for key, kind in _SETTINGS.items():
+        value = settings.get(key)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r}")
+        chosen[key] = value
+    for key, allowed in (("backend", dispatch.NAMES), ("dataset", SOURCES), ("optimizer", OPTIMIZERS)):
+        if chosen[key] not in allowed:
+            raise ConfigError(f"{key} wants one of {', '.join(allowed)}, received {chosen[key]!r}")
+    for key in ("learning_rate", "epochs", "batch_size"):
+        if not chosen[key] > 0:
+            raise ConfigError(f"{key} must be above 0, received {chosen[key]}")
+    document = PurePosixPath(path)
+    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", document.stem)
+    run = f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{stem}-{secrets.token_hex(2)}"
+    lines = [
+        "import labdl",
+        "",
+        f"train_set, test_set = labdl.data.{chosen['dataset']}()",
+        f"model = labdl.load({document.name!r}, backend={chosen['backend']!r}, parameters=False)",
+        f"optimizer = {OPTIMIZERS[chosen['optimizer']].code(chosen['learning_rate'])}",
+        'trainer = labdl.Trainer(model, loss="cross_entropy", optimizer=optimizer, metrics=["accuracy"])',
+        f"run = trainer.start(train_set, validation=test_set, epochs={chosen['epochs']}, batch_size={chosen['batch_size']},",
+        f"                    folder={run!r}, save_to={document.stem + '.npz'!r})",
+    ]
+    return {"code": "\n".join(lines) + "\n", "run": str(document.parent / run)}

@@ -1,0 +1,114 @@
+"""The structure file: a graph as columns in HDF5 (D10, R7.3). Reading one never runs code."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from labdl.errors import FileFormatError, ModelError
+from labdl.graph.graph import VERSION, Graph
+from labdl.saving.atomic import write_atomically
+
+KIND = "labdl structure"
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_ROWS = 1_000_000  # more nodes or edges than any network has: a broken or hostile file
+_NODES = ("id", "type", "name", "params")
+_EDGES = ("id", "source", "source_port", "target", "target_port")
+
+
+def encode(graph: Graph) -> bytes:
+    """The bytes of a structure file; the same graph always gives the same bytes."""
+    data = graph.to_dict()
+    nodes = {"id": list(data["nodes"]), "type": [n["type"] for n in data["nodes"].values()],
+             "name": [n["name"] for n in data["nodes"].values()],
+             "params": [json.dumps(n["params"], sort_keys=True) for n in data["nodes"].values()]}  # fmt: skip
+    edges = {"id": list(data["edges"]), **{k: [e[k] for e in data["edges"].values()] for k in _EDGES[1:]}}
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", libver="v110", track_order=False) as file:
+        file.attrs["format"], file.attrs["version"], file.attrs["name"] = KIND, VERSION, data["name"]
+        for group, columns in (("nodes", nodes), ("edges", edges)):
+            for column, values in columns.items():
+                _write(file, f"{group}/{column}", values)
+        _write(file, "canvas/id", list(data["positions"]))
+        places = np.array(list(data["positions"].values()), "float64").reshape(-1, 2)
+        file.create_dataset("canvas/position", data=places, track_times=False)
+    return buffer.getvalue()
+
+
+def _write(file: h5py.File, path: str, texts: list[str]) -> None:
+    # fixed-length texts keep the bytes deterministic and need no heap
+    raw = [t.encode() for t in texts]
+    array = np.array(raw, dtype=f"S{max([1, *map(len, raw)])}")
+    dataset = file.create_dataset(path, data=array, track_times=False)
+    dataset.attrs["encoding"] = "utf-8"
+
+
+def decode(data: bytes, name: str = "the file") -> Graph:
+    """The graph in the bytes of a structure file. Raises FileFormatError that says what is wrong with it."""
+    if not data.startswith(_SIGNATURE):
+        raise FileFormatError(f"{name} is not a LabDL structure file: it is {'empty' if not data else 'not HDF5'}")
+    try:
+        with h5py.File(io.BytesIO(data), "r") as file:
+            if file.attrs.get("format") != KIND:
+                raise FileFormatError(f"{name} is an HDF5 file of another program, not a LabDL structure file")
+            version = int(file.attrs.get("version", 0))
+            if version > VERSION:
+                raise FileFormatError(
+                    f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl"
+                )
+            nodes = {c: _read(file, f"nodes/{c}") for c in _NODES}
+            edges = {c: _read(file, f"edges/{c}") for c in _EDGES}
+            places = _dataset(file, "canvas/position")[()]
+            positions = dict(zip(_read(file, "canvas/id"), places.tolist(), strict=True))
+            title = file.attrs.get("name", "model")
+        return Graph.from_dict({
+            "name": title,
+            "nodes": {i: {"type": t, "name": n, "params": json.loads(p)} for i, t, n, p in _rows(nodes)},
+            "edges": {i: dict(zip(_EDGES[1:], row, strict=True)) for i, *row in _rows(edges)},
+            "positions": positions,
+        })  # fmt: skip
+    except FileFormatError as error:
+        raise FileFormatError(str(error).replace("the file", name)) from error.__cause__
+    except OSError as error:
+        cut = "truncated" in str(error)
+        raise FileFormatError(f"{name} is {'truncated: its end is missing' if cut else f'broken: {error}'}") from error
+    except (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, RecursionError, ModelError) as error:
+        raise FileFormatError(f"{name} is broken: {error}") from error
+
+
+def _rows(columns: dict[str, list[str]]):
+    return zip(*columns.values(), strict=True)
+
+
+def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
+    for part in (path.rpartition("/")[0], path):
+        if not isinstance(file.get(part, getlink=True), h5py.HardLink):
+            raise FileFormatError(f"the file is broken: {part} is missing or leads out of the file")
+    dataset = file[path]
+    if not isinstance(dataset, h5py.Dataset) or dataset.is_virtual or dataset.external or dataset.chunks:
+        raise FileFormatError(f"the file is broken: {path} is not a plain column")
+    if dataset.ndim == 0 or dataset.shape[0] > _ROWS:
+        raise FileFormatError(f"the file is broken: {path} has shape {dataset.shape}")
+    return dataset
+
+
+def _read(file: h5py.File, path: str) -> list[str]:
+    dataset = _dataset(file, path)
+    if dataset.dtype.kind != "S" or dataset.ndim != 1:
+        raise FileFormatError(f"the file is broken: {path} does not hold texts")
+    return [t.decode() for t in dataset[()].tolist()]
+
+
+def save_structure(graph: Graph, path: str | Path) -> None:
+    """Write a structure file, atomically."""
+    write_atomically(Path(path), encode(graph))
+
+
+def load_structure(path: str | Path) -> Graph:
+    """Read a structure file: the graph, without parameters. Raises FileFormatError or FileNotFoundError."""
+    path = Path(path)
+    return decode(path.read_bytes(), path.name)

@@ -1,0 +1,211 @@
+"""The trainer: joins model, loss, optimiser and metrics, and trains as a generator of events (R6.1, D8)."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.data import ArrayDataset, Loader
+from labdl.errors import ConfigError, ModelError, UpdateError
+from labdl.graph.graph import Graph
+from labdl.nn.module import Module
+from labdl.ops.creation import current_seed
+from labdl.spec import Spec
+from labdl.train import objectives
+from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.optimizers import Optimizer
+from labdl.train.optimizers import optimizer as find_optimizer
+
+if TYPE_CHECKING:
+    from labdl.train.run import Run
+
+
+class Trainer:
+    """Trains a model on the backend that holds its parameters.
+
+    ``loss`` and ``metrics`` are names or functions (output, target); ``optimizer`` is a name or settings such as
+    ``labdl.train.Adam(1e-3)``. ``compiled`` is None for the backend's own default, or True or False. `forward` and `loss`
+    may be overridden. Raises ConfigError for a setting that does not exist.
+    """
+
+    def __init__(self, model: Module | Graph, loss="cross_entropy", optimizer: str | Optimizer = "adam", metrics=(),
+                 backend: str | None = None, compiled: bool | None = None, seed: int | None = None):  # fmt: skip
+        self.model = model.to_module() if isinstance(model, Graph) else model
+        if not isinstance(self.model, Module):
+            raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
+        self.loss_name = loss if isinstance(loss, str) else getattr(loss, "__name__", "loss")
+        self._loss = objectives.loss(loss)
+        self.optimizer = find_optimizer(optimizer)
+        self.metrics = objectives.metrics(metrics)
+        self.backend, self.compiled, self.seed = backend, compiled, seed
+        self._native_optimizer = self._step = self._evaluate = None
+
+    # -- what a subclass may change
+
+    def forward(self, x):
+        """Output of the model for a batch of inputs."""
+        return self.model(x)
+
+    def loss(self, output, target):
+        """The scalar that training makes smaller."""
+        return self._loss(output, target)
+
+    # -- training as events
+
+    def events(self, train, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True) -> Iterator[Event]:
+        """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
+
+        Raises ModelError when the loss is not finite, UpdateError when an update broke a parameter; both name it.
+        """
+        train, validation = as_dataset(train), None if validation is None else as_dataset(validation)
+        if not isinstance(epochs, int) or epochs < 1:
+            raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
+        seed = self.seed if self.seed is not None else current_seed() or 0
+        loader = Loader(train, batch_size, shuffle=shuffle, seed=seed)
+        backend = self._prepare(train)
+        settings = {"loss": self.loss_name, "optimizer": self.optimizer.kind, "metrics": list(self.metrics),
+                    "seed": seed, "backend": backend.name, **self.optimizer.settings()}  # fmt: skip
+        yield Started(epochs, len(loader), batch_size, len(train), settings)
+        step = 0
+        for epoch in range(epochs):
+            self.model.train()
+            sums, seen, started = dict.fromkeys(["loss", *self.metrics], 0.0), 0, time.perf_counter()
+            for x, y in loader.epoch(epoch):
+                step += 1
+                values = self.train_one_batch(x, y)
+                if not np.isfinite(values["loss"]):
+                    self._explain(step)
+                for name, value in values.items():
+                    sums[name] += value * len(x)
+                seen += len(x)
+                yield Step(step, values)
+            spent = time.perf_counter() - started
+            self._check_parameters(step)
+            means = {name: total / seen for name, total in sums.items()}
+            if validation is not None:
+                means.update({f"val_{k}": v for k, v in self.evaluate(validation, batch_size=max(batch_size, 256)).items()})
+            yield Epoch(epoch + 1, step, means, seen / spent)
+
+    def train_one_batch(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+        """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
+        backend = self._prepare(x)
+        loss, output = self._step(backend.tensor(x), backend.tensor(y))  # type: ignore[misc]
+        values = {"loss": float(backend.to_numpy(loss))}
+        if self.metrics:
+            array = backend.to_numpy(output)
+            values.update({name: metric(array, y) for name, metric in self.metrics.items()})
+        return values
+
+    def evaluate(self, dataset, batch_size: int = 256) -> dict[str, float]:
+        """Mean loss and metrics over a data set, in evaluation mode."""
+        dataset = as_dataset(dataset)
+        backend = self._prepare(dataset)
+        was_training = self.model.training
+        self.model.eval()
+        sums, seen = dict.fromkeys(["loss", *self.metrics], 0.0), 0
+        try:
+            for x, y in Loader(dataset, batch_size):
+                loss, output = self._evaluate(backend.tensor(x), backend.tensor(y))  # type: ignore[misc]
+                array = backend.to_numpy(output)
+                sums["loss"] += float(backend.to_numpy(loss)) * len(x)
+                for name, metric in self.metrics.items():
+                    sums[name] += metric(array, y) * len(x)
+                seen += len(x)
+        finally:
+            self.model.train(was_training)
+        return {name: total / seen for name, total in sums.items()}
+
+    # -- running
+
+    def fit(self, train, y=None, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True,
+            progress: bool = True) -> dict[str, list[float]]:  # fmt: skip
+        """Train and wait, with a progress bar; returns the history, one list an epoch for each value.
+
+        ``fit(dataset)`` or ``fit(x, y)``. Ctrl-C stops after the step under way and leaves the model usable.
+        """
+        from labdl.train.console import follow
+
+        data = train if y is None else ArrayDataset(train, y)
+        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle)
+        history: dict[str, list[float]] = {}
+        try:
+            for event in follow(events) if progress else events:
+                if isinstance(event, Epoch):
+                    for name, value in event.values.items():
+                        history.setdefault(name, []).append(value)
+        except KeyboardInterrupt:
+            print("Stopped. The model keeps what it has learnt so far.")
+        finally:
+            events.close()
+            self.model.eval()
+        return history
+
+    def start(self, train, y=None, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True,
+              folder: str | Path | None = None, save_to: str | Path | None = None) -> Run:  # fmt: skip
+        """Train in the background and return at once: a `Run` to watch, pause, resume and stop.
+
+        The run is recorded in ``folder`` (``runs/<id>`` when left out); ``save_to`` names an .npz that receives the
+        parameters after each epoch and at the end.
+        """
+        from labdl.train.run import Run
+
+        data = train if y is None else ArrayDataset(train, y)
+        self._prepare(as_dataset(data))  # what cannot work is said here, not later in a thread
+        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle)
+        return Run(self, events, folder, save_to)
+
+    # -- inside
+
+    def _prepare(self, data):
+        """The backend, with the model built for these data, and the step and evaluation functions made."""
+        if self._step is not None:
+            return dispatch.get(self.model.backend)
+        sample = data[np.zeros(1, int)][0] if isinstance(data, ArrayDataset) else data
+        if not self.model.built:
+            self.model.build(Spec((None, *sample.shape[1:]), str(sample.dtype)), backend=self.backend, seed=self.seed)
+        elif self.backend not in (None, self.model.backend):
+            self.model.to(self.backend)  # type: ignore[arg-type]
+        backend = dispatch.get(self.model.backend)
+        variables = self.model.trainable_variables()
+        if not variables:
+            raise ModelError("the model has no trainable parameters")
+        self._native_optimizer = backend.optimizer(self.optimizer.kind, variables, self.optimizer.settings())
+
+        def objective(x, y):
+            output = self.forward(x)
+            return self.loss(output, y), output
+
+        self._step = backend.train_function(objective, variables, self._native_optimizer, compiled=self.compiled)
+        self._evaluate = backend.evaluate_function(objective, compiled=self.compiled)
+        return backend
+
+    def _explain(self, step: int) -> None:
+        """The loss is not finite: say whether a parameter or the model itself is the cause."""
+        self._check_parameters(step - 1)
+        raise ModelError(f"the loss is not finite at step {step}: the model's output for this batch has NaN or infinity; "
+                         "look at the inputs, or try a smaller learning rate")  # fmt: skip
+
+    def _check_parameters(self, step: int) -> None:
+        named = list(self.model.named_parameters())
+        bad = dispatch.get(self.model.backend).finite([p.value for _, p in named])
+        if bad is not None:
+            raise UpdateError(f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate")
+
+    def describe(self) -> dict[str, Any]:
+        """Settings that a recording keeps."""
+        return {"optimizer": dataclasses.asdict(self.optimizer), "loss": self.loss_name, "metrics": list(self.metrics)}
+
+
+def as_dataset(value) -> ArrayDataset:
+    """A data set from a data set or a pair (x, y)."""
+    if isinstance(value, ArrayDataset):
+        return value
+    if isinstance(value, tuple) and len(value) == 2:
+        return ArrayDataset(*value)
+    raise ConfigError(f"data wants an ArrayDataset or a pair (x, y), received {type(value).__name__}")

@@ -1,0 +1,303 @@
+// The drawing of the graph: React Flow shows it, gestures go to the document.
+import {
+  Background,
+  Connection,
+  Controls,
+  Edge,
+  EdgeChange,
+  FinalConnectionState,
+  MiniMap,
+  NodeChange,
+  ReactFlow,
+  applyNodeChanges,
+  useReactFlow
+} from '@xyflow/react';
+import {
+  DragEvent,
+  KeyboardEvent,
+  ReactNode,
+  RefObject,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore
+} from 'react';
+
+import { EditorActions, centred } from './actions';
+import { refusal, replacedBy } from './connect';
+import { useEditorContext } from './context';
+import { DataEdge } from './DataEdge';
+import { GraphDocument } from './document';
+import {
+  flowEdges,
+  flowNodes,
+  LayerFlowEdge,
+  LayerFlowNode,
+  View
+} from './flow';
+import { isTyping, runKey } from './keys';
+import { LayerNode } from './LayerNode';
+import { EdgeData, Position } from './model';
+import { LAYER_MIME } from './Palette';
+import { SelectionStore } from './selection';
+import { useOpeningView } from './useOpeningView';
+
+const NODE_TYPES = { layer: LayerNode };
+const EDGE_TYPES = { data: DataEdge };
+const MAP_SIZE = { width: 150, height: 100 };
+/** From this size on, only what is in view is in the page. */
+const LARGE = 150;
+
+export interface CanvasProps {
+  document: GraphDocument;
+  selection: SelectionStore;
+  view: View;
+  actions: EditorActions;
+  element: RefObject<HTMLDivElement | null>;
+  say: (notice: string) => void;
+  onRename: () => void;
+  children?: ReactNode;
+}
+
+export const Canvas = memo(function Canvas(props: CanvasProps) {
+  const { document, selection, view, actions, say } = props;
+  const { checks, trans } = useEditorContext();
+  const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
+  const [isActive, setActive] = useState(false);
+
+  // --- what is drawn ---
+
+  const [nodes, setNodes] = useState(() => flowNodes(view, new Map()));
+  useLayoutEffect(
+    () => setNodes(old => flowNodes(view, new Map(old.map(n => [n.id, n])))),
+    [view]
+  );
+
+  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const oldEdges = useRef(new Map<string, LayerFlowEdge>());
+  const edges = useMemo(() => {
+    const broken = new Set(problems.flatMap(problem => problem.edge ?? []));
+    const next = flowEdges(view, broken, oldEdges.current);
+    oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
+    return next;
+  }, [view, problems]);
+
+  useOpeningView(nodes);
+
+  // --- moving and selecting ---
+
+  const isDragging = useRef(false);
+  const latest = useRef(view);
+  useEffect(() => {
+    latest.current = view;
+  }, [view]);
+
+  const onNodesChange = useCallback(
+    (changes: NodeChange<LayerFlowNode>[]) => {
+      const selected = new Map<string, boolean>();
+      const moved: { [id: string]: Position } = {};
+      for (const change of changes) {
+        if (change.type === 'select') {
+          selected.set(change.id, change.selected);
+        } else if (
+          change.type === 'position' &&
+          !change.dragging &&
+          change.position
+        ) {
+          const { x, y } = change.position;
+          moved[change.id] = [Math.round(x), Math.round(y)];
+        }
+      }
+      setNodes(old => applyNodeChanges(changes, old));
+      if (selected.size) {
+        selection.change('nodes', selected);
+      }
+      if (Object.keys(moved).length) {
+        // Nodes that had no position keep the place they were shown at.
+        const places = { ...latest.current.places, ...moved };
+        document.move(places, isDragging.current ? undefined : 'arrow keys');
+      }
+    },
+    [document, selection]
+  );
+
+  const onEdgesChange = useCallback(
+    (changes: EdgeChange<LayerFlowEdge>[]) => {
+      const selected = new Map<string, boolean>();
+      for (const change of changes) {
+        if (change.type === 'select') {
+          selected.set(change.id, change.selected);
+        }
+      }
+      if (selected.size) {
+        selection.change('edges', selected);
+      }
+    },
+    [selection]
+  );
+
+  const startDrag = useCallback(() => {
+    isDragging.current = true;
+  }, []);
+  const endDrag = useCallback(() => {
+    isDragging.current = false;
+  }, []);
+
+  // --- connecting ---
+
+  const reason = useCallback(
+    (edge: EdgeData) =>
+      refusal(edge, latest.current.graph, latest.current.layers, trans),
+    [trans]
+  );
+  const isValid = useCallback(
+    (connection: Edge | Connection) => reason(edgeOf(connection)) === null,
+    [reason]
+  );
+  const connect = useCallback(
+    (connection: Connection, alsoReplaced: string[] = []) => {
+      const { graph, layers } = latest.current;
+      const edge = edgeOf(connection);
+      if (reason(edge) === null) {
+        const replaced = replacedBy(edge, graph, layers);
+        document.addEdge(edge, [...replaced, ...alsoReplaced]);
+      }
+    },
+    [document, reason]
+  );
+  const onConnectEnd = useCallback(
+    (_: unknown, state: FinalConnectionState) => {
+      const { fromHandle, toHandle } = state;
+      if (state.isValid !== false || !fromHandle || !toHandle) {
+        return;
+      }
+      const [source, target] =
+        fromHandle.type === 'source'
+          ? [fromHandle, toHandle]
+          : [toHandle, fromHandle];
+      if (source.type === target.type) {
+        say(trans.__('Connect an output with an input.'));
+        return;
+      }
+      const edge = edgeOf({
+        source: source.nodeId,
+        sourceHandle: source.id ?? null,
+        target: target.nodeId,
+        targetHandle: target.id ?? null
+      });
+      say(reason(edge) ?? '');
+    },
+    [reason, say, trans]
+  );
+
+  // --- dropping layers, keys ---
+
+  const drop = useCallback(
+    (event: DragEvent) => {
+      const type = event.dataTransfer.getData(LAYER_MIME);
+      if (!type) {
+        return;
+      }
+      event.preventDefault();
+      event.stopPropagation();
+      const { x, y } = flow.screenToFlowPosition({
+        x: event.clientX,
+        y: event.clientY
+      });
+      selection.set([document.addNode({ type, position: centred([x, y]) })]);
+      actions.focus();
+    },
+    [actions, document, flow, selection]
+  );
+
+  const keyDown = (event: KeyboardEvent) => {
+    if (!isTyping(event.target) && runKey(event, actions)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+
+  return (
+    <div
+      ref={props.element as RefObject<HTMLDivElement>}
+      className="labdl-canvas"
+      tabIndex={0}
+      role="application"
+      aria-label={trans.__('Graph of the model')}
+      onKeyDown={keyDown}
+      onFocus={() => setActive(true)}
+      onBlur={() => setActive(false)}
+      onPointerDownCapture={event => {
+        if (!isTyping(event.target)) {
+          actions.focus();
+        }
+      }}
+      onDragOver={event => {
+        if (event.dataTransfer.types.includes(LAYER_MIME)) {
+          event.preventDefault();
+          event.dataTransfer.dropEffect = 'copy';
+        }
+      }}
+      onDrop={drop}
+    >
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onNodeDragStart={startDrag}
+        onNodeDragStop={endDrag}
+        onSelectionDragStart={startDrag}
+        onSelectionDragStop={endDrag}
+        onNodeDoubleClick={props.onRename}
+        onConnect={connect}
+        onConnectEnd={onConnectEnd}
+        onReconnect={(old, next) => connect(next, [old.id])}
+        isValidConnection={isValid}
+        onlyRenderVisibleElements={nodes.length > LARGE}
+        // The canvas has its own keys; space belongs to the page around it.
+        deleteKeyCode={null}
+        panActivationKeyCode={null}
+        zoomOnDoubleClick={false}
+        // A notebook scrolls past the editor until someone works in it.
+        zoomOnScroll={isActive}
+        preventScrolling={isActive}
+        connectionRadius={28}
+        minZoom={0.05}
+        maxZoom={2}
+        elevateEdgesOnSelect
+      >
+        <Background gap={20} />
+        <Controls showInteractive={false} onFitView={actions.fit} />
+        <MiniMap
+          pannable
+          zoomable
+          style={MAP_SIZE}
+          nodeClassName={node => (node.selected ? 'labdl-mod-selected' : '')}
+          ariaLabel={trans.__('Overview')}
+        />
+        {props.children}
+      </ReactFlow>
+    </div>
+  );
+});
+
+function edgeOf(connection: {
+  source: string;
+  sourceHandle?: string | null;
+  target: string;
+  targetHandle?: string | null;
+}): EdgeData {
+  return {
+    source: connection.source,
+    source_port: connection.sourceHandle ?? '',
+    target: connection.target,
+    target_port: connection.targetHandle ?? ''
+  };
+}

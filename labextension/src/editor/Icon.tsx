@@ -1,0 +1,53 @@
+// The editor's few pictures, drawn in the colour of the text.
+
+const PATHS = {
+  undo: 'M9 14 4 9l5-5M4 9h10a6 6 0 0 1 0 12h-3',
+  redo: 'm15 14 5-5-5-5M20 9H10a6 6 0 0 0 0 12h3',
+  layout: 'M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4',
+  down: 'M12 4v15M6 13l6 6 6-6',
+  right: 'M4 12h15M13 6l6 6-6 6',
+  fit: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
+  plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
+  code: 'm8 7-5 5 5 5M16 7l5 5-5 5',
+  copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
+  remove: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
+  close: 'M6 6l12 12M18 6 6 18',
+  chevron: 'm9 6 6 6-6 6',
+  back: 'm15 6-6 6 6 6',
+  search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l5 5',
+  warning: 'M12 4 2.5 20h19zM12 10v5M12 17.5v.5'
+};
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="labdl-icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+export interface IconButtonProps {
+  icon: IconName;
+  label: string;
+  onClick: () => void;
+  disabled?: boolean;
+  className?: string;
+}
+
+export function IconButton(props: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      className={`labdl-icon-button ${props.className ?? ''}`}
+      aria-label={props.label}
+      title={props.label}
+      disabled={props.disabled}
+      onClick={props.onClick}
+    >
+      <Icon name={props.icon} />
+    </button>
+  );
+}

@@ -1,0 +1,141 @@
+// The right-hand side: the selected node with its parameters, or the model as a whole.
+import { memo, useSyncExternalStore } from 'react';
+
+import { EditorActions } from './actions';
+import { useEditorContext } from './context';
+import { GraphDocument } from './document';
+import { IconButton } from './Icon';
+import { GraphData, LayerTable } from './model';
+import { ModelOverview } from './ModelOverview';
+import { NodeDetails } from './NodeDetails';
+import { Selected } from './selection';
+
+export interface InspectorProps {
+  document: GraphDocument;
+  graph: GraphData;
+  layers: LayerTable;
+  selected: Selected;
+  actions: EditorActions;
+  onClose: () => void;
+}
+
+export const Inspector = memo(function Inspector(props: InspectorProps) {
+  const { trans } = useEditorContext();
+  return (
+    <section className="labdl-inspector" aria-label={trans.__('Properties')}>
+      <IconButton
+        icon="chevron"
+        className="labdl-inspector-close"
+        label={trans.__('Hide the properties')}
+        onClick={props.onClose}
+      />
+      <Contents {...props} />
+    </section>
+  );
+});
+
+function Contents(props: InspectorProps) {
+  const { document, graph, layers, selected, actions } = props;
+  const ids = [...selected.nodes].filter(id => graph.nodes[id]);
+  const edges = [...selected.edges].filter(id => graph.edges[id]);
+  if (ids.length === 1) {
+    const [id] = ids;
+    const node = graph.nodes[id];
+    return (
+      <NodeDetails
+        key={id}
+        document={document}
+        graph={graph}
+        id={id}
+        schema={layers.get(node.type)}
+      />
+    );
+  }
+  if (ids.length > 1) {
+    return <Several ids={ids} actions={actions} />;
+  }
+  if (edges.length > 0) {
+    return <Edges ids={edges} graph={graph} actions={actions} />;
+  }
+  return <ModelOverview document={document} graph={graph} actions={actions} />;
+}
+
+function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
+  const { checks, trans } = useEditorContext();
+  useSyncExternalStore(checks.subscribe, checks.state);
+  const parameters = ids.reduce(
+    (sum, id) => sum + (checks.node(id)?.parameters ?? 0),
+    0
+  );
+  return (
+    <>
+      <h2 className="labdl-inspector-title">
+        {trans._n('%1 layer selected', '%1 layers selected', ids.length)}
+      </h2>
+      <dl className="labdl-facts">
+        <dt>{trans.__('Parameters')}</dt>
+        <dd>{parameters.toLocaleString('en-GB')}</dd>
+      </dl>
+      <div className="labdl-inspector-buttons">
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={actions.duplicate}
+        >
+          {trans.__('Duplicate')}
+        </button>
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={actions.deleteSelection}
+        >
+          {trans.__('Delete')}
+        </button>
+      </div>
+    </>
+  );
+}
+
+interface EdgesProps {
+  ids: string[];
+  graph: GraphData;
+  actions: EditorActions;
+}
+
+function Edges({ ids, graph, actions }: EdgesProps) {
+  const { checks, trans } = useEditorContext();
+  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  return (
+    <>
+      <h2 className="labdl-inspector-title">
+        {trans._n('Connection', '%1 connections', ids.length)}
+      </h2>
+      <ul className="labdl-edge-list">
+        {ids.map(id => {
+          const edge = graph.edges[id];
+          const end = (node: string, port: string) =>
+            `${graph.nodes[node]?.name ?? '?'}.${port}`;
+          const problem = problems.find(item => item.edge === id);
+          return (
+            <li key={id}>
+              {end(edge.source, edge.source_port)} →{' '}
+              {end(edge.target, edge.target_port)}
+              {problem && (
+                <p className="labdl-field-error">{problem.message}</p>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      <div className="labdl-inspector-buttons">
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={actions.deleteSelection}
+        >
+          {trans.__('Delete')}
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+// One node of the graph: name, type, output shape, parameters and its problem.
+import {
+  Handle,
+  NodeProps,
+  Position as Side,
+  useUpdateNodeInternals
+} from '@xyflow/react';
+import { CSSProperties, memo, useEffect, useSyncExternalStore } from 'react';
+
+import { useEditorContext } from './context';
+import { LayerFlowNode } from './flow';
+import { fullCount, shapeText, shortCount } from './format';
+import { Icon } from './Icon';
+
+interface PortListProps {
+  kind: 'source' | 'target';
+  side: Side;
+  ports: { name: string; variadic?: boolean; optional?: boolean }[];
+}
+
+function PortList({ kind, side, ports }: PortListProps) {
+  const isAcross = side === Side.Top || side === Side.Bottom;
+  return ports.map((port, index) => {
+    const at = `${((index + 0.5) / ports.length) * 100}%`;
+    const place: CSSProperties = isAcross ? { left: at } : { top: at };
+    const kinds = [
+      port.variadic ? 'labdl-mod-variadic' : '',
+      port.optional ? 'labdl-mod-optional' : ''
+    ].join(' ');
+    return (
+      <Handle
+        key={port.name}
+        id={port.name}
+        type={kind}
+        position={side}
+        style={place}
+        className={`labdl-port ${kinds}`}
+        title={port.name}
+        aria-label={port.name}
+      >
+        {ports.length > 1 && (
+          <span className="labdl-port-name">{port.name}</span>
+        )}
+      </Handle>
+    );
+  });
+}
+
+export const LayerNode = memo(function LayerNode({
+  id,
+  data,
+  selected,
+  sourcePosition = Side.Bottom,
+  targetPosition = Side.Top
+}: NodeProps<LayerFlowNode>) {
+  const { checks, hueOf, trans } = useEditorContext();
+  const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
+  const { node, schema, ports } = data;
+
+  const updateInternals = useUpdateNodeInternals();
+  const portNames = JSON.stringify(ports);
+  // The lines end at the ports as they were measured: measure them again.
+  useEffect(() => updateInternals(id), [id, portNames, updateInternals]);
+
+  const outputs = Object.entries(check?.outputs ?? {});
+  const parameters = check?.parameters ?? 0;
+  const problem = check?.problem;
+  const label = schema?.label ?? node.type;
+  const hue = hueOf(schema?.category);
+  const style = (
+    hue === undefined ? {} : { '--labdl-hue': hue }
+  ) as CSSProperties;
+  return (
+    <div
+      className={[
+        'labdl-node',
+        selected ? 'labdl-mod-selected' : '',
+        problem ? 'labdl-mod-problem' : '',
+        schema ? '' : 'labdl-mod-unknown',
+        targetPosition === Side.Top ? 'labdl-mod-down' : 'labdl-mod-right',
+        ports.inputs.length > 1 ? 'labdl-mod-inputs' : '',
+        ports.outputs.length > 1 ? 'labdl-mod-outputs' : ''
+      ].join(' ')}
+      style={style}
+    >
+      <PortList kind="target" side={targetPosition} ports={ports.inputs} />
+      <div className="labdl-node-head">
+        <span className="labdl-node-name" title={node.name}>
+          {node.name}
+        </span>
+        <span className="labdl-node-type" title={schema?.summary ?? label}>
+          {label}
+        </span>
+      </div>
+      <div className="labdl-node-figures">
+        <span className="labdl-node-shape">
+          {outputs.map(([port, spec]) => {
+            const text = shapeText(spec.shape, trans.__('one number'));
+            return (
+              <span
+                key={port}
+                title={trans.__('%1: %2, %3', port, text, spec.dtype)}
+              >
+                {text}
+              </span>
+            );
+          })}
+        </span>
+        {parameters > 0 && (
+          <span
+            className="labdl-node-params"
+            title={trans.__('%1 parameters', fullCount(parameters))}
+          >
+            {shortCount(parameters)}
+          </span>
+        )}
+      </div>
+      {problem && (
+        <div className="labdl-node-problem" role="note">
+          <Icon name="warning" />
+          <span>{problem}</span>
+        </div>
+      )}
+      <PortList kind="source" side={sourcePosition} ports={ports.outputs} />
+    </div>
+  );
+});

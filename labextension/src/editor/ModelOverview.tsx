@@ -1,0 +1,50 @@
+// What the inspector shows while nothing is selected: the model's name, size and problems.
+import { useSyncExternalStore } from 'react';
+
+import { EditorActions } from './actions';
+import { useEditorContext } from './context';
+import { GraphDocument } from './document';
+import { fullCount } from './format';
+import { GraphData } from './model';
+import { NameField } from './NameField';
+import { ProblemList } from './ProblemList';
+
+export interface ModelOverviewProps {
+  document: GraphDocument;
+  graph: GraphData;
+  actions: EditorActions;
+}
+
+export function ModelOverview(props: ModelOverviewProps) {
+  const { document, graph, actions } = props;
+  const { checks, trans } = useEditorContext();
+  const state = useSyncExternalStore(checks.subscribe, checks.state);
+  const count = Object.keys(graph.nodes).length;
+  return (
+    <>
+      <h2 className="labdl-inspector-title">{trans.__('Model')}</h2>
+      <NameField
+        id="labdl-model-name"
+        label={trans.__('Name')}
+        value={graph.name}
+        placeholder={trans.__('model')}
+        refuse={() => null}
+        onChange={name => document.renameModel(name, 'model name')}
+        onDone={() => document.endTyping()}
+      />
+      <dl className="labdl-facts">
+        <div>
+          <dt>{trans.__('Layers')}</dt>
+          <dd>{fullCount(count)}</dd>
+        </div>
+        {state.parameters !== null && (
+          <div>
+            <dt>{trans.__('Parameters')}</dt>
+            <dd>{fullCount(state.parameters)}</dd>
+          </div>
+        )}
+      </dl>
+      <ProblemList graph={graph} problems={state.problems} actions={actions} />
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+// A text field that is written as one types, with a reason when a text is refused.
+import { FocusEvent, KeyboardEvent, useEffect, useRef, useState } from 'react';
+
+export interface NameFieldProps {
+  id: string;
+  label: string;
+  value: string;
+  placeholder?: string;
+  /** Why a text cannot be taken; null if it can. */
+  refuse: (text: string) => string | null;
+  onChange: (text: string) => void;
+  /** The field was left. */
+  onDone: () => void;
+}
+
+export function NameField(props: NameFieldProps) {
+  const { id, value } = props;
+  const [text, setText] = useState(value);
+  const written = useRef(value);
+  useEffect(() => {
+    // The name changed elsewhere: by undo or by someone else.
+    if (value !== written.current) {
+      written.current = value;
+      setText(value);
+    }
+  }, [value]);
+
+  const error = text === value ? null : props.refuse(text);
+
+  const change = (next: string) => {
+    setText(next);
+    if (props.refuse(next) === null) {
+      written.current = next;
+      props.onChange(next);
+    }
+  };
+  const leave = (event: FocusEvent) => {
+    setText(written.current);
+    props.onDone();
+  };
+  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'Enter' || event.key === 'Escape') {
+      event.stopPropagation();
+      event.currentTarget.blur();
+    }
+  };
+
+  return (
+    <div className="labdl-field">
+      <label htmlFor={id}>{props.label}</label>
+      <input
+        id={id}
+        className="labdl-input"
+        type="text"
+        spellCheck={false}
+        autoComplete="off"
+        value={text}
+        placeholder={props.placeholder}
+        aria-invalid={error !== null}
+        aria-describedby={error === null ? undefined : `${id}-error`}
+        onChange={event => change(event.target.value)}
+        onBlur={leave}
+        onKeyDown={keyDown}
+      />
+      {error !== null && (
+        <p id={`${id}-error`} className="labdl-field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

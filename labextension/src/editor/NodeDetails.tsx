@@ -1,0 +1,117 @@
+// The selected node: name, what it does, figures, problem, parameters.
+import { CSSProperties, useSyncExternalStore } from 'react';
+
+import { useEditorContext } from './context';
+import { GraphDocument } from './document';
+import { fullCount, shapeText } from './format';
+import { Icon } from './Icon';
+import { GraphData, LayerSchema } from './model';
+import { NameField } from './NameField';
+import { isIdentifier } from './naming';
+import { ParamFields } from './ParamFields';
+
+export const NODE_NAME_ID = 'labdl-name';
+
+export interface NodeDetailsProps {
+  document: GraphDocument;
+  graph: GraphData;
+  id: string;
+  schema: LayerSchema | undefined;
+}
+
+export function NodeDetails(props: NodeDetailsProps) {
+  const { document, graph, id, schema } = props;
+  const { checks, hueOf, trans } = useEditorContext();
+  const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
+  const node = graph.nodes[id];
+  const hue = hueOf(schema?.category);
+
+  const refuse = (name: string): string | null => {
+    if (!isIdentifier(name)) {
+      return trans.__(
+        '“%1” cannot be a name: use letters, digits and _, not starting with a digit.',
+        name
+      );
+    }
+    const isTaken = Object.entries(graph.nodes).some(
+      ([other, { name: theirs }]) => other !== id && theirs === name
+    );
+    return isTaken ? trans.__('Another layer is called %1.', name) : null;
+  };
+
+  return (
+    <>
+      <h2
+        className="labdl-inspector-title"
+        style={
+          (hue === undefined ? {} : { '--labdl-hue': hue }) as CSSProperties
+        }
+      >
+        {schema?.label ?? node.type}
+      </h2>
+      {schema && <p className="labdl-inspector-summary">{schema.summary}</p>}
+      {check?.problem && (
+        <p className="labdl-inspector-problem">
+          <Icon name="warning" />
+          <span>{check.problem}</span>
+        </p>
+      )}
+      <NameField
+        id={NODE_NAME_ID}
+        label={trans.__('Name')}
+        value={node.name}
+        refuse={refuse}
+        onChange={name => document.rename(id, name, `name ${id}`)}
+        onDone={() => document.endTyping()}
+      />
+      {schema ? (
+        <ParamFields document={document} id={id} node={node} schema={schema} />
+      ) : (
+        <UnknownParams params={node.params} />
+      )}
+      <dl className="labdl-facts">
+        {Object.entries(check?.outputs ?? {}).map(([port, spec]) => (
+          <div key={port}>
+            <dt>
+              {Object.keys(check?.outputs ?? {}).length > 1
+                ? trans.__('Output %1', port)
+                : trans.__('Output')}
+            </dt>
+            <dd>
+              {shapeText(spec.shape, trans.__('one number'))}
+              <small>{spec.dtype}</small>
+            </dd>
+          </div>
+        ))}
+        {check && (
+          <div>
+            <dt>{trans.__('Parameters')}</dt>
+            <dd>{fullCount(check.parameters)}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** A layer that is not installed here: its parameters can be read, not edited. */
+function UnknownParams({ params }: { params: object }) {
+  const { trans } = useEditorContext();
+  return (
+    <>
+      <p className="labdl-inspector-summary">
+        {trans.__(
+          'This layer is not known here, so its parameters cannot be edited.'
+        )}
+      </p>
+      <dl className="labdl-facts">
+        {Object.entries(params).map(([key, value]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>{JSON.stringify(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+// The line at the bottom: size of the model, problems, and how the check is doing.
+import { useSyncExternalStore } from 'react';
+
+import { EditorActions } from './actions';
+import { CheckState } from './checkStore';
+import { useEditorContext } from './context';
+import { fullCount } from './format';
+import { Icon } from './Icon';
+
+export interface StatusBarProps {
+  nodes: number;
+  notice: string;
+  actions: EditorActions;
+}
+
+export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
+  const { checks, trans } = useEditorContext();
+  const state = useSyncExternalStore(checks.subscribe, checks.state);
+  const { parameters } = state;
+  return (
+    <footer className="labdl-status">
+      <span className="labdl-status-nodes">
+        {trans._n('%1 layer', '%1 layers', nodes)}
+      </span>
+      {parameters !== null && (
+        <span className="labdl-status-parameters">
+          {trans._n(
+            '%2 parameter',
+            '%2 parameters',
+            parameters,
+            fullCount(parameters)
+          )}
+        </span>
+      )}
+      <Problems state={state} actions={actions} />
+      <span className="labdl-status-notice" role="status">
+        {notice}
+      </span>
+      <Phase state={state} actions={actions} />
+    </footer>
+  );
+}
+
+interface PartProps {
+  state: CheckState;
+  actions: EditorActions;
+}
+
+function Problems({ state, actions }: PartProps) {
+  const { trans } = useEditorContext();
+  const { problems } = state;
+  if (state.parameters === null) {
+    return null;
+  }
+  if (problems.length === 0) {
+    return (
+      <span className="labdl-status-problems">{trans.__('No problems')}</span>
+    );
+  }
+  const places = problems.flatMap(problem => problem.node ?? []);
+  const next = () => {
+    const [current] = actions.selectedNodes();
+    const at = places.indexOf(current);
+    actions.selectNodes([places[(at + 1) % places.length]]);
+  };
+  return (
+    <button
+      type="button"
+      className="labdl-status-problems labdl-mod-problem"
+      title={trans.__('Go to the next problem')}
+      disabled={places.length === 0}
+      onClick={next}
+    >
+      <Icon name="warning" />
+      {trans._n('%1 problem', '%1 problems', problems.length)}
+    </button>
+  );
+}
+
+function Phase({ state, actions }: PartProps) {
+  const { trans } = useEditorContext();
+  if (state.phase === 'failed') {
+    return (
+      <span className="labdl-status-phase labdl-mod-problem" role="alert">
+        <span className="labdl-status-failure" title={state.message}>
+          {trans.__('The model could not be checked: %1', state.message)}
+        </span>
+        <button type="button" onClick={actions.check}>
+          {trans.__('Try again')}
+        </button>
+      </span>
+    );
+  }
+  const isChecking = state.phase === 'checking';
+  return (
+    <span
+      className="labdl-status-phase"
+      data-phase={state.phase}
+      aria-hidden="true"
+    >
+      {isChecking && trans.__('Checking…')}
+    </span>
+  );
+}

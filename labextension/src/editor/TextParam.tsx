@@ -1,0 +1,81 @@
+// The field of a parameter that is written as text: numbers, lists, words, ? for unknown.
+import { FieldProps } from '@rjsf/utils';
+import { KeyboardEvent, useEffect, useRef, useState } from 'react';
+
+import { useEditorContext } from './context';
+import { formatValue, parseText } from './fieldText';
+import { Json, ParamSchema, sameJson } from './model';
+
+export function TextParam(props: FieldProps) {
+  const { trans } = useEditorContext();
+  const id = props.idSchema.$id;
+  const value = props.formData as Json | undefined;
+  const param = props.uiSchema?.['ui:options']?.param as ParamSchema;
+  const isNeeded = param.default === undefined && value === undefined;
+
+  const [text, setText] = useState(formatValue(value));
+  const [error, setError] = useState<string | null>(null);
+  /** The value that the text stands for. */
+  const meant = useRef(value);
+  useEffect(() => {
+    if (!sameJson(meant.current, value)) {
+      meant.current = value;
+      setText(formatValue(value));
+      setError(null);
+    }
+  }, [value]);
+
+  const change = (next: string) => {
+    setText(next);
+    const parsed = parseText(next, param, trans);
+    if ('error' in parsed) {
+      setError(parsed.error);
+      return;
+    }
+    setError(null);
+    meant.current = parsed.value ?? param.default;
+    if (parsed.value === null) {
+      meant.current = null;
+    }
+    props.onChange(meant.current);
+  };
+  const leave = () => {
+    if (error === null) {
+      setText(formatValue(meant.current));
+    }
+  };
+  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      setText(formatValue(meant.current));
+      setError(null);
+    } else if (event.key === 'Enter') {
+      event.stopPropagation();
+      leave();
+    }
+  };
+
+  return (
+    <>
+      <input
+        id={id}
+        className="labdl-input"
+        type="text"
+        spellCheck={false}
+        autoComplete="off"
+        value={text}
+        placeholder={isNeeded ? trans.__('needed') : ''}
+        aria-invalid={error !== null}
+        aria-describedby={error === null ? undefined : `${id}-error`}
+        onChange={event => change(event.target.value)}
+        onBlur={leave}
+        onKeyDown={keyDown}
+      />
+      {error !== null && (
+        <p id={`${id}-error`} className="labdl-field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </>
+  );
+}

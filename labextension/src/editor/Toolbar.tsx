@@ -1,0 +1,68 @@
+// The small bar over the canvas: undo, redo, arrange, code, and what the host adds.
+import { Panel } from '@xyflow/react';
+import { ReactNode, useSyncExternalStore } from 'react';
+
+import { EditorActions } from './actions';
+import { useEditorContext } from './context';
+import { GraphDocument } from './document';
+import { IconButton } from './Icon';
+import { Direction } from './layout';
+
+export interface ToolbarProps {
+  document: GraphDocument;
+  actions: EditorActions;
+  direction: Direction;
+  children?: ReactNode;
+}
+
+export function Toolbar(props: ToolbarProps) {
+  const { document, actions, direction } = props;
+  const { trans } = useEditorContext();
+  const { subscribeHistory, canUndo, canRedo } = document;
+  const mayUndo = useSyncExternalStore(subscribeHistory, canUndo);
+  const mayRedo = useSyncExternalStore(subscribeHistory, canRedo);
+  const isDown = direction === 'down';
+  return (
+    <Panel position="top-left">
+      <div
+        className="labdl-toolbar nokey"
+        role="toolbar"
+        aria-label={trans.__('Edit the model')}
+      >
+        <IconButton
+          icon="undo"
+          label={trans.__('Undo (Ctrl+Z)')}
+          disabled={!mayUndo}
+          onClick={actions.undo}
+        />
+        <IconButton
+          icon="redo"
+          label={trans.__('Redo (Ctrl+Shift+Z)')}
+          disabled={!mayRedo}
+          onClick={actions.redo}
+        />
+        <span className="labdl-toolbar-gap" />
+        <IconButton
+          icon="layout"
+          label={trans.__('Arrange the layers')}
+          onClick={() => actions.autoLayout()}
+        />
+        <IconButton
+          icon={isDown ? 'right' : 'down'}
+          label={
+            isDown
+              ? trans.__('Arrange from left to right')
+              : trans.__('Arrange from top to bottom')
+          }
+          onClick={() => actions.autoLayout(isDown ? 'right' : 'down')}
+        />
+        <IconButton
+          icon="code"
+          label={trans.__('Show the Python code')}
+          onClick={actions.showCode}
+        />
+        {props.children}
+      </div>
+    </Panel>
+  );
+}

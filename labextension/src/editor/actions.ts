@@ -1,0 +1,242 @@
+// Everything the editor can be told to do, by a key, a button or a command of the host.
+import { readClipboard, writeClipboard } from './clipboard';
+import { edgesInto } from './connect';
+import { GraphDocument } from './document';
+import {
+  Fragment,
+  fragmentFromText,
+  fragmentOf,
+  fragmentToText
+} from './fragment';
+import { Direction, layout, NODE_SIZE, Size } from './layout';
+import { LayerTable, Position } from './model';
+import { freePlace, placeAfter } from './placement';
+import { SelectionStore } from './selection';
+import { Translator } from './translator';
+
+export interface EditorActions {
+  undo(): void;
+  redo(): void;
+  cut(): Promise<void>;
+  copy(): Promise<void>;
+  paste(): Promise<void>;
+  duplicate(): void;
+  deleteSelection(): void;
+  selectAll(): void;
+  clearSelection(): void;
+  /** Selects nodes and brings them into view. */
+  selectNodes(ids: string[]): void;
+  /** The ids of the selected nodes. */
+  selectedNodes(): string[];
+  /** Calls back when the selection changed. */
+  onSelection(listener: () => void): () => void;
+  /** Arranges all nodes; without a direction, in the present one. */
+  autoLayout(direction?: Direction): void;
+  fit(): void;
+  zoomIn(): void;
+  zoomOut(): void;
+  /** Adds a layer after the selection and connects it; returns the node's id. */
+  addLayer(type: string): string | null;
+  /** Asks the host for the layers again. */
+  reloadLayers(): void;
+  /** Checks the graph again. */
+  check(): void;
+  /** Shows the model as Python source. */
+  showCode(): void;
+  /** Puts the keyboard's focus on the canvas. */
+  focus(): void;
+}
+
+/** What the actions work on, as it is at the moment of the call. */
+export interface Surroundings {
+  document: GraphDocument;
+  layers: LayerTable;
+  selection: SelectionStore;
+  direction: Direction;
+  trans: Translator;
+  /** Where every node is drawn. */
+  places: { [id: string]: Position };
+  sizeOf(id: string): Size;
+  /** The middle of the visible part of the canvas. */
+  middle(): Position;
+  isVisible(position: Position): boolean;
+  setDirection(direction: Direction): void;
+  say(notice: string): void;
+  fit(): void;
+  show(ids: string[]): void;
+  zoomIn(): void;
+  zoomOut(): void;
+  reloadLayers(): void;
+  check(): void;
+  showCode(): void;
+  focus(): void;
+}
+
+const PASTE_SHIFT = 40;
+
+export function makeActions(now: () => Surroundings): EditorActions {
+  const selected = () => {
+    const { document, selection } = now();
+    const { nodes } = document.snapshot();
+    return Object.keys(nodes).filter(id => selection.state().nodes.has(id));
+  };
+
+  const piece = (): Fragment | null => {
+    const { document, places } = now();
+    const ids = selected();
+    return ids.length ? fragmentOf(document.snapshot(), ids, places) : null;
+  };
+
+  const insert = (fragment: Fragment) => {
+    const { document, selection, places, show, isVisible } = now();
+    const offset = pasteOffset(fragment, places, now());
+    const ids = document.paste(fragment, offset);
+    selection.set(ids);
+    const at = document.snapshot().positions;
+    if (!ids.some(id => isVisible(at[id]))) {
+      show(ids);
+    }
+  };
+
+  const actions: EditorActions = {
+    undo: () => now().document.undo(),
+    redo: () => now().document.redo(),
+
+    async copy() {
+      const fragment = piece();
+      if (fragment) {
+        await writeClipboard(fragmentToText(fragment));
+      }
+    },
+
+    async cut() {
+      const fragment = piece();
+      if (fragment) {
+        now().document.remove(Object.keys(fragment.nodes));
+        await writeClipboard(fragmentToText(fragment));
+      }
+    },
+
+    async paste() {
+      for (const text of await readClipboard()) {
+        const fragment = fragmentFromText(text);
+        if (fragment) {
+          insert(fragment);
+          return;
+        }
+      }
+      const { say, trans } = now();
+      say(trans.__('There are no copied layers to paste.'));
+    },
+
+    duplicate() {
+      const fragment = piece();
+      if (fragment) {
+        insert(fragment);
+      }
+    },
+
+    deleteSelection() {
+      const { document, selection } = now();
+      const { nodes, edges } = selection.state();
+      if (nodes.size || edges.size) {
+        document.remove(nodes, edges);
+        selection.clear();
+      }
+    },
+
+    selectAll() {
+      const { document, selection } = now();
+      const { nodes, edges } = document.snapshot();
+      selection.set(Object.keys(nodes), Object.keys(edges));
+    },
+
+    clearSelection: () => now().selection.clear(),
+
+    selectNodes(ids) {
+      now().selection.set(ids);
+      now().show(ids);
+    },
+
+    selectedNodes: selected,
+
+    onSelection: listener => now().selection.subscribe(listener),
+
+    autoLayout(wanted) {
+      const { document, sizeOf, fit, setDirection } = now();
+      const direction = wanted ?? now().direction;
+      setDirection(direction);
+      document.move(layout(document.snapshot(), direction, sizeOf));
+      fit();
+    },
+
+    addLayer(type) {
+      const { document, layers, selection, places, direction, middle } = now();
+      const schema = layers.get(type);
+      if (!schema) {
+        return null;
+      }
+      const graph = document.snapshot();
+      const before = selected();
+      const edges = edgesInto(schema, before, graph, layers);
+      const last = before[before.length - 1];
+      const wanted: Position = last
+        ? placeAfter(places[last], direction, now().sizeOf(last))
+        : centred(middle());
+      const position = freePlace(wanted, places, direction);
+      const id = document.addNode({ type, position }, edges);
+      selection.set([id]);
+      if (!now().isVisible(position)) {
+        now().show([id]);
+      }
+      return id;
+    },
+
+    fit: () => now().fit(),
+    zoomIn: () => now().zoomIn(),
+    zoomOut: () => now().zoomOut(),
+    reloadLayers: () => now().reloadLayers(),
+    check: () => now().check(),
+    showCode: () => now().showCode(),
+    focus: () => now().focus()
+  };
+  return actions;
+}
+
+/** The upper left corner of a node whose middle is given. */
+export function centred([x, y]: Position): Position {
+  return [
+    Math.round(x - NODE_SIZE.width / 2),
+    Math.round(y - NODE_SIZE.height / 2)
+  ];
+}
+
+/** Beside the original; in the middle of the view if that is elsewhere. */
+function pasteOffset(
+  fragment: Fragment,
+  places: { [id: string]: Position },
+  { isVisible, middle }: Surroundings
+): Position {
+  const corners = Object.values(fragment.positions);
+  const [left, top] = corners.reduce(
+    (least, [x, y]) => [Math.min(least[0], x), Math.min(least[1], y)],
+    [Infinity, Infinity]
+  );
+  if (!Number.isFinite(left)) {
+    return middle();
+  }
+  if (!corners.some(isVisible)) {
+    const [x, y] = centred(middle());
+    return [x - left, y - top];
+  }
+  const taken = Object.values(places);
+  for (let shift = PASTE_SHIFT; ; shift += PASTE_SHIFT) {
+    const isHidden = taken.some(
+      ([x, y]) =>
+        Math.abs(x - left - shift) < 10 && Math.abs(y - top - shift) < 10
+    );
+    if (!isHidden) {
+      return [shift, shift];
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// What every part of the editor reads from its surroundings.
+import { createContext, useContext } from 'react';
+
+import { CheckStore } from './checkStore';
+import { LayerTable } from './model';
+import { Translator } from './translator';
+
+export interface EditorContext {
+  trans: Translator;
+  checks: CheckStore;
+  /** Hue of a category's colour, 0 to 359. */
+  hueOf(category: string | undefined): number | undefined;
+}
+
+const Context = createContext<EditorContext | null>(null);
+
+export const EditorContextProvider = Context.Provider;
+
+export function useEditorContext(): EditorContext {
+  const context = useContext(Context);
+  if (!context) {
+    throw new Error('A part of the editor was used outside <Editor>.');
+  }
+  return context;
+}
+
+// Far enough apart to tell neighbours in the palette from each other.
+const HUES = [210, 28, 145, 275, 350, 185, 50, 320, 95, 240];
+
+/** Colours by the order in which the categories come. */
+export function huesOf(layers: LayerTable): Map<string, number> {
+  const hues = new Map<string, number>();
+  for (const { category } of layers.values()) {
+    if (!hues.has(category)) {
+      hues.set(category, HUES[hues.size % HUES.length]);
+    }
+  }
+  return hues;
+}

@@ -1,0 +1,105 @@
+// The graph as React Flow's nodes and edges; whatever did not change stays the same object.
+import { Edge, Node, Position as Side } from '@xyflow/react';
+
+import { Ports, portsOf } from './connect';
+import { Direction, NODE_SIZE } from './layout';
+import {
+  GraphData,
+  LayerSchema,
+  LayerTable,
+  NodeData,
+  Position,
+  sameJson
+} from './model';
+import { Selected } from './selection';
+
+export interface LayerNodeData extends Record<string, unknown> {
+  node: NodeData;
+  schema: LayerSchema | undefined;
+  ports: Ports;
+}
+
+export type LayerFlowNode = Node<LayerNodeData, 'layer'>;
+export type LayerFlowEdge = Edge<Record<string, unknown>, 'data'>;
+
+const SIDES: { [key in Direction]: { in: Side; out: Side } } = {
+  down: { in: Side.Top, out: Side.Bottom },
+  right: { in: Side.Left, out: Side.Right }
+};
+
+export interface View {
+  graph: GraphData;
+  places: { [id: string]: Position };
+  layers: LayerTable;
+  selected: Selected;
+  direction: Direction;
+}
+
+export function flowNodes(
+  view: View,
+  old: ReadonlyMap<string, LayerFlowNode>
+): LayerFlowNode[] {
+  const { graph, places, layers, selected, direction } = view;
+  const sides = SIDES[direction];
+  return Object.entries(graph.nodes).map(([id, node]) => {
+    const before = old.get(id);
+    const [x, y] = places[id] ?? [0, 0];
+    const schema = layers.get(node.type);
+    const isSelected = selected.nodes.has(id);
+    const ports = schema ?? portsOf(id, schema, graph);
+    const sameData =
+      before?.data.node === node &&
+      before.data.schema === schema &&
+      sameJson(before.data.ports, ports);
+    // Someone else's change must not pull a node from under the pointer.
+    const samePlace =
+      before &&
+      (before.dragging || (before.position.x === x && before.position.y === y));
+    if (
+      before &&
+      sameData &&
+      samePlace &&
+      Boolean(before.selected) === isSelected &&
+      before.sourcePosition === sides.out
+    ) {
+      return before;
+    }
+    return {
+      ...(before ?? {
+        initialWidth: NODE_SIZE.width,
+        initialHeight: NODE_SIZE.height
+      }),
+      id,
+      type: 'layer',
+      position: before && samePlace ? before.position : { x, y },
+      data: before && sameData ? before.data : { node, schema, ports },
+      selected: isSelected,
+      sourcePosition: sides.out,
+      targetPosition: sides.in
+    };
+  });
+}
+
+export function flowEdges(
+  view: View,
+  broken: ReadonlySet<string>,
+  old: ReadonlyMap<string, LayerFlowEdge>
+): LayerFlowEdge[] {
+  return Object.entries(view.graph.edges).flatMap(([id, edge]) => {
+    if (!view.graph.nodes[edge.source] || !view.graph.nodes[edge.target]) {
+      return []; // the check reports it; there is nothing to draw it between
+    }
+    const before = old.get(id);
+    const next: LayerFlowEdge = {
+      id,
+      type: 'data',
+      source: edge.source,
+      sourceHandle: edge.source_port,
+      target: edge.target,
+      targetHandle: edge.target_port,
+      selected: view.selected.edges.has(id),
+      className: broken.has(id) ? 'labdl-mod-problem' : ''
+    };
+    return before && sameJson(before, next) ? before : next;
+  });
+}

@@ -1,0 +1,55 @@
+// The keys of the canvas and what they do.
+import { EditorActions } from './actions';
+
+interface Binding {
+  key: string;
+  /** Ctrl, or Cmd on a Mac. */
+  accel?: boolean;
+  shift?: boolean;
+  run(actions: EditorActions): void;
+}
+
+const BINDINGS: Binding[] = [
+  { key: 'z', accel: true, run: actions => actions.undo() },
+  { key: 'z', accel: true, shift: true, run: actions => actions.redo() },
+  { key: 'y', accel: true, run: actions => actions.redo() },
+  { key: 'x', accel: true, run: actions => void actions.cut() },
+  { key: 'c', accel: true, run: actions => void actions.copy() },
+  { key: 'v', accel: true, run: actions => void actions.paste() },
+  { key: 'd', accel: true, run: actions => actions.duplicate() },
+  { key: 'a', accel: true, run: actions => actions.selectAll() },
+  { key: 'delete', run: actions => actions.deleteSelection() },
+  { key: 'backspace', run: actions => actions.deleteSelection() },
+  { key: 'escape', run: actions => actions.clearSelection() }
+];
+
+export interface KeyStroke {
+  key: string;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  shiftKey: boolean;
+  altKey: boolean;
+}
+
+/** Runs what a key stands for; false if it stands for nothing here. */
+export function runKey(stroke: KeyStroke, actions: EditorActions): boolean {
+  const accel = stroke.ctrlKey || stroke.metaKey;
+  const found = BINDINGS.find(
+    binding =>
+      binding.key === stroke.key.toLowerCase() &&
+      Boolean(binding.accel) === accel &&
+      Boolean(binding.shift) === stroke.shiftKey &&
+      !stroke.altKey
+  );
+  found?.run(actions);
+  return found !== undefined;
+}
+
+/** Whether a key goes into a text that is being written. */
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+  );
+}

@@ -1,0 +1,79 @@
+// Gives the actions the canvas they act on; the actions stay the same object for good.
+import { useReactFlow, useStoreApi } from '@xyflow/react';
+import { RefObject, useLayoutEffect, useRef, useState } from 'react';
+
+import { EditorActions, makeActions, Surroundings } from './actions';
+import { LayerFlowNode } from './flow';
+import { NODE_SIZE } from './layout';
+import { Position } from './model';
+import { FIT } from './useOpeningView';
+
+type FromCanvas =
+  | 'sizeOf'
+  | 'middle'
+  | 'isVisible'
+  | 'fit'
+  | 'show'
+  | 'zoomIn'
+  | 'zoomOut'
+  | 'focus';
+
+export interface ActionProps extends Omit<Surroundings, FromCanvas> {
+  canvas: RefObject<HTMLDivElement | null>;
+}
+
+const MOTION = { duration: 200 };
+
+export function useActions(props: ActionProps): EditorActions {
+  const flow = useReactFlow<LayerFlowNode>();
+  const store = useStoreApi();
+
+  /** A point of the canvas, given in parts of its width and height. */
+  const pointAt = (across: number, down: number): Position => {
+    const { width, height, transform } = store.getState();
+    const [x, y, zoom] = transform;
+    return [(width * across - x) / zoom, (height * down - y) / zoom];
+  };
+
+  const surroundings: Surroundings = {
+    ...props,
+    sizeOf(id) {
+      const measured = flow.getNode(id)?.measured;
+      return {
+        width: measured?.width ?? NODE_SIZE.width,
+        height: measured?.height ?? NODE_SIZE.height
+      };
+    },
+    middle: () => pointAt(0.5, 0.5),
+    isVisible([x, y]) {
+      const [left, top] = pointAt(0, 0);
+      const [right, bottom] = pointAt(1, 1);
+      return (
+        x >= left &&
+        y >= top &&
+        x + NODE_SIZE.width <= right &&
+        y + NODE_SIZE.height <= bottom
+      );
+    },
+    fit: () => void flow.fitView({ ...FIT, ...MOTION }),
+    show: ids =>
+      void flow.fitView({
+        ...FIT,
+        ...MOTION,
+        nodes: ids.map(id => ({ id })),
+        // to see a node is not to see it from nearer or farther
+        minZoom: Math.min(flow.getZoom(), 1),
+        maxZoom: Math.max(flow.getZoom(), 0.6)
+      }),
+    zoomIn: () => void flow.zoomIn(MOTION),
+    zoomOut: () => void flow.zoomOut(MOTION),
+    focus: () => props.canvas.current?.focus({ preventScroll: true })
+  };
+
+  const latest = useRef(surroundings);
+  useLayoutEffect(() => {
+    latest.current = surroundings;
+  });
+  const [actions] = useState(() => makeActions(() => latest.current));
+  return actions;
+}

@@ -1,0 +1,90 @@
+// Plugin: model files open in the editor, are read and written through LabDL's routes, and come back after a refresh.
+
+import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { createToolbarFactory, IToolbarWidgetRegistry, WidgetTracker } from '@jupyterlab/apputils';
+import { IDefaultDrive } from '@jupyterlab/services';
+import type { Contents } from '@jupyterlab/services';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator } from '@jupyterlab/translation';
+
+import { LabDLApi } from './api';
+import { LabDLModelFactory } from './document';
+import { graphIcon, runsIcon } from './icons';
+import { CONTENT_PROVIDER, GraphContentProvider } from './provider';
+import { FACTORY, FILE_TYPE, ILabDL } from './tokens';
+import { GraphWidget, GraphWidgetFactory } from './widget';
+
+const ID = 'labdl:plugin';
+
+export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
+  id: ID,
+  description: 'Opens model graphs in the editor.',
+  autoStart: true,
+  provides: ILabDL,
+  requires: [IDefaultDrive, ITranslator],
+  optional: [ILayoutRestorer, IToolbarWidgetRegistry, ISettingRegistry],
+  activate: (
+    app: JupyterFrontEnd,
+    drive: Contents.IDrive,
+    translator: ITranslator,
+    restorer: ILayoutRestorer | null,
+    toolbars: IToolbarWidgetRegistry | null,
+    settings: ISettingRegistry | null
+  ): ILabDL => {
+    const trans = translator.load('labdl');
+    const api = new LabDLApi(app.serviceManager.serverSettings);
+    const tracker = new WidgetTracker<GraphWidget>({ namespace: 'labdl' });
+
+    drive.contentProviderRegistry?.register(CONTENT_PROVIDER, new GraphContentProvider(api));
+    app.docRegistry.addFileType({
+      name: FILE_TYPE,
+      displayName: trans.__('Model graph'),
+      extensions: ['.labdl'],
+      mimeTypes: ['application/x-labdl'],
+      contentType: 'file',
+      fileFormat: 'json',
+      icon: graphIcon
+    });
+    app.docRegistry.addFileType({
+      name: 'labdl-run',
+      displayName: trans.__('Training run'),
+      extensions: [],
+      pattern: '^events\\.jsonl$',
+      mimeTypes: ['application/jsonl'],
+      contentType: 'file',
+      fileFormat: 'text',
+      icon: runsIcon
+    });
+    app.docRegistry.addModelFactory(new LabDLModelFactory());
+
+    const factory = new GraphWidgetFactory(
+      {
+        name: FACTORY,
+        label: trans.__('Model graph'),
+        modelName: 'labdl',
+        fileTypes: [FILE_TYPE],
+        defaultFor: [FILE_TYPE],
+        contentProviderId: CONTENT_PROVIDER,
+        toolbarFactory:
+          toolbars && settings ? createToolbarFactory(toolbars, settings, FACTORY, ID, translator) : undefined,
+        translator
+      },
+      api,
+      trans
+    );
+    factory.widgetCreated.connect((_sender, widget) => {
+      widget.context.pathChanged.connect(() => void tracker.save(widget));
+      void tracker.add(widget);
+    });
+    app.docRegistry.addWidgetFactory(factory);
+
+    if (restorer) {
+      void restorer.restore(tracker, {
+        command: 'docmanager:open',
+        args: widget => ({ path: widget.context.path, factory: FACTORY }),
+        name: widget => widget.context.path
+      });
+    }
+    return { api, tracker };
+  }
+};

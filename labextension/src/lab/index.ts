@@ -1,0 +1,14 @@
+// LabDL in JupyterLab: the plugins.
+
+import { JupyterFrontEndPlugin } from '@jupyterlab/application';
+
+import { commandPlugin } from './command-plugin';
+import { documentPlugin } from './document-plugin';
+import { runPlugin } from './run-plugin';
+import { trainPlugin } from './train-plugin';
+
+export * from './tokens';
+
+const plugins: JupyterFrontEndPlugin<unknown>[] = [documentPlugin, commandPlugin, trainPlugin, runPlugin];
+
+export default plugins;

@@ -1,0 +1,21 @@
+// What LabDL's plugins give to each other, and to other extensions.
+
+import { IWidgetTracker } from '@jupyterlab/apputils';
+import { Token } from '@lumino/coreutils';
+
+import type { LabDLApi } from './api';
+import type { GraphWidget } from './widget';
+
+/** The name of the document widget factory, of its toolbar, and what a person sees as the kind of the file. */
+export const FACTORY = 'Model graph';
+
+/** The file type of model graphs. */
+export const FILE_TYPE = 'labdl';
+
+export interface ILabDL {
+  readonly api: LabDLApi;
+  /** The open model graphs. */
+  readonly tracker: IWidgetTracker<GraphWidget>;
+}
+
+export const ILabDL = new Token<ILabDL>('labdl:ILabDL', 'The open model graphs, and the server behind them.');
