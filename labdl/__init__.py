@@ -1,6 +1,6 @@
 """LabDL: build and train neural networks in JupyterLab, on any of four frameworks."""
 
-from labdl import backends, data, errors, infer, nn, ops, train
+from labdl import backends, data, display, errors, infer, nn, ops, train
 from labdl.dispatch import use
 from labdl.graph import Graph, trace
 from labdl.infer import predict
@@ -13,7 +13,7 @@ from labdl.train import Trainer
 __version__ = "0.1.0"
 
 __all__ = [
-    "Graph", "Spec", "Trainer", "backends", "data", "errors", "infer", "lab", "load", "load_parameters",
+    "Graph", "Spec", "Trainer", "backends", "data", "display", "errors", "infer", "lab", "load", "load_parameters",
     "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed", "tensor", "to_numpy",
     "trace", "train", "use",
 ]  # fmt: skip

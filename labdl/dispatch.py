@@ -144,6 +144,12 @@ def available() -> dict[str, str]:
     return {name: metadata_version(name) or f"not installed: pip install labdl[{name}]" for name in PREFERENCE}
 
 
+def installed_backends() -> list[str]:
+    """The frameworks of this environment, in an order in which one process can load them all."""
+    order = ("torch", *LOAD_ORDER, "numpy")
+    return [n for n in sorted(NAMES, key=lambda n: order.index(n) if n in order else 0) if problem(n) is None]
+
+
 _DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "paddle": ("paddlepaddle", "paddlepaddle-gpu")}
 
 

@@ -12,7 +12,10 @@ export default tseslint.config(
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-namespace': 'off',
       '@typescript-eslint/no-non-null-assertion': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { args: 'none', varsIgnorePattern: '^_', ignoreRestSiblings: true }
+      ],
       '@typescript-eslint/no-use-before-define': 'off',
       curly: ['error', 'all'],
       eqeqeq: ['error', 'always'],

@@ -15,5 +15,6 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 """
 
 from labdl.dispatch import available, default, get, load, use
+from labdl.dispatch import installed_backends as installed
 
-__all__ = ["available", "default", "get", "load", "use"]
+__all__ = ["available", "default", "get", "installed", "load", "use"]

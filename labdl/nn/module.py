@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch
-from labdl.errors import ModelError, StateDictError
+from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.nn import initialisers
 from labdl.ops.creation import current_seed
 from labdl.spec import Spec, as_spec
@@ -32,7 +33,7 @@ class Parameter:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     def to_standard(self, array: np.ndarray) -> np.ndarray:
         return array if self.standard is None else np.ascontiguousarray(array.transpose(self.standard))
@@ -65,6 +66,9 @@ class Module:
         return self
 
     def __setattr__(self, name: str, value) -> None:
+        if isinstance(value, Module | Parameter) and reserved(name):
+            raise ConfigError(f"{type(self).__name__} cannot hold a layer or parameter named {name!r}, because every module "
+                              "has something of that name: choose another name")  # fmt: skip
         if isinstance(value, Module):
             self._modules[name] = value
             self.__dict__["_ready"] = self._ready and value._ready
@@ -134,10 +138,10 @@ class Module:
         for path, parameter in self.named_parameters():
             if parameter.value is None:
                 values = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
-            elif self._backend == target.name:
+            elif (source := dispatch.owner(parameter.value)) is target:
                 continue
             else:
-                values = dispatch.owner(parameter.value).to_numpy(parameter.value)
+                values = source.to_numpy(parameter.value)
             parameter.value = target.variable(values, parameter.trainable)
         for module in self.modules():
             for name, parameter in module._parameters.items():
@@ -147,14 +151,18 @@ class Module:
         return self
 
     def _shapes_of(self, *specs: Spec):
-        """Outputs' Specs; sets up what has not been set up."""
-        flags = [(m, m._ready) for m in self.modules()]
-        for module, _ in flags:
+        """Outputs' Specs; sets up what has not been set up, unless the shapes turn out not to fit."""
+        flags = [(m, m._ready, m._set_up) for m in self.modules()]
+        for module, _, _ in flags:
             module.__dict__["_ready"] = False
         try:
             return self(*specs)
+        except Exception:
+            for module, _, set_up in flags:
+                module.__dict__["_set_up"] = set_up  # another try may come with other shapes
+            raise
         finally:
-            for module, ready in flags:
+            for module, ready, _ in flags:
                 module.__dict__["_ready"] = ready
 
     def _check_tree(self) -> None:
@@ -251,6 +259,8 @@ class Module:
         problems += [f"unexpected {key}" for key in values if key not in own]
         problems += [f"{key} has shape {np.shape(values[key])}, the model wants {p.standard_shape}"
                      for key, p in own.items() if key in values and np.shape(values[key]) != p.standard_shape]  # fmt: skip
+        problems += [f"{key} holds {np.asarray(values[key]).dtype}, the model wants {p.dtype}" for key, p in own.items()
+                     if key in values and not np.can_cast(np.asarray(values[key]).dtype, p.dtype, "same_kind")]  # fmt: skip
         if problems:
             raise StateDictError(f"parameters do not match {type(self).__name__}: {'; '.join(problems)}")
         for key, parameter in own.items():
@@ -279,3 +289,11 @@ class Module:
         from labdl.graph import trace  # graph stands above nn; the table is made from a trace
 
         return trace(self, *self.input_specs).summary()
+
+
+_STATE = frozenset(Module().__dict__)
+
+
+def reserved(name: str) -> bool:
+    """Whether every module has something of this name, which a layer or parameter would hide."""
+    return name in _STATE or hasattr(Module, name)

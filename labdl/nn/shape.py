@@ -31,9 +31,9 @@ class Reshape(Module):
     def forward(self, x):
         shape = self.shape
         if -1 in shape:
-            if shape.count(-1) > 1 or None in x.shape[1:]:
-                raise ValueError(f"Reshape to {show(shape)} cannot find the open size of {show(x.shape)}")
             rest = -math.prod(shape)
+            if shape.count(-1) > 1 or rest < 1 or None in x.shape[1:]:
+                raise ValueError(f"Reshape to {show(shape)} cannot find the open size of {show(x.shape)}")
             shape = tuple(math.prod(x.shape[1:]) // rest if n == -1 else n for n in shape)
         if None not in x.shape[1:] and math.prod(x.shape[1:]) != math.prod(shape):
             raise ValueError(f"Reshape of {show(x.shape)} to {show((None, *self.shape))}: the number of elements of a "

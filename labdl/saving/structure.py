@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import h5py
 import numpy as np
 
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph.graph import VERSION, Graph
 from labdl.saving.atomic import write_atomically
+
+if TYPE_CHECKING:
+    import h5py
 
 KIND = "labdl structure"
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -22,6 +25,8 @@ _EDGES = ("id", "source", "source_port", "target", "target_port")
 
 def encode(graph: Graph) -> bytes:
     """The bytes of a structure file; the same graph always gives the same bytes."""
+    import h5py  # here and below, because it takes longer to import than the rest of labdl
+
     data = graph.to_dict()
     nodes = {"id": list(data["nodes"]), "type": [n["type"] for n in data["nodes"].values()],
              "name": [n["name"] for n in data["nodes"].values()],
@@ -49,6 +54,8 @@ def _write(file: h5py.File, path: str, texts: list[str]) -> None:
 
 def decode(data: bytes, name: str = "the file") -> Graph:
     """The graph in the bytes of a structure file. Raises FileFormatError that says what is wrong with it."""
+    import h5py
+
     if not data.startswith(_SIGNATURE):
         raise FileFormatError(f"{name} is not a LabDL structure file: it is {'empty' if not data else 'not HDF5'}")
     try:
@@ -85,6 +92,8 @@ def _rows(columns: dict[str, list[str]]):
 
 
 def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
+    import h5py
+
     for part in (path.rpartition("/")[0], path):
         if not isinstance(file.get(part, getlink=True), h5py.HardLink):
             raise FileFormatError(f"the file is broken: {part} is missing or leads out of the file")

@@ -157,8 +157,3 @@ class Run:
     def __repr__(self) -> str:
         last = ", ".join(f"{k} {v[-1]:.4f}" for k, v in self.history.items() if v)
         return f"Run({self.id}: {self.status}{', ' if last else ''}{last})"
-
-    def _repr_mimebundle_(self, **options):
-        from labdl.lab import Dashboard
-
-        return Dashboard(self)._repr_mimebundle_(**options)

@@ -1,7 +1,7 @@
 // A development page: the dashboard over a made-up run, chosen by ?case= in the address.
 import { createRoot } from 'react-dom/client';
 import { Dashboard } from '../src/dashboard/Dashboard';
-import { english } from '../src/widget/english';
+import { plainTranslator } from '../src/editor/translator';
 import { SyntheticRun } from './synthetic-run';
 import '../style/dashboard.css';
 
@@ -10,5 +10,10 @@ document.body.dataset.jpThemeLight = String(query.get('theme') !== 'dark');
 
 const root = document.getElementById('root');
 if (root) {
-  createRoot(root).render(<Dashboard source={new SyntheticRun(query.get('case') ?? 'live')} trans={english} />);
+  createRoot(root).render(
+    <Dashboard
+      source={new SyntheticRun(query.get('case') ?? 'live')}
+      trans={plainTranslator}
+    />
+  );
 }

@@ -1,5 +1,10 @@
 // A run that never happened: figures of a plausible training, live or all at once.
-import type { RunCommand, RunEvent, RunListener, RunSource } from '../src/dashboard/source';
+import type {
+  RunCommand,
+  RunEvent,
+  RunListener,
+  RunSource
+} from '../src/dashboard/source';
 
 const STEPS_PER_EPOCH: Record<string, number> = { long: 10_000 };
 const EPOCHS: Record<string, number> = { long: 10 };
@@ -43,7 +48,8 @@ export class SyntheticRun implements RunSource {
           kind: 'end',
           time: time + 6,
           status: 'failed',
-          message: "ValueError: Conv2d 'stem' wants 4 axes (N, C, H, W), received (32, 64): add nn.Reshape before it"
+          message:
+            "ValueError: Conv2d 'stem' wants 4 axes (N, C, H, W), received (32, 64): add nn.Reshape before it"
         });
       }
     } else {
@@ -67,7 +73,13 @@ export class SyntheticRun implements RunSource {
         this._send([{ kind: 'end', time, status: 'stopped' }]);
       } else {
         this._status = name === 'pause' ? 'paused' : 'running';
-        this._send([{ kind: 'status', time, status: name === 'pause' ? 'paused' : 'running' }]);
+        this._send([
+          {
+            kind: 'status',
+            time,
+            status: name === 'pause' ? 'paused' : 'running'
+          }
+        ]);
       }
     }, 300);
   }
@@ -76,7 +88,9 @@ export class SyntheticRun implements RunSource {
     if (this._status === 'running') {
       const from = this._events.length;
       this._flush(Date.now() / 1000, PER_FLUSH);
-      this._listeners.forEach(listener => listener(this._events.slice(from), true));
+      this._listeners.forEach(listener =>
+        listener(this._events.slice(from), true)
+      );
     }
   }
 
@@ -88,9 +102,15 @@ export class SyntheticRun implements RunSource {
   private _flush(time: number, count: number): void {
     const step = Array.from({ length: count }, (_, i) => this._step + i + 1);
     const scale = (this._stepsPerEpoch * this._epochs) / 4;
-    const noise = () => (Math.random() + Math.random() + Math.random() - 1.5) / 1.5;
-    const loss = step.map(s => 2.3 * Math.exp(-s / scale) * (1 + 0.3 * noise()) + 0.05 * Math.random());
-    const accuracy = step.map(s => Math.min(1, 1 - 0.9 * Math.exp(-s / scale) + 0.06 * noise()));
+    const noise = () =>
+      (Math.random() + Math.random() + Math.random() - 1.5) / 1.5;
+    const loss = step.map(
+      s =>
+        2.3 * Math.exp(-s / scale) * (1 + 0.3 * noise()) + 0.05 * Math.random()
+    );
+    const accuracy = step.map(s =>
+      Math.min(1, 1 - 0.9 * Math.exp(-s / scale) + 0.06 * noise())
+    );
     this._events.push({ kind: 'steps', time, step, loss, accuracy });
     this._step += count;
     if (this._step % this._stepsPerEpoch === 0) {
@@ -108,7 +128,12 @@ export class SyntheticRun implements RunSource {
       });
       if (this._step >= this._stepsPerEpoch * this._epochs) {
         this._status = 'finished';
-        this._events.push({ kind: 'end', time, status: 'finished', message: null });
+        this._events.push({
+          kind: 'end',
+          time,
+          status: 'finished',
+          message: null
+        });
       }
     }
   }

@@ -134,7 +134,11 @@ def one_hot(x, classes):
 
 
 def linear(x, kernel, bias=None):
-    return F.linear(x, kernel.t(), bias)
+    # F.linear takes (out, in) and would leave a gradient in the wrong memory order, which slows the update
+    if x.ndim == 2:
+        return torch.mm(x, kernel) if bias is None else torch.addmm(bias, x, kernel)
+    y = torch.matmul(x, kernel)
+    return y if bias is None else y + bias
 
 
 def gelu(x, approximate="none"):

@@ -78,7 +78,11 @@ export function Chart({ metric, syncKey, trans }: ChartProps): JSX.Element {
           </button>
         )}
       </figcaption>
-      <div className="labdl-chart-plot" role="img" aria-label={description(metric, trans)}>
+      <div
+        className="labdl-chart-plot"
+        role="img"
+        aria-label={description(metric, trans)}
+      >
         <div ref={frame} />
         {hover && <Tooltip metric={metric} hover={hover} trans={trans} />}
       </div>
@@ -86,17 +90,31 @@ export function Chart({ metric, syncKey, trans }: ChartProps): JSX.Element {
   );
 }
 
-function Legend({ metric, trans }: { metric: MetricCurves; trans: Translator }): JSX.Element {
+function Legend({
+  metric,
+  trans
+}: {
+  metric: MetricCurves;
+  trans: Translator;
+}): JSX.Element {
   return (
     <span className="labdl-chart-legend">
-      <span className="labdl-legend-entry" data-curve="train" title={trans.__('Training, smoothed')}>
+      <span
+        className="labdl-legend-entry"
+        data-curve="train"
+        title={trans.__('Training, smoothed')}
+      >
         {trans.__('train')}{' '}
         <span className="labdl-metric" data-metric={metric.name}>
           {figure(metric.trainNow)}
         </span>
       </span>
       {metric.validation.x.length > 0 && (
-        <span className="labdl-legend-entry" data-curve="validation" title={trans.__('Validation, end of the epoch')}>
+        <span
+          className="labdl-legend-entry"
+          data-curve="validation"
+          title={trans.__('Validation, end of the epoch')}
+        >
           {trans.__('validation')}{' '}
           <span className="labdl-metric" data-metric={`val_${metric.name}`}>
             {figure(metric.validationNow)}
@@ -108,24 +126,48 @@ function Legend({ metric, trans }: { metric: MetricCurves; trans: Translator }):
 }
 
 /** Values come from the whole curves, not from the decimated points that are drawn. */
-function Tooltip({ metric, hover, trans }: { metric: MetricCurves; hover: Hover; trans: Translator }): JSX.Element {
+function Tooltip({
+  metric,
+  hover,
+  trans
+}: {
+  metric: MetricCurves;
+  hover: Hover;
+  trans: Translator;
+}): JSX.Element {
   const at = nearest(metric.train.x, hover.step);
   const validation = nearest(metric.validation.x, hover.step);
   const step = at >= 0 ? metric.train.x[at] : Math.round(hover.step);
   const value = (curve: Curve, i: number) => figure(curve.y[i]);
-  const side = hover.left > hover.width / 2 ? { right: hover.width - hover.left + 12 } : { left: hover.left + 12 };
+  const side =
+    hover.left > hover.width / 2
+      ? { right: hover.width - hover.left + 12 }
+      : { left: hover.left + 12 };
   return (
-    <div className="labdl-chart-tooltip" style={{ ...side, top: Math.min(hover.top, HEIGHT - 100) }}>
-      <div className="labdl-chart-tooltip-step">{trans.__('step %1', count(step))}</div>
+    <div
+      className="labdl-chart-tooltip"
+      style={{ ...side, top: Math.min(hover.top, HEIGHT - 100) }}
+    >
+      <div className="labdl-chart-tooltip-step">
+        {trans.__('step %1', count(step))}
+      </div>
       {at >= 0 && (
         <>
-          <div data-curve="train">{trans.__('train %1', value(metric.train, at))}</div>
-          <div data-curve="train">{trans.__('smoothed %1', value(metric.smooth, at))}</div>
+          <div data-curve="train">
+            {trans.__('train %1', value(metric.train, at))}
+          </div>
+          <div data-curve="train">
+            {trans.__('smoothed %1', value(metric.smooth, at))}
+          </div>
         </>
       )}
       {validation >= 0 && (
         <div data-curve="validation">
-          {trans.__('validation %1 (step %2)', value(metric.validation, validation), count(metric.validation.x[validation]))}
+          {trans.__(
+            'validation %1 (step %2)',
+            value(metric.validation, validation),
+            count(metric.validation.x[validation])
+          )}
         </div>
       )}
     </div>
@@ -140,5 +182,9 @@ function description(metric: MetricCurves, trans: Translator): string {
         figure(metric.trainNow),
         figure(metric.validationNow)
       )
-    : trans.__('%1 over steps: training %2', metric.name, figure(metric.trainNow));
+    : trans.__(
+        '%1 over steps: training %2',
+        metric.name,
+        figure(metric.trainNow)
+      );
 }

@@ -29,14 +29,22 @@ export interface CommandsProps {
   trans: Translator;
 }
 
-export function Commands({ store, source, view, trans }: CommandsProps): JSX.Element {
+export function Commands({
+  store,
+  source,
+  view,
+  trans
+}: CommandsProps): JSX.Element {
   const { pending } = view;
   useEffect(() => {
     if (!pending) {
       return;
     }
     const timer = setTimeout(() => {
-      store.commandFailed(pending, trans.__('The run has not answered yet. It acts between two steps.'));
+      store.commandFailed(
+        pending,
+        trans.__('The run has not answered yet. It acts between two steps.')
+      );
     }, PATIENCE);
     return () => clearTimeout(timer);
   }, [pending, store, trans]);
@@ -44,7 +52,10 @@ export function Commands({ store, source, view, trans }: CommandsProps): JSX.Ele
   const send = (name: RunCommand) => {
     store.commandSent(name);
     source.command(name).catch((error: unknown) => {
-      store.commandFailed(name, error instanceof Error ? error.message : String(error));
+      store.commandFailed(
+        name,
+        error instanceof Error ? error.message : String(error)
+      );
     });
   };
   const labels: Record<RunCommand, [label: string, title: string]> = {
@@ -53,7 +64,11 @@ export function Commands({ store, source, view, trans }: CommandsProps): JSX.Ele
     stop: [trans.__('Stop'), trans.__('Stop the training')]
   };
   return (
-    <div className="labdl-dashboard-commands" role="group" aria-label={trans.__('Training commands')}>
+    <div
+      className="labdl-dashboard-commands"
+      role="group"
+      aria-label={trans.__('Training commands')}
+    >
       {(Object.keys(ACCEPTED) as RunCommand[]).map(name => (
         <button
           key={name}

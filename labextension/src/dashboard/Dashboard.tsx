@@ -17,9 +17,16 @@ export interface DashboardProps {
   title?: string;
 }
 
-export function Dashboard({ source, trans, title }: DashboardProps): JSX.Element {
+export function Dashboard({
+  source,
+  trans,
+  title
+}: DashboardProps): JSX.Element {
   const store = useMemo(() => new RunStore(), [source]);
-  useEffect(() => source.subscribe((events, alive) => store.push(events, alive)), [source, store]);
+  useEffect(
+    () => source.subscribe((events, alive) => store.push(events, alive)),
+    [source, store]
+  );
   const view = useSyncExternalStore(store.subscribe, store.view);
   const syncKey = useId();
   const name = title ?? view.model ?? trans.__('Training run');
@@ -34,7 +41,9 @@ export function Dashboard({ source, trans, title }: DashboardProps): JSX.Element
         <span className="labdl-dashboard-title" title={name}>
           {name}
         </span>
-        {view.backend && <span className="labdl-dashboard-backend">{view.backend}</span>}
+        {view.backend && (
+          <span className="labdl-dashboard-backend">{view.backend}</span>
+        )}
         <span className="labdl-dashboard-status" role="status">
           {statusLabel(view.status, trans)}
         </span>
@@ -45,7 +54,9 @@ export function Dashboard({ source, trans, title }: DashboardProps): JSX.Element
           {view.message ?? trans.__('The run failed without a message.')}
         </p>
       )}
-      {view.status === 'stopped' && view.message && <p className="labdl-dashboard-note">{view.message}</p>}
+      {view.status === 'stopped' && view.message && (
+        <p className="labdl-dashboard-note">{view.message}</p>
+      )}
       {view.status === 'lost' && (
         <p className="labdl-dashboard-note" role="status">
           {trans.__('The process of this run has ended')}
@@ -57,14 +68,24 @@ export function Dashboard({ source, trans, title }: DashboardProps): JSX.Element
         </p>
       )}
       {view.status !== 'waiting' && <Progress view={view} trans={trans} />}
-      {view.step === 0 && (view.status === 'waiting' || view.status === 'running') ? (
-        <p className="labdl-dashboard-empty">{trans.__('Waiting for the first batch…')}</p>
+      {view.step === 0 &&
+      (view.status === 'waiting' || view.status === 'running') ? (
+        <p className="labdl-dashboard-empty">
+          {trans.__('Waiting for the first batch…')}
+        </p>
       ) : (
         <div className="labdl-dashboard-charts">
           {view.metrics
-            .filter(metric => metric.train.x.length || metric.validation.x.length)
+            .filter(
+              metric => metric.train.x.length || metric.validation.x.length
+            )
             .map(metric => (
-              <Chart key={metric.name} metric={metric} syncKey={syncKey} trans={trans} />
+              <Chart
+                key={metric.name}
+                metric={metric}
+                syncKey={syncKey}
+                trans={trans}
+              />
             ))}
         </div>
       )}

@@ -4,7 +4,13 @@ import { figure } from './format';
 import type { EpochRow } from './run-state';
 import type { Translator } from './translator';
 
-export function Epochs({ rows, trans }: { rows: readonly EpochRow[]; trans: Translator }): JSX.Element | null {
+export function Epochs({
+  rows,
+  trans
+}: {
+  rows: readonly EpochRow[];
+  trans: Translator;
+}): JSX.Element | null {
   if (!rows.length) {
     return null;
   }
@@ -26,11 +32,13 @@ export function Epochs({ rows, trans }: { rows: readonly EpochRow[]; trans: Tran
         <table>
           <thead>
             <tr>
-              {[trans.__('epoch'), ...names, trans.__('samples/s')].map(name => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
+              {[trans.__('epoch'), ...names, trans.__('samples/s')].map(
+                name => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                )
+              )}
             </tr>
           </thead>
           <tbody>
@@ -40,7 +48,11 @@ export function Epochs({ rows, trans }: { rows: readonly EpochRow[]; trans: Tran
                 {names.map(name => (
                   <td key={name}>{figure(row.figures[name])}</td>
                 ))}
-                <td>{row.samplesPerSecond === null ? '–' : figure(row.samplesPerSecond)}</td>
+                <td>
+                  {row.samplesPerSecond === null
+                    ? '–'
+                    : figure(row.samplesPerSecond)}
+                </td>
               </tr>
             ))}
           </tbody>

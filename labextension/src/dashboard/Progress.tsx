@@ -16,14 +16,25 @@ function useElapsed(view: RunView): number {
     }
     return undefined;
   }, [ticking]);
-  return view.elapsed + (ticking ? Math.max(0, now - view.receivedAt) / 1000 : 0);
+  return (
+    view.elapsed + (ticking ? Math.max(0, now - view.receivedAt) / 1000 : 0)
+  );
 }
 
-export function Progress({ view, trans }: { view: RunView; trans: Translator }): JSX.Element {
+export function Progress({
+  view,
+  trans
+}: {
+  view: RunView;
+  trans: Translator;
+}): JSX.Element {
   const elapsed = useElapsed(view);
-  const percent = view.progress === null ? null : Math.round(view.progress * 100);
+  const percent =
+    view.progress === null ? null : Math.round(view.progress * 100);
   const epoch =
-    view.epochs === null ? trans.__('Epoch %1', view.epoch) : trans.__('Epoch %1 of %2', view.epoch, view.epochs);
+    view.epochs === null
+      ? trans.__('Epoch %1', view.epoch)
+      : trans.__('Epoch %1 of %2', view.epoch, view.epochs);
   return (
     <div className="labdl-dashboard-progress">
       <div
@@ -34,25 +45,49 @@ export function Progress({ view, trans }: { view: RunView; trans: Translator }):
         aria-valuemax={100}
         aria-valuenow={percent ?? undefined}
       >
-        <div className="labdl-dashboard-bar-done" style={{ width: `${(view.progress ?? 0) * 100}%` }} />
+        <div
+          className="labdl-dashboard-bar-done"
+          style={{ width: `${(view.progress ?? 0) * 100}%` }}
+        />
       </div>
       <div className="labdl-dashboard-facts">
         <span className="labdl-dashboard-epoch">{epoch}</span>
         <Fact
           name={trans.__('step')}
-          value={view.totalSteps === null ? count(view.step) : `${count(view.step)} / ${count(view.totalSteps)}`}
+          value={
+            view.totalSteps === null
+              ? count(view.step)
+              : `${count(view.step)} / ${count(view.totalSteps)}`
+          }
         />
-        <Fact name={trans.__('elapsed')} value={duration(elapsed)} title={trans.__('Time trained, without pauses')} />
-        {view.remaining !== null && <Fact name={trans.__('remaining')} value={duration(view.remaining)} />}
+        <Fact
+          name={trans.__('elapsed')}
+          value={duration(elapsed)}
+          title={trans.__('Time trained, without pauses')}
+        />
+        {view.remaining !== null && (
+          <Fact name={trans.__('remaining')} value={duration(view.remaining)} />
+        )}
         {view.throughput !== null && (
-          <Fact name={trans.__('speed')} value={trans.__('%1 samples/s', count(view.throughput))} />
+          <Fact
+            name={trans.__('speed')}
+            value={trans.__('%1 samples/s', count(view.throughput))}
+          />
         )}
       </div>
     </div>
   );
 }
 
-function Fact({ name, value, title }: { name: string; value: string; title?: string }): JSX.Element {
+function Fact({
+  name,
+  value,
+  title
+}: {
+  name: string;
+  value: string;
+  title?: string;
+}): JSX.Element {
   return (
     <span className="labdl-dashboard-fact" title={title}>
       {name} <b>{value}</b>

@@ -4,7 +4,12 @@
  * Indices of at most `limit` points of `y` within [from, to), in order. The first, the last, and the lowest and
  * highest value of each bucket are kept; a bucket without finite values keeps one point, so that its gap is drawn.
  */
-export function decimate(y: ArrayLike<number>, from: number, to: number, limit: number): Uint32Array {
+export function decimate(
+  y: ArrayLike<number>,
+  from: number,
+  to: number,
+  limit: number
+): Uint32Array {
   const count = Math.max(0, to - from);
   if (count <= limit || limit < 4) {
     return Uint32Array.from({ length: count }, (_, i) => from + i);

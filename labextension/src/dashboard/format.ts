@@ -15,7 +15,9 @@ export function figure(value: number | null | undefined): string {
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
     return value.toExponential(2);
   }
-  return size >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(4);
+  return size >= 1000
+    ? Math.round(value).toLocaleString('en')
+    : value.toPrecision(4);
 }
 
 export function count(value: number): string {
@@ -28,5 +30,7 @@ export function duration(seconds: number): string {
   const two = (n: number) => String(n).padStart(2, '0');
   const minutes = Math.floor(whole / 60) % 60;
   const hours = Math.floor(whole / 3600);
-  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  return hours
+    ? `${hours}:${two(minutes)}:${two(whole % 60)}`
+    : `${minutes}:${two(whole % 60)}`;
 }

@@ -95,7 +95,8 @@ export class Plot {
       return;
     }
     const [first, last] = extent(this._curves);
-    const window: [number, number] | null = min > first || max < last ? [min, max] : null;
+    const window: [number, number] | null =
+      min > first || max < last ? [min, max] : null;
     if (String(window) !== String(this._window)) {
       this._window = window;
       // uPlot is in the midst of its own change: draw the finer points after it.
@@ -110,7 +111,9 @@ export class Plot {
     }
     const window = this._window;
     const data = align(
-      [curves.train, curves.smooth, curves.validation].map(curve => thin(curve, window, this._settings.logarithmic))
+      [curves.train, curves.smooth, curves.validation].map(curve =>
+        thin(curve, window, this._settings.logarithmic)
+      )
     ) as uPlot.AlignedData;
     this._plot.batch(() => {
       // While zoomed, new points do not move the view.
@@ -136,20 +139,31 @@ export function nearest(x: ArrayLike<number>, step: number): number {
 
 function extent(curves: MetricCurves): [number, number] {
   const all = [curves.train.x, curves.validation.x].filter(x => x.length);
-  return [Math.min(...all.map(x => x[0])), Math.max(...all.map(x => x[x.length - 1]))];
+  return [
+    Math.min(...all.map(x => x[0])),
+    Math.max(...all.map(x => x[x.length - 1]))
+  ];
 }
 
 /** The visible part of a curve, decimated; one point more on each side keeps the line going to the edge. */
-function thin(curve: Curve, window: [number, number] | null, positive: boolean): Curve {
+function thin(
+  curve: Curve,
+  window: [number, number] | null,
+  positive: boolean
+): Curve {
   const [min, max] = window ?? [-Infinity, Infinity];
   const from = Math.max(0, lowerBound(curve.x, min) - 1);
   const to = Math.min(curve.x.length, lowerBound(curve.x, max) + 2);
   const kept = decimate(curve.y, from, to, LIMIT);
-  const y = Array.from(kept, i => (positive && !(curve.y[i] > 0) ? NaN : curve.y[i]));
+  const y = Array.from(kept, i =>
+    positive && !(curve.y[i] > 0) ? NaN : curve.y[i]
+  );
   return { x: Array.from(kept, i => curve.x[i]), y };
 }
 
-function options(settings: PlotSettings): Omit<uPlot.Options, 'width' | 'height'> {
+function options(
+  settings: PlotSettings
+): Omit<uPlot.Options, 'width' | 'height'> {
   const { colours } = settings;
   const axis: uPlot.Axis = {
     stroke: () => colours().text,
@@ -159,7 +173,7 @@ function options(settings: PlotSettings): Omit<uPlot.Options, 'width' | 'height'
   };
   return {
     legend: { show: false },
-    padding: [8, 12, 0, 0],
+    padding: [8, 26, 0, 0],
     cursor: {
       sync: { key: settings.syncKey, scales: ['x', null] },
       drag: { x: true, y: false, setScale: true },
@@ -167,22 +181,43 @@ function options(settings: PlotSettings): Omit<uPlot.Options, 'width' | 'height'
       y: false
     },
     scales: {
-      x: { time: false, range: (_u, min, max) => (min === max ? [min - 1, max + 1] : [min, max]) },
-      y: settings.logarithmic ? { distr: 3, range: logRange } : { range: linearRange }
+      x: {
+        time: false,
+        range: (_u, min, max) => (min === max ? [min - 1, max + 1] : [min, max])
+      },
+      y: settings.logarithmic
+        ? { distr: 3, range: logRange }
+        : { range: linearRange }
     },
     axes: [
-      { ...axis, size: 28, space: 60, values: (_u, ticks) => ticks.map(tick => (tick % 1 ? '' : count(tick))) },
-      { ...axis, size: 52, values: (_u, ticks) => ticks.map(tick => (tick === null ? '' : tickLabel(tick))) }
+      {
+        ...axis,
+        size: 28,
+        space: 60,
+        values: (_u, ticks) => ticks.map(tick => (tick % 1 ? '' : count(tick)))
+      },
+      {
+        ...axis,
+        size: 52,
+        values: (_u, ticks) =>
+          ticks.map(tick => (tick === null ? '' : tickLabel(tick)))
+      }
     ],
     series: [
       {},
-      { stroke: () => colours().train, width: 1, alpha: 0.3, points: { show: false } },
+      {
+        stroke: () => colours().train,
+        width: 1,
+        alpha: 0.3,
+        points: { show: false }
+      },
       { stroke: () => colours().train, width: 2, points: { show: lonely } },
       {
         stroke: () => colours().validation,
         width: 2,
         points: {
-          show: (u, _series, first, last) => countDefined(u.data[3], first, last) <= MARKED,
+          show: (u, _series, first, last) =>
+            countDefined(u.data[3], first, last) <= MARKED,
           size: 7,
           fill: () => colours().validation
         }
@@ -192,11 +227,20 @@ function options(settings: PlotSettings): Omit<uPlot.Options, 'width' | 'height'
 }
 
 /** A line needs two points: a single one is marked, or nothing would be seen. */
-function lonely(u: uPlot, series: number, first: number, last: number): boolean {
+function lonely(
+  u: uPlot,
+  series: number,
+  first: number,
+  last: number
+): boolean {
   return countDefined(u.data[series], first, last) === 1;
 }
 
-function countDefined(values: ArrayLike<number | null | undefined>, first: number, last: number): number {
+function countDefined(
+  values: ArrayLike<number | null | undefined>,
+  first: number,
+  last: number
+): number {
   let defined = 0;
   for (let i = first; i <= last; i++) {
     defined += typeof values[i] === 'number' ? 1 : 0;
@@ -204,7 +248,11 @@ function countDefined(values: ArrayLike<number | null | undefined>, first: numbe
   return defined;
 }
 
-function linearRange(_u: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+function linearRange(
+  _u: uPlot,
+  min: number | null,
+  max: number | null
+): uPlot.Range.MinMax {
   if (min === null || max === null) {
     return [0, 1];
   }
@@ -213,7 +261,11 @@ function linearRange(_u: uPlot, min: number | null, max: number | null): uPlot.R
   return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
 }
 
-function logRange(_u: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+function logRange(
+  _u: uPlot,
+  min: number | null,
+  max: number | null
+): uPlot.Range.MinMax {
   if (min === null || max === null || min <= 0) {
     return [0.1, 1];
   }
@@ -222,7 +274,9 @@ function logRange(_u: uPlot, min: number | null, max: number | null): uPlot.Rang
 }
 
 function tickLabel(tick: number): string {
-  return Math.abs(tick) >= 1e-3 && Math.abs(tick) < 1e5 ? String(Number(tick.toPrecision(6))) : figureOrZero(tick);
+  return Math.abs(tick) >= 1e-3 && Math.abs(tick) < 1e5
+    ? String(Number(tick.toPrecision(6)))
+    : figureOrZero(tick);
 }
 
 function figureOrZero(tick: number): string {

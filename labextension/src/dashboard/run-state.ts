@@ -4,10 +4,19 @@ import { Clock } from './clock';
 import { Column } from './column';
 import type { Curve } from './decimation';
 import { Smoother, smoothingWidth } from './smoothing';
-import type { EndEvent, EpochEvent, RunEvent, StartEvent, StatusEvent, StepsEvent, Values } from './source';
+import type {
+  EndEvent,
+  EpochEvent,
+  RunEvent,
+  StartEvent,
+  StatusEvent,
+  StepsEvent,
+  Values
+} from './source';
 
 /** "waiting" is before the first event; "lost" is a process that went away without an end event. */
-export type RunStatus = 'waiting' | StatusEvent['status'] | EndEvent['status'] | 'lost';
+export type RunStatus =
+  'waiting' | StatusEvent['status'] | EndEvent['status'] | 'lost';
 
 export interface MetricCurves {
   readonly name: string;
@@ -110,7 +119,13 @@ class Metric {
   }
 }
 
-const NOT_FIGURES = new Set(['kind', 'time', 'step', 'epoch', 'samples_per_second']);
+const NOT_FIGURES = new Set([
+  'kind',
+  'time',
+  'step',
+  'epoch',
+  'samples_per_second'
+]);
 
 export class RunState {
   private _start: StartEvent | null = null;
@@ -148,8 +163,10 @@ export class RunState {
   snapshot(alive: boolean): RunSnapshot {
     const { ended, total } = this;
     const epochs = this._start?.epochs ?? null;
+    const gone = !alive || ended;
     return {
-      status: !alive && !ended && this._status !== 'waiting' ? 'lost' : this._status,
+      status:
+        !alive && !ended && this._status !== 'waiting' ? 'lost' : this._status,
       model: this._start?.model ?? null,
       backend: this._start?.backend ?? null,
       epoch: this._epoch(epochs),
@@ -161,13 +178,17 @@ export class RunState {
       epochTable: this._epochTable,
       throughput: this._throughput(),
       elapsed: this._clock.active,
-      remaining: ended || total === null ? null : this._clock.remaining(total),
+      remaining: gone || total === null ? null : this._clock.remaining(total),
       message: this._message
     };
   }
 
   get ended(): boolean {
-    return this._status === 'finished' || this._status === 'stopped' || this._status === 'failed';
+    return (
+      this._status === 'finished' ||
+      this._status === 'stopped' ||
+      this._status === 'failed'
+    );
   }
 
   /** The number of steps of the whole run, where it is known. */
@@ -220,18 +241,27 @@ export class RunState {
   private _addEpoch(event: EpochEvent): void {
     const figures: Record<string, number> = {};
     for (const [name, value] of Object.entries(event)) {
-      if (NOT_FIGURES.has(name) || (typeof value !== 'number' && value !== null)) {
+      if (
+        NOT_FIGURES.has(name) ||
+        (typeof value !== 'number' && value !== null)
+      ) {
         continue;
       }
       figures[name] = value ?? NaN;
       if (name.startsWith('val_')) {
-        this._metric(name.slice('val_'.length)).addValidation(event.step, figures[name]);
+        this._metric(name.slice('val_'.length)).addValidation(
+          event.step,
+          figures[name]
+        );
       } else {
         this._metric(name).addEpoch(event.step, figures[name]);
       }
     }
     const samplesPerSecond = event.samples_per_second ?? null;
-    this._epochTable = [...this._epochTable, { epoch: event.epoch, step: event.step, figures, samplesPerSecond }];
+    this._epochTable = [
+      ...this._epochTable,
+      { epoch: event.epoch, step: event.step, figures, samplesPerSecond }
+    ];
     this._reach(event.step);
   }
 
@@ -241,12 +271,16 @@ export class RunState {
   }
 
   private _epoch(epochs: number | null): number {
-    const done = this._epochTable.length ? this._epochTable[this._epochTable.length - 1].epoch : 0;
+    const done = this._epochTable.length
+      ? this._epochTable[this._epochTable.length - 1].epoch
+      : 0;
     const steps = this._start?.steps_per_epoch;
     if (this._status === 'finished' && done) {
       return done;
     }
-    const current = steps ? Math.max(1, Math.ceil(this._step / steps)) : done + 1;
+    const current = steps
+      ? Math.max(1, Math.ceil(this._step / steps))
+      : done + 1;
     return epochs === null ? current : Math.min(epochs, current);
   }
 
@@ -261,7 +295,9 @@ export class RunState {
   }
 
   private _throughput(): number | null {
-    const measured = this._epochTable.length ? this._epochTable[this._epochTable.length - 1].samplesPerSecond : null;
+    const measured = this._epochTable.length
+      ? this._epochTable[this._epochTable.length - 1].samplesPerSecond
+      : null;
     if (this.ended && measured !== null) {
       return measured;
     }

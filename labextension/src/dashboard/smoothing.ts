@@ -24,5 +24,7 @@ export class Smoother {
 
 /** About a fiftieth of the run, so that curves look alike whether they have a hundred steps or a hundred thousand. */
 export function smoothingWidth(totalSteps: number | null): number {
-  return totalSteps === null ? 20 : Math.min(1000, Math.max(5, totalSteps / 50));
+  return totalSteps === null
+    ? 20
+    : Math.min(1000, Math.max(5, totalSteps / 50));
 }

@@ -50,7 +50,8 @@ export interface EndEvent {
   message?: string | null;
 }
 
-export type RunEvent = StartEvent | StepsEvent | EpochEvent | StatusEvent | EndEvent;
+export type RunEvent =
+  StartEvent | StepsEvent | EpochEvent | StatusEvent | EndEvent;
 
 export type RunListener = (events: RunEvent[], alive: boolean) => void;
 

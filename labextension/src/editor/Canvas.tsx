@@ -9,6 +9,7 @@ import {
   MiniMap,
   NodeChange,
   ReactFlow,
+  SelectionMode,
   applyNodeChanges,
   useReactFlow
 } from '@xyflow/react';
@@ -35,9 +36,11 @@ import { GraphDocument } from './document';
 import {
   flowEdges,
   flowNodes,
+  isLarge,
   LayerFlowEdge,
   LayerFlowNode,
-  View
+  View,
+  withoutEstimates
 } from './flow';
 import { isTyping, runKey } from './keys';
 import { LayerNode } from './LayerNode';
@@ -49,8 +52,6 @@ import { useOpeningView } from './useOpeningView';
 const NODE_TYPES = { layer: LayerNode };
 const EDGE_TYPES = { data: DataEdge };
 const MAP_SIZE = { width: 150, height: 100 };
-/** From this size on, only what is in view is in the page. */
-const LARGE = 150;
 
 export interface CanvasProps {
   document: GraphDocument;
@@ -88,6 +89,22 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
 
   useOpeningView(nodes);
 
+  const labels = useMemo(
+    () => ({
+      'controls.ariaLabel': trans.__('View'),
+      'controls.zoomIn.ariaLabel': trans.__('Zoom in'),
+      'controls.zoomOut.ariaLabel': trans.__('Zoom out'),
+      'controls.fitView.ariaLabel': trans.__('Fit the model into view'),
+      'node.a11yDescription.default': trans.__(
+        'Press Enter to select the layer, arrow keys to move it, Delete to remove it.'
+      ),
+      'edge.a11yDescription.default': trans.__(
+        'Press Enter to select the connection, Delete to remove it.'
+      )
+    }),
+    [trans]
+  );
+
   // --- moving and selecting ---
 
   const isDragging = useRef(false);
@@ -99,10 +116,13 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const onNodesChange = useCallback(
     (changes: NodeChange<LayerFlowNode>[]) => {
       const selected = new Map<string, boolean>();
+      const measured = new Set<string>();
       const moved: { [id: string]: Position } = {};
       for (const change of changes) {
         if (change.type === 'select') {
           selected.set(change.id, change.selected);
+        } else if (change.type === 'dimensions') {
+          measured.add(change.id);
         } else if (
           change.type === 'position' &&
           !change.dragging &&
@@ -112,7 +132,10 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
           moved[change.id] = [Math.round(x), Math.round(y)];
         }
       }
-      setNodes(old => applyNodeChanges(changes, old));
+      setNodes(old => {
+        const next = applyNodeChanges(changes, old);
+        return measured.size ? withoutEstimates(next, measured) : next;
+      });
       if (selected.size) {
         selection.change('nodes', selected);
       }
@@ -208,7 +231,9 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         x: event.clientX,
         y: event.clientY
       });
-      selection.set([document.addNode({ type, position: centred([x, y]) })]);
+      const params = latest.current.layers.get(type)?.initial;
+      const position = centred([x, y]);
+      selection.set([document.addNode({ type, position, params })]);
       actions.focus();
     },
     [actions, document, flow, selection]
@@ -260,7 +285,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onConnectEnd={onConnectEnd}
         onReconnect={(old, next) => connect(next, [old.id])}
         isValidConnection={isValid}
-        onlyRenderVisibleElements={nodes.length > LARGE}
+        onlyRenderVisibleElements={isLarge(view.graph)}
         // The canvas has its own keys; space belongs to the page around it.
         deleteKeyCode={null}
         panActivationKeyCode={null}
@@ -268,20 +293,24 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         // A notebook scrolls past the editor until someone works in it.
         zoomOnScroll={isActive}
         preventScrolling={isActive}
+        selectionMode={SelectionMode.Partial}
         connectionRadius={28}
-        minZoom={0.05}
+        minZoom={0.02}
         maxZoom={2}
         elevateEdgesOnSelect
+        ariaLabelConfig={labels}
       >
         <Background gap={20} />
         <Controls showInteractive={false} onFitView={actions.fit} />
-        <MiniMap
-          pannable
-          zoomable
-          style={MAP_SIZE}
-          nodeClassName={node => (node.selected ? 'labdl-mod-selected' : '')}
-          ariaLabel={trans.__('Overview')}
-        />
+        {nodes.length > 0 && (
+          <MiniMap
+            pannable
+            zoomable
+            style={MAP_SIZE}
+            nodeClassName={node => (node.selected ? 'labdl-mod-selected' : '')}
+            ariaLabel={trans.__('Overview')}
+          />
+        )}
         {props.children}
       </ReactFlow>
     </div>

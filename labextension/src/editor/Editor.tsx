@@ -19,6 +19,7 @@ import { EditorHost } from './host';
 import { IconButton } from './Icon';
 import { Inspector } from './Inspector';
 import { LiveCheck } from './liveCheck';
+import { EMPTY_GRAPH } from './model';
 import { NODE_NAME_ID } from './NodeDetails';
 import { Palette } from './Palette';
 import { directionOf, placeAll } from './placement';
@@ -82,8 +83,15 @@ function EditorBody({
 
   const places = useMemo(() => placeAll(graph, direction), [graph, direction]);
   const view = useMemo(
-    () => ({ graph, places, layers, selected, direction }),
-    [graph, places, layers, selected, direction]
+    () => ({
+      // Without the layers' ports there is nothing to draw the edges to.
+      graph: isLoading ? EMPTY_GRAPH : graph,
+      places,
+      layers,
+      selected,
+      direction
+    }),
+    [graph, isLoading, places, layers, selected, direction]
   );
 
   const actions = useActions({

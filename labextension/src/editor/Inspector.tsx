@@ -4,6 +4,7 @@ import { memo, useSyncExternalStore } from 'react';
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
+import { fullCount } from './format';
 import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
@@ -73,8 +74,10 @@ function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
         {trans._n('%1 layer selected', '%1 layers selected', ids.length)}
       </h2>
       <dl className="labdl-facts">
-        <dt>{trans.__('Parameters')}</dt>
-        <dd>{parameters.toLocaleString('en-GB')}</dd>
+        <div>
+          <dt>{trans.__('Parameters')}</dt>
+          <dd>{fullCount(parameters)}</dd>
+        </div>
       </dl>
       <div className="labdl-inspector-buttons">
         <button

@@ -5,7 +5,13 @@ import {
   Position as Side,
   useUpdateNodeInternals
 } from '@xyflow/react';
-import { CSSProperties, memo, useEffect, useSyncExternalStore } from 'react';
+import {
+  CSSProperties,
+  memo,
+  useEffect,
+  useRef,
+  useSyncExternalStore
+} from 'react';
 
 import { useEditorContext } from './context';
 import { LayerFlowNode } from './flow';
@@ -59,8 +65,15 @@ export const LayerNode = memo(function LayerNode({
 
   const updateInternals = useUpdateNodeInternals();
   const portNames = JSON.stringify(ports);
-  // The lines end at the ports as they were measured: measure them again.
-  useEffect(() => updateInternals(id), [id, portNames, updateInternals]);
+  const measured = useRef(portNames);
+  useEffect(() => {
+    // The lines end at the ports as they were measured: measure new ones.
+    // Not at the start, where React Flow measures all nodes in one go.
+    if (measured.current !== portNames) {
+      measured.current = portNames;
+      updateInternals(id);
+    }
+  }, [id, portNames, updateInternals]);
 
   const outputs = Object.entries(check?.outputs ?? {});
   const parameters = check?.parameters ?? 0;

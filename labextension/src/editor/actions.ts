@@ -63,6 +63,8 @@ export interface Surroundings {
   setDirection(direction: Direction): void;
   say(notice: string): void;
   fit(): void;
+  /** Brings a graph that was arranged anew into view. */
+  openAgain(): void;
   show(ids: string[]): void;
   zoomIn(): void;
   zoomOut(): void;
@@ -163,11 +165,11 @@ export function makeActions(now: () => Surroundings): EditorActions {
     onSelection: listener => now().selection.subscribe(listener),
 
     autoLayout(wanted) {
-      const { document, sizeOf, fit, setDirection } = now();
+      const { document, sizeOf, openAgain, setDirection } = now();
       const direction = wanted ?? now().direction;
       setDirection(direction);
       document.move(layout(document.snapshot(), direction, sizeOf));
-      fit();
+      openAgain();
     },
 
     addLayer(type) {
@@ -184,7 +186,10 @@ export function makeActions(now: () => Surroundings): EditorActions {
         ? placeAfter(places[last], direction, now().sizeOf(last))
         : centred(middle());
       const position = freePlace(wanted, places, direction);
-      const id = document.addNode({ type, position }, edges);
+      const id = document.addNode(
+        { type, position, params: schema.initial },
+        edges
+      );
       selection.set([id]);
       if (!now().isVisible(position)) {
         now().show([id]);

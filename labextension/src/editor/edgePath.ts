@@ -19,7 +19,7 @@ export function edgePath(ends: Ends): string {
   const across = Math.abs(down ? targetX - sourceX : targetY - sourceY);
   const length = down ? NODE_SIZE.height : NODE_SIZE.width;
   const width = down ? NODE_SIZE.width : NODE_SIZE.height;
-  const isSkip = along > length * 1.9 && across < width * 0.75;
+  const isSkip = along > length * 1.9 && across < width * 0.35;
   return isSkip ? around(ends, down, along, width) : getBezierPath(ends)[0];
 }
 

@@ -16,11 +16,14 @@ export function formatValue(value: Json | undefined): string {
     return '?';
   }
   if (Array.isArray(value)) {
-    return value
-      .map(item =>
-        Array.isArray(item) ? `[${formatValue(item)}]` : formatValue(item)
-      )
-      .join(', ');
+    const isNested = value.some(Array.isArray);
+    const items = value.map(item =>
+      Array.isArray(item) && !item.some(Array.isArray)
+        ? `[${formatValue(item)}]`
+        : formatValue(item)
+    );
+    // Without the outer brackets, [[1, 2]] could not be told from [1, 2].
+    return isNested ? `[${items.join(', ')}]` : items.join(', ');
   }
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -120,7 +123,7 @@ function parseList(
   accepts: Accepts,
   trans: Translator
 ): Parsed {
-  const bare = /^(\[.*\]|\(.*\))$/s.test(text) ? text.slice(1, -1) : text;
+  const bare = isBracketed(text) ? text.slice(1, -1) : text;
   const items = splitItems(bare);
   // A single word that is not a list in itself was meant as something else.
   if (items.length === 1 && bare === text && accepts.values.length) {
@@ -165,6 +168,23 @@ function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
   return parse(text, acceptsOf(rule.items ?? { type: 'number' }), trans);
 }
 
+/** Whether the bracket at the start is closed by the one at the end. */
+function isBracketed(text: string): boolean {
+  if (!/^(\[.*\]|\(.*\))$/s.test(text)) {
+    return false;
+  }
+  let depth = 0;
+  return [...text].every((letter, index) => {
+    depth += stepOf(letter);
+    return depth > 0 || index === text.length - 1;
+  });
+}
+
+/** One deeper, one up, or neither. */
+function stepOf(letter: string): number {
+  return '[('.includes(letter) ? 1 : '])'.includes(letter) ? -1 : 0;
+}
+
 /** Splits at the commas outside brackets; a comma at the end adds nothing. */
 function splitItems(text: string): string[] {
   const items: string[] = [];
@@ -176,7 +196,7 @@ function splitItems(text: string): string[] {
       item = '';
       continue;
     }
-    depth += '[('.includes(letter) ? 1 : '])'.includes(letter) ? -1 : 0;
+    depth += stepOf(letter);
     item += letter;
   }
   if (item.trim() !== '') {

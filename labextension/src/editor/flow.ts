@@ -1,7 +1,8 @@
 // The graph as React Flow's nodes and edges; whatever did not change stays the same object.
-import { Edge, Node, Position as Side } from '@xyflow/react';
+import { Edge, Node } from '@xyflow/react';
 
 import { Ports, portsOf } from './connect';
+import { estimatedHandles, SIDES } from './handles';
 import { Direction, NODE_SIZE } from './layout';
 import {
   GraphData,
@@ -22,10 +23,12 @@ export interface LayerNodeData extends Record<string, unknown> {
 export type LayerFlowNode = Node<LayerNodeData, 'layer'>;
 export type LayerFlowEdge = Edge<Record<string, unknown>, 'data'>;
 
-const SIDES: { [key in Direction]: { in: Side; out: Side } } = {
-  down: { in: Side.Top, out: Side.Bottom },
-  right: { in: Side.Left, out: Side.Right }
-};
+/** From this size on, only what is in view is in the page. */
+const LARGE = 150;
+
+export function isLarge(graph: GraphData): boolean {
+  return Object.keys(graph.nodes).length > LARGE;
+}
 
 export interface View {
   graph: GraphData;
@@ -41,6 +44,7 @@ export function flowNodes(
 ): LayerFlowNode[] {
   const { graph, places, layers, selected, direction } = view;
   const sides = SIDES[direction];
+  const large = isLarge(graph);
   return Object.entries(graph.nodes).map(([id, node]) => {
     const before = old.get(id);
     const [x, y] = places[id] ?? [0, 0];
@@ -64,7 +68,8 @@ export function flowNodes(
     ) {
       return before;
     }
-    return {
+    const sameSides = sameData && before.sourcePosition === sides.out;
+    const drawn: LayerFlowNode = {
       ...(before ?? {
         initialWidth: NODE_SIZE.width,
         initialHeight: NODE_SIZE.height
@@ -74,9 +79,31 @@ export function flowNodes(
       position: before && samePlace ? before.position : { x, y },
       data: before && sameData ? before.data : { node, schema, ports },
       selected: isSelected,
+      ariaLabel: `${node.name}, ${schema?.label ?? node.type}`,
       sourcePosition: sides.out,
       targetPosition: sides.in
     };
+    if (large && !sameSides) {
+      const { width = NODE_SIZE.width, height = NODE_SIZE.height } =
+        before?.measured ?? {};
+      drawn.measured = { width, height };
+      drawn.handles = estimatedHandles(ports, direction, { width, height });
+    }
+    return drawn;
+  });
+}
+
+/** What was measured counts more than what was estimated. */
+export function withoutEstimates(
+  nodes: LayerFlowNode[],
+  measured: ReadonlySet<string>
+): LayerFlowNode[] {
+  return nodes.map(node => {
+    if (!node.handles || !measured.has(node.id)) {
+      return node;
+    }
+    const { handles: _, ...rest } = node;
+    return rest;
   });
 }
 

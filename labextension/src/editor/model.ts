@@ -71,6 +71,8 @@ export interface LayerSchema {
   palette: boolean;
   inputs: InputPort[];
   outputs: OutputPort[];
+  /** What a new node starts with: values for parameters that have no default. */
+  initial?: { [key: string]: Json };
   schema: ParamSchema;
 }
 

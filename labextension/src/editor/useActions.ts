@@ -3,16 +3,17 @@ import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { RefObject, useLayoutEffect, useRef, useState } from 'react';
 
 import { EditorActions, makeActions, Surroundings } from './actions';
-import { LayerFlowNode } from './flow';
+import { LayerFlowEdge, LayerFlowNode } from './flow';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
-import { FIT } from './useOpeningView';
+import { FIT, openView, VISIBLE } from './openView';
 
 type FromCanvas =
   | 'sizeOf'
   | 'middle'
   | 'isVisible'
   | 'fit'
+  | 'openAgain'
   | 'show'
   | 'zoomIn'
   | 'zoomOut'
@@ -25,7 +26,7 @@ export interface ActionProps extends Omit<Surroundings, FromCanvas> {
 const MOTION = { duration: 200 };
 
 export function useActions(props: ActionProps): EditorActions {
-  const flow = useReactFlow<LayerFlowNode>();
+  const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
   const store = useStoreApi();
 
   /** A point of the canvas, given in parts of its width and height. */
@@ -56,6 +57,11 @@ export function useActions(props: ActionProps): EditorActions {
       );
     },
     fit: () => void flow.fitView({ ...FIT, ...MOTION }),
+    // The nodes are where they will be once React has drawn them.
+    openAgain: () =>
+      void requestAnimationFrame(() =>
+        openView(flow, store.getState(), VISIBLE)
+      ),
     show: ids =>
       void flow.fitView({
         ...FIT,

@@ -8,6 +8,7 @@ interface Layers {
   layers: LayerTable;
   /** Why they could not be loaded. */
   failure: string | null;
+  /** They are loaded for the first time. */
   isLoading: boolean;
   reload: () => void;
 }
@@ -20,7 +21,6 @@ export function useLayers(host: EditorHost): Layers {
 
   useEffect(() => {
     let isCurrent = true;
-    setLoading(true);
     host.layers().then(
       list => {
         if (isCurrent) {

@@ -15,8 +15,10 @@ import {
   LabIcon,
   pasteIcon,
   redoIcon,
+  saveIcon,
   undoIcon
 } from '@jupyterlab/ui-components';
+import { MessageLoop } from '@lumino/messaging';
 
 import type { EditorActions, Translator } from '../editor';
 import { fitIcon, graphIcon, layoutIcon } from './icons';
@@ -24,6 +26,7 @@ import { FACTORY, ILabDL } from './tokens';
 import { GraphWidget } from './widget';
 
 const NEW = 'labdl:new';
+const SAVE = 'labdl:save';
 
 interface EditorCommand {
   id: string;
@@ -175,7 +178,32 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
         const graph = await api.newGraph();
         const file = await serviceManager.contents.newUntitled({ path: folder, type: 'file', ext: '.labdl' });
         await api.writeGraph(serviceManager.contents.localPath(file.path), graph);
-        return commands.execute('docmanager:open', { path: file.path, factory: FACTORY });
+        const widget: GraphWidget | undefined = await commands.execute('docmanager:open', {
+          path: file.path,
+          factory: FACTORY
+        });
+        if (widget) {
+          widget.isUntitled = true; // JupyterLab then asks for a name at the first save
+        }
+        return widget;
+      }
+    });
+
+    commands.addCommand(SAVE, {
+      label: trans.__('Save'),
+      caption: trans.__('Save the model'),
+      icon: saveIcon,
+      describedBy: { args: { type: 'object', properties: {} } },
+      isEnabled: () => tracker.currentWidget?.context.canSave ?? false,
+      execute: async () => {
+        const widget = tracker.currentWidget;
+        if (!widget) {
+          return;
+        }
+        // JupyterLab saves what is in front, and the panel that trains the model may be
+        app.shell.activateById(widget.id);
+        MessageLoop.flush();
+        await commands.execute('docmanager:save');
       }
     });
 
@@ -202,7 +230,8 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
     }
 
     // undo and redo come and go with the history; all others with the document in front
-    const refresh = () => watched.forEach(({ id }) => commands.notifyCommandChanged(id));
+    const ids = [SAVE, ...watched.map(({ id }) => id)];
+    const refresh = () => ids.forEach(id => commands.notifyCommandChanged(id));
     tracker.currentChanged.connect(refresh);
     tracker.widgetAdded.connect((_sender, widget) => {
       widget.content.actionsChanged.connect(refresh);

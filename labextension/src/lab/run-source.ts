@@ -13,6 +13,8 @@ const LIVE = 250;
 const HIDDEN = 2000;
 const MISSING = 1000;
 const SILENT = 5000;
+/** How often to ask for a run that is not there before asking becomes rare. */
+const PATIENCE = 60;
 /** The server stops at 4 MiB; an answer about this long says that more waits behind it. */
 const MORE_WAITS = 1024 * 1024;
 
@@ -101,20 +103,20 @@ export class LabRunSource implements RunSource, IDisposable {
   private async _ask(offset: number): Promise<RunAnswer | null> {
     try {
       const answer = await this.api.run(this.path, offset);
-      this._setMissing(false);
+      this._setMissing(0);
       return answer;
     } catch (error) {
       if (error instanceof ServerConnection.ResponseError && error.response.status === 404) {
-        this._setMissing(true);
+        this._setMissing(this._missing + 1);
         return null;
       }
       throw error;
     }
   }
 
-  private _setMissing(missing: boolean): void {
-    if (missing !== this._missing) {
-      this._missing = missing;
+  private _setMissing(times: number): void {
+    if (times !== this._missing) {
+      this._missing = times;
       this._pace();
     }
   }
@@ -139,8 +141,9 @@ export class LabRunSource implements RunSource, IDisposable {
 
   private _pace(): void {
     if (!this.isDisposed) {
-      const seen = this._missing ? MISSING : this._visible ? LIVE : HIDDEN;
-      const interval = this._live === false ? SILENT : seen;
+      const silent = this._live === false || this._missing > PATIENCE;
+      const watched = this._missing ? MISSING : this._visible ? LIVE : HIDDEN;
+      const interval = silent ? SILENT : watched;
       this._poll.frequency = { interval, backoff: true, max: SILENT };
     }
   }
@@ -151,7 +154,7 @@ export class LabRunSource implements RunSource, IDisposable {
   private _events: RunEvent[] = [];
   private _offset = 0;
   private _live: boolean | null = null;
-  private _missing = false;
+  private _missing = 0;
   private _visible = true;
   private _ended = false;
 }

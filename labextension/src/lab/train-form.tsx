@@ -12,6 +12,8 @@ export interface TrainFormProps {
   /** What the button says. */
   action: string;
   trans: Translator;
+  /** Stands at the end of the line under the fields. */
+  children?: React.ReactNode;
   onTrain: (settings: TrainingSettings) => void;
 }
 
@@ -68,6 +70,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
     setDraft({ ...draft, [name]: event.target.value });
   const settings = read(draft, trans);
   const wrong = typeof settings === 'string' ? settings : null;
+  const backend = choices.backends.find(backend => backend.name === draft.backend);
   const dataset = choices.datasets.find(dataset => dataset.name === draft.dataset);
   const unusable = choices.backends.filter(backend => backend.problem);
   return (
@@ -80,10 +83,15 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
         }
       }}
     >
-      <Choice label={trans.__('Backend')} value={draft.backend} onChange={set('backend')}>
+      <Choice
+        label={trans.__('Backend')}
+        value={draft.backend}
+        onChange={set('backend')}
+        title={`${draft.backend} ${backend?.version ?? ''}`}
+      >
         {choices.backends.map(backend => (
           <option key={backend.name} value={backend.name} disabled={backend.problem !== null}>
-            {backend.problem ? `${backend.name}: ${backend.problem}` : `${backend.name} ${backend.version ?? ''}`}
+            {backend.problem ? `${backend.name}: ${backend.problem}` : backend.name}
           </option>
         ))}
       </Choice>
@@ -104,12 +112,6 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
       <Entry label={trans.__('Learning rate')} value={draft.learning_rate} onChange={set('learning_rate')} />
       <Entry label={trans.__('Epochs')} value={draft.epochs} onChange={set('epochs')} />
       <Entry label={trans.__('Batch size')} value={draft.batch_size} onChange={set('batch_size')} />
-      <p className="labdl-TrainForm-note">
-        {dataset && `${dataset.summary} `}
-        {dataset && trans.__('%1 samples.', dataset.samples.toLocaleString())}
-        {unusable.length === choices.backends.length &&
-          ` ${trans.__('No backend is installed.')} ${unusable.map(backend => backend.problem).join(' ')}`}
-      </p>
       <button
         type="submit"
         className="jp-mod-styled jp-mod-accept labdl-TrainForm-train"
@@ -117,6 +119,14 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
       >
         {props.action}
       </button>
+      <div className="labdl-TrainForm-foot">
+        <span>
+          {dataset?.summary}
+          {unusable.length === choices.backends.length &&
+            ` ${trans.__('No backend is installed.')} ${unusable.map(backend => backend.problem).join(' ')}`}
+        </span>
+        {props.children}
+      </div>
       {wrong && (
         <p className="labdl-TrainForm-wrong" role="alert">
           {wrong}

@@ -2,27 +2,27 @@
 
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
-import { IDocumentManager } from '@jupyterlab/docmanager';
 import { ITranslator } from '@jupyterlab/translation';
 import { runIcon } from '@jupyterlab/ui-components';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { Widget } from '@lumino/widgets';
 
 import { ILabDL } from './tokens';
 import { TrainPanel } from './train';
 import { Training, TrainingState } from './training';
 
 const COMMAND = 'labdl:train';
+const ROOM_FOR_BOTH = 1300;
 
 export const trainPlugin: JupyterFrontEndPlugin<void> = {
   id: 'labdl:train',
   description: 'Trains the model of a graph in a kernel and shows the run.',
   autoStart: true,
-  requires: [ILabDL, IDocumentManager, ITranslator],
+  requires: [ILabDL, ITranslator],
   optional: [ILayoutRestorer, ICommandPalette],
   activate: (
     app: JupyterFrontEnd,
     { api, tracker: graphs }: ILabDL,
-    documents: IDocumentManager,
     translator: ITranslator,
     restorer: ILayoutRestorer | null,
     palette: ICommandPalette | null
@@ -65,9 +65,11 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
         let panel = tracker.find(panel => panel.content.training.path === state.path);
         if (!panel) {
           panel = create(state);
-          const editor = documents.findWidget(state.path, null);
-          app.shell.add(panel, 'main', editor ? { mode: 'split-right', ref: editor.id } : {});
+          const editor = graphs.find(widget => widget.context.path === state.path);
+          app.shell.add(panel, 'main', editor ? { mode: sideOf(editor), ref: editor.id } : {});
           await tracker.add(panel);
+          // the editor has less room now: show the whole graph in it
+          requestAnimationFrame(() => editor?.content.actions?.fit());
         }
         app.shell.activateById(panel.id);
       }
@@ -83,6 +85,11 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
     }
   }
 };
+
+/** Beside the editor where there is room for both, under it on a small screen. */
+function sideOf(editor: Widget): 'split-right' | 'split-bottom' {
+  return editor.node.clientWidth >= ROOM_FOR_BOTH ? 'split-right' : 'split-bottom';
+}
 
 /** What the panel shows at first: a fresh form, or what it showed before the page was refreshed. */
 function stateFrom(args: ReadonlyPartialJSONObject, current: string | undefined): TrainingState | null {

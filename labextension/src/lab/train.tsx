@@ -58,6 +58,7 @@ export class TrainPanel extends ReactWidget {
 
 function TrainView({ training, trans }: { training: Training; trans: Translator }): React.JSX.Element {
   const { choices, problem, code, source } = training;
+  const [isCodeOpen, setCodeOpen] = React.useState(false);
   return (
     <>
       {choices && (
@@ -68,8 +69,15 @@ function TrainView({ training, trans }: { training: Training; trans: Translator 
           action={action(training, trans)}
           trans={trans}
           onTrain={settings => void training.train(settings)}
-        />
+        >
+          {code && (
+            <button type="button" aria-expanded={isCodeOpen} onClick={() => setCodeOpen(!isCodeOpen)}>
+              {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
+            </button>
+          )}
+        </TrainForm>
       )}
+      {code && isCodeOpen && <Code code={code} trans={trans} />}
       {problem && (
         <div className="labdl-TrainPanel-problem" role="alert">
           <p>{problem.message}</p>
@@ -86,14 +94,17 @@ function TrainView({ training, trans }: { training: Training; trans: Translator 
           )}
         </div>
       )}
-      {code && <Code code={code} trans={trans} />}
       {source && (
         <div className="labdl-TrainPanel-run">
-          <Dashboard key={source.path} source={source} trans={trans} />
+          <Dashboard key={source.path} source={source} trans={trans} title={stem(training.path)} />
         </div>
       )}
     </>
   );
+}
+
+function stem(path: string): string {
+  return PathExt.basename(path, PathExt.extname(path));
 }
 
 function action(training: Training, trans: Translator): string {
@@ -111,17 +122,16 @@ function action(training: Training, trans: Translator): string {
 
 function Code({ code, trans }: { code: string; trans: Translator }): React.JSX.Element {
   return (
-    <details className="labdl-TrainPanel-code">
-      <summary>{trans.__('Show code')}</summary>
+    <div className="labdl-TrainPanel-code">
+      <pre>{code}</pre>
       <button
-        className="jp-mod-styled jp-mod-minimal"
+        type="button"
         title={trans.__('Copy the code')}
         aria-label={trans.__('Copy the code')}
         onClick={() => Clipboard.copyToSystem(code)}
       >
         <copyIcon.react tag="span" />
       </button>
-      <pre>{code}</pre>
-    </details>
+    </div>
   );
 }

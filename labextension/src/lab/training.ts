@@ -105,6 +105,9 @@ export class Training extends VDomModel {
       this._watch(run);
       this._enter('executing');
       this._problem = await execute(kernel, code);
+      if (this._problem && this._source?.live === null) {
+        this._forget(); // it failed before there was anything to see
+      }
     } catch (error) {
       this._fail(error);
     }
@@ -134,6 +137,12 @@ export class Training extends VDomModel {
     this._source?.dispose();
     this._source = new LabRunSource(run, this._options.api);
     this._source.liveChanged.connect(this._changed, this);
+  }
+
+  private _forget(): void {
+    this._source?.dispose();
+    this._source = null;
+    this._state = { ...this._state, run: null };
   }
 
   private _enter(phase: Phase): void {

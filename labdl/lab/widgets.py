@@ -1,0 +1,147 @@
+"""The dashboard and the editor as notebook widgets: the kernel's side of their conversations."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from labdl.graph import Graph, as_graph
+from labdl.lab import service
+from labdl.lab.packing import pack
+
+if TYPE_CHECKING:
+    from labdl.nn import Module
+    from labdl.train import Run
+
+STATIC = Path(__file__).parent / "static"
+log = logging.getLogger(__name__)
+
+
+def _built(name: str) -> str:
+    """The text of a file of the built front end, which is not in the source tree."""
+    path = STATIC / name
+    if not path.is_file():
+        raise FileNotFoundError(f"the front end of labdl has not been built ({path} is missing): run `make lab`")
+    return path.read_text(encoding="utf-8")
+
+
+class Dashboard(anywidget.AnyWidget):
+    """The live dashboard of a run: progress, curves, and buttons that pause, resume and stop it."""
+
+    def __init__(self, run: Run):
+        # read now and not with the class, so that labdl.lab can be imported before the front end is built
+        self._esm, self._css = _built("dashboard.js"), _built("dashboard.css")
+        super().__init__()
+        self.run = run
+        self._events: list[dict[str, Any]] = []
+        self._lock = threading.Lock()
+        self._live = False
+        self._pages = Unheard()
+        self.on_msg(self._on_message)
+        self._unsubscribe: Callable[[], None] = run.subscribe(self._receive)
+        self._live = True
+
+    def close(self) -> None:
+        """Leave the run and take the dashboard off the page; the run goes on."""
+        self._unsubscribe()
+        super().close()
+
+    def _receive(self, events: list[dict[str, Any]]) -> None:
+        """New events, in a thread of the run: it must not wait for us, nor fail because of us."""
+        with self._lock:
+            first = len(self._events)
+            self._events.extend(events)
+            if not self._live:  # the past, on subscribing: no page can listen yet, it will ask
+                return
+            try:
+                self._send_from(0 if self._pages.repeat() else first)
+            except Exception:  # whatever a dying connection raises; training does not end with its dashboard
+                log.warning("the dashboard no longer follows run %s", self.run.folder, exc_info=True)
+                self._unsubscribe()
+
+    def _send_from(self, first: int) -> None:
+        events, buffers = pack(self._events[first:])
+        self.send({"type": "events", "first": first, "events": events, "alive": self.run.alive}, buffers)
+
+    def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
+        match content:
+            case {"type": "sync", **rest}:
+                after = rest.get("after", 0)
+                with self._lock:
+                    self._pages.heard()
+                    self._send_from(after if isinstance(after, int) and 0 <= after <= len(self._events) else 0)
+            case {"type": "command", "command": "pause" | "resume" | "stop" as command}:
+                getattr(self.run, command)()
+
+
+class Unheard:
+    """When to send everything once more, because no page has asked yet.
+
+    A page asks for the past, but a kernel busy with the next cell does not hear it. Until it does, the whole past is
+    sent again at doubling intervals, so that a page that opened meanwhile catches up and the cost stays proportional.
+    """
+
+    def __init__(self, wait: float = 0.25):
+        self._wait, self._next, self._silent = wait, 0.0, True
+
+    def heard(self) -> None:
+        self._silent = False
+
+    def repeat(self) -> bool:
+        now = time.monotonic()
+        if not self._silent or now < self._next:
+            return False
+        self._next, self._wait = now + self._wait, self._wait * 2
+        return True
+
+
+class Editor(anywidget.AnyWidget):
+    """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows."""
+
+    _graph = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
+
+    def __init__(self, model: Graph | Module, *, height: int = 480):
+        self._esm, self._css = _built("editor.js"), _built("editor.css")
+        super().__init__(_graph=as_graph(model).to_dict(), height=height)
+        self.on_msg(self._on_message)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph on the canvas; set it to show another one."""
+        return Graph.from_dict(self._graph)
+
+    @graph.setter
+    def graph(self, graph: Graph | Module) -> None:
+        self._graph = as_graph(graph).to_dict()
+
+    def model(self, backend: str | None = None) -> Module:
+        """A new model of the graph on the canvas, built for a backend. Raises ModelError where it does not fit."""
+        return self.graph.to_module().build(backend=backend)
+
+    def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
+        if not isinstance(content, dict) or content.get("type") != "request":
+            return
+        try:
+            answer = {"result": _answer(content.get("name"), content.get("graph"))}
+        except Exception as error:  # shown to the person in the editor
+            answer = {"error": str(error) or type(error).__name__}
+        self.send({"type": "reply", "id": content.get("id"), **answer})
+
+
+def _answer(name: Any, graph: Any) -> dict[str, Any]:
+    if name == "layers":
+        return service.layers()
+    answers = {"check": service.check, "code": service.code}
+    if not isinstance(name, str) or name not in answers:
+        raise ValueError(f"the editor may ask for layers, check or code, received {name!r}")
+    if not isinstance(graph, dict):
+        raise ValueError(f"{name!r} needs a graph, received {type(graph).__name__}")
+    return answers[name](graph)

@@ -1,0 +1,29 @@
+// Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes.
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = name => fileURLToPath(new URL(name, import.meta.url));
+const outdir = here('../labdl/lab/static');
+
+const { metafile } = await build({
+  entryPoints: ['editor', 'dashboard'].flatMap(name => [
+    { in: here(`src/widget/${name}.ts`), out: name },
+    { in: here(`style/${name}.css`), out: name }
+  ]),
+  outdir,
+  bundle: true,
+  minify: true,
+  metafile: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  legalComments: 'eof',
+  logLevel: 'warning'
+});
+
+for (const [path, { bytes }] of Object.entries(metafile.outputs)) {
+  process.stdout.write(
+    `${path.split('/').pop().padEnd(16)}${(bytes / 1024).toFixed(0).padStart(6)} KiB\n`
+  );
+}

@@ -1,0 +1,156 @@
+// The editor as a person uses it, without the drawing: palette, form, status line.
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import * as Y from 'yjs';
+
+import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import { CheckResult, LayerSchema } from '../model';
+
+class NoObserver {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+}
+Object.assign(globalThis, { ResizeObserver: NoObserver });
+
+const LAYERS: LayerSchema[] = [
+  {
+    type: 'Source',
+    label: 'Source',
+    category: 'input',
+    summary: 'Where data comes in.',
+    palette: true,
+    inputs: [],
+    outputs: [{ name: 'out' }],
+    schema: { properties: {} }
+  },
+  {
+    type: 'Filter',
+    label: 'Filter',
+    category: 'convolution',
+    summary: 'Slides over an image.',
+    palette: true,
+    inputs: [{ name: 'x', variadic: false, optional: false }],
+    outputs: [{ name: 'out' }],
+    schema: {
+      properties: {
+        size: {
+          anyOf: [
+            { type: 'integer', minimum: 1 },
+            { type: 'array', items: { type: 'integer' } }
+          ],
+          default: 3
+        },
+        bias: { type: 'boolean', default: true }
+      }
+    }
+  }
+];
+
+async function open(check: () => Promise<CheckResult>) {
+  const document = new GraphDocument(new Y.Doc());
+  const host = {
+    layers: () => Promise.resolve(LAYERS),
+    code: () => Promise.resolve('code'),
+    check
+  };
+  let actions: EditorActions | undefined;
+  render(
+    <Editor
+      document={document}
+      host={host}
+      trans={plainTranslator}
+      actions={api => {
+        actions = api;
+      }}
+    />
+  );
+  await act(async () => undefined);
+  return { document, actions: actions as EditorActions };
+}
+
+const NOTHING = { nodes: {}, parameters: 0, problems: [] };
+const fine = () => Promise.resolve(NOTHING);
+const field = (id: string) =>
+  window.document.querySelector(`#${id}`) as HTMLInputElement;
+
+/** Lets time pass and what it sets off come to rest. */
+const pass = (ms: number) =>
+  act(async () => {
+    jest.advanceTimersByTime(ms);
+  });
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(async () => {
+  await pass(1000);
+  jest.useRealTimers();
+});
+
+describe('Editor', () => {
+  it('adds layers from the palette and connects them', async () => {
+    const { document } = await open(fine);
+    fireEvent.doubleClick(screen.getByText('Source'));
+    fireEvent.keyDown(screen.getByText('Filter'), { key: 'Enter' });
+    const graph = document.snapshot();
+    expect(Object.values(graph.nodes).map(node => node.name)).toEqual([
+      'source',
+      'filter'
+    ]);
+    expect(Object.values(graph.edges)).toMatchObject([
+      { source_port: 'out', target_port: 'x' }
+    ]);
+  });
+
+  it('says when no layer matches', async () => {
+    await open(fine);
+    fireEvent.change(screen.getByRole('searchbox'), {
+      target: { value: 'zzz' }
+    });
+    expect(screen.getByText('No layer matches “zzz”.')).toBeTruthy();
+  });
+
+  it('writes what is typed into the form, defaults excepted', async () => {
+    const { document, actions } = await open(fine);
+    let id = '';
+    act(() => {
+      id = actions.addLayer('Filter') ?? '';
+    });
+    const params = () => document.snapshot().nodes[id].params;
+    for (const value of ['5', '5,', '5, 7']) {
+      fireEvent.change(field('labdl_size'), { target: { value } });
+      await pass(200);
+    }
+    expect(params()).toEqual({ size: [5, 7] });
+    fireEvent.change(field('labdl_size'), { target: { value: 'wide' } });
+    await pass(200);
+    expect(field('labdl_size').getAttribute('aria-invalid')).toBe('true');
+    expect(params()).toEqual({ size: [5, 7] });
+
+    act(() => actions.undo());
+    expect(params()).toEqual({});
+    expect(field('labdl_size').value).toBe('3');
+
+    fireEvent.click(field('labdl_bias'));
+    await pass(200);
+    expect(params()).toEqual({ bias: false });
+    fireEvent.click(field('labdl_bias'));
+    await pass(200);
+    expect(params()).toEqual({});
+  });
+
+  it('refuses a name that Python would not take', async () => {
+    const { document, actions } = await open(fine);
+    act(() => void actions.addLayer('Filter'));
+    const name = () => Object.values(document.snapshot().nodes)[0].name;
+    fireEvent.change(field('labdl-name'), { target: { value: 'class' } });
+    expect(name()).toBe('filter');
+    fireEvent.change(field('labdl-name'), { target: { value: 'stem' } });
+    expect(name()).toBe('stem');
+  });
+
+  it('shows a check that failed', async () => {
+    await open(() => Promise.reject(new Error('the server is away')));
+    expect(screen.getByRole('alert').textContent).toContain(
+      'The model could not be checked: the server is away'
+    );
+  });
+});

@@ -1,0 +1,268 @@
+// Every gesture is one transaction and one undo step; loading touches only what differs.
+import * as Y from 'yjs';
+
+import { GraphDocument } from '../document';
+import { fragmentOf } from '../fragment';
+import { GraphData } from '../model';
+
+const GRAPH: GraphData = {
+  version: 1,
+  name: 'digits',
+  nodes: {
+    a: { type: 'In', name: 'image', params: { shape: [null, 1, 8, 8] } },
+    b: { type: 'Conv', name: 'conv', params: { size: 3 } },
+    c: { type: 'Sum', name: 'sum', params: {} }
+  },
+  edges: {
+    e1: { source: 'a', source_port: 'out', target: 'b', target_port: 'x' },
+    e2: { source: 'b', source_port: 'out', target: 'c', target_port: 'x' },
+    e3: { source: 'a', source_port: 'out', target: 'c', target_port: 'x' }
+  },
+  positions: { a: [0, 0], b: [0, 100], c: [0, 200] }
+};
+
+function make(): { document: GraphDocument; ydoc: Y.Doc; steps: () => number } {
+  const ydoc = new Y.Doc();
+  const document = new GraphDocument(ydoc);
+  document.load(GRAPH);
+  return {
+    document,
+    ydoc,
+    steps: () => document.undoManager.undoStack.length
+  };
+}
+
+/** Runs a gesture and checks that it is one transaction, one step, and can be undone and redone. */
+function checkGesture(gesture: (document: GraphDocument) => void): GraphData {
+  const { document, steps } = make();
+  const before = document.snapshot();
+  let calls = 0;
+  document.subscribe(() => calls++);
+  gesture(document);
+  const after = document.snapshot();
+  expect(calls).toBe(1);
+  expect(steps()).toBe(1);
+  expect(after).not.toEqual(before);
+  document.undo();
+  expect(document.snapshot()).toEqual(before);
+  document.redo();
+  expect(document.snapshot()).toEqual(after);
+  return after;
+}
+
+describe('gestures', () => {
+  it('adds a node with its edges', () => {
+    const graph = checkGesture(document =>
+      document.addNode({ type: 'nn.Conv', position: [5, 6] }, [
+        { source: 'b', source_port: 'out', target_port: 'x' }
+      ])
+    );
+    const id = Object.keys(graph.nodes)[3];
+    expect(graph.nodes[id]).toEqual({
+      type: 'nn.Conv',
+      name: 'conv_1',
+      params: {}
+    });
+    expect(graph.positions[id]).toEqual([5, 6]);
+    expect(Object.values(graph.edges)[3]).toEqual({
+      source: 'b',
+      source_port: 'out',
+      target: id,
+      target_port: 'x'
+    });
+  });
+
+  it('adds an edge in the place of another', () => {
+    const graph = checkGesture(document =>
+      document.addEdge(
+        { source: 'c', source_port: 'out', target: 'b', target_port: 'x' },
+        ['e1']
+      )
+    );
+    expect(graph.edges.e1).toBeUndefined();
+    expect(Object.keys(graph.edges)).toHaveLength(3);
+  });
+
+  it('removes nodes with their edges and positions', () => {
+    const graph = checkGesture(document => document.remove(['b']));
+    expect(Object.keys(graph.nodes)).toEqual(['a', 'c']);
+    expect(Object.keys(graph.edges)).toEqual(['e3']);
+    expect(Object.keys(graph.positions)).toEqual(['a', 'c']);
+  });
+
+  it('moves many nodes', () => {
+    const graph = checkGesture(document =>
+      document.move({ a: [1, 2], b: [3, 4], gone: [5, 6] })
+    );
+    expect(graph.positions).toEqual({ a: [1, 2], b: [3, 4], c: [0, 200] });
+  });
+
+  it('sets and resets a parameter', () => {
+    const set = checkGesture(document =>
+      document.setParam('b', 'size', [3, 5])
+    );
+    expect(set.nodes.b.params).toEqual({ size: [3, 5] });
+    const reset = checkGesture(document =>
+      document.setParam('b', 'size', undefined)
+    );
+    expect(reset.nodes.b.params).toEqual({});
+  });
+
+  it('renames a node and the model', () => {
+    checkGesture(document => document.rename('b', 'stem'));
+    checkGesture(document => document.renameModel('letters'));
+  });
+
+  it('pastes with new ids, free names and the edges inside', () => {
+    const graph = checkGesture(document => {
+      const ids = document.paste(fragmentOf(GRAPH, ['b', 'c']), [10, 20]);
+      expect(ids).toHaveLength(2);
+    });
+    const names = Object.values(graph.nodes).map(node => node.name);
+    expect(names).toEqual(['image', 'conv', 'sum', 'conv_1', 'sum_1']);
+    expect(Object.keys(graph.edges)).toHaveLength(4);
+    expect(Object.values(graph.positions)[3]).toEqual([10, 120]);
+  });
+
+  it('loads as an undo step on request only', () => {
+    checkGesture(document =>
+      document.load({ ...GRAPH, name: 'other' }, { undoable: true })
+    );
+    const { document } = make();
+    expect(document.canUndo()).toBe(false);
+  });
+});
+
+describe('undo steps', () => {
+  it('keeps quick gestures apart', () => {
+    const { document, steps } = make();
+    document.move({ a: [1, 1] });
+    document.move({ a: [2, 2] });
+    expect(steps()).toBe(2);
+  });
+
+  it('takes typing in one field as one step, however slow', () => {
+    jest.useFakeTimers({ now: 0 });
+    const { document, steps } = make();
+    for (const size of [1, 12, 128]) {
+      document.setParam('b', 'size', size, 'b size');
+      jest.setSystemTime(Date.now() + 60000);
+    }
+    expect(steps()).toBe(1);
+    document.undo();
+    expect(document.snapshot().nodes.b.params.size).toBe(3);
+    jest.useRealTimers();
+  });
+
+  it('starts a new step in another field or after leaving it', () => {
+    const { document, steps } = make();
+    document.setParam('b', 'size', 1, 'b size');
+    document.setParam('b', 'stride', 1, 'b stride');
+    document.endTyping();
+    document.setParam('b', 'stride', 2, 'b stride');
+    expect(steps()).toBe(3);
+  });
+
+  it('tracks its own changes in a manager that the host made', () => {
+    const ydoc = new Y.Doc();
+    const manager = new Y.UndoManager([], {
+      doc: ydoc,
+      trackedOrigins: new Set(['host'])
+    });
+    const document = new GraphDocument(ydoc, manager);
+    document.addNode({ type: 'Conv', position: [0, 0] });
+    expect(manager.undoStack).toHaveLength(1);
+    document.undo();
+    expect(document.snapshot().nodes).toEqual({});
+  });
+
+  it("does not undo someone else's change", () => {
+    const { document, ydoc } = make();
+    const other = new Y.Doc();
+    Y.applyUpdate(other, Y.encodeStateAsUpdate(ydoc));
+    const theirs = new GraphDocument(other);
+    theirs.rename('c', 'total');
+    document.rename('b', 'stem');
+    Y.applyUpdate(ydoc, Y.encodeStateAsUpdate(other));
+    document.undo();
+    expect(document.snapshot().nodes.b.name).toBe('conv');
+    expect(document.snapshot().nodes.c.name).toBe('total');
+  });
+
+  it('tells when undo becomes possible', () => {
+    const { document } = make();
+    const listener = jest.fn();
+    const stop = document.subscribeHistory(listener);
+    document.rename('b', 'stem');
+    expect(listener).toHaveBeenCalled();
+    expect(document.canUndo()).toBe(true);
+    stop();
+  });
+});
+
+describe('load', () => {
+  it('gives back what it was given', () => {
+    const { document } = make();
+    expect(document.snapshot()).toEqual(GRAPH);
+    expect(Object.keys(document.snapshot().edges)).toEqual(['e1', 'e2', 'e3']);
+  });
+
+  it('changes nothing when nothing differs', () => {
+    const { document, ydoc } = make();
+    const before = Y.encodeStateVector(ydoc);
+    const listener = jest.fn();
+    document.subscribe(listener);
+    document.load(JSON.parse(JSON.stringify(GRAPH)) as GraphData);
+    expect(listener).not.toHaveBeenCalled();
+    expect(Y.encodeStateVector(ydoc)).toEqual(before);
+  });
+
+  it('touches only what differs', () => {
+    const { document } = make();
+    const before = document.snapshot();
+    document.load({
+      ...GRAPH,
+      nodes: {
+        a: GRAPH.nodes.a,
+        b: { ...GRAPH.nodes.b, params: { stride: 2 } },
+        d: { type: 'Act', name: 'act', params: {} }
+      },
+      edges: { e1: GRAPH.edges.e1 },
+      positions: { a: [0, 0] }
+    });
+    const after = document.snapshot();
+    expect(after.nodes.a).toBe(before.nodes.a);
+    expect(after.nodes.b.params).toEqual({ stride: 2 });
+    expect(after.nodes.c).toBeUndefined();
+    expect(after.nodes.d.name).toBe('act');
+    expect(after.edges).toEqual({ e1: GRAPH.edges.e1 });
+    expect(after.positions).toEqual({ a: [0, 0] });
+  });
+
+  it('follows a new order of the edges', () => {
+    const { document } = make();
+    const { e1, e2, e3 } = GRAPH.edges;
+    document.load({ ...GRAPH, edges: { e3, e1, e2 } });
+    expect(Object.keys(document.snapshot().edges)).toEqual(['e3', 'e1', 'e2']);
+  });
+});
+
+describe('snapshot', () => {
+  it('is the same object until something changes', () => {
+    const { document } = make();
+    const before = document.snapshot();
+    expect(document.snapshot()).toBe(before);
+    document.move({ a: [9, 9] });
+    const after = document.snapshot();
+    expect(after).not.toBe(before);
+    expect(after.nodes).toBe(before.nodes);
+    expect(after.positions.b).toBe(before.positions.b);
+  });
+
+  it('reads numbers that Python wrote as big integers', () => {
+    const { document, ydoc } = make();
+    const params = ydoc.getMap<Y.Map<unknown>>('nodes').get('b')?.get('params');
+    (params as Y.Map<unknown>).set('size', [3n, 5n]);
+    expect(document.snapshot().nodes.b.params.size).toEqual([3, 5]);
+  });
+});

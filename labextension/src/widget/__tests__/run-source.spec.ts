@@ -1,0 +1,83 @@
+import type { RunEvent } from '../../dashboard/source';
+import { WidgetRunSource } from '../run-source';
+import { TestModel } from './model';
+
+const EVENTS: RunEvent[] = [
+  { kind: 'start', time: 0 },
+  { kind: 'status', time: 1, status: 'paused' },
+  { kind: 'status', time: 2, status: 'running' },
+  { kind: 'end', time: 3, status: 'finished' }
+];
+
+function connect() {
+  const model = new TestModel();
+  const source = new WidgetRunSource(model.model);
+  const heard: RunEvent[] = [];
+  const lives: boolean[] = [];
+  source.subscribe((events, alive) => {
+    heard.push(...events);
+    lives.push(alive);
+  });
+  const receive = (first: number, end: number, alive = true) =>
+    model.emit(
+      'msg:custom',
+      { type: 'events', first, events: EVENTS.slice(first, end), alive },
+      []
+    );
+  return { model, source, heard, lives, receive };
+}
+
+describe('WidgetRunSource', () => {
+  it('asks for the past and follows', () => {
+    const { model, heard, receive } = connect();
+    expect(model.sent).toEqual([{ type: 'sync', after: 0 }]);
+    receive(0, 2);
+    receive(2, 3);
+    expect(heard).toEqual(EVENTS.slice(0, 3));
+  });
+
+  it('takes nothing twice when another page has asked', () => {
+    const { heard, receive } = connect();
+    receive(0, 2);
+    receive(0, 3);
+    receive(1, 3);
+    expect(heard).toEqual(EVENTS.slice(0, 3));
+  });
+
+  it('asks once for what it missed', () => {
+    const { model, heard, receive } = connect();
+    receive(0, 1);
+    receive(2, 3);
+    receive(3, 4);
+    expect(model.sent.slice(1)).toEqual([{ type: 'sync', after: 1 }]);
+    receive(1, 4);
+    expect(heard).toEqual(EVENTS);
+  });
+
+  it('replays to a second view without asking again', () => {
+    const { model, source, receive } = connect();
+    receive(0, 3);
+    const second = jest.fn();
+    source.subscribe(second);
+    expect(second).toHaveBeenCalledWith(EVENTS.slice(0, 3), true);
+    expect(model.sent).toHaveLength(1);
+  });
+
+  it('takes the run for gone until the kernel answers', () => {
+    const { model, lives, receive } = connect();
+    receive(0, 2);
+    model.emit('comm_live_update');
+    expect(lives.pop()).toBe(false);
+    expect(model.sent[1]).toEqual({ type: 'sync', after: 2 });
+    receive(2, 2);
+    expect(lives.pop()).toBe(true);
+  });
+
+  it('sends commands and lets go of its model', async () => {
+    const { model, source } = connect();
+    await source.command('stop');
+    expect(model.sent[1]).toEqual({ type: 'command', command: 'stop' });
+    source.dispose();
+    expect(model.listening).toBe(0);
+  });
+});

@@ -1,0 +1,32 @@
+// The dashboard as a widget: one conversation with the kernel a model, one React tree a view.
+
+import type { AnyModel } from '@anywidget/types';
+import { createElement } from 'react';
+import { Dashboard } from '../dashboard/Dashboard';
+import { plainTranslator } from '../editor/translator';
+import { mount } from './mount';
+import { WidgetRunSource } from './run-source';
+
+/** anywidget calls this once for each model; its views share what is made here. */
+export default function dashboardWidget() {
+  let source: WidgetRunSource | undefined;
+  return {
+    initialize({ model }: { model: AnyModel }) {
+      const created = new WidgetRunSource(model);
+      source = created;
+      return () => created.dispose();
+    },
+    render({ el }: { el: HTMLElement }) {
+      if (!source) {
+        throw new Error(
+          'The dashboard was rendered before it was initialised.'
+        );
+      }
+      return mount(
+        el,
+        'labdl-widget',
+        createElement(Dashboard, { source, trans: plainTranslator })
+      ).unmount;
+    }
+  };
+}

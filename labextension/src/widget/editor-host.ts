@@ -1,0 +1,81 @@
+// What the editor asks of Python, as numbered requests over the messages of a widget.
+
+import type { AnyModel } from '@anywidget/types';
+import type { EditorHost } from '../editor/host';
+import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
+import type { EditorTraits } from './graph-trait';
+
+interface Reply {
+  type: 'reply';
+  id: string;
+  result?: unknown;
+  error?: string;
+}
+
+interface Waiting {
+  resolve: (result: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+export class WidgetEditorHost implements EditorHost {
+  private readonly _waiting = new Map<string, Waiting>();
+  /** Every page sees every reply: a page knows its own by this. */
+  private readonly _page = Math.random().toString(36).slice(2);
+  private _count = 0;
+
+  constructor(private readonly _model: AnyModel<EditorTraits>) {
+    _model.on('msg:custom', this._received);
+    _model.on('comm_live_update', this._abandon);
+  }
+
+  dispose(): void {
+    this._model.off('msg:custom', this._received);
+    this._model.off('comm_live_update', this._abandon);
+    this._abandon();
+  }
+
+  async layers(): Promise<LayerSchema[]> {
+    return (await this._request<{ layers: LayerSchema[] }>('layers')).layers;
+  }
+
+  check(graph: GraphData): Promise<CheckResult> {
+    return this._request<CheckResult>('check', graph);
+  }
+
+  async code(graph: GraphData): Promise<string> {
+    return (await this._request<{ source: string }>('code', graph)).source;
+  }
+
+  private _request<T>(name: string, graph?: GraphData): Promise<T> {
+    const id = `${this._page}-${++this._count}`;
+    return new Promise<T>((resolve, reject) => {
+      this._waiting.set(id, {
+        resolve: result => resolve(result as T),
+        reject
+      });
+      this._model.send({ type: 'request', id, name, ...(graph && { graph }) });
+    });
+  }
+
+  private readonly _received = (message: Reply): void => {
+    const waiting =
+      message.type === 'reply' ? this._waiting.get(message.id) : undefined;
+    if (!waiting) {
+      return;
+    }
+    this._waiting.delete(message.id);
+    if (message.error !== undefined) {
+      waiting.reject(new Error(message.error));
+    } else {
+      waiting.resolve(message.result);
+    }
+  };
+
+  /** The kernel is gone, or the widget: nobody will answer. */
+  private readonly _abandon = (): void => {
+    this._waiting.forEach(({ reject }) =>
+      reject(new Error('The kernel of this editor has ended.'))
+    );
+    this._waiting.clear();
+  };
+}

@@ -1,0 +1,54 @@
+// The graph editor as a widget: one document a model, one React tree a view.
+
+import type { AnyModel } from '@anywidget/types';
+import { createElement } from 'react';
+import * as Y from 'yjs';
+import { GraphDocument } from '../editor/document';
+import { Editor } from '../editor/Editor';
+import { plainTranslator } from '../editor/translator';
+import { WidgetEditorHost } from './editor-host';
+import { linkGraph, type EditorTraits } from './graph-trait';
+import { mount } from './mount';
+
+/** anywidget calls this once for each model; its views share what is made here. */
+export default function editorWidget() {
+  let shared: { graph: GraphDocument; host: WidgetEditorHost } | undefined;
+  return {
+    initialize({ model }: { model: AnyModel<EditorTraits> }) {
+      const ydoc = new Y.Doc();
+      const graph = new GraphDocument(ydoc);
+      const host = new WidgetEditorHost(model);
+      const unlink = linkGraph(model, graph);
+      shared = { graph, host };
+      return () => {
+        unlink();
+        host.dispose();
+        graph.dispose();
+        ydoc.destroy();
+      };
+    },
+    render({ model, el }: { model: AnyModel<EditorTraits>; el: HTMLElement }) {
+      if (!shared) {
+        throw new Error('The editor was rendered before it was initialised.');
+      }
+      const { graph, host } = shared;
+      const content = createElement(Editor, {
+        document: graph,
+        host,
+        trans: plainTranslator
+      });
+      const { frame, unmount } = mount(el, 'labdl-widget', content);
+      // The canvas has a menu of its own.
+      frame.dataset.jpSuppressContextMenu = 'true';
+      const resize = () => {
+        frame.style.height = `${model.get('height')}px`;
+      };
+      resize();
+      model.on('change:height', resize);
+      return () => {
+        model.off('change:height', resize);
+        unmount();
+      };
+    }
+  };
+}

@@ -1,0 +1,58 @@
+// Keeps the trait `_graph` of a widget and a graph document the same, without echoes.
+
+import type { AnyModel } from '@anywidget/types';
+import { GraphDocument } from '../editor/document';
+import { GraphData, sameJson } from '../editor/model';
+
+export interface EditorTraits {
+  _graph: GraphData;
+  height: number;
+}
+
+/** Milliseconds without a change after which the graph goes to the kernel. */
+const REST = 150;
+
+/** Returns the end of the link; a change that still waits is sent then. */
+export function linkGraph(
+  model: AnyModel<EditorTraits>,
+  graph: GraphDocument
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let writing = false;
+
+  const write = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const now = graph.snapshot();
+    // Also true right after a change that came from the kernel: nothing goes back.
+    if (sameJson(now, model.get('_graph'))) {
+      return;
+    }
+    writing = true;
+    model.set('_graph', now);
+    writing = false;
+    model.save_changes();
+  };
+  const read = () => {
+    if (!writing) {
+      // What the kernel sets replaces what a person did a moment ago.
+      clearTimeout(timer);
+      timer = undefined;
+      graph.load(model.get('_graph'));
+    }
+  };
+
+  graph.load(model.get('_graph'));
+  const unsubscribe = graph.subscribe(() => {
+    clearTimeout(timer);
+    timer = setTimeout(write, REST);
+  });
+  model.on('change:_graph', read);
+  return () => {
+    if (timer !== undefined) {
+      write();
+    }
+    unsubscribe();
+    model.off('change:_graph', read);
+  };
+}

@@ -1,0 +1,133 @@
+"""A real JupyterLab and a real browser for the journeys of a person; both are ours and end with the tests."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import sync_playwright
+
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+START_SECONDS = 90
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab: its address with the token, and the folder that it serves."""
+
+    url: str
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """JupyterLab on a free port, with configuration, data and working folder of its own."""
+    home = tmp_path_factory.mktemp("jupyter")
+    folder = home / "work"
+    settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    for new in (folder, settings):
+        new.mkdir(parents=True)
+    # no question about news over the page, and no look for updates
+    quiet = {"fetchNews": "false", "checkForUpdates": False}
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    token = secrets.token_hex(16)
+    address = f"http://127.0.0.1:{port}"
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "IPYTHONDIR": str(home / "ipython"),
+    }
+    arguments = [
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={token}",
+        f"--ServerApp.root_dir={folder}",
+    ]
+    log = home / "lab.log"
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *arguments],
+            env=environment,
+            cwd=folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            wait_for(address, token, process, log)
+            yield Lab(f"{address}/lab?token={token}", folder)
+        finally:
+            end(process)
+
+
+def wait_for(address: str, token: str, process: subprocess.Popen, log: Path) -> None:
+    request = urllib.request.Request(f"{address}/api/status", headers={"Authorization": f"token {token}"})
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(request, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start within {START_SECONDS} s:\n{log.read_text()[-4000:]}")
+
+
+def end(process: subprocess.Popen) -> None:
+    """End the server and its kernels, which are its children."""
+    if process.poll() is not None:
+        return
+    family = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+    process.terminate()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    for one in alive:
+        one.kill()
+    process.wait(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = os.environ.get("LABDL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not path:
+        pytest.fail("The browser tests need Chromium: install it (apt-get install chromium), or name it in LABDL_CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium, lab, tmp_path):
+    """A page of JupyterLab; what it looked like at the end is kept beside the other files of a failed test."""
+    page = chromium.new_page(viewport={"width": 1600, "height": 1000})
+    page.set_default_timeout(20_000)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{lab.url}&reset")
+    page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
+    yield page
+    page.screenshot(path=tmp_path / "end.png")
+    page.close()
+    assert not errors, errors

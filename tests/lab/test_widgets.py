@@ -1,0 +1,295 @@
+"""The kernel's side of the widgets: what they send, what they answer, and that nothing they meet stops a run."""
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from labdl.graph import Edge, Graph, Node
+from labdl.lab import service, widgets
+from labdl.lab.packing import pack
+
+START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}
+
+
+def steps(first: int, *losses: float | None) -> dict:
+    return {"kind": "steps", "time": 1.0, "step": [first + i for i in range(len(losses))], "loss": list(losses)}
+
+
+class FakeRun:
+    """A run that says what the test tells it to."""
+
+    folder = Path("runs/fake")
+
+    def __init__(self, *past: dict):
+        self.past, self.listeners, self.commands, self.alive = list(past), [], [], True
+
+    def subscribe(self, listener):
+        if self.past:
+            listener(list(self.past))
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener) if listener in self.listeners else None
+
+    def emit(self, *events: dict):
+        self.past += events
+        for listener in list(self.listeners):
+            listener(list(events))
+
+    def pause(self):
+        self.commands.append("pause")
+
+    def resume(self):
+        self.commands.append("resume")
+
+    def stop(self):
+        self.commands.append("stop")
+
+
+class Page:
+    """Stands in for a browser: keeps what a widget sends and sends messages to it."""
+
+    def __init__(self, widget, monkeypatch):
+        self.widget, self.received = widget, []
+        monkeypatch.setattr(widget, "send", lambda content, buffers=None: self.received.append((content, buffers)))
+
+    def tell(self, content, buffers=()):
+        self.widget._handle_custom_msg(content, list(buffers))
+
+    def last(self):
+        return self.received[-1][0]
+
+
+@pytest.fixture(autouse=True)
+def front_end(tmp_path, monkeypatch):
+    """A front end of four empty files, since the real one may not be built where tests run."""
+    for name in ("dashboard.js", "dashboard.css", "editor.js", "editor.css"):
+        (tmp_path / name).write_text(f"/* {name} */")
+    monkeypatch.setattr(widgets, "STATIC", tmp_path)
+    return tmp_path
+
+
+def graph(units: int = 10) -> Graph:
+    return Graph(
+        {"a": Node("Input", "a", {"shape": (None, 4)}), "b": Node("Linear", "b", {"out_features": units})},
+        {"e": Edge("a", "b", target_port="x")},
+        name="small",
+    )
+
+
+class TestPacking:
+    def test_columns_travel_as_float32_and_keep_what_is_not_a_number(self):
+        packed, buffers = pack([START, steps(1, 0.5, None, float("nan"), float("inf")), steps(5, 0.25)])
+        assert packed[0] == START
+        assert packed[1] == {"kind": "steps", "time": 1.0, "length": 4, "base": 1, "columns": ["loss"]}
+        values = np.frombuffer(buffers[0], "<f4")
+        np.testing.assert_array_equal(values, [0, 1, 2, 3, 0.5, np.nan, np.nan, np.inf, 0, 0.25])
+
+    def test_steps_beyond_the_whole_numbers_of_float32_are_exact(self):
+        packed, buffers = pack([steps(2**24 + 1, 1.0, 1.0)])
+        assert [packed[0]["base"] + int(x) for x in np.frombuffer(buffers[0], "<f4")[:2]] == [2**24 + 1, 2**24 + 2]
+
+    def test_events_without_columns_need_no_buffer_and_hold_no_nan(self):
+        packed, buffers = pack([{"kind": "epoch", "time": 1.0, "epoch": 1, "step": 4, "loss": float("nan")}])
+        assert packed[0]["loss"] is None
+        assert buffers == []
+        json.dumps(packed, allow_nan=False)
+
+
+class TestDashboard:
+    def test_answers_a_page_with_everything_so_far(self, monkeypatch):
+        dashboard = widgets.Dashboard(FakeRun(START, steps(1, 0.5)))
+        page = Page(dashboard, monkeypatch)
+        page.tell({"type": "sync"})
+        message, buffers = page.received[-1]
+        assert message["type"] == "events"
+        assert message["first"] == 0
+        assert message["alive"] is True
+        assert [e["kind"] for e in message["events"]] == ["start", "steps"]
+        assert len(buffers) == 1
+
+    def test_sends_only_what_a_page_lacks(self, monkeypatch):
+        run = FakeRun(START)
+        page = Page(widgets.Dashboard(run), monkeypatch)
+        page.tell({"type": "sync", "after": 1})
+        assert (page.last()["first"], page.last()["events"]) == (1, [])
+        run.emit(steps(1, 0.5))
+        assert (page.last()["first"], len(page.last()["events"])) == (1, 1)
+
+    @pytest.mark.parametrize("after", [-1, 99, "all", None])
+    def test_a_strange_position_gets_everything(self, after, monkeypatch):
+        page = Page(widgets.Dashboard(FakeRun(START)), monkeypatch)
+        page.tell({"type": "sync", "after": after})
+        assert page.last()["first"] == 0
+
+    def test_repeats_the_past_at_doubling_intervals_until_a_page_is_heard(self, monkeypatch):
+        clock = [100.0]
+        monkeypatch.setattr(widgets.time, "monotonic", lambda: clock[0])
+        run = FakeRun(START)
+        page = Page(widgets.Dashboard(run), monkeypatch)
+        firsts = []
+        for i in range(40):
+            run.emit(steps(i + 1, 0.5))
+            firsts.append(page.last()["first"])
+            clock[0] += 0.2
+        assert firsts[0] == 0
+        assert firsts.count(0) == 5  # after 0, 0.25, 0.75, 1.75 and 3.75 seconds; the next is due after 7.75
+        page.tell({"type": "sync"})
+        clock[0] += 1000
+        run.emit(steps(41, 0.5))
+        assert page.last()["first"] == 41
+
+    @pytest.mark.parametrize("command", ["pause", "resume", "stop"])
+    def test_passes_on_commands(self, command, monkeypatch):
+        run = FakeRun(START)
+        Page(widgets.Dashboard(run), monkeypatch).tell({"type": "command", "command": command})
+        assert run.commands == [command]
+
+    @pytest.mark.parametrize(
+        "content", [{}, {"type": "command", "command": "wait"}, {"type": "command"}, "sync", None, [1]]
+    )
+    def test_ignores_what_it_does_not_know(self, content, monkeypatch):
+        run = FakeRun(START)
+        page = Page(widgets.Dashboard(run), monkeypatch)
+        page.tell(content)
+        assert (run.commands, page.received) == ([], [])
+
+    def test_a_dead_connection_leaves_the_run_alone(self, monkeypatch):
+        run = FakeRun(START)
+        dashboard = widgets.Dashboard(run)
+
+        def broken(*_):
+            raise OSError("the socket is closed")
+
+        monkeypatch.setattr(dashboard, "send", broken)
+        run.emit(steps(1, 0.5))
+        assert run.listeners == []
+
+    def test_closing_leaves_the_run(self):
+        run = FakeRun(START)
+        widgets.Dashboard(run).close()
+        assert run.listeners == []
+
+    def test_says_how_to_build_a_missing_front_end(self, front_end):
+        (front_end / "dashboard.js").unlink()
+        with pytest.raises(FileNotFoundError, match="make lab"):
+            widgets.Dashboard(FakeRun())
+
+
+class TestEditor:
+    def test_takes_a_graph_or_a_model_and_gives_a_graph_back(self):
+        given = graph()
+        assert widgets.Editor(given).graph == given
+        assert widgets.Editor(given.to_module()).graph.to_dict()["nodes"] == given.to_dict()["nodes"]
+
+    def test_the_graph_can_be_set_and_follows_the_canvas(self):
+        editor = widgets.Editor(graph())
+        editor.graph = graph(20)
+        assert editor._graph["nodes"]["b"]["params"]["out_features"] == 20
+        editor.set_state({"_graph": graph(30).to_dict()})
+        assert editor.graph == graph(30)
+
+    def test_the_state_is_json(self):
+        json.dumps(widgets.Editor(graph()).get_state("_graph"), allow_nan=False)
+
+    def test_refuses_what_is_no_model(self):
+        with pytest.raises((TypeError, ValueError)):
+            widgets.Editor("digits.labdl")
+
+    @pytest.mark.parametrize("name", ["layers", "check", "code"])
+    def test_answers_as_the_server_does(self, name, monkeypatch):
+        page = Page(widgets.Editor(graph()), monkeypatch)
+        data = graph().to_dict()
+        page.tell({"type": "request", "id": "p-1", "name": name, "graph": data})
+        expected = service.layers() if name == "layers" else getattr(service, name)(data)
+        assert page.last() == {"type": "reply", "id": "p-1", "result": expected}
+
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [("delete", None), ("check", None), ("check", [1]), ("code", {"nodes": 3}), (None, None), ([], {})],
+    )
+    def test_errors_become_sentences(self, name, data, monkeypatch):
+        page = Page(widgets.Editor(graph()), monkeypatch)
+        page.tell({"type": "request", "id": 7, "name": name, "graph": data})
+        assert page.last()["id"] == 7
+        answer = page.last()
+        assert answer.get("error") or answer["result"]["problems"]
+
+    def test_builds_a_model(self):
+        model = widgets.Editor(graph()).model(backend="numpy")
+        assert {path: value.shape for path, value in model.state_dict().items()} == {
+            "b/kernel:0": (4, 10),
+            "b/bias:0": (10,),
+        }
+
+
+IN_KERNEL = """
+import sys, threading
+sys.path[:0] = {path!r}
+from test_widgets import FakeRun, START, steps
+from labdl.lab import widgets
+widgets.STATIC = __import__("pathlib").Path({static!r})
+run = FakeRun(START)
+dashboard = widgets.Dashboard(run)
+thread = threading.Thread(target=lambda: [run.emit(steps(3 * i + 1, 0.5, 0.25, None)) for i in range(20)])
+thread.start(); thread.join()
+print(dashboard.comm.comm_id)
+"""
+
+
+def test_a_thread_reaches_the_page_of_a_real_kernel_and_the_page_reaches_the_run(front_end):
+    manager, client = start_new_kernel(startup_timeout=60)
+    messages: list[tuple[dict, list]] = []
+
+    def follow(request: str) -> str:
+        """Keep what widgets send until the kernel has dealt with a request; returns what that printed."""
+        printed = ""
+        while True:
+            message = client.get_iopub_msg(timeout=60)
+            kind, content = message["msg_type"], message["content"]
+            if kind == "comm_msg" and content["data"].get("method") == "custom":
+                messages.append((content["data"]["content"], message["buffers"]))
+            elif message["parent_header"].get("msg_id") == request:
+                printed += content.get("text", "") + "\n".join(content.get("traceback", ()))
+                if kind == "status" and content["execution_state"] == "idle":
+                    return printed.strip()
+
+    def tell(comm_id: str, content: dict) -> None:
+        message = client.session.msg("comm_msg", {"comm_id": comm_id, "data": {"method": "custom", "content": content}})
+        client.shell_channel.send(message)
+        follow(message["header"]["msg_id"])
+
+    try:
+        paths = [str(Path(__file__).parent), str(Path(widgets.__file__).parents[2])]
+        comm_id = follow(client.execute(IN_KERNEL.format(path=paths, static=str(front_end))))
+        assert len(messages) == 20, comm_id
+        first, buffers = messages[0]
+        assert [e["kind"] for e in first["events"]] == ["start", "steps"]
+        np.testing.assert_array_equal(np.frombuffer(buffers[0], "<f4")[3:], [0.5, 0.25, np.nan])
+
+        messages.clear()
+        tell(comm_id, {"type": "sync"})
+        assert len(messages[0][0]["events"]) == 21
+        tell(comm_id, {"type": "command", "command": "pause"})
+        assert follow(client.execute("print(run.commands)")) == "['pause']"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_messages_of_threads_keep_their_order(monkeypatch):
+    run = FakeRun(START)
+    page = Page(widgets.Dashboard(run), monkeypatch)
+    page.tell({"type": "sync"})
+    threads = [threading.Thread(target=lambda: [run.emit(steps(1, 0.5)) for _ in range(50)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    position = 1
+    for message, _ in page.received[1:]:
+        assert message["first"] == position
+        position += len(message["events"])
+    assert position == 201
