@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from labdl.errors import LabDLError
+from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.graph.node import make, output_port, outputs_of, ports_of
-from labdl.nn.module import Module
+from labdl.nn.module import Module, reserved
 from labdl.spec import Spec, show
+
+_TAKEN = ("graph", "_inputs", "_plan", "_results")  # what the model of a graph has besides its layers
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def check(graph: Graph) -> Checked:
     result = Checked()
     order, cyclic = graph.order()
     incoming = graph.incoming()
-    for node_id in cyclic:
+    for node_id in _loops(graph, cyclic):
         result.problems.append(Problem("lies on a loop: a network's connections must lead forward", node_id))
     for node_id in order:
         _check_node(graph, node_id, incoming[node_id], result)
@@ -44,12 +46,23 @@ def check(graph: Graph) -> Checked:
     return result
 
 
+def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
+    """Of the nodes that cannot be ordered those on a loop, without the ones that only come after it."""
+    after = {i: {e.target for e in graph.edges.values() if e.source == i} for i in unplaced}
+    while idle := [i for i, targets in after.items() if not targets & after.keys()]:
+        for node_id in idle:
+            del after[node_id]
+    return list(after)
+
+
 def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     node = graph.nodes[node_id]
     try:
         ports = {p.name: p for p in ports_of(node)}
         made = result.made[node_id] = make(node)
-    except (LabDLError, ValueError, TypeError) as error:
+        if isinstance(made, Module) and (reserved(node.name) or node.name in _TAKEN):
+            raise ConfigError(f"every model has something named {node.name!r}: choose another name")
+    except Exception as error:  # shown to a person; a layer of the user's own may raise anything
         result.problems.append(Problem(_sentence(error), node_id))
         return
     values, complete = {}, True
@@ -83,7 +96,7 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
         return  # the cause is shown where it is
     try:
         outputs = _infer(node, made, ports, values)
-    except (LabDLError, ValueError, TypeError, IndexError) as error:
+    except Exception as error:  # as above: the next node is checked all the same
         result.problems.append(Problem(_sentence(error), node_id))
         return
     listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]

@@ -82,7 +82,7 @@ class Graph:
             edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
                                   str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
             positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items() if i in nodes}
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
             raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
         return cls(nodes, edges, str(data.get("name", "model")), positions)
 

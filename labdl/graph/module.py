@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from labdl.errors import ModelError
+import dataclasses
+
+from labdl.errors import ConfigError, ModelError
 from labdl.graph.check import check
-from labdl.graph.graph import Graph
+from labdl.graph.graph import Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
+from labdl.nn.schema import LAYERS, params_of
 
 
 class GraphModule(Module):
@@ -20,7 +23,8 @@ class GraphModule(Module):
             raise ModelError(f"the graph {graph.name!r} does not fit together: {'; '.join(lines[:5])}")
         object.__setattr__(self, "graph", graph)
         order, incoming = graph.order()[0], graph.incoming()
-        slots = {(i, "output"): at for at, i in enumerate(graph.inputs())}
+        # slot 0 stands for an input that is not connected
+        slots = {None: 0, **{(i, "output"): at for at, i in enumerate(graph.inputs(), 1)}}
         self.__dict__["_inputs"] = [checked.specs[i]["output"] for i in graph.inputs()]
         plan = []
         for node_id in order:
@@ -28,15 +32,19 @@ class GraphModule(Module):
             if node.type == "Input":
                 setattr(self, node.name, made)
                 continue
-            function = made if isinstance(made, Module) else _named_ports(made, node, incoming[node_id])
+            function, entering = None, incoming[node_id]
             if isinstance(made, Module):
                 setattr(self, node.name, made)
-            taken = [slots[e.source, e.source_port] for p in ports_of(node) for _, e in incoming[node_id].get(p.name, ())]
+            else:
+                function = _named_ports(made, node, entering)
+            taken = [slots[end] for p in ports_of(node)
+                     for end in [(e.source, e.source_port) for _, e in entering.get(p.name, ())]
+                     or ([] if p.variadic or function else [None])]  # fmt: skip
             count = len(checked.specs[node_id])
             names = [*outputs_of(node), *(output_port(i) for i in range(1, count))][:count]
             first = len(slots)
             slots.update({(node_id, name): first + at for at, name in enumerate(names)})
-            plan.append((function, tuple(taken), count))
+            plan.append((node.name, function, tuple(taken), count))
         self.__dict__["_plan"] = tuple(plan)
         sinks = [i for i in graph.outputs() if graph.nodes[i].type != "Input"] or graph.outputs()
         self.__dict__["_results"] = [slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]]
@@ -44,12 +52,23 @@ class GraphModule(Module):
     def forward(self, *inputs):
         if len(inputs) != len(self._inputs):
             raise ModelError(f"the graph {self.graph.name!r} has {len(self._inputs)} input(s), received {len(inputs)}")
-        values = list(inputs)
-        for function, taken, count in self._plan:
-            result = function(*[values[i] for i in taken])
+        values = [None, *inputs]
+        for name, function, taken, count in self._plan:
+            result = (function or self._modules[name])(*[values[i] for i in taken])
             values.append(result) if count == 1 else values.extend(result)
         results = self._results
         return values[results[0]] if len(results) == 1 else tuple(values[i] for i in results)
+
+    def __setattr__(self, name: str, value) -> None:
+        """A layer that takes the place of another takes its place in the graph too."""
+        at = [i for i, n in self.graph.nodes.items() if n.name == name] if "_plan" in self.__dict__ else []
+        if at and LAYERS.get(type(value).__name__) is not type(value):
+            raise ConfigError(f"{name} is a layer of a graph: a registered layer can replace it, received {type(value).__name__}")
+        super().__setattr__(name, value)
+        if at:
+            node = Node(type(value).__name__, name, params_of(value))
+            graph = dataclasses.replace(self.graph, nodes={**self.graph.nodes, at[0]: node})
+            object.__setattr__(self, "graph", graph)
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> GraphModule:
         """As `Module.build`; the inputs' shapes are known from the graph and may be left out."""

@@ -18,10 +18,8 @@ from labdl.ops import OPERATORS
 
 def ports_of(node: Node) -> list[Port]:
     """Input ports of a node. Raises ModelError when its type is unknown."""
-    if node.type == "Input":
-        return []
     if node.type in LAYERS:
-        return input_ports(LAYERS[node.type].forward)
+        return input_ports(LAYERS[node.type])
     return [Port(**p) for p in operator_schema(_operator(node))["inputs"]]
 
 

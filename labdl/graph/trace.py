@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Recorder:
         self.edges: dict[str, Edge] = {}
         self.names: set[str] = set()
         self.seen: set[int] = set()
+        self.owners: dict[str, Module] = {}  # nodes with parameters
 
     def is_leaf(self, module: Module) -> bool:
         return LAYERS.get(type(module).__name__) is type(module)
@@ -71,13 +73,15 @@ class Recorder:
 
     def layer(self, module: Module, inputs, options):
         """Record a call of a registered layer."""
+        if type(module).__name__ == "Input":
+            return inputs[0]  # the graph has its own
         if id(module) in self.seen and any(True for _ in module.parameters()):
             raise ModelError(f"layer {self.paths.get(id(module), type(module).__name__)!r} is called twice; a graph cannot "
                              "share a layer with parameters yet: use two layers")  # fmt: skip
         self.seen.add(id(module))
         path = self.paths.get(id(module)) or type(module).__name__.lower()
         node_id = self.add(type(module).__name__, path, params_of(module))
-        ports = input_ports(type(module).forward)
+        ports = input_ports(type(module))
         given = [(ports[min(i, len(ports) - 1)].name, v) for i, v in enumerate(inputs)] + list(options.items())
         for name, value in given:
             if isinstance(value, Symbol):
@@ -85,7 +89,10 @@ class Recorder:
             elif value is not None:
                 raise ModelError(f"{path}: input {name} is not computed from the model's inputs, so a graph cannot hold it")
         plain = [_plain(v) for v in inputs]
-        return self.results(node_id, module(*plain, **{k: _plain(v) for k, v in options.items()}))
+        outputs = self.results(node_id, module(*plain, **{k: _plain(v) for k, v in options.items()}))
+        if any(True for _ in module.parameters()):
+            self.owners[node_id] = module
+        return outputs
 
     def operator(self, entry: Operator, args, kwargs):
         """Record a call of an operator in a forward."""
@@ -100,11 +107,47 @@ class Recorder:
                 links += [(v, name) for v in value]
             elif kind.default is kind.empty or value != kind.default:
                 params[name] = show_index(value) if entry.name == "getitem" else _constant(entry.name, name, value)
+        if entry.name == "reshape" and isinstance(params["shape"], tuple):
+            params["shape"] = tuple(-1 if n is None else n for n in params["shape"])  # kernels know no unknown sizes
         node_id = self.add(f"ops.{entry.name}", entry.name, params)
         for symbol, name in links:
             self.connect(symbol, node_id, name)
         outputs = getattr(ops, entry.name)(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
         return self.results(node_id, outputs)
+
+
+    def finish(self, returned) -> None:
+        """Make the returned values the ends of the graph, in their order, and drop what does not lead to them."""
+        values = list(returned) if isinstance(returned, list | tuple) else [returned]
+        for value in values:
+            if not isinstance(value, Symbol):
+                raise ModelError(f"forward returns a {type(value).__name__}, which a graph cannot hold: return a tensor "
+                                 "computed from the inputs, or a tuple of them")  # fmt: skip
+        self._drop_unused({v.node for v in values})  # type: ignore[attr-defined]
+        used = {e.source for e in self.edges.values()}
+        times = Counter(v.node for v in values)  # type: ignore[attr-defined]
+        ends = []
+        for value in values:
+            node_id, port = value.node, value.port  # type: ignore[attr-defined]
+            node = self.nodes[node_id]
+            if node.type == "Input" or node_id in used or times[node_id] > 1 or port != outputs_of(node)[0]:
+                # only the first output of a node that nobody uses ends a graph: a sum of one leads others to an end
+                node_id = self.add("Add", "output", {})
+                self.connect(value, node_id, "xs")
+            ends.append(node_id)
+        if [i for i in self.nodes if i in ends] != ends:
+            self.nodes = {i: n for i, n in self.nodes.items() if i not in ends} | {i: self.nodes[i] for i in ends}
+
+    def _drop_unused(self, live: set[str]) -> None:
+        for edge in reversed(self.edges.values()):  # an edge is recorded after those that lead to its source
+            if edge.target in live:
+                live.add(edge.source)
+        for node_id in [i for i, n in self.nodes.items() if i not in live and n.type != "Input"]:
+            if node_id in self.owners:
+                raise ModelError(f"forward does not use the output of layer {self.nodes[node_id].name!r}, so a graph cannot "
+                                 "hold it: leave the layer out")  # fmt: skip
+            del self.nodes[node_id]
+        self.edges = {i: e for i, e in self.edges.items() if e.target in self.nodes}
 
 
 def _plain(value):
@@ -159,7 +202,7 @@ def trace(model: Module, *shapes, name: str | None = None) -> Graph:
         node_id = recorder.add("Input", f"input_{at}" if at else "input", {"shape": spec.shape, **_dtype(spec)})
         symbols.append(Symbol(spec, recorder, node_id, "output"))
     try:
-        model._shapes_of(*symbols)
+        recorder.finish(model._shapes_of(*symbols))
     except (ValueError, TypeError) as error:
         raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
     return Graph(recorder.nodes, recorder.edges, name or type(model).__name__.lower())

@@ -77,17 +77,20 @@ class LabDLHandler(APIHandler):
             raise Refused(404, f"{path!r} does not exist.")
         return path
 
-    async def run_folder(self, path: str) -> Path:
-        """The folder of a run on disk; a run is a local folder, so the file server must serve a local one."""
+    async def run_folder(self, path: str, *, expected: bool = False) -> Path | None:
+        """The folder of a run on disk; None if the run is `expected` and has not begun."""
         path = await self.visible(path)
         root_dir = getattr(self.contents_manager, "root_dir", "")
         if not root_dir:
             raise Refused(400, "Training runs can be watched only where Jupyter serves a folder of its own disk.")
         root = Path(root_dir).resolve()
         folder = (root / path).resolve()
-        if not folder.is_relative_to(root) or not (folder / runfolder.EVENTS).is_file():
-            raise Refused(404, f"There is no training run in {path!r}.")
-        return folder
+        if folder.is_relative_to(root):
+            if (folder / runfolder.EVENTS).is_file():
+                return folder
+            if expected:
+                return None
+        raise Refused(404, f"There is no training run in {path!r}.")
 
 
 class LayersHandler(LabDLHandler):
@@ -177,11 +180,16 @@ class RunHandler(LabDLHandler):
     @web.authenticated
     @authorized
     async def get(self):
-        folder = await self.run_folder(self.get_query_argument("path"))
+        # a page waits for a run while its framework loads: that is no error to be reported every second
+        expected = self.get_query_argument("expected", "0") == "1"
+        folder = await self.run_folder(self.get_query_argument("path"), expected=expected)
         offset = self.get_query_argument("offset", "0")
         if not offset.isdecimal():
             raise Refused(400, f"'offset' counts bytes, received {offset!r}.")
-        self.answer(await asyncio.to_thread(runfolder.read, folder, int(offset)))
+        if folder is None:
+            self.answer({"offset": 0, "events": [], "alive": None})
+        else:
+            self.answer(await asyncio.to_thread(runfolder.read, folder, int(offset)))
 
 
 class RunControlHandler(LabDLHandler):

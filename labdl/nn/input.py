@@ -18,6 +18,8 @@ class Input(Module):
     shape: tuple[Whole | None, ...] = (None, 1, 8, 8)
     dtype: Literal["float32", "int64", "int32", "bool"] = "float32"
 
+    is_source = True
+
     @property
     def spec(self) -> Spec:
         return Spec(self.shape, self.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class Module:
     Subclass it as in PyTorch: make layers in ``__init__`` and use them in ``forward``. Sizes of inputs may be left out;
     `build` (or the first call) finds them, draws the weights and puts them on a backend.
     """
+
+    is_source: ClassVar[bool] = False  # a graph feeds data here: nothing is connected to it
 
     _modules: dict[str, Module]
     _parameters: dict[str, Parameter]

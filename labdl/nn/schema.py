@@ -129,10 +129,12 @@ def describe(annotation) -> str:
     )
 
 
-def input_ports(forward) -> list[Port]:
+def input_ports(cls: type[Module]) -> list[Port]:
     """Inputs of a layer from its forward's signature; a ``*xs`` parameter takes any number of edges."""
+    if cls.is_source:
+        return []
     ports = []
-    for p in list(inspect.signature(forward).parameters.values())[1:]:
+    for p in list(inspect.signature(cls.forward).parameters.values())[1:]:
         if p.kind is p.VAR_POSITIONAL:
             ports.append(Port(p.name, variadic=True))
         elif p.kind is not p.KEYWORD_ONLY:
@@ -150,7 +152,7 @@ def layer_schema(cls: type[Module]) -> dict[str, Any]:
         "category": cls.layer_category,  # type: ignore[attr-defined]
         "summary": doc.partition("\n")[0],
         "palette": True,
-        "inputs": [dataclasses.asdict(p) for p in input_ports(cls.forward)],
+        "inputs": [dataclasses.asdict(p) for p in input_ports(cls)],
         "outputs": [{"name": name} for name in cls.layer_outputs],  # type: ignore[attr-defined]
         "initial": {name: cls.layer_example.params[name] for name in form.get("required", [])},  # type: ignore[attr-defined]
         "schema": {"type": "object", "properties": form.get("properties", {}), "required": form.get("required", [])},

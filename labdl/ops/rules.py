@@ -146,6 +146,8 @@ def split(x, sections, axis=0) -> tuple[Spec, ...]:
     at = normal_axes(axis, x.ndim)[0]
     size = x.shape[at]
     if isinstance(sections, int):
+        if sections < 1:
+            raise ValueError(f"split wants at least one part, received {sections}")
         if size is not None and size % sections:
             raise ValueError(f"axis {at} of size {size} cannot be split into {sections} equal parts")
         sizes = [None if size is None else size // sections] * sections

@@ -225,6 +225,15 @@ async def test_run_is_read_from_an_offset(labdl_fetch, run):
     assert third == {"offset": second["offset"], "events": [], "alive": True}
 
 
+async def test_run_that_has_not_begun_can_be_waited_for(labdl_fetch, run):
+    status, answer = await labdl_fetch("run", path="runs/soon", expected=1)
+    assert (status, answer) == (200, {"offset": 0, "events": [], "alive": None})
+    status, _ = await labdl_fetch("run", path="../runs", expected=1)
+    assert status == 404
+    status, answer = await labdl_fetch("run", path="runs/one", expected=1)
+    assert [event["kind"] for event in answer["events"]] == ["start"]
+
+
 async def test_half_a_line_waits_for_its_end(labdl_fetch, run):
     _, first = await labdl_fetch("run", path="runs/one")
     with open(run / "events.jsonl", "a") as file:

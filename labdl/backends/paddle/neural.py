@@ -7,8 +7,17 @@ from paddle import _C_ops
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
 
+def _thawed(tensor):
+    """A stand-in whose gradient nobody reads: some kernels fail, or err, when one of their inputs is frozen."""
+    if not tensor.stop_gradient or not isinstance(tensor, paddle.Tensor):
+        return tensor
+    tensor = tensor.detach()
+    tensor.stop_gradient = False
+    return tensor
+
+
 def linear(x, kernel, bias=None):
-    if bias is not None and x.ndim == 2:
+    if bias is not None and x.ndim == 2 and not bias.stop_gradient:  # addmm's gradient crashes on a frozen bias
         return _C_ops.addmm(bias, x, kernel, 1.0, 1.0)
     y = _C_ops.matmul(x, kernel, False, False)
     return y if bias is None else _C_ops.add(y, bias)
@@ -104,6 +113,8 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
         return batch_norm(x.moveaxis(axis, 1), scale, offset, mean, variance, training=training, momentum=momentum,
                           epsilon=epsilon).moveaxis(1, axis)  # fmt: skip
     layout = "NCHW" if axis == 1 else "NHWC"
+    if scale.stop_gradient != offset.stop_gradient:  # neither would get a gradient
+        scale, offset = _thawed(scale), _thawed(offset)
     count = x.size // x.shape[axis]
     if not training or count == 1:
         return F.batch_norm(x, mean, variance, scale, offset, training, 1 - momentum, epsilon, layout)
@@ -115,6 +126,8 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
 
 
 def layer_norm(x, scale, offset, epsilon=1e-5):
+    if not x.stop_gradient:  # the gradient of x forgets a frozen scale
+        scale = _thawed(scale)
     return F.layer_norm(x, scale.shape, scale.flatten(), offset.flatten(), epsilon)
 
 
@@ -147,6 +160,8 @@ def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None):
     size, features = recurrent_kernel.shape[0], kernel.shape[0]
     zeros = paddle.zeros([1, x.shape[0], size], x.dtype)
     states = [zeros if s is None else s.unsqueeze(0) for s in (hidden, cell)]
+    if not all(t.stop_gradient for t in (x, kernel, recurrent_kernel, bias, *states)):
+        kernel, recurrent_kernel, bias = _thawed(kernel), _thawed(recurrent_kernel), _thawed(bias)
     weights = [kernel.t(), recurrent_kernel.t(), bias, paddle.zeros_like(bias)]
     y, _, (h, c) = _C_ops.rnn(x.transpose([1, 0, 2]), states, weights, None, paddle.empty([0], "uint8"), 0.0, False,
                               features, size, 1, "LSTM", 0, not paddle.is_grad_enabled())  # fmt: skip

@@ -88,17 +88,19 @@ class Optimizer:
                                  s["weight_decay"], False, 1.0)  # fmt: skip
 
     def _adam(self, grads):
-        s = self.settings
-        rows = [row for row in zip(self.variables, grads, *self.moments, *self.powers, strict=True) if row[1] is not None]
-        for dtype, rate in self._rates.items():
+        s, decay = self.settings, self.settings["weight_decay"]
+        rows = zip(self.variables, grads, *self.moments, *self.powers, strict=True)
+        rows = [row for row in rows if row[1] is not None]
+        for dtype, rate in self._rates.items():  # one call for all variables of a dtype
             same = [row for row in rows if row[0].dtype == dtype]
             if not same:
                 continue
             v, g, m1, m2, p1, p2 = map(list, zip(*same, strict=True))
-            if s["weight_decay"]:
-                g = [_C_ops.add(a, _C_ops.scale(b.detach(), s["weight_decay"], 0.0, True)) for a, b in zip(g, v, strict=True)]
-            _C_ops.merged_adam_(v, g, [rate] * len(v), m1, m2, None, p1, p2, None, s["beta_1"], s["beta_2"], s["epsilon"],
-                                False, False, False)  # fmt: skip
+            if decay:
+                scaled = [_C_ops.scale(value.detach(), decay, 0.0, True) for value in v]
+                g = list(map(_C_ops.add, g, scaled))
+            _C_ops.merged_adam_(v, g, [rate] * len(v), m1, m2, None, p1, p2, None, s["beta_1"], s["beta_2"],
+                                s["epsilon"], False, False, False)  # fmt: skip
 
     def _adamw(self, grads):
         s = self.settings
@@ -124,12 +126,17 @@ def detached(value):
 def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
     """Eager by default: on CPUs paddle.jit.to_static makes training steps slower."""
     if compiled:
-        raise NotImplementedError("compiled training steps are not offered on paddle: leave out compiled=True")
-    update = optimizer.update
+        raise NotImplementedError(
+            "paddle.jit.to_static cannot translate operators that dispatch: train with compiled=False on paddle"
+        )
+    update, variables = optimizer.update, optimizer.variables
 
     def step(x, y):
+        for v in variables:
+            v.clear_gradient(False)
         loss, output = forward(x, y)
-        update(paddle.grad(loss, optimizer.variables, allow_unused=True))
+        loss.backward()
+        update([v.grad for v in variables])
         return loss.detach(), detached(output)
 
     return step
@@ -146,9 +153,16 @@ def evaluate_function(forward, compiled: bool | None = None):
 
 
 def gradients(function, values):
-    leaves = [v if isinstance(v, paddle.base.framework.EagerParamBase) else v.detach() for v in values]
+    """By ``backward``: ``paddle.grad`` of some inputs only is wrong for batch_norm, layer_norm and rnn (3.3)."""
+    parameter = paddle.base.framework.EagerParamBase
+    leaves = [v if isinstance(v, parameter) and not v.stop_gradient else v.detach() for v in values]
     for leaf in leaves:
         leaf.stop_gradient = False
+        leaf.clear_gradient(False)
     result = function(*leaves)
-    found = paddle.grad(result, leaves, allow_unused=True)
-    return result.detach(), [paddle.zeros_like(v) if g is None else g for v, g in zip(leaves, found, strict=True)]
+    result.backward()
+    # copies, because clearing a variable's gradient empties it wherever it is held
+    found = [paddle.zeros_like(v).detach() if v.grad is None else v.grad.detach().clone() for v in leaves]
+    for leaf in leaves:
+        leaf.clear_gradient(False)
+    return result.detach(), found

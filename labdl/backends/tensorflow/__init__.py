@@ -4,11 +4,11 @@ import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before the import, or its C++ side has read it already
 
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
-from labdl.backends.tensorflow import operators  # noqa: E402
-from labdl.backends.tensorflow.optimizer import optimizer  # noqa: E402
-from labdl.backends.tensorflow.runtime import (  # noqa: E402
+from labdl.backends.tensorflow import operators
+from labdl.backends.tensorflow.optimizer import optimizer
+from labdl.backends.tensorflow.runtime import (
     assign, evaluate_function, finite, gradients, seed, spec_of, tensor, to_numpy, train_function, variable,
 )  # fmt: skip
 

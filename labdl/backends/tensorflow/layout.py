@@ -47,11 +47,11 @@ def place(axis: int, rank: int) -> int:
 
 
 def elementwise(function):
-    """For a function of each element of its first argument."""
+    """For a function of each element of its first argument, the others being numbers."""
 
     @functools.wraps(function)
     def call(x, *args, **kwargs):
-        if made_last(x):
+        if made_last(x) and not [a for a in (*args, *kwargs.values()) if isinstance(a, tf.Tensor | tf.Variable)]:
             return channels_first(function(channels_last(x), *args, **kwargs))
         return function(x, *args, **kwargs)
 
@@ -62,7 +62,7 @@ def binary(function):
     """For a broadcasting function of two tensors of the same dtype, or of a tensor and a scalar."""
 
     def call(x, y):
-        if (made_last(x) or made_last(y)) and _rank(x) in (0, _rank(y)) or made_last(x) and _rank(y) == 0:
+        if (made_last(x) or made_last(y)) and len({_rank(x), _rank(y)} - {0}) == 1:
             return channels_first(function(*(channels_last(v) if _rank(v) else v for v in (x, y))))
         return function(x, y)
 

@@ -5,31 +5,36 @@ import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow import layout
-from labdl.backends.tensorflow.recurrent import lstm
-from labdl.backends.tensorflow.spatial import (
-    avg_pool1d, avg_pool2d, avg_pool3d, batch_norm, conv1d, conv2d, conv3d, max_pool1d, max_pool2d, max_pool3d,
-)  # fmt: skip
+from labdl.backends.tensorflow import layout, recurrent, spatial
 from labdl.spec import promote
+
+conv1d, conv2d, conv3d = spatial.conv1d, spatial.conv2d, spatial.conv3d
+max_pool1d, max_pool2d, max_pool3d = spatial.max_pool1d, spatial.max_pool2d, spatial.max_pool3d
+avg_pool1d, avg_pool2d, avg_pool3d = spatial.avg_pool1d, spatial.avg_pool2d, spatial.avg_pool3d
+batch_norm, lstm = spatial.batch_norm, recurrent.lstm
 
 _TENSORS = (tf.Tensor, tf.Variable)
 
 
 def _operands(function):
-    """TensorFlow's two-operand functions want one dtype; Python numbers take the tensor's, unless float meets integer."""
     function = layout.binary(function)
 
     def call(x, y):
-        if not isinstance(x, _TENSORS):
-            x = _beside(x, y)
-        elif not isinstance(y, _TENSORS):
-            y = _beside(y, x)
-        if x.dtype != y.dtype:
-            common = promote(x.dtype.name, y.dtype.name)
-            x, y = tf.cast(x, common), tf.cast(y, common)
-        return function(x, y)
+        return function(*_common(x, y))
 
     return call
+
+
+def _common(x, y):
+    """Operands of one dtype, as TensorFlow wants them; a number takes the tensor's, unless a float meets integers."""
+    if not isinstance(x, _TENSORS):
+        x = _beside(x, y)
+    elif not isinstance(y, _TENSORS):
+        y = _beside(y, x)
+    if x.dtype != y.dtype:
+        common = promote(x.dtype.name, y.dtype.name)
+        return tf.cast(x, common), tf.cast(y, common)
+    return x, y
 
 
 def _beside(value, tensor):
@@ -84,11 +89,7 @@ def clip(x, low=None, high=None):
 
 
 def where(condition, x, y):
-    return _where(x, y, condition)
-
-
-def _where(x, y, condition):
-    return _operands(lambda a, b: tf.where(condition, a, b))(x, y)
+    return tf.where(condition, *_common(x, y))
 
 
 def _reduce(function):
@@ -130,8 +131,7 @@ def _position(function):
 argmax, argmin = _position(tf.argmax), _position(tf.argmin)
 
 
-def cumulative_sum(x, axis):
-    return tf.cumsum(x, axis)
+cumulative_sum = tf.cumsum
 
 
 def _sizes(x) -> list:
@@ -202,10 +202,6 @@ def astype(x, dtype):
     return tf.cast(x, dtype)
 
 
-def one_hot(x, classes):
-    return tf.one_hot(x, classes)
-
-
 def matmul(x, y):
     if x.dtype != y.dtype:
         x, y = _alike((x, y))
@@ -252,12 +248,7 @@ def hardswish(x):
     return x * tf.nn.relu6(x + 3) * (1 / 6)
 
 
-def softmax(x, axis=-1):
-    return tf.nn.softmax(x, axis)
-
-
-def log_softmax(x, axis=-1):
-    return tf.nn.log_softmax(x, axis)
+log_softmax = tf.nn.log_softmax
 
 
 def layer_norm(x, scale, offset, epsilon=1e-5):
@@ -311,7 +302,3 @@ def binary_cross_entropy(logits, target):
 
 def mean_squared_error(prediction, target):
     return tf.reduce_mean(tf.math.squared_difference(prediction, target))
-
-
-def mean_absolute_error(prediction, target):
-    return tf.reduce_mean(tf.abs(prediction - target))

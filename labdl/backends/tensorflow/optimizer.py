@@ -75,9 +75,9 @@ def _apply_adam(settings, variable, slots, gradient, rate, epsilon):
     kind = variable.dtype
     none = tf.zeros((), kind)  # the corrections are in the rate, in float64
     tf.raw_ops.ResourceApplyAdam(
-        var=variable.handle, m=slots["mean"].handle, v=slots["square"].handle, beta1_power=none, beta2_power=none, lr=rate,
+        var=variable.handle, m=slots["mean"].handle, v=slots["square"].handle, beta1_power=none, beta2_power=none,
         beta1=tf.constant(settings["beta_1"], kind), beta2=tf.constant(settings["beta_2"], kind), epsilon=epsilon,
-        grad=gradient)  # fmt: skip
+        lr=rate, grad=gradient)  # fmt: skip
 
 
 def optimizer(name: str, variables, settings: dict) -> Optimizer:

@@ -18,7 +18,7 @@ def to_numpy(value):
 
 
 def seed(value: int) -> None:
-    """Both TensorFlow's own random operators and the generator of dropout, which compiled functions hold as a variable."""
+    """TensorFlow's own random operators, and dropout's generator, which compiled functions hold as a variable."""
     tf.random.set_seed(value)
     tf.random.get_global_generator().reset_from_seed(value)
 
@@ -57,7 +57,7 @@ def _compile(function, compiled):
     if compiled is False:
         return function
     # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled
-    graph = tf.function(function, autograph=False, reduce_retracing=True, jit_compile=True if compiled == "xla" else None)
+    graph = tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
     traced = False
 
     def call(*inputs):

@@ -35,7 +35,7 @@ def _spatial(rank, compute):
 
 
 def _padded(x, pairs, rank, value=0.0):
-    """The input with its border, and the kernels' word for what is left to pad; their own explicit padding is slower."""
+    """The input with its border, and the kernels' word for what is left; their own explicit padding is slower."""
     if pairs == "same":
         return x, "SAME"
     if [p for p in pairs if p != (0, 0)]:
@@ -87,7 +87,7 @@ def _dilated_gradients() -> bool:
 
 
 def _has_gradient(shape, kernel, dilation) -> bool:
-    """TensorFlow's CPU has gradients of grouped and dilated convolutions through oneDNN only, which not all builds have."""
+    """Gradients of grouped and dilated convolutions: on CPUs by oneDNN only, which not every build of TensorFlow has."""
     with tf.init_scope():
         x, weights = tf.zeros(shape), tf.zeros(kernel)
         y = tf.nn.conv2d(x, weights, 1, "VALID", dilations=dilation)

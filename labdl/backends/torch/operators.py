@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from labdl.backends.torch.runtime import dtype
-from labdl.spec import pad_pairs, per_axis, window_sizes
+from labdl.spec import pad_pairs, per_axis
 
 
 

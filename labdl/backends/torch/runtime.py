@@ -81,7 +81,7 @@ def train_function(forward, variables, optimizer: Optimizer, compiled: bool | No
         loss, output = forward(x, y)
         loss.backward()
         native.step()
-        return loss.detach(), output
+        return loss.detach(), output.detach()
 
     return step
 

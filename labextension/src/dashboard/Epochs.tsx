@@ -1,4 +1,4 @@
-// The last epoch in one line, and all epochs in a table that folds out.
+// The last epoch in one line, and all epochs, newest first, in a table that folds out.
 
 import { figure } from './format';
 import type { EpochRow } from './run-state';
@@ -42,7 +42,7 @@ export function Epochs({
             </tr>
           </thead>
           <tbody>
-            {rows.map(row => (
+            {[...rows].reverse().map(row => (
               <tr key={row.epoch}>
                 <th scope="row">{row.epoch}</th>
                 {names.map(name => (

@@ -3,7 +3,7 @@
 import { Clock } from './clock';
 import { Column } from './column';
 import type { Curve } from './decimation';
-import { Smoother, smoothingWidth } from './smoothing';
+import { Smoother } from './smoothing';
 import type {
   EndEvent,
   EpochEvent,
@@ -67,15 +67,10 @@ class Metric {
   private readonly _epochY = new Column();
   private readonly _validationX = new Column();
   private readonly _validationY = new Column();
-  private readonly _smoother: Smoother;
+  private readonly _smoother = new Smoother();
   private _curves: MetricCurves | null = null;
 
-  constructor(
-    readonly name: string,
-    width: number
-  ) {
-    this._smoother = new Smoother(width);
-  }
+  constructor(readonly name: string) {}
 
   addStep(step: number, value: number): void {
     // A point that does not come after the last one would break the order of the x axis.
@@ -216,7 +211,7 @@ export class RunState {
   private _metric(name: string): Metric {
     let metric = this._metrics.get(name);
     if (!metric) {
-      metric = new Metric(name, smoothingWidth(this.total));
+      metric = new Metric(name);
       this._metrics.set(name, metric);
     }
     return metric;

@@ -1,30 +1,25 @@
-// Exponential moving average over a stream, without the pull towards zero of its first values.
+// Exponential moving average over a stream, wider the longer the stream has been.
+
+/** The average looks back over a twentieth of the points so far: at any length it follows the curve and is calm. */
+const PART = 1 / 20;
+const NARROWEST = 3;
+const WIDEST = 1000;
 
 export class Smoother {
+  private _count = 0;
   private _sum = 0;
   private _weight = 0;
 
-  /** `width`: over about how many points to average. */
-  constructor(width: number) {
-    this._keep = 1 - 1 / Math.max(1, width);
-  }
-
   /** A value that is not finite gives NaN (a gap in the line) and leaves the average as it was. */
   next(value: number): number {
+    this._count++;
     if (!Number.isFinite(value)) {
       return NaN;
     }
-    this._sum = this._sum * this._keep + value * (1 - this._keep);
-    this._weight = this._weight * this._keep + (1 - this._keep);
+    const width = Math.min(WIDEST, Math.max(NARROWEST, this._count * PART));
+    this._sum += (value - this._sum) / width;
+    // The weight given so far: dividing by it takes away the pull towards the zero from which the sum began.
+    this._weight += (1 - this._weight) / width;
     return this._sum / this._weight;
   }
-
-  private readonly _keep: number;
-}
-
-/** About a fiftieth of the run, so that curves look alike whether they have a hundred steps or a hundred thousand. */
-export function smoothingWidth(totalSteps: number | null): number {
-  return totalSteps === null
-    ? 20
-    : Math.min(1000, Math.max(5, totalSteps / 50));
 }

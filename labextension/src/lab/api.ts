@@ -4,7 +4,12 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
 
 import type { RunCommand, RunEvent } from '../dashboard/source';
-import type { CheckResult, EditorHost, GraphData, LayerSchema } from '../editor';
+import type {
+  CheckResult,
+  EditorHost,
+  GraphData,
+  LayerSchema
+} from '../editor';
 
 export interface BackendInfo {
   name: string;
@@ -47,7 +52,8 @@ export interface TrainingCode {
 export interface RunAnswer {
   offset: number;
   events: RunEvent[];
-  alive: boolean;
+  /** Whether a process works on the run; null while the run has not begun. */
+  alive: boolean | null;
 }
 
 export class LabDLApi implements EditorHost {
@@ -70,7 +76,12 @@ export class LabDLApi implements EditorHost {
   }
 
   async code(graph: GraphData): Promise<string> {
-    const answer = await this.send<{ source: string }>('POST', 'code', {}, { graph });
+    const answer = await this.send<{ source: string }>(
+      'POST',
+      'code',
+      {},
+      { graph }
+    );
     return answer.source;
   }
 
@@ -82,7 +93,10 @@ export class LabDLApi implements EditorHost {
     return this.get<GraphData>('new');
   }
 
-  readGraph(path: string, options: { content: boolean; hash: boolean }): Promise<Contents.IModel> {
+  readGraph(
+    path: string,
+    options: { content: boolean; hash: boolean }
+  ): Promise<Contents.IModel> {
     return this.get<Contents.IModel>('graph', {
       path,
       content: options.content ? '1' : '0',
@@ -91,32 +105,70 @@ export class LabDLApi implements EditorHost {
   }
 
   writeGraph(path: string, graph: GraphData): Promise<Contents.IModel> {
-    return this.send<Contents.IModel>('PUT', 'graph', { path }, { content: graph });
+    return this.send<Contents.IModel>(
+      'PUT',
+      'graph',
+      { path },
+      { content: graph }
+    );
   }
 
-  trainingCode(path: string, settings: TrainingSettings): Promise<TrainingCode> {
+  trainingCode(
+    path: string,
+    settings: TrainingSettings
+  ): Promise<TrainingCode> {
     return this.send<TrainingCode>('POST', 'train', {}, { path, ...settings });
   }
 
-  run(path: string, offset: number): Promise<RunAnswer> {
-    return this.get<RunAnswer>('run', { path, offset: `${offset}` });
+  /** What a run wrote from `offset` on; a run that is not `expected` must be there. */
+  run(
+    path: string,
+    offset: number,
+    options: { expected?: boolean } = {}
+  ): Promise<RunAnswer> {
+    return this.get<RunAnswer>('run', {
+      path,
+      offset: `${offset}`,
+      expected: options.expected ? '1' : '0'
+    });
   }
 
   async control(path: string, command: RunCommand): Promise<void> {
     await this.send<object>('POST', 'run/control', {}, { path, command });
   }
 
-  private get<T>(route: string, query: Record<string, string> = {}): Promise<T> {
+  private get<T>(
+    route: string,
+    query: Record<string, string> = {}
+  ): Promise<T> {
     return this.request<T>(route, query, { method: 'GET' });
   }
 
-  private send<T>(method: 'POST' | 'PUT', route: string, query: Record<string, string>, body: object): Promise<T> {
-    return this.request<T>(route, query, { method, body: JSON.stringify(body) });
+  private send<T>(
+    method: 'POST' | 'PUT',
+    route: string,
+    query: Record<string, string>,
+    body: object
+  ): Promise<T> {
+    return this.request<T>(route, query, {
+      method,
+      body: JSON.stringify(body)
+    });
   }
 
-  private async request<T>(route: string, query: Record<string, string>, init: RequestInit): Promise<T> {
-    const url = URLExt.join(this.settings.baseUrl, 'labdl', route) + URLExt.objectToQueryString(query);
-    const response = await ServerConnection.makeRequest(url, init, this.settings);
+  private async request<T>(
+    route: string,
+    query: Record<string, string>,
+    init: RequestInit
+  ): Promise<T> {
+    const url =
+      URLExt.join(this.settings.baseUrl, 'labdl', route) +
+      URLExt.objectToQueryString(query);
+    const response = await ServerConnection.makeRequest(
+      url,
+      init,
+      this.settings
+    );
     if (!response.ok) {
       throw await ServerConnection.ResponseError.create(response);
     }

@@ -1,6 +1,9 @@
 // Plugin: what a person can do to a model graph, as commands in palette, menus, launcher and toolbar.
 
-import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
@@ -164,24 +167,40 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
     const category = trans.__('Model graph');
 
     commands.addCommand(NEW, {
-      label: args => (args.isPalette ? trans.__('New Model Graph') : trans.__('Model graph')),
+      label: args =>
+        args.isPalette || args.isContextMenu
+          ? trans.__('New Model Graph')
+          : trans.__('Model graph'),
       caption: trans.__('Build a neural network by connecting layers'),
       icon: args => (args.isPalette ? undefined : graphIcon),
       describedBy: {
         args: {
           type: 'object',
-          properties: { cwd: { type: 'string', description: 'The folder for the new file' } }
+          properties: {
+            cwd: { type: 'string', description: 'The folder for the new file' }
+          }
         }
       },
       execute: async args => {
-        const folder = typeof args.cwd === 'string' ? args.cwd : (browser?.model.path ?? '');
+        const folder =
+          typeof args.cwd === 'string' ? args.cwd : (browser?.model.path ?? '');
         const graph = await api.newGraph();
-        const file = await serviceManager.contents.newUntitled({ path: folder, type: 'file', ext: '.labdl' });
-        await api.writeGraph(serviceManager.contents.localPath(file.path), graph);
-        const widget: GraphWidget | undefined = await commands.execute('docmanager:open', {
-          path: file.path,
-          factory: FACTORY
+        const file = await serviceManager.contents.newUntitled({
+          path: folder,
+          type: 'file',
+          ext: '.labdl'
         });
+        await api.writeGraph(
+          serviceManager.contents.localPath(file.path),
+          graph
+        );
+        const widget: GraphWidget | undefined = await commands.execute(
+          'docmanager:open',
+          {
+            path: file.path,
+            factory: FACTORY
+          }
+        );
         if (widget) {
           widget.isUntitled = true; // JupyterLab then asks for a name at the first save
         }

@@ -1,7 +1,15 @@
 // Plugin: model files open in the editor, are read and written through LabDL's routes, and come back after a refresh.
 
-import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { createToolbarFactory, IToolbarWidgetRegistry, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import {
+  createToolbarFactory,
+  IToolbarWidgetRegistry,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { IDefaultDrive } from '@jupyterlab/services';
 import type { Contents } from '@jupyterlab/services';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
@@ -35,7 +43,10 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     const api = new LabDLApi(app.serviceManager.serverSettings);
     const tracker = new WidgetTracker<GraphWidget>({ namespace: 'labdl' });
 
-    drive.contentProviderRegistry?.register(CONTENT_PROVIDER, new GraphContentProvider(api));
+    drive.contentProviderRegistry?.register(
+      CONTENT_PROVIDER,
+      new GraphContentProvider(api)
+    );
     app.docRegistry.addFileType({
       name: FILE_TYPE,
       displayName: trans.__('Model graph'),
@@ -66,11 +77,14 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
         defaultFor: [FILE_TYPE],
         contentProviderId: CONTENT_PROVIDER,
         toolbarFactory:
-          toolbars && settings ? createToolbarFactory(toolbars, settings, FACTORY, ID, translator) : undefined,
+          toolbars && settings
+            ? createToolbarFactory(toolbars, settings, FACTORY, ID, translator)
+            : undefined,
         translator
       },
       api,
-      trans
+      trans,
+      app.restored
     );
     factory.widgetCreated.connect((_sender, widget) => {
       widget.context.pathChanged.connect(() => void tracker.save(widget));

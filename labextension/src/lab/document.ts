@@ -4,7 +4,11 @@ import { DocumentChange, YDocument } from '@jupyter/ydoc';
 import { IChangedArgs } from '@jupyterlab/coreutils';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import { Contents } from '@jupyterlab/services';
-import { JSONValue, PartialJSONValue, ReadonlyPartialJSONValue } from '@lumino/coreutils';
+import {
+  JSONValue,
+  PartialJSONValue,
+  ReadonlyPartialJSONValue
+} from '@lumino/coreutils';
 import { ISignal, Signal } from '@lumino/signaling';
 import * as Y from 'yjs';
 
@@ -15,6 +19,9 @@ import type { GraphData } from '../editor';
 export interface LabDLChange extends DocumentChange {
   graph?: boolean;
 }
+
+/** As Yjs names the types of a transaction. */
+type AnyType = Y.AbstractType<Y.YEvent<Y.AbstractType<unknown>>>;
 
 const ROOTS = ['nodes', 'edges', 'positions', 'meta'];
 
@@ -27,12 +34,12 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     super();
     this.graph = new GraphDocument(this.ydoc, this.undoManager);
     this._roots = ROOTS.map(name => this.ydoc.getMap(name));
-    this._roots.forEach(root => root.observeDeep(this._onGraphChanged));
+    this.ydoc.on('afterTransaction', this._onTransaction);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
-      this._roots.forEach(root => root.unobserveDeep(this._onGraphChanged));
+      this.ydoc.off('afterTransaction', this._onTransaction);
       this.graph.dispose();
       super.dispose();
     }
@@ -44,7 +51,9 @@ export class LabDLDocument extends YDocument<LabDLChange> {
 
   /** Take over what is on disk; the document is clean afterwards. */
   setSource(value: JSONValue | string): void {
-    const data = (typeof value === 'string' ? JSON.parse(value) : value) as unknown as GraphData;
+    const data = (typeof value === 'string'
+      ? JSON.parse(value)
+      : value) as unknown as GraphData;
     this._loading = true;
     try {
       this.graph.load(data);
@@ -54,7 +63,12 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     this.dirty = false;
   }
 
-  private _onGraphChanged = (_events: Y.YEvent<Y.AbstractType<unknown>>[], transaction: Y.Transaction): void => {
+  /** One transaction is one change, however many of the maps it touched. */
+  private readonly _onTransaction = (transaction: Y.Transaction): void => {
+    const changed = transaction.changedParentTypes;
+    if (!this._roots.some(root => changed.has(root as AnyType))) {
+      return;
+    }
     // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
     if (transaction.local && !this._loading) {
       this.dirty = true;
@@ -154,13 +168,18 @@ export class LabDLModel implements DocumentRegistry.IModel {
   private _isDisposed = false;
 }
 
-export class LabDLModelFactory implements DocumentRegistry.IModelFactory<LabDLModel, LabDLDocument> {
+export class LabDLModelFactory implements DocumentRegistry.IModelFactory<
+  LabDLModel,
+  LabDLDocument
+> {
   readonly name = 'labdl';
   readonly contentType: Contents.ContentType = 'file';
   readonly fileFormat: Contents.FileFormat = 'json';
   readonly collaborative = false;
 
-  createNew(options?: DocumentRegistry.IModelOptions<LabDLDocument>): LabDLModel {
+  createNew(
+    options?: DocumentRegistry.IModelOptions<LabDLDocument>
+  ): LabDLModel {
     return new LabDLModel(options);
   }
 

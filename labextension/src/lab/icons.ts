@@ -8,6 +8,9 @@ import layoutSvg from '../../style/icons/layout.svg';
 import runSvg from '../../style/icons/run.svg';
 
 export const graphIcon = new LabIcon({ name: 'labdl:graph', svgstr: graphSvg });
-export const layoutIcon = new LabIcon({ name: 'labdl:layout', svgstr: layoutSvg });
+export const layoutIcon = new LabIcon({
+  name: 'labdl:layout',
+  svgstr: layoutSvg
+});
 export const fitIcon = new LabIcon({ name: 'labdl:fit', svgstr: fitSvg });
 export const runsIcon = new LabIcon({ name: 'labdl:run', svgstr: runSvg });

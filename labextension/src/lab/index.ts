@@ -9,6 +9,11 @@ import { trainPlugin } from './train-plugin';
 
 export * from './tokens';
 
-const plugins: JupyterFrontEndPlugin<unknown>[] = [documentPlugin, commandPlugin, trainPlugin, runPlugin];
+const plugins: JupyterFrontEndPlugin<unknown>[] = [
+  documentPlugin,
+  commandPlugin,
+  trainPlugin,
+  runPlugin
+];
 
 export default plugins;

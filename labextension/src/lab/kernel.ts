@@ -1,7 +1,12 @@
 // The kernel in which a model trains: one for each document and backend, started when it is first wanted.
 
 import { PathExt } from '@jupyterlab/coreutils';
-import { Kernel, KernelMessage, ServiceManager, Session } from '@jupyterlab/services';
+import {
+  Kernel,
+  KernelMessage,
+  ServiceManager,
+  Session
+} from '@jupyterlab/services';
 
 /** What went wrong in the kernel, in one sentence and at length. */
 export interface ExecutionProblem {
@@ -35,33 +40,53 @@ export async function connectKernel(
 }
 
 /** The default kernel if it speaks Python, otherwise the first that does. */
-async function pythonKernel(services: ServiceManager.IManager): Promise<string> {
+async function pythonKernel(
+  services: ServiceManager.IManager
+): Promise<string> {
   await services.kernelspecs.ready;
   const specs = services.kernelspecs.specs;
-  const names = [specs?.default ?? '', ...Object.keys(specs?.kernelspecs ?? {})];
-  return names.find(name => specs?.kernelspecs[name]?.language === 'python') ?? names[0];
+  const names = [
+    specs?.default ?? '',
+    ...Object.keys(specs?.kernelspecs ?? {})
+  ];
+  return (
+    names.find(name => specs?.kernelspecs[name]?.language === 'python') ??
+    names[0]
+  );
 }
 
 /** Run `code` to its end; null when all went well. */
-export async function execute(kernel: Kernel.IKernelConnection, code: string): Promise<ExecutionProblem | null> {
-  const future = kernel.requestExecute({ code, stop_on_error: true, store_history: false });
+export async function execute(
+  kernel: Kernel.IKernelConnection,
+  code: string
+): Promise<ExecutionProblem | null> {
+  const future = kernel.requestExecute({
+    code,
+    stop_on_error: true,
+    store_history: false
+  });
   let reply: KernelMessage.IExecuteReplyMsg;
   try {
     reply = await future.done;
   } catch (error) {
     // a kernel that dies or is restarted cancels what it was asked
-    return { message: error instanceof Error ? error.message : String(error), traceback: '' };
+    return {
+      message: error instanceof Error ? error.message : String(error),
+      traceback: ''
+    };
   }
   const content = reply.content;
   if (content.status !== 'error') {
     return null;
   }
   const { ename, evalue, traceback } = content;
-  return { message: evalue ? `${ename}: ${evalue}` : ename, traceback: plainText(traceback) };
+  return {
+    message: evalue ? `${ename}: ${evalue}` : ename,
+    traceback: plainText(traceback)
+  };
 }
 
 /** A traceback without the terminal's colour codes. */
 function plainText(lines: string[]): string {
-  // eslint-disable-next-line no-control-regex
   return lines.join('\n').replace(/\u001b\[[0-9;]*m/g, '');
 }

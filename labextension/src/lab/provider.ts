@@ -11,14 +11,20 @@ export const CONTENT_PROVIDER = 'labdl';
 export class GraphContentProvider implements IContentProvider {
   constructor(private readonly api: LabDLApi) {}
 
-  get(localPath: string, options?: Contents.IFetchOptions): Promise<Contents.IModel> {
+  get(
+    localPath: string,
+    options?: Contents.IFetchOptions
+  ): Promise<Contents.IModel> {
     return this.api.readGraph(localPath, {
       content: options?.content !== false,
       hash: options?.hash === true
     });
   }
 
-  save(localPath: string, options?: Partial<Contents.IModel>): Promise<Contents.IModel> {
+  save(
+    localPath: string,
+    options?: Partial<Contents.IModel>
+  ): Promise<Contents.IModel> {
     return this.api.writeGraph(localPath, options?.content as GraphData);
   }
 }

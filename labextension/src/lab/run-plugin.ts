@@ -1,7 +1,17 @@
 // Plugin: the dashboard of any run folder, live or long past.
 
-import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, InputDialog, MainAreaWidget, showErrorMessage, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import {
+  ICommandPalette,
+  InputDialog,
+  MainAreaWidget,
+  showErrorMessage,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ITranslator } from '@jupyterlab/translation';
@@ -28,7 +38,9 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
     browsers: IFileBrowserFactory | null
   ): void => {
     const trans = translator.load('labdl');
-    const tracker = new WidgetTracker<MainAreaWidget<RunPanel>>({ namespace: 'labdl-run' });
+    const tracker = new WidgetTracker<MainAreaWidget<RunPanel>>({
+      namespace: 'labdl-run'
+    });
 
     /** The folder of the file that is selected in the file browser. */
     const selected = (): string | null => {
@@ -45,7 +57,10 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
     };
 
     app.commands.addCommand(COMMAND, {
-      label: args => (args.selected ? trans.__('Show Training Run') : trans.__('Open Training Run…')),
+      label: args =>
+        args.selected
+          ? trans.__('Show Training Run')
+          : trans.__('Open Training Run…'),
       caption: trans.__('Show the dashboard of a training run'),
       icon: runsIcon,
       describedBy: {
@@ -53,12 +68,21 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
           type: 'object',
           properties: {
             path: { type: 'string', description: 'The folder of the run' },
-            selected: { type: 'boolean', description: 'Take the folder of what the file browser has selected' }
+            selected: {
+              type: 'boolean',
+              description:
+                'Take the folder of what the file browser has selected'
+            }
           }
         }
       },
       execute: async args => {
-        const given = typeof args.path === 'string' ? args.path : args.selected ? selected() : await ask();
+        const given =
+          typeof args.path === 'string'
+            ? args.path
+            : args.selected
+              ? selected()
+              : await ask();
         const path = given?.replace(/^\/+|\/+$/g, '');
         if (!path) {
           return;
@@ -68,10 +92,15 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
           try {
             await api.run(path, 0);
           } catch (error) {
-            await showErrorMessage(trans.__('Cannot Open the Run'), error instanceof Error ? error.message : `${error}`);
+            await showErrorMessage(
+              trans.__('Cannot Open the Run'),
+              error instanceof Error ? error.message : `${error}`
+            );
             return;
           }
-          panel = new MainAreaWidget({ content: new RunPanel(new LabRunSource(path, api), trans) });
+          panel = new MainAreaWidget({
+            content: new RunPanel(new LabRunSource(path, api), trans)
+          });
           panel.toolbar.hide();
           app.shell.add(panel, 'main');
           await tracker.add(panel);

@@ -1,19 +1,23 @@
 // The events of a run, read from its folder through the server: a refreshed page replays them from the start.
 
-import { ServerConnection } from '@jupyterlab/services';
 import { IDisposable } from '@lumino/disposable';
 import { Poll } from '@lumino/polling';
 import { ISignal, Signal } from '@lumino/signaling';
 
-import type { RunCommand, RunEvent, RunListener, RunSource } from '../dashboard/source';
-import type { LabDLApi, RunAnswer } from './api';
+import type {
+  RunCommand,
+  RunEvent,
+  RunListener,
+  RunSource
+} from '../dashboard/source';
+import type { LabDLApi } from './api';
 
 // milliseconds between two questions to the server
 const LIVE = 250;
 const HIDDEN = 2000;
 const MISSING = 1000;
 const SILENT = 5000;
-/** How often to ask for a run that is not there before asking becomes rare. */
+/** How often to ask for a run that has not begun before asking becomes rare: frameworks take seconds to load. */
 const PATIENCE = 60;
 /** The server stops at 4 MiB; an answer about this long says that more waits behind it. */
 const MORE_WAITS = 1024 * 1024;
@@ -87,30 +91,21 @@ export class LabRunSource implements RunSource, IDisposable {
   private async _read(): Promise<void> {
     for (;;) {
       const before = this._offset;
-      const answer = await this._ask(before);
-      if (!answer || this.isDisposed) {
+      const { offset, events, alive } = await this.api.run(this.path, before, {
+        expected: true
+      });
+      if (this.isDisposed) {
         return;
       }
-      this._offset = answer.offset;
-      this._tell(answer.events, answer.alive);
-      if (answer.offset - before < MORE_WAITS) {
+      this._setMissing(alive === null ? this._missing + 1 : 0);
+      if (alive === null) {
         return;
       }
-    }
-  }
-
-  /** What the server has from `offset` on; null while there is no run yet: frameworks take seconds to load. */
-  private async _ask(offset: number): Promise<RunAnswer | null> {
-    try {
-      const answer = await this.api.run(this.path, offset);
-      this._setMissing(0);
-      return answer;
-    } catch (error) {
-      if (error instanceof ServerConnection.ResponseError && error.response.status === 404) {
-        this._setMissing(this._missing + 1);
-        return null;
+      this._offset = offset;
+      this._tell(events, alive);
+      if (offset - before < MORE_WAITS) {
+        return;
       }
-      throw error;
     }
   }
 

@@ -18,4 +18,7 @@ export interface ILabDL {
   readonly tracker: IWidgetTracker<GraphWidget>;
 }
 
-export const ILabDL = new Token<ILabDL>('labdl:ILabDL', 'The open model graphs, and the server behind them.');
+export const ILabDL = new Token<ILabDL>(
+  'labdl:ILabDL',
+  'The open model graphs, and the server behind them.'
+);

@@ -27,7 +27,10 @@ interface Draft {
   batch_size: string;
 }
 
-function draftOf(choices: TrainingChoices, settings: TrainingSettings | null): Draft {
+function draftOf(
+  choices: TrainingChoices,
+  settings: TrainingSettings | null
+): Draft {
   const first: TrainingSettings = {
     backend: choices.backends.find(backend => !backend.problem)?.name ?? '',
     dataset: choices.datasets[0]?.name ?? '',
@@ -52,26 +55,43 @@ function read(draft: Draft, trans: Translator): TrainingSettings | string {
   const epochs = Number(draft.epochs);
   const batch = Number(draft.batch_size);
   if (!(rate > 0 && Number.isFinite(rate))) {
-    return trans.__('The learning rate must be a number above 0, for example 0.001; it is "%1".', draft.learning_rate);
+    return trans.__(
+      'The learning rate must be a number above 0, for example 0.001; it is "%1".',
+      draft.learning_rate
+    );
   }
   if (!(Number.isInteger(epochs) && epochs > 0)) {
-    return trans.__('Epochs must be a whole number above 0; it is "%1".', draft.epochs);
+    return trans.__(
+      'Epochs must be a whole number above 0; it is "%1".',
+      draft.epochs
+    );
   }
   if (!(Number.isInteger(batch) && batch > 0)) {
-    return trans.__('The batch size must be a whole number above 0; it is "%1".', draft.batch_size);
+    return trans.__(
+      'The batch size must be a whole number above 0; it is "%1".',
+      draft.batch_size
+    );
   }
   return { ...draft, learning_rate: rate, epochs, batch_size: batch };
 }
 
 export function TrainForm(props: TrainFormProps): React.JSX.Element {
   const { choices, trans } = props;
-  const [draft, setDraft] = React.useState(() => draftOf(choices, props.settings));
-  const set = (name: keyof Draft) => (event: React.ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
-    setDraft({ ...draft, [name]: event.target.value });
+  const [draft, setDraft] = React.useState(() =>
+    draftOf(choices, props.settings)
+  );
+  const set =
+    (name: keyof Draft) =>
+    (event: React.ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+      setDraft({ ...draft, [name]: event.target.value });
   const settings = read(draft, trans);
   const wrong = typeof settings === 'string' ? settings : null;
-  const backend = choices.backends.find(backend => backend.name === draft.backend);
-  const dataset = choices.datasets.find(dataset => dataset.name === draft.dataset);
+  const backend = choices.backends.find(
+    backend => backend.name === draft.backend
+  );
+  const dataset = choices.datasets.find(
+    dataset => dataset.name === draft.dataset
+  );
   const unusable = choices.backends.filter(backend => backend.problem);
   return (
     <form
@@ -90,28 +110,55 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
         title={`${draft.backend} ${backend?.version ?? ''}`}
       >
         {choices.backends.map(backend => (
-          <option key={backend.name} value={backend.name} disabled={backend.problem !== null}>
-            {backend.problem ? `${backend.name}: ${backend.problem}` : backend.name}
+          <option
+            key={backend.name}
+            value={backend.name}
+            disabled={backend.problem !== null}
+          >
+            {backend.problem
+              ? `${backend.name}: ${backend.problem}`
+              : backend.name}
           </option>
         ))}
       </Choice>
-      <Choice label={trans.__('Data set')} value={draft.dataset} onChange={set('dataset')} title={dataset?.summary}>
+      <Choice
+        label={trans.__('Data set')}
+        value={draft.dataset}
+        onChange={set('dataset')}
+        title={dataset?.summary}
+      >
         {choices.datasets.map(({ name }) => (
           <option key={name} value={name}>
             {name}
           </option>
         ))}
       </Choice>
-      <Choice label={trans.__('Optimiser')} value={draft.optimizer} onChange={set('optimizer')}>
+      <Choice
+        label={trans.__('Optimiser')}
+        value={draft.optimizer}
+        onChange={set('optimizer')}
+      >
         {choices.optimizers.map(name => (
           <option key={name} value={name}>
             {name}
           </option>
         ))}
       </Choice>
-      <Entry label={trans.__('Learning rate')} value={draft.learning_rate} onChange={set('learning_rate')} />
-      <Entry label={trans.__('Epochs')} value={draft.epochs} onChange={set('epochs')} />
-      <Entry label={trans.__('Batch size')} value={draft.batch_size} onChange={set('batch_size')} />
+      <Entry
+        label={trans.__('Learning rate')}
+        value={draft.learning_rate}
+        onChange={set('learning_rate')}
+      />
+      <Entry
+        label={trans.__('Epochs')}
+        value={draft.epochs}
+        onChange={set('epochs')}
+      />
+      <Entry
+        label={trans.__('Batch size')}
+        value={draft.batch_size}
+        onChange={set('batch_size')}
+      />
       <button
         type="submit"
         className="jp-mod-styled jp-mod-accept labdl-TrainForm-train"

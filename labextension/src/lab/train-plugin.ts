@@ -1,7 +1,15 @@
 // Plugin: the panel that trains a model, beside the model's editor.
 
-import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import {
+  ICommandPalette,
+  MainAreaWidget,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { ITranslator } from '@jupyterlab/translation';
 import { runIcon } from '@jupyterlab/ui-components';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -28,7 +36,9 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
     palette: ICommandPalette | null
   ): void => {
     const trans = translator.load('labdl');
-    const tracker = new WidgetTracker<MainAreaWidget<TrainPanel>>({ namespace: 'labdl-train' });
+    const tracker = new WidgetTracker<MainAreaWidget<TrainPanel>>({
+      namespace: 'labdl-train'
+    });
 
     const save = async (path: string): Promise<void> => {
       const widget = graphs.find(widget => widget.context.path === path);
@@ -38,8 +48,16 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
     };
 
     const create = (state: TrainingState): MainAreaWidget<TrainPanel> => {
-      const training = new Training({ state, api, services: app.serviceManager, save, trans });
-      const panel = new MainAreaWidget({ content: new TrainPanel(training, trans) });
+      const training = new Training({
+        state,
+        api,
+        services: app.serviceManager,
+        save,
+        trans
+      });
+      const panel = new MainAreaWidget({
+        content: new TrainPanel(training, trans)
+      });
       panel.toolbar.hide();
       training.stateChanged.connect(() => void tracker.save(panel));
       return panel;
@@ -52,21 +70,35 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: {
         args: {
           type: 'object',
-          properties: { path: { type: 'string', description: 'The model file, by default the one in front' } }
+          properties: {
+            path: {
+              type: 'string',
+              description: 'The model file, by default the one in front'
+            }
+          }
         }
       },
-      isEnabled: args => typeof args.path === 'string' || graphs.currentWidget !== null,
+      isEnabled: args =>
+        typeof args.path === 'string' || graphs.currentWidget !== null,
       execute: async args => {
         const current = graphs.currentWidget;
         const state = stateFrom(args, current?.context.path);
         if (!state) {
           return;
         }
-        let panel = tracker.find(panel => panel.content.training.path === state.path);
+        let panel = tracker.find(
+          panel => panel.content.training.path === state.path
+        );
         if (!panel) {
           panel = create(state);
-          const editor = graphs.find(widget => widget.context.path === state.path);
-          app.shell.add(panel, 'main', editor ? { mode: sideOf(editor), ref: editor.id } : {});
+          const editor = graphs.find(
+            widget => widget.context.path === state.path
+          );
+          app.shell.add(
+            panel,
+            'main',
+            editor ? { mode: sideOf(editor), ref: editor.id } : {}
+          );
           await tracker.add(panel);
           // the editor has less room now: show the whole graph in it
           requestAnimationFrame(() => editor?.content.actions?.fit());
@@ -74,6 +106,9 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
         app.shell.activateById(panel.id);
       }
     });
+    graphs.currentChanged.connect(() =>
+      app.commands.notifyCommandChanged(COMMAND)
+    );
     palette?.addItem({ command: COMMAND, category: trans.__('Model graph') });
 
     if (restorer) {
@@ -88,11 +123,21 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
 
 /** Beside the editor where there is room for both, under it on a small screen. */
 function sideOf(editor: Widget): 'split-right' | 'split-bottom' {
-  return editor.node.clientWidth >= ROOM_FOR_BOTH ? 'split-right' : 'split-bottom';
+  return editor.node.clientWidth >= ROOM_FOR_BOTH
+    ? 'split-right'
+    : 'split-bottom';
 }
 
 /** What the panel shows at first: a fresh form, or what it showed before the page was refreshed. */
-function stateFrom(args: ReadonlyPartialJSONObject, current: string | undefined): TrainingState | null {
-  const { path = current, run = null, code = null, settings = null } = args as Partial<TrainingState>;
+function stateFrom(
+  args: ReadonlyPartialJSONObject,
+  current: string | undefined
+): TrainingState | null {
+  const {
+    path = current,
+    run = null,
+    code = null,
+    settings = null
+  } = args as Partial<TrainingState>;
   return path ? { path, run, code, settings } : null;
 }

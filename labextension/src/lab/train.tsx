@@ -56,7 +56,13 @@ export class TrainPanel extends ReactWidget {
   }
 }
 
-function TrainView({ training, trans }: { training: Training; trans: Translator }): React.JSX.Element {
+function TrainView({
+  training,
+  trans
+}: {
+  training: Training;
+  trans: Translator;
+}): React.JSX.Element {
   const { choices, problem, code, source } = training;
   const [isCodeOpen, setCodeOpen] = React.useState(false);
   return (
@@ -71,7 +77,11 @@ function TrainView({ training, trans }: { training: Training; trans: Translator 
           onTrain={settings => void training.train(settings)}
         >
           {code && (
-            <button type="button" aria-expanded={isCodeOpen} onClick={() => setCodeOpen(!isCodeOpen)}>
+            <button
+              type="button"
+              aria-expanded={isCodeOpen}
+              onClick={() => setCodeOpen(!isCodeOpen)}
+            >
               {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
             </button>
           )}
@@ -88,7 +98,10 @@ function TrainView({ training, trans }: { training: Training; trans: Translator 
             </details>
           )}
           {!choices && (
-            <button className="jp-mod-styled" onClick={() => void training.refresh()}>
+            <button
+              className="jp-mod-styled"
+              onClick={() => void training.refresh()}
+            >
               {trans.__('Try again')}
             </button>
           )}
@@ -96,7 +109,12 @@ function TrainView({ training, trans }: { training: Training; trans: Translator 
       )}
       {source && (
         <div className="labdl-TrainPanel-run">
-          <Dashboard key={source.path} source={source} trans={trans} title={stem(training.path)} />
+          <Dashboard
+            key={source.path}
+            source={source}
+            trans={trans}
+            title={stem(training.path)}
+          />
         </div>
       )}
     </>
@@ -120,7 +138,13 @@ function action(training: Training, trans: Translator): string {
   }
 }
 
-function Code({ code, trans }: { code: string; trans: Translator }): React.JSX.Element {
+function Code({
+  code,
+  trans
+}: {
+  code: string;
+  trans: Translator;
+}): React.JSX.Element {
   return (
     <div className="labdl-TrainPanel-code">
       <pre>{code}</pre>

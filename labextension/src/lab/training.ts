@@ -7,7 +7,12 @@ import { ReadonlyJSONObject } from '@lumino/coreutils';
 
 import type { Translator } from '../editor';
 import { LabDLApi, TrainingChoices, TrainingSettings } from './api';
-import { connectKernel, execute, ExecutionProblem, sessionPath } from './kernel';
+import {
+  connectKernel,
+  execute,
+  ExecutionProblem,
+  sessionPath
+} from './kernel';
 import { LabRunSource } from './run-source';
 
 export type Phase = 'idle' | 'saving' | 'starting' | 'executing';
@@ -98,7 +103,10 @@ export class Training extends VDomModel {
     try {
       this._enter('saving');
       await this._options.save(this.path);
-      const { code, run } = await this._options.api.trainingCode(this.path, settings);
+      const { code, run } = await this._options.api.trainingCode(
+        this.path,
+        settings
+      );
       this._enter('starting');
       const kernel = await this._kernel(settings.backend);
       this._state = { ...this._state, code, run };
@@ -125,10 +133,18 @@ export class Training extends VDomModel {
 
   private async _kernel(backend: string) {
     this._session?.dispose();
-    this._session = await connectKernel(this._options.services, this.path, backend);
+    this._session = await connectKernel(
+      this._options.services,
+      this.path,
+      backend
+    );
     const kernel = this._session.kernel;
     if (!kernel) {
-      throw new Error(this._options.trans.__('The kernel for this model could not be started: start training again.'));
+      throw new Error(
+        this._options.trans.__(
+          'The kernel for this model could not be started: start training again.'
+        )
+      );
     }
     return kernel;
   }
@@ -151,7 +167,10 @@ export class Training extends VDomModel {
   }
 
   private _fail(error: unknown): void {
-    this._problem = { message: error instanceof Error ? error.message : String(error), traceback: '' };
+    this._problem = {
+      message: error instanceof Error ? error.message : String(error),
+      traceback: ''
+    };
   }
 
   private _changed(): void {
@@ -161,14 +180,21 @@ export class Training extends VDomModel {
   }
 
   /** Follow the document to its new name. */
-  private _onFileChanged(_sender: Contents.IManager, change: Contents.IChangedArgs): void {
+  private _onFileChanged(
+    _sender: Contents.IManager,
+    change: Contents.IChangedArgs
+  ): void {
     const from = change.oldValue?.path;
     const to = change.newValue?.path;
     if (change.type !== 'rename' || !from || !to) {
       return;
     }
     const moved = (path: string) =>
-      path === from ? to : path.startsWith(`${from}/`) ? to + path.slice(from.length) : path;
+      path === from
+        ? to
+        : path.startsWith(`${from}/`)
+          ? to + path.slice(from.length)
+          : path;
     const { path, run } = this._state;
     const newPath = moved(path);
     const newRun = run && moved(run);
@@ -178,7 +204,9 @@ export class Training extends VDomModel {
     this._state = { ...this._state, path: newPath, run: newRun };
     if (this._session && this.settings) {
       const name = sessionPath(newPath, this.settings.backend);
-      void this._session.setPath(name).then(() => this._session?.setName(PathExt.basename(name)));
+      void this._session
+        .setPath(name)
+        .then(() => this._session?.setName(PathExt.basename(name)));
     }
     if (newRun && newRun !== run) {
       this._watch(newRun);

@@ -1,6 +1,10 @@
 // The editor as a JupyterLab document widget, and the factory that makes one for a model file.
 
-import { ABCWidgetFactory, DocumentRegistry, DocumentWidget } from '@jupyterlab/docregistry';
+import {
+  ABCWidgetFactory,
+  DocumentRegistry,
+  DocumentWidget
+} from '@jupyterlab/docregistry';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { Message } from '@lumino/messaging';
 import { ISignal, Signal } from '@lumino/signaling';
@@ -15,12 +19,17 @@ export class GraphPanel extends ReactWidget {
   constructor(
     private readonly context: DocumentRegistry.IContext<LabDLModel>,
     private readonly host: EditorHost,
-    private readonly trans: Translator
+    private readonly trans: Translator,
+    restored: Promise<unknown>
   ) {
     super();
     this.addClass('labdl-GraphPanel');
-    // an editor that is drawn before the file has come would fit the view to an empty canvas
-    void context.ready.then(() => this.update());
+    // The editor fits its view to the graph once, when it is drawn: the file must have come by then,
+    // and the panels of a refreshed page must have their places.
+    void Promise.all([context.ready, restored]).then(() => {
+      this._isReady = true;
+      this.update();
+    });
   }
 
   /** What can be done to the graph now; null until the editor is drawn. */
@@ -34,7 +43,7 @@ export class GraphPanel extends ReactWidget {
   }
 
   render(): React.JSX.Element | null {
-    if (!this.context.isReady) {
+    if (!this._isReady) {
       return null;
     }
     return (
@@ -57,23 +66,35 @@ export class GraphPanel extends ReactWidget {
     this._actionsChanged.emit();
   };
 
+  private _isReady = false;
   private _actions: EditorActions | null = null;
   private _actionsChanged = new Signal<this, void>(this);
 }
 
 export class GraphWidget extends DocumentWidget<GraphPanel, LabDLModel> {}
 
-export class GraphWidgetFactory extends ABCWidgetFactory<GraphWidget, LabDLModel> {
+export class GraphWidgetFactory extends ABCWidgetFactory<
+  GraphWidget,
+  LabDLModel
+> {
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions<GraphWidget>,
     private readonly host: EditorHost,
-    private readonly trans: Translator
+    private readonly trans: Translator,
+    private readonly restored: Promise<unknown>
   ) {
     super(options);
   }
 
-  protected createNewWidget(context: DocumentRegistry.IContext<LabDLModel>): GraphWidget {
-    const content = new GraphPanel(context, this.host, this.trans);
+  protected createNewWidget(
+    context: DocumentRegistry.IContext<LabDLModel>
+  ): GraphWidget {
+    const content = new GraphPanel(
+      context,
+      this.host,
+      this.trans,
+      this.restored
+    );
     const widget = new GraphWidget({ content, context });
     widget.title.icon = graphIcon;
     return widget;

@@ -78,7 +78,11 @@ export class WidgetRunSource implements RunSource {
     this._asking = false;
     this._alive = false;
     this._tell([]);
-    this._ask();
+    try {
+      this._ask();
+    } catch {
+      // A connection that is closed for good refuses to send: there is nobody to answer.
+    }
   };
 
   private _ask(): void {

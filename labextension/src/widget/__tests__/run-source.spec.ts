@@ -73,6 +73,15 @@ describe('WidgetRunSource', () => {
     expect(lives.pop()).toBe(true);
   });
 
+  it('stays calm when the connection is closed for good', () => {
+    const { model, lives } = connect();
+    model.send = () => {
+      throw new Error('Cannot send');
+    };
+    model.emit('comm_live_update');
+    expect(lives).toEqual([false]);
+  });
+
   it('sends commands and lets go of its model', async () => {
     const { model, source } = connect();
     await source.command('stop');

@@ -1,0 +1,175 @@
+"""MindSpore tensors, variables, gradients, optimisers and training steps (PyNative mode)."""
+
+import itertools
+import os
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+
+from labdl.spec import Spec
+
+
+@contextmanager
+def _environment(**values):
+    """Environment variables for as long as MindSpore reads them; those the user has set stay as they are."""
+    added = [name for name in values if name not in os.environ]
+    os.environ.update({name: values[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+# GLOG_v=3 silences MindSpore and makes Paddle talk, so it may not outlive the import. ONEDNN_MAX_CPU_ISA: where oneDNN
+# sees AVX-512 it gives the plain memory layout of MindSpore's convolutions to its reference kernel (1200 ms instead of
+# 12 for 32x32x16x16 by 64x3x3); oneDNN reads the variable at its first operation, hence the product below.
+with _environment(GLOG_v="3", ONEDNN_MAX_CPU_ISA="AVX2"), warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import mindspore
+    from mindspore import Parameter, Tensor, ops
+    from mindspore.ops import operations as P
+
+    P.MatMul()(Tensor(np.ones((1, 1), "float32")), Tensor(np.ones((1, 1), "float32"))).asnumpy()
+
+_DTYPES = {name: getattr(mindspore, name) for name in (
+    "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64", "complex64",
+)} | {"bool": mindspore.bool_}  # fmt: skip
+_NAMES = {kind: name for name, kind in _DTYPES.items()}
+_count = itertools.count()  # MindSpore tells parameters apart by their names
+
+
+def tensor_types():
+    return (Tensor, Parameter)
+
+
+def dtype(name: str):
+    return _DTYPES[name]
+
+
+def spec_of(value) -> Spec:
+    return Spec(tuple(value.shape), _NAMES[value.dtype])
+
+
+def tensor(array):
+    return Tensor(np.array(array))  # a copy: MindSpore looks into the array's memory later
+
+
+def to_numpy(value):
+    if value.dtype == mindspore.bfloat16:
+        value = value.astype(mindspore.float32)
+    return value.asnumpy().copy()  # asnumpy is a view of the tensor's memory
+
+
+def seed(value: int) -> None:
+    mindspore.set_seed(value % 2**32)
+
+
+def variable(array, trainable: bool = True):
+    return Parameter(tensor(array), name=f"labdl.{next(_count)}", requires_grad=trainable)
+
+
+def assign(target, array) -> None:
+    target.set_data(Tensor(np.array(array), target.dtype))
+
+
+def finite(variables):
+    return next((i for i, v in enumerate(variables) if not np.isfinite(v.asnumpy()).all()), None)
+
+
+class Optimizer:
+    """In-place update rules on MindSpore's fused kernels; the state lies in ``state``, a list of parameters a slot."""
+
+    def __init__(self, variables, settings: dict, slots: tuple[str, ...]):
+        self.variables, self.settings, self.step_count = tuple(variables), settings, 0
+        self.learning_rate = settings["learning_rate"]
+        self.weight_decay = settings["weight_decay"]
+        self.state = {slot: [variable(np.zeros(v.shape, _NAMES[v.dtype]), trainable=False) for v in self.variables]
+                      for slot in slots}  # fmt: skip
+
+    def update(self, gradients) -> None:
+        raise NotImplementedError
+
+    def _decayed(self, gradients):
+        if not self.weight_decay:
+            return gradients
+        return [g + p * self.weight_decay for p, g in zip(self.variables, gradients, strict=True)]
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent with momentum, as in torch.optim.SGD."""
+
+    def __init__(self, variables, settings):
+        momentum = settings["momentum"]
+        super().__init__(variables, settings, ("momentum",) if momentum else ())
+        self._apply = P.ApplyMomentum(use_nesterov=settings["nesterov"]) if momentum else P.ApplyGradientDescent()
+
+    def update(self, gradients) -> None:
+        apply, rate, momentum = self._apply, self.learning_rate, self.settings["momentum"]
+        gradients = self._decayed(gradients)
+        if not momentum:
+            for p, g in zip(self.variables, gradients, strict=True):
+                apply(p, rate, g)
+            return
+        for p, m, g in zip(self.variables, self.state["momentum"], gradients, strict=True):
+            apply(p, m, rate, g, momentum)
+
+
+class Adam(Optimizer):
+    """Adam and AdamW, as in torch.optim: the decay belongs to the gradient or, ``decoupled``, to the parameter."""
+
+    def __init__(self, variables, settings, *, decoupled: bool):
+        super().__init__(variables, settings, ("mean", "spread"))
+        self._apply, self._decoupled = P.Adam(), decoupled
+
+    def update(self, gradients) -> None:
+        beta_1, beta_2, self.step_count = self.settings["beta_1"], self.settings["beta_2"], self.step_count + 1
+        power_1, power_2 = beta_1**self.step_count, beta_2**self.step_count
+        # the kernel adds epsilon before the bias correction, torch after it
+        epsilon = self.settings["epsilon"] * (1 - power_2) ** 0.5
+        if self._decoupled and self.weight_decay:
+            for p in self.variables:
+                p.mul_(1 - self.learning_rate * self.weight_decay)
+        elif self.weight_decay:
+            gradients = self._decayed(gradients)
+        for p, m, v, g in zip(self.variables, self.state["mean"], self.state["spread"], gradients, strict=True):
+            self._apply(p, m, v, power_1, power_2, self.learning_rate, beta_1, beta_2, epsilon, g)
+
+
+def optimizer(name: str, variables, settings: dict) -> Optimizer:
+    if name == "sgd":
+        return SGD(variables, settings)
+    return Adam(variables, settings, decoupled={"adam": False, "adamw": True}[name])
+
+
+def _not_compiled(compiled: bool | None) -> None:
+    if compiled:
+        raise NotImplementedError(
+            "MindSpore compiles only flat source without a dispatcher (mindspore.jit rejects Python dispatch, and its trace "
+            "mode is silently wrong for training steps): leave compiled out, or compile the generated source of the graph"
+        )
+
+
+def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
+    """Eager (PyNative)."""
+    _not_compiled(compiled)
+    differentiate = mindspore.value_and_grad(forward, None, tuple(variables), has_aux=True)
+
+    def step(x, y):
+        (loss, output), gradients = differentiate(x, y)
+        optimizer.update(gradients)
+        return loss, output
+
+    return step
+
+
+def evaluate_function(forward, compiled: bool | None = None):
+    _not_compiled(compiled)
+    return forward  # MindSpore records operations only inside value_and_grad
+
+
+def gradients(function, values):
+    differentiate = mindspore.value_and_grad(function, tuple(range(len(values))))
+    result, grads = differentiate(*values)
+    return result, grads if isinstance(grads, tuple) else (grads,)  # one value: MindSpore leaves the tuple out
