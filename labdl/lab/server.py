@@ -73,7 +73,7 @@ class LabDLHandler(APIHandler):
         """`path` without slashes at its ends, if Contents would show it to this person."""
         path = path.strip("/")
         contents = self.contents_manager
-        if not path or not contents.allow_hidden and await ensure_async(contents.is_hidden(path)):
+        if not path or (not contents.allow_hidden and await ensure_async(contents.is_hidden(path))):
             raise Refused(404, f"{path!r} does not exist.")
         return path
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,13 +32,21 @@ def load_parameters(path: str | Path) -> dict[str, np.ndarray]:
     try:
         size = path.stat().st_size
         with zipfile.ZipFile(path) as archive:
-            if any(i.compress_type != zipfile.ZIP_STORED and i.file_size > 100 * size for i in archive.infolist()):
-                raise FileFormatError(f"{path.name} unpacks to far more than its own size and is not read")
+            members = archive.infolist()
+        if any(i.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for i in members):
+            raise FileFormatError(f"{path.name} is packed in a way that NumPy does not use")
+        if any(i.compress_type != zipfile.ZIP_STORED and i.file_size > 100 * size for i in members):
+            raise FileFormatError(f"{path.name} unpacks to far more than its own size and is not read")
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            values = {name: file[name] for name in file.files}
+        foreign = [i.filename for i in members if not isinstance(values.get(i.filename.removesuffix(".npy")), np.ndarray)]
+        if foreign:  # NumPy gives what is no array as bytes
+            raise FileFormatError(f"{path.name} is not a parameter file: {foreign[0]} in it is no array")
+        return values
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, TypeError, OSError, EOFError, KeyError, RuntimeError,
+            MemoryError, OverflowError) as error:  # fmt: skip
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(f"{path.name} is not a readable parameter file (.npz): {error}") from error

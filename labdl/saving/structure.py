@@ -25,16 +25,14 @@ _EDGES = ("id", "source", "source_port", "target", "target_port")
 
 def encode(graph: Graph) -> bytes:
     """The bytes of a structure file; the same graph always gives the same bytes."""
-    import h5py  # here and below, because it takes longer to import than the rest of labdl
-
     data = graph.to_dict()
     nodes = {"id": list(data["nodes"]), "type": [n["type"] for n in data["nodes"].values()],
              "name": [n["name"] for n in data["nodes"].values()],
              "params": [json.dumps(n["params"], sort_keys=True) for n in data["nodes"].values()]}  # fmt: skip
     edges = {"id": list(data["edges"]), **{k: [e[k] for e in data["edges"].values()] for k in _EDGES[1:]}}
     buffer = io.BytesIO()
-    with h5py.File(buffer, "w", libver="v110", track_order=False) as file:
-        file.attrs["format"], file.attrs["version"], file.attrs["name"] = KIND, VERSION, data["name"]
+    with _new(buffer) as file:
+        file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), VERSION, _fixed(data["name"])
         for group, columns in (("nodes", nodes), ("edges", edges)):
             for column, values in columns.items():
                 _write(file, f"{group}/{column}", values)
@@ -44,12 +42,44 @@ def encode(graph: Graph) -> bytes:
     return buffer.getvalue()
 
 
+def _new(buffer: io.BytesIO) -> h5py.File:
+    """A new file with the three groups, without the times of their making, so that the bytes are deterministic."""
+    import h5py  # here and below, because it takes longer to import than the rest of labdl
+
+    kinds = h5py.h5p.FILE_CREATE, h5py.h5p.GROUP_CREATE, h5py.h5p.FILE_ACCESS
+    creation, group, access = map(h5py.h5p.create, kinds)
+    creation.set_obj_track_times(False)
+    group.set_obj_track_times(False)
+    access.set_fileobj_driver(h5py.h5fd.fileobj_driver, buffer)
+    access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
+    file = h5py.File(h5py.h5f.create(b"structure", h5py.h5f.ACC_TRUNC, creation, access))
+    for name in (b"nodes", b"edges", b"canvas"):
+        h5py.h5g.create(file.id, name, gcpl=group)
+    return file
+
+
 def _write(file: h5py.File, path: str, texts: list[str]) -> None:
     # fixed-length texts keep the bytes deterministic and need no heap
     raw = [t.encode() for t in texts]
     array = np.array(raw, dtype=f"S{max([1, *map(len, raw)])}")
     dataset = file.create_dataset(path, data=array, track_times=False)
-    dataset.attrs["encoding"] = "utf-8"
+    dataset.attrs["encoding"] = _fixed("utf-8")
+
+
+def _fixed(text: str) -> np.ndarray:
+    raw = text.encode()
+    return np.array(raw, dtype=f"S{max(1, len(raw))}")
+
+
+def _attribute(file: h5py.File, name: str):
+    """A number or a text of fixed length, else None: HDF5 may search a broken heap of other texts without end."""
+    if name not in file.attrs:
+        return None
+    found = file.attrs.get_id(name)
+    if found.shape != () or found.dtype.kind not in "Siu":
+        return None
+    value = file.attrs[name]
+    return value.decode() if isinstance(value, bytes) else int(value)
 
 
 def decode(data: bytes, name: str = "the file") -> Graph:
@@ -60,9 +90,11 @@ def decode(data: bytes, name: str = "the file") -> Graph:
         raise FileFormatError(f"{name} is not a LabDL structure file: it is {'empty' if not data else 'not HDF5'}")
     try:
         with h5py.File(io.BytesIO(data), "r") as file:
-            if file.attrs.get("format") != KIND:
+            if _attribute(file, "format") != KIND:
                 raise FileFormatError(f"{name} is an HDF5 file of another program, not a LabDL structure file")
-            version = int(file.attrs.get("version", 0))
+            version = _attribute(file, "version")
+            if not isinstance(version, int) or version < 1:
+                raise FileFormatError("the file is broken: it has no version number")
             if version > VERSION:
                 raise FileFormatError(
                     f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl"
@@ -71,7 +103,7 @@ def decode(data: bytes, name: str = "the file") -> Graph:
             edges = {c: _read(file, f"edges/{c}") for c in _EDGES}
             places = _dataset(file, "canvas/position")[()]
             positions = dict(zip(_read(file, "canvas/id"), places.tolist(), strict=True))
-            title = file.attrs.get("name", "model")
+            title = _attribute(file, "name") or "model"
         return Graph.from_dict({
             "name": title,
             "nodes": {i: {"type": t, "name": n, "params": json.loads(p)} for i, t, n, p in _rows(nodes)},
@@ -79,7 +111,7 @@ def decode(data: bytes, name: str = "the file") -> Graph:
             "positions": positions,
         })  # fmt: skip
     except FileFormatError as error:
-        raise FileFormatError(str(error).replace("the file", name)) from error.__cause__
+        raise FileFormatError(str(error).replace("the file", name, 1)) from error.__cause__
     except OSError as error:
         cut = "truncated" in str(error)
         raise FileFormatError(f"{name} is {'truncated: its end is missing' if cut else f'broken: {error}'}") from error
@@ -102,6 +134,8 @@ def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
         raise FileFormatError(f"the file is broken: {path} is not a plain column")
     if dataset.ndim == 0 or dataset.shape[0] > _ROWS:
         raise FileFormatError(f"the file is broken: {path} has shape {dataset.shape}")
+    if dataset.nbytes > file.id.get_filesize():
+        raise FileFormatError(f"the file is broken: {path} claims {dataset.nbytes:,} bytes, more than the whole file has")
     return dataset
 
 

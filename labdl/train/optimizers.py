@@ -77,7 +77,8 @@ class Named:
         return self.cls(**{**dict(self.extra), **settings})
 
     def code(self, learning_rate: float) -> str:
-        """The Python that makes it."""
+        """The Python that makes it. Raises ConfigError as making it would."""
+        self.make(learning_rate=learning_rate)
         given = ", ".join(f"{k}={v!r}" for k, v in (("learning_rate", learning_rate), *self.extra))
         return f"labdl.train.{self.cls.__name__}({given})"
 

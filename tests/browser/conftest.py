@@ -107,11 +107,13 @@ def end(process: subprocess.Popen) -> None:
     process.wait(timeout=10)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright's event loop must have ended before other tests start theirs
 def chromium():
     path = os.environ.get("LABDL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if not path:
-        pytest.fail("The browser tests need Chromium: install it (apt-get install chromium), or name it in LABDL_CHROMIUM.")
+        pytest.fail(
+            "The browser tests need Chromium: install it (apt-get install chromium), or name it in LABDL_CHROMIUM."
+        )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
         yield browser

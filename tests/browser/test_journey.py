@@ -1,5 +1,6 @@
 """The journey of a person: build a model, train it, and find the files on another framework."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -75,7 +76,7 @@ def test_build_train_and_open_elsewhere(page, lab):
     graph.drop("Flatten", 300, 580)
     graph.drop("Linear", 300, 710, out_features="10")
     chain = ["input", "conv2d", "relu", "maxpool2d", "flatten", "linear"]
-    for source, target in zip(chain, chain[1:], strict=False):
+    for source, target in itertools.pairwise(chain):
         graph.connect(source, target)
         # a node grows smaller when its problem is solved, and its output moves
         expect(graph.node(target).locator(".labdl-node-problem")).to_have_count(0)

@@ -25,7 +25,8 @@ def in_float32(function):
         if kind == _float32:
             return function(x, *args, **options)
         args = [a.astype(_float32) if isinstance(a, Tensor) and a.dtype == kind else a for a in args]
-        return function(x.astype(_float32), *args, **options).astype(kind)
+        result = function(x.astype(_float32), *args, **options)
+        return tuple(r.astype(kind) for r in result) if isinstance(result, tuple) else result.astype(kind)
 
     return call
 
@@ -189,13 +190,13 @@ def _moves(ndim, axis):
 
 
 @lru_cache(None)
-def _layer_normalisation(axes, epsilon):
-    return P.LayerNorm(-axes, -axes, epsilon)
+def _layer_normalisation(first_axis, epsilon):
+    return P.LayerNorm(first_axis, first_axis, epsilon)
 
 
 @in_float32
 def layer_norm(x, scale, offset, epsilon=1e-5):
-    return _layer_normalisation(scale.ndim, epsilon)(x, scale, offset)[0]
+    return _layer_normalisation(x.ndim - scale.ndim, epsilon)(x, scale, offset)[0]
 
 
 @lru_cache(None)
@@ -244,3 +245,19 @@ def cross_entropy(logits, target, label_smoothing=0.0):
         uniform = -ops.mean(log_softmax(logits))
         loss = loss * (1 - label_smoothing) + uniform * label_smoothing
     return loss
+
+
+@lru_cache(None)
+def _lstm(features, size):
+    return P.LSTM(features, size, 1, True, False, 0.0)
+
+
+@in_float32
+def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None):
+    batch, _, features = x.shape
+    size = recurrent_kernel.shape[0]
+    parts = [w.reshape(-1, 1, 1) for w in (kernel.T, recurrent_kernel.T, bias)]
+    zeros = ops.zeros((1, batch, size), _float32) if hidden is None or cell is None else None
+    hidden, cell = (zeros if state is None else _expand(state, 0) for state in (hidden, cell))
+    y, hidden, cell, _, _ = _lstm(features, size)(_transpose(x, (1, 0, 2)), hidden, cell, ops.cat(parts))
+    return _transpose(y, (1, 0, 2)), hidden.squeeze(0), cell.squeeze(0)

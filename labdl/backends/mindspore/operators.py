@@ -5,9 +5,10 @@ import numpy as np
 from mindspore import Tensor, mint, ops
 from mindspore.ops import operations as P
 
+from labdl.backends.mindspore.einsum import einsum
 from labdl.backends.mindspore.neural import (
     avg_pool1d, avg_pool2d, avg_pool3d, batch_norm, causal_mask, conv1d, conv2d, conv3d, cross_entropy, dropout,
-    embedding, gelu, layer_norm, linear, log_softmax, matmul, max_pool1d, max_pool2d, max_pool3d, softmax,
+    embedding, gelu, layer_norm, linear, log_softmax, lstm, matmul, max_pool1d, max_pool2d, max_pool3d, softmax,
 )  # fmt: skip
 from labdl.backends.mindspore.runtime import dtype
 
@@ -58,8 +59,11 @@ sin, cos, tan, sinh, cosh, tanh = map(_floating, (ops.sin, ops.cos, ops.tan, ops
 asin, acos, atan = map(_floating, (ops.asin, ops.acos, ops.atan))
 sigmoid, erf = map(_floating, (ops.sigmoid, ops.erf))
 negative, relu = ops.neg, P.ReLU()
-silu, softplus, elu, leaky_relu = ops.silu, ops.softplus, ops.elu, ops.leaky_relu
-hardswish, hardsigmoid, softsign = ops.hardswish, ops.hardsigmoid, ops.softsign
+silu, softplus, hardswish, hardsigmoid, softsign = ops.silu, ops.softplus, ops.hardswish, ops.hardsigmoid, ops.softsign
+
+
+def leaky_relu(x, negative_slope=0.01):
+    return ops.leaky_relu(x, negative_slope)
 
 
 def _whole(function):
@@ -160,7 +164,8 @@ def flip(x, axis):
 
 
 def roll(x, shift, axis):
-    return ops.roll(x, shift, axis)
+    shift %= x.shape[axis] or 1  # Roll has no CPU kernel
+    return ops.cat(ops.split(x, [x.shape[axis] - shift, shift], axis)[::-1], axis) if shift else x
 
 
 def pad(x, padding, value=0.0):

@@ -101,9 +101,11 @@ class SGD(Optimizer):
     """Stochastic gradient descent with momentum, as in torch.optim.SGD."""
 
     def __init__(self, variables, settings):
-        momentum = settings["momentum"]
+        momentum, nesterov = settings["momentum"], settings["nesterov"]
         super().__init__(variables, settings, ("momentum",) if momentum else ())
-        self._apply = P.ApplyMomentum(use_nesterov=settings["nesterov"]) if momentum else P.ApplyGradientDescent()
+        # ApplyMomentum is the fastest kernel, but ignores its use_nesterov on CPU; SGD follows it
+        self._apply = P.SGD(nesterov=True) if nesterov else P.ApplyMomentum() if momentum else P.ApplyGradientDescent()
+        self._first = [variable(np.zeros(v.shape, _NAMES[v.dtype]), trainable=False) for v in variables] if nesterov else ()
 
     def update(self, gradients) -> None:
         apply, rate, momentum = self._apply, self.learning_rate, self.settings["momentum"]
@@ -111,9 +113,13 @@ class SGD(Optimizer):
         if not momentum:
             for p, g in zip(self.variables, gradients, strict=True):
                 apply(p, rate, g)
-            return
-        for p, m, g in zip(self.variables, self.state["momentum"], gradients, strict=True):
-            apply(p, m, rate, g, momentum)
+        elif self._first:
+            rate, momentum = Tensor(rate, mindspore.float32), Tensor(momentum, mindspore.float32)
+            for p, m, g, first in zip(self.variables, self.state["momentum"], gradients, self._first, strict=True):
+                apply(p, g, rate, m, momentum, first)
+        else:
+            for p, m, g in zip(self.variables, self.state["momentum"], gradients, strict=True):
+                apply(p, m, rate, g, momentum)
 
 
 class Adam(Optimizer):
@@ -121,20 +127,25 @@ class Adam(Optimizer):
 
     def __init__(self, variables, settings, *, decoupled: bool):
         super().__init__(variables, settings, ("mean", "spread"))
-        self._apply, self._decoupled = P.Adam(), decoupled
+        self._decoupled = decoupled and self.weight_decay > 0
+        self._apply = P.AdamWeightDecay() if self._decoupled else P.Adam()
 
     def update(self, gradients) -> None:
-        beta_1, beta_2, self.step_count = self.settings["beta_1"], self.settings["beta_2"], self.step_count + 1
+        rate, beta_1, beta_2 = self.learning_rate, self.settings["beta_1"], self.settings["beta_2"]
+        self.step_count += 1
         power_1, power_2 = beta_1**self.step_count, beta_2**self.step_count
-        # the kernel adds epsilon before the bias correction, torch after it
+        # the kernels add epsilon before the bias correction, torch after it
         epsilon = self.settings["epsilon"] * (1 - power_2) ** 0.5
-        if self._decoupled and self.weight_decay:
-            for p in self.variables:
-                p.mul_(1 - self.learning_rate * self.weight_decay)
-        elif self.weight_decay:
-            gradients = self._decayed(gradients)
-        for p, m, v, g in zip(self.variables, self.state["mean"], self.state["spread"], gradients, strict=True):
-            self._apply(p, m, v, power_1, power_2, self.learning_rate, beta_1, beta_2, epsilon, g)
+        states = zip(self.variables, self.state["mean"], self.state["spread"], strict=True)
+        if not self._decoupled:
+            for (p, m, v), g in zip(states, self._decayed(gradients), strict=True):
+                self._apply(p, m, v, power_1, power_2, rate, beta_1, beta_2, epsilon, g)
+            return
+        # AdamWeightDecay corrects no bias: the corrected rate does, and the decay must not take part in it
+        corrected = rate * (1 - power_2) ** 0.5 / (1 - power_1)
+        decay = self.weight_decay * rate / corrected if corrected else 0.0
+        for (p, m, v), g in zip(states, gradients, strict=True):
+            self._apply(p, m, v, corrected, beta_1, beta_2, epsilon, decay, g)
 
 
 def optimizer(name: str, variables, settings: dict) -> Optimizer:

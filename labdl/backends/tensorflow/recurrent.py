@@ -30,7 +30,8 @@ def _recur(inputs, weights, hidden, cell):
         h = o * tf.tanh(c)
         return t + 1, h, c, outputs.write(t, h), cells.write(t, c), gates.write(t, tf.concat((i, f, g, o), -1))
 
-    _, _, _, *made = tf.while_loop(lambda t, *_: t < steps, forward, (0, hidden, cell, *_arrays(3, inputs, steps)))
+    start = (0, hidden, cell, *_arrays(3, inputs, steps))
+    _, _, _, *made = tf.while_loop(lambda t, *_: t < steps, forward, start, parallel_iterations=1)
     outputs, cells, gates = (a.stack() for a in made)
 
     def gradient(output_gradient, cell_gradient):
@@ -50,7 +51,7 @@ def _recur(inputs, weights, hidden, cell):
             return t - 1, tf.matmul(dz, weights, transpose_b=True), dc * keep, found.write(t, dz)
 
         start = (steps - 1, tf.zeros_like(hidden), tf.zeros_like(cell), *_arrays(1, inputs, steps))
-        _, dh, dc, found = tf.while_loop(lambda t, *_: t >= 0, backward, start)
+        _, dh, dc, found = tf.while_loop(lambda t, *_: t >= 0, backward, start, parallel_iterations=1)
         dz = found.stack()
         flat = tf.reshape(dz, (-1, 4 * size))
         return dz, tf.matmul(tf.reshape(earlier_outputs, (-1, size)), flat, transpose_a=True), dh, dc

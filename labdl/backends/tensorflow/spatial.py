@@ -87,7 +87,7 @@ def _dilated_gradients() -> bool:
 
 
 def _has_gradient(shape, kernel, dilation) -> bool:
-    """Gradients of grouped and dilated convolutions: on CPUs by oneDNN only, which not every build of TensorFlow has."""
+    """Gradients of grouped and dilated convolutions: on CPUs by oneDNN only, which not every build has."""
     with tf.init_scope():
         x, weights = tf.zeros(shape), tf.zeros(kernel)
         y = tf.nn.conv2d(x, weights, 1, "VALID", dilations=dilation)

@@ -20,9 +20,6 @@ export interface LabDLChange extends DocumentChange {
   graph?: boolean;
 }
 
-/** As Yjs names the types of a transaction. */
-type AnyType = Y.AbstractType<Y.YEvent<Y.AbstractType<unknown>>>;
-
 const ROOTS = ['nodes', 'edges', 'positions', 'meta'];
 
 /** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
@@ -65,8 +62,8 @@ export class LabDLDocument extends YDocument<LabDLChange> {
 
   /** One transaction is one change, however many of the maps it touched. */
   private readonly _onTransaction = (transaction: Y.Transaction): void => {
-    const changed = transaction.changedParentTypes;
-    if (!this._roots.some(root => changed.has(root as AnyType))) {
+    const touched: unknown[] = [...transaction.changedParentTypes.keys()];
+    if (!this._roots.some(root => touched.includes(root))) {
       return;
     }
     // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
