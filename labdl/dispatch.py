@@ -53,12 +53,12 @@ def _tensors(values):
 
 def owner(*values):
     """The owner of the tensors among ``values`` (lists are searched); NumPy arrays and numbers go with any other."""
-    found = None
+    found: Any = None
     for value in _tensors(values):
-        candidate = owner_of_type(type(value))
+        candidate: Any = owner_of_type(type(value))
         if candidate is found or candidate.name == "numpy":
             continue
-        if found is None or candidate.name in ("spec", "symbol") and found.name not in ("symbol",):
+        if found is None or (candidate.name in ("spec", "symbol") and found.name not in ("symbol",)):
             found = candidate
         elif found.name not in ("spec", "symbol"):
             raise TypeError(

@@ -69,7 +69,7 @@ def broadcast(*shapes: Sequence[Size]) -> Shape:
     result: list[Size] = []
     for axis in range(1, max((len(s) for s in shapes), default=0) + 1):
         sizes = {s[-axis] for s in shapes if len(s) >= axis} - {1}
-        known = sizes - {None}
+        known = {n for n in sizes if n is not None}
         if len(known) > 1:
             raise ValueError(f"shapes {' and '.join(show(s) for s in shapes)} do not fit together: sizes "
                              f"{' and '.join(str(n) for n in sorted(known))} differ on axis -{axis}")  # fmt: skip
@@ -81,7 +81,7 @@ def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Axes as non-negative numbers; ``None`` means all of them."""
     if axis is None:
         return tuple(range(ndim))
-    axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
     for a in axes:
         if not -ndim <= a < ndim:
             raise ValueError(f"axis {a} is out of range for {ndim} axes")

@@ -21,6 +21,8 @@ class Source:
     samples: int
 
 
-SOURCES = {"digits": Source(digits, "Handwritten digits, 1,797 images of 8 × 8 (scikit-learn)", (None, 1, 8, 8), 10, 1797)}
+SOURCES = {
+    "digits": Source(digits, "Handwritten digits, 1,797 images of 8 × 8 (scikit-learn)", (None, 1, 8, 8), 10, 1797)
+}
 
 __all__ = ["SOURCES", "ArrayDataset", "Loader", "Source", "digits"]

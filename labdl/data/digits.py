@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from labdl.data.dataset import ArrayDataset
@@ -11,7 +13,7 @@ def digits(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayD
     """(train, test): images (N, 1, 8, 8) float32 from 0 to 1 and classes (N,) int64, split by ``seed``."""
     from sklearn.datasets import load_digits  # here, because scikit-learn takes a second to import
 
-    source = load_digits()
+    source: Any = load_digits()
     images = (source.images / 16).astype("float32")[:, None]
     order = np.random.default_rng(seed).permutation(len(images))
     test = round(len(images) * test_share)

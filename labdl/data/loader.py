@@ -18,12 +18,20 @@ class Loader:
     walking through the epochs before it.
     """
 
-    def __init__(self, dataset: Any, batch_size: int = 32, shuffle: bool = False, seed: int = 0, drop_last: bool = False):
+    def __init__(
+        self, dataset: Any, batch_size: int = 32, shuffle: bool = False, seed: int = 0, drop_last: bool = False
+    ):
         if batch_size < 1:
             raise ConfigError(f"batch_size wants an integer at least 1, received {batch_size}")
         if len(dataset) == 0:
             raise ConfigError("the dataset is empty")
-        self.dataset, self.batch_size, self.shuffle, self.seed, self.drop_last = dataset, batch_size, shuffle, seed, drop_last
+        self.dataset, self.batch_size, self.shuffle, self.seed, self.drop_last = (
+            dataset,
+            batch_size,
+            shuffle,
+            seed,
+            drop_last,
+        )
 
     def __len__(self) -> int:
         """Batches in an epoch."""

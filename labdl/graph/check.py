@@ -69,11 +69,15 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     for name, edges in incoming.items():
         if name not in ports:
             listed = ", ".join(ports) or "none"
-            result.problems.append(Problem(f"{node.type} has no input {name!r} (it has {listed})", node_id, edges[0][0]))
+            result.problems.append(
+                Problem(f"{node.type} has no input {name!r} (it has {listed})", node_id, edges[0][0])
+            )
             complete = False
             continue
         if len(edges) > 1 and not ports[name].variadic:
-            result.problems.append(Problem(f"input {name} takes one connection, received {len(edges)}", node_id, edges[1][0]))
+            result.problems.append(
+                Problem(f"input {name} takes one connection, received {len(edges)}", node_id, edges[1][0])
+            )
             complete = False
             continue
         found = []
@@ -134,7 +138,9 @@ def summary(graph: Graph) -> str:
         shapes = " ".join(show(s.shape) for s in result.specs.get(node_id, {}).values()) or problems.get(node_id, "?")
         rows.append((node.name, node.type, shapes, f"{result.counts.get(node_id, 0):,}"))
     widths = [max(len(r[i]) for r in rows) for i in range(4)]
-    lines = ["  ".join((*(c.ljust(w) for c, w in zip(r[:3], widths, strict=False)), r[3].rjust(widths[3]))) for r in rows]
+    lines = [
+        "  ".join((*(c.ljust(w) for c, w in zip(r[:3], widths, strict=False)), r[3].rjust(widths[3]))) for r in rows
+    ]
     rule = "-" * len(lines[0])
     total = f"{sum(result.counts.values()):,} trainable parameters"
     return "\n".join([lines[0], rule, *lines[1:], rule, total])

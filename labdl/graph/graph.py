@@ -155,7 +155,7 @@ def _json(value):
     return [_json(v) for v in value] if isinstance(value, list | tuple) else value
 
 
-def _tuples(value):
+def _tuples(value) -> Any:
     if isinstance(value, dict):
         return {k: _tuples(v) for k, v in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import dataclasses
 
 from labdl.errors import ConfigError, ModelError
@@ -9,16 +11,22 @@ from labdl.graph.check import check
 from labdl.graph.graph import Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
+from labdl.spec import Spec
 from labdl.nn.schema import LAYERS, params_of
 
 
 class GraphModule(Module):
     """The model of a graph. Each layer is a sub-module under its node's name, so parameters have the graph's names."""
 
+    graph: Graph
+    _inputs: list[Spec]
+    _plan: tuple[tuple[str, Callable | None, tuple[int, ...], int], ...]
+    _results: list[int]
+
     def __init__(self, graph: Graph):
         checked = check(graph)
         if checked.problems:
-            lines = [f"{graph.nodes[p.node].name}: {p.message}" if p.node in graph.nodes else p.message
+            lines = [f"{graph.nodes[p.node].name}: {p.message}" if p.node else p.message
                      for p in checked.problems]  # fmt: skip
             raise ModelError(f"the graph {graph.name!r} does not fit together: {'; '.join(lines[:5])}")
         object.__setattr__(self, "graph", graph)
@@ -63,7 +71,9 @@ class GraphModule(Module):
         """A layer that takes the place of another takes its place in the graph too."""
         at = [i for i, n in self.graph.nodes.items() if n.name == name] if "_plan" in self.__dict__ else []
         if at and LAYERS.get(type(value).__name__) is not type(value):
-            raise ConfigError(f"{name} is a layer of a graph: a registered layer can replace it, received {type(value).__name__}")
+            raise ConfigError(
+                f"{name} is a layer of a graph: a registered layer can replace it, received {type(value).__name__}"
+            )
         super().__setattr__(name, value)
         if at:
             node = Node(type(value).__name__, name, params_of(value))

@@ -38,7 +38,9 @@ def output_port(index: int) -> str:
 def _operator(node: Node):
     name = node.type.removeprefix("ops.")
     if not node.type.startswith("ops.") or name not in OPERATORS:
-        raise ModelError(f"layer type {node.type!r} is unknown: import the module that defines it, or check the spelling")
+        raise ModelError(
+            f"layer type {node.type!r} is unknown: import the module that defines it, or check the spelling"
+        )
     return OPERATORS[name]
 
 

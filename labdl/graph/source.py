@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
+from typing import Any
 
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.check import check
@@ -22,13 +23,13 @@ def _identifier(name: str) -> str:
     return f"_{word}" if word[:1].isdigit() or keyword.iskeyword(word) or not word else word
 
 
-def _literal(value) -> str:
+def _literal(value: Any) -> str:
     """The value as source: plain data only, so that nothing else can get into the program."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if value is None or type(value) in (bool, int, float, str):
         return repr(value)
-    if type(value) in (list, tuple):
+    if isinstance(value, list | tuple):
         inner = ", ".join(map(_literal, value))
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     raise ModelError(f"a setting holds a {type(value).__name__}, which cannot be written as source")

@@ -87,7 +87,9 @@ class Recorder:
             if isinstance(value, Symbol):
                 self.connect(value, node_id, name)
             elif value is not None:
-                raise ModelError(f"{path}: input {name} is not computed from the model's inputs, so a graph cannot hold it")
+                raise ModelError(
+                    f"{path}: input {name} is not computed from the model's inputs, so a graph cannot hold it"
+                )
         plain = [_plain(v) for v in inputs]
         outputs = self.results(node_id, module(*plain, **{k: _plain(v) for k, v in options.items()}))
         if any(True for _ in module.parameters()):
@@ -114,7 +116,6 @@ class Recorder:
             self.connect(symbol, node_id, name)
         outputs = getattr(ops, entry.name)(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
         return self.results(node_id, outputs)
-
 
     def finish(self, returned) -> None:
         """Make the returned values the ends of the graph, in their order, and drop what does not lead to them."""
@@ -150,7 +151,7 @@ class Recorder:
         self.edges = {i: e for i, e in self.edges.items() if e.target in self.nodes}
 
 
-def _plain(value):
+def _plain(value) -> Any:
     if isinstance(value, Symbol):
         return Spec(value.shape, value.dtype)
     return type(value)(map(_plain, value)) if isinstance(value, list | tuple) else value

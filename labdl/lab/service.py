@@ -35,7 +35,9 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
         problems.setdefault(p.node, p.message)
     nodes = {
         node_id: {
-            "outputs": {port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()},
+            "outputs": {
+                port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()
+            },
             "parameters": result.counts.get(node_id, 0),
             "problem": problems.get(node_id),
         }
@@ -53,7 +55,9 @@ def code(graph: dict[str, Any]) -> dict[str, Any]:
 def new_graph(name: str = "model") -> dict[str, Any]:
     """What a new document holds: one input with the shape of the first data set."""
     shape = next(iter(SOURCES.values())).input_shape
-    return Graph({"input": Node("Input", "input", {"shape": shape})}, name=name, positions={"input": (0.0, 0.0)}).to_dict()
+    return Graph(
+        {"input": Node("Input", "input", {"shape": shape})}, name=name, positions={"input": (0.0, 0.0)}
+    ).to_dict()
 
 
 def decode(data: bytes, name: str) -> dict[str, Any]:
@@ -72,7 +76,10 @@ def datasets() -> dict[str, Any]:
               "samples": s.samples} for name, s in SOURCES.items()]  # fmt: skip
     frameworks = [n for n in dispatch.PREFERENCE if n != "numpy"]
     offered = [{"name": n, "version": dispatch.metadata_version(n), "problem": dispatch.problem(n)} for n in frameworks]
-    return {"datasets": found, "backends": offered, "optimizers": list(OPTIMIZERS)}
+    usable = next((b["name"] for b in offered if b["problem"] is None), None)
+    defaults = {"backend": usable, "dataset": found[0]["name"], "optimizer": "adam", "learning_rate": 0.003, "epochs": 20,
+                "batch_size": 32}  # fmt: skip
+    return {"datasets": found, "backends": offered, "optimizers": list(OPTIMIZERS), "defaults": defaults}
 
 
 _SETTINGS = {"backend": str, "dataset": str, "optimizer": str, "learning_rate": float, "epochs": int, "batch_size": int}

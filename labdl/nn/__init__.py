@@ -1,18 +1,30 @@
 """Modules: layers, containers, and the base class of models. Each layer file is a category of the palette."""
 
+# The palette shows categories in the order of import: the everyday ones first, any other file after them.
+# ruff: noqa: I001
 from importlib import import_module
 from pathlib import Path
 
 from labdl.nn import initialisers
-from labdl.nn.containers import ModuleList, Sequential
 from labdl.nn.module import Module, Parameter
 from labdl.nn.schema import LAYERS, layer, layer_schema
+from labdl.nn.input import *
+from labdl.nn.linear import *
+from labdl.nn.convolution import *
+from labdl.nn.pooling import *
+from labdl.nn.activation import *
+from labdl.nn.normalisation import *
+from labdl.nn.regularisation import *
+from labdl.nn.shape import *
+from labdl.nn.merge import *
+from labdl.nn.embedding import *
+from labdl.nn.recurrent import *
+from labdl.nn.attention import *
+from labdl.nn.containers import ModuleList, Sequential
 
-# The palette shows categories in the order of import: the everyday ones first, any other file after them.
-_FIRST = ["input", "linear", "convolution", "pooling", "activation", "normalisation", "regularisation", "shape", "merge"]
-_files = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem != "__init__")
-for _file in sorted(_files, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
-    import_module(f"labdl.nn.{_file}")
+for _file in sorted(Path(__file__).parent.glob("*.py")):
+    if _file.stem != "__init__":
+        import_module(f"labdl.nn.{_file.stem}")
 
 globals().update(LAYERS)
 

@@ -25,8 +25,11 @@ class MultiHeadAttention(Module):
             raise ValueError(f"MultiHeadAttention wants (N, steps, features) with features divisible by heads="
                              f"{self.heads}, received {show(x.shape)}")  # fmt: skip
         features = x.shape[-1]
-        for name in ("query", "key", "value", "projection"):
-            setattr(self, name, Linear(features, use_bias=self.use_bias, kernel_init="glorot_uniform"))
+        self.query, self.key = self._linear(features), self._linear(features)
+        self.value, self.projection = self._linear(features), self._linear(features)
+
+    def _linear(self, features: int) -> Linear:
+        return Linear(features, use_bias=self.use_bias, kernel_init="glorot_uniform")
 
     def _split(self, x):
         features = x.shape[-1]
@@ -41,7 +44,10 @@ class MultiHeadAttention(Module):
     def forward(self, x, context=None):
         source = x if context is None else context
         heads = ops.scaled_dot_product_attention(
-            self._split(self.query(x)), self._split(self.key(source)), self._split(self.value(source)), causal=self.causal
+            self._split(self.query(x)),
+            self._split(self.key(source)),
+            self._split(self.value(source)),
+            causal=self.causal,
         )
         joined = ops.reshape(ops.permute(heads, (0, 2, 1, 3)), (-1, x.shape[1], x.shape[-1]))
         return ops.dropout(self.projection(joined), self.rate, training=self.training)

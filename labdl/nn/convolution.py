@@ -46,7 +46,9 @@ class _Convolution(Module):
         window = per_axis(self.kernel_size, rank, "kernel_size")
         # operators take (out, in, window...), files hold (window..., in, out)
         standard = (*range(2, 2 + rank), 1, 0)
-        self.kernel = Parameter((self.out_channels, channels // self.groups, *window), self.kernel_init, standard=standard)
+        self.kernel = Parameter(
+            (self.out_channels, channels // self.groups, *window), self.kernel_init, standard=standard
+        )
         self.bias = Parameter((self.out_channels,)) if self.use_bias else None
 
     def forward(self, x):

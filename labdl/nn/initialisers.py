@@ -20,7 +20,8 @@ def _register(function: Draw) -> Draw:
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     """Inputs and outputs of one unit. Matrices are (in, out), convolution kernels (out, in / groups, window...)."""
     if len(shape) < 2:
-        return (shape[0] if shape else 1,) * 2
+        size = shape[0] if shape else 1
+        return size, size
     if len(shape) == 2:
         return shape[0], shape[1]
     window = math.prod(shape[2:])

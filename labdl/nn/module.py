@@ -57,8 +57,13 @@ class Module:
 
     is_source: ClassVar[bool] = False  # a graph feeds data here: nothing is connected to it
 
+    training: bool
     _modules: dict[str, Module]
     _parameters: dict[str, Parameter]
+    _ready: bool
+    _set_up: bool
+    _backend: str | None
+    _input_specs: tuple[Spec, ...] | None
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
@@ -272,7 +277,9 @@ class Module:
     def _need_build(self) -> None:
         unbuilt = [path or type(m).__name__ for path, m in self.named_modules() if not m._ready]
         if unbuilt:
-            raise ModelError(f"not built yet: {', '.join(unbuilt[:5])}; call build((None, ...)) with the shape of the input")
+            raise ModelError(
+                f"not built yet: {', '.join(unbuilt[:5])}; call build((None, ...)) with the shape of the input"
+            )
 
     # -- showing
 

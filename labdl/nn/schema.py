@@ -107,7 +107,9 @@ def _check(module: Module) -> None:
     except pydantic.ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         hint = typing.get_type_hints(cls, include_extras=True)[name]
-        raise ConfigError(f"{cls.__name__}: {name} wants {describe(hint)}, received {getattr(module, name)!r}") from None
+        raise ConfigError(
+            f"{cls.__name__}: {name} wants {describe(hint)}, received {getattr(module, name)!r}"
+        ) from None
 
 
 def describe(annotation) -> str:
@@ -123,7 +125,9 @@ def describe(annotation) -> str:
     if origin is Literal:
         return ", ".join(f'"{a}"' for a in args)
     if origin is tuple:
-        return "a list of integers" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} integers"
+        return (
+            "a list of integers" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} integers"
+        )
     return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
         annotation, getattr(annotation, "__name__", str(annotation))
     )

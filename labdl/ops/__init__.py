@@ -1,16 +1,26 @@
 """Platform-neutral operators: one name, one meaning, on every backend. Each decides by the type of its tensors."""
 
-from labdl.ops import activation, array, creation, linalg, loss, math, neural, reduction
+from labdl.ops.activation import *
+from labdl.ops.array import *
 from labdl.ops.creation import (
-    arange, full, ones, permutation, random_integers, random_normal, random_uniform, tensor, to_numpy, zeros,
-)  # fmt: skip
+    arange,
+    full,
+    ones,
+    permutation,
+    random_integers,
+    random_normal,
+    random_uniform,
+    tensor,
+    to_numpy,
+    zeros,
+)
+from labdl.ops.linalg import *
+from labdl.ops.loss import *
+from labdl.ops.math import *
+from labdl.ops.neural import *
 from labdl.ops.operator import OPERATORS, Operator, operator
+from labdl.ops.reduction import *
 from labdl.spec import Spec
-
-for _module in (math, reduction, array, linalg, activation, neural, loss):
-    for _name, _function in vars(_module).items():
-        if hasattr(_function, "operator") and _function.operator.name == _name:
-            globals()[_name] = _function
 
 # Arithmetic on Specs, so that `a + b` and `x[:, 0]` in a forward also give shapes.
 _INFIX = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from labdl.ops import rules
-from labdl.ops.math import clip, divide, exp, expm1, log1p, multiply, tanh
 from labdl.ops.math import abs as absolute
+from labdl.ops.math import clip, divide, exp, expm1, log1p, multiply, tanh
 from labdl.ops.operator import case, floats, operator
 from labdl.ops.reduction import logsumexp
 

@@ -13,7 +13,9 @@ def matmul(x, y, /):
     return np.matmul(x, y)
 
 
-@operator(rules.einsum, case("ij,jk->ik", floats(2, 3), floats(3, 4)), case("bhi,bhj->bij", floats(2, 3, 4), floats(2, 3, 5)))
+@operator(
+    rules.einsum, case("ij,jk->ik", floats(2, 3), floats(3, 4)), case("bhi,bhj->bij", floats(2, 3, 4), floats(2, 3, 5))
+)
 def einsum(equation, *operands):
     """Sum of products by the Einstein notation, the result's axes named after ``->``."""
     return np.einsum(equation, *operands)

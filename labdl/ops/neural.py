@@ -1,6 +1,7 @@
 """Neural operators: convolution, pooling, normalisation, dropout, embedding, attention, recurrence (PyTorch's semantics)."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,8 @@ def _windows(x, window, stride, dilation):
     """View (N, C, out..., window...) of a channels-first array that is padded already."""
     rank = len(window)
     reach = [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=tuple(range(2, 2 + rank)))
+    axes: Any = tuple(range(2, 2 + rank))
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=axes)
     steps = (slice(None), slice(None), *(slice(None, None, s) for s in stride))
     return view[(*steps, *(slice(None, None, d) for d in dilation))]
 
@@ -84,7 +86,7 @@ def _pool(rank: int, kind: str, samples):
         window = per_axis(kernel_size, rank, "kernel_size")
         stride = window if stride is None else per_axis(stride, rank, "stride")
         pairs = pad_pairs(padding, x.shape[2:], window, stride, (1,) * rank)
-        sizes = rules.window_sizes(x.shape[2:], window, stride, padding, (1,) * rank, ceil_mode)
+        sizes: Any = rules.window_sizes(x.shape[2:], window, stride, padding, (1,) * rank, ceil_mode)
         # ceil_mode lets the last window hang over: fill what it misses
         over = [max(0, (o - 1) * s + k - n - b - a)
                 for o, s, k, n, (b, a) in zip(sizes, stride, window, x.shape[2:], pairs, strict=True)]  # fmt: skip

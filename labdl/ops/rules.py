@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from labdl.spec import (
-    Spec, as_spec, broadcast, normal_axes, pad_pairs, per_axis, promote, show, window_sizes,
+    Spec,
+    as_spec,
+    broadcast,
+    normal_axes,
+    pad_pairs,
+    per_axis,
+    promote,
+    show,
+    window_sizes,
 )  # fmt: skip
 
 
@@ -127,12 +135,13 @@ def concat(xs, axis=0) -> Spec:
     at = normal_axes(axis, first.ndim)[0]
     total: int | None = 0
     for s in specs:
+        size = s.shape[at]
         if s.ndim != first.ndim:
             raise ValueError(f"concat wants tensors of equal rank, received {show(first.shape)} and {show(s.shape)}")
         for a, (n, m) in enumerate(zip(first.shape, s.shape, strict=True)):
             if a != at and n is not None and m is not None and n != m:
                 raise ValueError(f"concat along axis {at}: {show(first.shape)} and {show(s.shape)} differ on axis {a}")
-        total = None if total is None or s.shape[at] is None else total + s.shape[at]
+        total = None if total is None or size is None else total + size
     sizes = [total if a == at else next((s.shape[a] for s in specs if s.shape[a] is not None), None)
              for a in range(first.ndim)]  # fmt: skip
     return Spec(tuple(sizes), promote(*(s.dtype for s in specs)))
@@ -220,7 +229,9 @@ def matmul(x, y) -> Spec:
         raise ValueError("matmul wants tensors of at least one axis")
     left, right = a.shape if a.ndim > 1 else (1, *a.shape), b.shape if b.ndim > 1 else (*b.shape, 1)
     if left[-1] is not None and right[-2] is not None and left[-1] != right[-2]:
-        raise ValueError(f"matmul of {show(a.shape)} and {show(b.shape)}: inner sizes {left[-1]} and {right[-2]} differ")
+        raise ValueError(
+            f"matmul of {show(a.shape)} and {show(b.shape)}: inner sizes {left[-1]} and {right[-2]} differ"
+        )
     rows, columns = left[-2:-1] if a.ndim > 1 else (), right[-1:] if b.ndim > 1 else ()
     return Spec((*broadcast(left[:-2], right[:-2]), *rows, *columns), promote(a.dtype, b.dtype))
 
@@ -277,7 +288,9 @@ def pool(rank: int, name: str):
             for (before, after), k in zip(pad_pairs(padding, sizes, window, strides, (1,) * rank), window, strict=True):
                 if max(before, after) > k // 2:
                     raise ValueError(f"padding of a pooling window may be at most half of it, received {padding!r}")
-        return _assemble(x, channels, window_sizes(sizes, window, strides, padding, (1,) * rank, ceil_mode), data_format)
+        return _assemble(
+            x, channels, window_sizes(sizes, window, strides, padding, (1,) * rank, ceil_mode), data_format
+        )
 
     return rule
 
@@ -308,6 +321,8 @@ def cross_entropy(logits, target, *args, **options) -> Spec:
 
 def paired_loss(prediction, target, *args, **options) -> Spec:
     if len(prediction.shape) != len(target.shape):
-        raise ValueError(f"prediction {show(prediction.shape)} and target {show(target.shape)} must have the same shape")
+        raise ValueError(
+            f"prediction {show(prediction.shape)} and target {show(target.shape)} must have the same shape"
+        )
     broadcast(prediction.shape, target.shape)
     return Spec((), prediction.dtype)

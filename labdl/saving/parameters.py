@@ -39,7 +39,9 @@ def load_parameters(path: str | Path) -> dict[str, np.ndarray]:
             raise FileFormatError(f"{path.name} unpacks to far more than its own size and is not read")
         with np.load(path, allow_pickle=False) as file:
             values = {name: file[name] for name in file.files}
-        foreign = [i.filename for i in members if not isinstance(values.get(i.filename.removesuffix(".npy")), np.ndarray)]
+        foreign = [
+            i.filename for i in members if not isinstance(values.get(i.filename.removesuffix(".npy")), np.ndarray)
+        ]
         if foreign:  # NumPy gives what is no array as bytes
             raise FileFormatError(f"{path.name} is not a parameter file: {foreign[0]} in it is no array")
         return values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _attribute(file: h5py.File, name: str):
     found = file.attrs.get_id(name)
     if found.shape != () or found.dtype.kind not in "Siu":
         return None
-    value = file.attrs[name]
+    value: Any = file.attrs[name]
     return value.decode() if isinstance(value, bytes) else int(value)
 
 
@@ -115,7 +115,16 @@ def decode(data: bytes, name: str = "the file") -> Graph:
     except OSError as error:
         cut = "truncated" in str(error)
         raise FileFormatError(f"{name} is {'truncated: its end is missing' if cut else f'broken: {error}'}") from error
-    except (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, RecursionError, ModelError) as error:
+    except (
+        KeyError,
+        ValueError,
+        TypeError,
+        RuntimeError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+        ModelError,
+    ) as error:
         raise FileFormatError(f"{name} is broken: {error}") from error
 
 
@@ -135,7 +144,9 @@ def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
     if dataset.ndim == 0 or dataset.shape[0] > _ROWS:
         raise FileFormatError(f"the file is broken: {path} has shape {dataset.shape}")
     if dataset.nbytes > file.id.get_filesize():
-        raise FileFormatError(f"the file is broken: {path} claims {dataset.nbytes:,} bytes, more than the whole file has")
+        raise FileFormatError(
+            f"the file is broken: {path} claims {dataset.nbytes:,} bytes, more than the whole file has"
+        )
     return dataset
 
 

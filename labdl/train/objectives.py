@@ -46,5 +46,7 @@ def metrics(values) -> dict[str, Callable]:
         elif value in METRICS:
             found[value] = METRICS[value]
         else:
-            raise ConfigError(f"metrics wants any of {', '.join(METRICS)} or functions (output, target), received {value!r}")
+            raise ConfigError(
+                f"metrics wants any of {', '.join(METRICS)} or functions (output, target), received {value!r}"
+            )
     return found

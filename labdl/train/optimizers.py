@@ -83,7 +83,12 @@ class Named:
         return f"labdl.train.{self.cls.__name__}({given})"
 
 
-OPTIMIZERS = {"adam": Named(Adam), "adamw": Named(AdamW), "sgd": Named(SGD), "momentum": Named(SGD, (("momentum", 0.9),))}
+OPTIMIZERS = {
+    "adam": Named(Adam),
+    "adamw": Named(AdamW),
+    "sgd": Named(SGD),
+    "momentum": Named(SGD, (("momentum", 0.9),)),
+}
 
 
 def optimizer(value: str | Optimizer) -> Optimizer:
@@ -91,5 +96,7 @@ def optimizer(value: str | Optimizer) -> Optimizer:
     if isinstance(value, Optimizer):
         return value
     if value not in OPTIMIZERS:
-        raise ConfigError(f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received {value!r}")
+        raise ConfigError(
+            f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received {value!r}"
+        )
     return OPTIMIZERS[value].make()

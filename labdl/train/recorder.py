@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import threading
 import time
@@ -14,7 +15,7 @@ FLUSH_SECONDS = 0.2
 Listener = Callable[[list[dict[str, Any]]], None]
 
 
-def jsonable(value):
+def jsonable(value) -> Any:
     """NaN and infinities as null, which every JSON reader understands."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
@@ -58,9 +59,9 @@ class Recorder:
         """Call the listener with all events so far, then with new ones as they are written; returns the way out."""
         with self._lock:
             past = list(self._written)
-            self._listeners.append(listener)
             if past:
                 listener(past)  # inside the lock, so that nothing can overtake the replay
+            self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
     def close(self) -> None:
@@ -79,7 +80,8 @@ class Recorder:
         with self._lock:
             events = []
             if self._columns:
-                events.append({"kind": "steps", "time": time.time(), **self._columns})
+                now = time.time() if event is None else event["time"]  # never after the event that follows
+                events.append({"kind": "steps", "time": now, **self._columns})
                 self._columns = {}
             if event is not None:
                 events.append(event)
@@ -89,4 +91,8 @@ class Recorder:
             self._file.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
             self._written += lines
             for listener in list(self._listeners):
-                listener(lines)
+                try:
+                    listener(lines)
+                except Exception:  # somebody else's code, such as a widget's, must not end the training
+                    self._listeners.remove(listener)
+                    logging.getLogger(__name__).exception("%s raised an error and gets no more events", listener)

@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ class Run:
     ``control.jsonl`` in that folder, so that they work while the kernel is busy.
     """
 
-    def __init__(self, trainer: Trainer, events: Iterator[Event], folder=None, save_to=None):
+    def __init__(self, trainer: Trainer, events: Generator[Event, None, None], folder=None, save_to=None):
         identity = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.folder = Path(folder) if folder is not None else Path("runs") / identity
         self.id = self.folder.name
@@ -54,8 +54,8 @@ class Run:
     # -- control
 
     def pause(self) -> None:
-        """Rest after the step under way; does nothing when the run is not running."""
-        if self.status == "running":
+        """Rest after the step under way; does nothing when the run is about to stop."""
+        if not self._stop.is_set():
             self._go.clear()
 
     def resume(self) -> None:
@@ -100,12 +100,14 @@ class Run:
             status, message, self.error = "failed", str(error) or type(error).__name__, error
             (self.folder / "error.txt").write_text(traceback.format_exc())
         finally:
-            self._events.close()  # type: ignore[attr-defined]
+            self._events.close()
             self.model.eval()
             self.status = status
-            self._recorder.event("end", status=status, message=message)
-            self._recorder.close()
-            self._done.set()
+            try:
+                self._recorder.event("end", status=status, message=message)
+                self._recorder.close()
+            finally:  # also when the disk is full
+                self._done.set()
 
     def _record(self, event: Event) -> None:
         if isinstance(event, Step):

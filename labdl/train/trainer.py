@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,9 @@ class Trainer:
 
     # -- training as events
 
-    def events(self, train, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True) -> Iterator[Event]:
+    def events(
+        self, train, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True
+    ) -> Generator[Event, None, None]:
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
 
         Raises ModelError when the loss is not finite, UpdateError when an update broke a parameter; both name it.
@@ -80,7 +82,7 @@ class Trainer:
                 step += 1
                 values = self.train_one_batch(x, y)
                 if not np.isfinite(values["loss"]):
-                    self._explain(step)
+                    self._explain(step, x, y)
                 for name, value in values.items():
                     sums[name] += value * len(x)
                 seen += len(x)
@@ -89,7 +91,9 @@ class Trainer:
             self._check_parameters(step)
             means = {name: total / seen for name, total in sums.items()}
             if validation is not None:
-                means.update({f"val_{k}": v for k, v in self.evaluate(validation, batch_size=max(batch_size, 256)).items()})
+                means.update(
+                    {f"val_{k}": v for k, v in self.evaluate(validation, batch_size=max(batch_size, 256)).items()}
+                )
             yield Epoch(epoch + 1, step, means, seen / spent)
 
     def train_one_batch(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
@@ -185,9 +189,13 @@ class Trainer:
         self._evaluate = backend.evaluate_function(objective, compiled=self.compiled)
         return backend
 
-    def _explain(self, step: int) -> None:
-        """The loss is not finite: say whether a parameter or the model itself is the cause."""
-        self._check_parameters(step - 1)
+    def _explain(self, step: int, x: np.ndarray, y: np.ndarray) -> None:
+        """The loss is not finite: say whether the data, a parameter or the model itself is the cause."""
+        for what, array in (("inputs", x), ("targets", y)):
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise ModelError(f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity")
+        if step > 1:  # this step's own update has passed the loss on to the parameters, so they tell nothing at the first
+            self._check_parameters(step - 1)
         raise ModelError(f"the loss is not finite at step {step}: the model's output for this batch has NaN or infinity; "
                          "look at the inputs, or try a smaller learning rate")  # fmt: skip
 
@@ -195,7 +203,9 @@ class Trainer:
         named = list(self.model.named_parameters())
         bad = dispatch.get(self.model.backend).finite([p.value for _, p in named])
         if bad is not None:
-            raise UpdateError(f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate")
+            raise UpdateError(
+                f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate"
+            )
 
     def describe(self) -> dict[str, Any]:
         """Settings that a recording keeps."""

@@ -56,7 +56,9 @@ def main() -> None:
     labdl.use(options.backend)
     native = importlib.import_module(f"native.{options.backend}_native")
     rng = np.random.default_rng(0)
-    print(f"{options.backend} {labdl.backends.available()[options.backend]}: step = NumPy batch in, loss as float out, SGD")
+    print(
+        f"{options.backend} {labdl.backends.available()[options.backend]}: step = NumPy batch in, loss as float out, SGD"
+    )
     for build in (mlp, cnn):
         model, shape = build()
         x, y = rng.normal(size=shape).astype("float32"), rng.integers(0, 10, shape[0])

@@ -53,7 +53,18 @@ def _floating(function):
     return call
 
 
-exp, expm1, log, log1p, log2 = map(_floating, (ops.exp, ops.expm1, ops.log, ops.log1p, ops.log2))
+def _accurate(function):
+    """The float32 kernels compute exp(x) - 1 and log(1 + x) literally; those of float64 are right near zero."""
+
+    def call(x):
+        kind = x.dtype if x.dtype in _FLOATS else mindspore.float32
+        return function(x.astype(mindspore.float64)).astype(kind)
+
+    return call
+
+
+expm1, log1p = _accurate(ops.expm1), _accurate(ops.log1p)
+exp, log, log2 = map(_floating, (ops.exp, ops.log, ops.log2))
 sqrt, rsqrt, reciprocal = map(_floating, (ops.sqrt, ops.rsqrt, ops.reciprocal))
 sin, cos, tan, sinh, cosh, tanh = map(_floating, (ops.sin, ops.cos, ops.tan, ops.sinh, ops.cosh, ops.tanh))
 asin, acos, atan = map(_floating, (ops.asin, ops.acos, ops.atan))

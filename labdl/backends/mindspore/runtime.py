@@ -83,12 +83,12 @@ class Optimizer:
 
     def __init__(self, variables, settings: dict, slots: tuple[str, ...]):
         self.variables, self.settings, self.step_count = tuple(variables), settings, 0
-        self.learning_rate = settings["learning_rate"]
-        self.weight_decay = settings["weight_decay"]
+        self.learning_rate, self.weight_decay = settings["learning_rate"], settings["weight_decay"]
         self.state = {slot: [variable(np.zeros(v.shape, _NAMES[v.dtype]), trainable=False) for v in self.variables]
                       for slot in slots}  # fmt: skip
 
     def update(self, gradients) -> None:
+        """Move the variables by one step."""
         raise NotImplementedError
 
     def _decayed(self, gradients):
@@ -97,28 +97,28 @@ class Optimizer:
         return [g + p * self.weight_decay for p, g in zip(self.variables, gradients, strict=True)]
 
 
+def _scalars(*values: float):
+    # one conversion a step; with Python numbers MindSpore makes one for each variable
+    return [Tensor(value, mindspore.float32) for value in values]
+
+
 class SGD(Optimizer):
     """Stochastic gradient descent with momentum, as in torch.optim.SGD."""
 
     def __init__(self, variables, settings):
-        momentum, nesterov = settings["momentum"], settings["nesterov"]
-        super().__init__(variables, settings, ("momentum",) if momentum else ())
-        # ApplyMomentum is the fastest kernel, but ignores its use_nesterov on CPU; SGD follows it
-        self._apply = P.SGD(nesterov=True) if nesterov else P.ApplyMomentum() if momentum else P.ApplyGradientDescent()
-        self._first = [variable(np.zeros(v.shape, _NAMES[v.dtype]), trainable=False) for v in variables] if nesterov else ()
+        self._nesterov = settings["nesterov"] and settings["momentum"] > 0
+        # ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it
+        super().__init__(variables, settings, ("momentum", "first") if self._nesterov else ("momentum",))
+        self._apply = P.SGD(nesterov=True) if self._nesterov else P.ApplyMomentum()
 
     def update(self, gradients) -> None:
-        apply, rate, momentum = self._apply, self.learning_rate, self.settings["momentum"]
-        gradients = self._decayed(gradients)
-        if not momentum:
-            for p, g in zip(self.variables, gradients, strict=True):
-                apply(p, rate, g)
-        elif self._first:
-            rate, momentum = Tensor(rate, mindspore.float32), Tensor(momentum, mindspore.float32)
-            for p, m, g, first in zip(self.variables, self.state["momentum"], gradients, self._first, strict=True):
+        apply, (rate, momentum) = self._apply, _scalars(self.learning_rate, self.settings["momentum"])
+        states = zip(self.variables, self._decayed(gradients), *self.state.values(), strict=True)
+        if self._nesterov:
+            for p, g, m, first in states:
                 apply(p, g, rate, m, momentum, first)
         else:
-            for p, m, g in zip(self.variables, self.state["momentum"], gradients, strict=True):
+            for p, g, m in states:
                 apply(p, m, rate, g, momentum)
 
 
@@ -131,21 +131,21 @@ class Adam(Optimizer):
         self._apply = P.AdamWeightDecay() if self._decoupled else P.Adam()
 
     def update(self, gradients) -> None:
-        rate, beta_1, beta_2 = self.learning_rate, self.settings["beta_1"], self.settings["beta_2"]
-        self.step_count += 1
+        apply, rate, self.step_count = self._apply, self.learning_rate, self.step_count + 1
+        beta_1, beta_2 = self.settings["beta_1"], self.settings["beta_2"]
         power_1, power_2 = beta_1**self.step_count, beta_2**self.step_count
-        # the kernels add epsilon before the bias correction, torch after it
-        epsilon = self.settings["epsilon"] * (1 - power_2) ** 0.5
-        states = zip(self.variables, self.state["mean"], self.state["spread"], strict=True)
-        if not self._decoupled:
-            for (p, m, v), g in zip(states, self._decayed(gradients), strict=True):
-                self._apply(p, m, v, power_1, power_2, rate, beta_1, beta_2, epsilon, g)
-            return
-        # AdamWeightDecay corrects no bias: the corrected rate does, and the decay must not take part in it
-        corrected = rate * (1 - power_2) ** 0.5 / (1 - power_1)
-        decay = self.weight_decay * rate / corrected if corrected else 0.0
-        for (p, m, v), g in zip(states, gradients, strict=True):
-            self._apply(p, m, v, corrected, beta_1, beta_2, epsilon, decay, g)
+        correction = (1 - power_2) ** 0.5
+        epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
+        if self._decoupled:
+            # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
+            corrected = rate * correction / (1 - power_1)
+            decay = self.weight_decay * (1 - power_1) / correction
+            scalars = _scalars(corrected, beta_1, beta_2, epsilon, decay)
+        else:
+            gradients = self._decayed(gradients)
+            scalars = _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
+        for p, g, m, v in zip(self.variables, gradients, *self.state.values(), strict=True):
+            apply(p, m, v, *scalars, g)
 
 
 def optimizer(name: str, variables, settings: dict) -> Optimizer:

@@ -15,7 +15,17 @@ os.environ.update({key: value for key, value in _before.items() if value is not 
 
 from labdl.backends.paddle import operators  # noqa: E402
 from labdl.backends.paddle.runtime import (  # noqa: E402
-    TENSORS, assign, evaluate_function, finite, gradients, optimizer, seed, spec_of, tensor, to_numpy, train_function,
+    TENSORS,
+    assign,
+    evaluate_function,
+    finite,
+    gradients,
+    optimizer,
+    seed,
+    spec_of,
+    tensor,
+    to_numpy,
+    train_function,
     variable,
 )  # fmt: skip
 

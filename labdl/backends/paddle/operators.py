@@ -7,8 +7,23 @@ import paddle.nn.functional as F
 from paddle import _C_ops
 
 from labdl.backends.paddle.neural import (  # noqa: F401
-    avg_pool1d, avg_pool2d, avg_pool3d, batch_norm, causal_mask, conv1d, conv2d, conv3d, dropout, embedding, layer_norm,
-    linear, lstm, max_pool1d, max_pool2d, max_pool3d, scaled_dot_product_attention,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    batch_norm,
+    causal_mask,
+    conv1d,
+    conv2d,
+    conv3d,
+    dropout,
+    embedding,
+    layer_norm,
+    linear,
+    lstm,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    scaled_dot_product_attention,
 )  # fmt: skip
 from labdl.backends.paddle.runtime import TENSORS, dtype_name
 from labdl.spec import promote

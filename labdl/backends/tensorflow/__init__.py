@@ -9,7 +9,16 @@ import tensorflow as tf
 from labdl.backends.tensorflow import operators
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.runtime import (
-    assign, evaluate_function, finite, gradients, seed, spec_of, tensor, to_numpy, train_function, variable,
+    assign,
+    evaluate_function,
+    finite,
+    gradients,
+    seed,
+    spec_of,
+    tensor,
+    to_numpy,
+    train_function,
+    variable,
 )  # fmt: skip
 
 name = "tensorflow"

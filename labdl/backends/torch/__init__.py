@@ -4,7 +4,17 @@ import torch
 
 from labdl.backends.torch import operators
 from labdl.backends.torch.runtime import (
-    assign, evaluate_function, finite, gradients, optimizer, seed, spec_of, tensor, to_numpy, train_function, variable,
+    assign,
+    evaluate_function,
+    finite,
+    gradients,
+    optimizer,
+    seed,
+    spec_of,
+    tensor,
+    to_numpy,
+    train_function,
+    variable,
 )  # fmt: skip
 
 name = "torch"

@@ -7,7 +7,6 @@ from labdl.backends.torch.runtime import dtype
 from labdl.spec import pad_pairs, per_axis
 
 
-
 def _operands(function):
     """torch's two-operand functions want at least one tensor, and some of them two."""
 
@@ -251,7 +250,9 @@ def embedding(indices, table):
 
 def causal_mask(scores):
     shape = scores.shape[-2:]
-    return scores.masked_fill(torch.ones(shape, dtype=torch.bool, device=scores.device).tril().logical_not(), -float("inf"))
+    return scores.masked_fill(
+        torch.ones(shape, dtype=torch.bool, device=scores.device).tril().logical_not(), -float("inf")
+    )
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, causal=False):

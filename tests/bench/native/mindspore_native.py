@@ -21,7 +21,9 @@ def _steps(make):
             return ops.depend(loss, optimizer(gradients))
 
         run = mindspore.jit(update) if compiled else update
-        found[name] = lambda x, y, run=run: float(run(mindspore.Tensor(x), mindspore.Tensor(y.astype("int32"))).asnumpy())
+        found[name] = lambda x, y, run=run: float(
+            run(mindspore.Tensor(x), mindspore.Tensor(y.astype("int32"))).asnumpy()
+        )
     return found
 
 
