@@ -129,8 +129,13 @@ def _ports(node: Node, feeds: dict[str, list[str]]) -> str:
     parts, gap = [], False
     for port in ports_of(node):
         names = feeds[port.name]
-        parts += [f"{port.name}={n}" for n in names] if gap else names
-        gap = gap or not names
+        if port.variadic:
+            parts += names
+        elif names or not port.optional:
+            name = (names or [_OPEN])[0]
+            parts.append(f"{port.name}={name}" if gap else name)
+        else:
+            gap = True
     return ", ".join(parts)
 
 
@@ -145,11 +150,15 @@ def _operator(node: Node, feeds: dict[str, list[str]]) -> str:
     variadic = {p.name for p in ports_of(node) if p.variadic}
     parts, gap = [], False
     for name, p in signature.items():
+        if p.kind is p.VAR_POSITIONAL:
+            parts += feeds.get(name, ())
+            continue
         if feeds.get(name):
-            spread = p.kind is p.VAR_POSITIONAL or name not in variadic
-            text = ", ".join(feeds[name]) if spread else f"[{', '.join(feeds[name])}]"
+            text = f"[{', '.join(feeds[name])}]" if name in variadic else feeds[name][0]
         elif name in node.params:
             text = _literal(node.params[name])
+        elif p.default is p.empty:
+            text = _OPEN
         else:
             gap = True
             continue

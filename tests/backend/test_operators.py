@@ -60,6 +60,26 @@ def test_value(entry, args, kwargs, backend):
 
 
 @pytest.mark.parametrize(("entry", "args", "kwargs"), CASES)
+def test_value_as_evaluated(entry, args, kwargs, backend):
+    """The same through the backend's default evaluation function: compiled where that is the default."""
+    args, kwargs = materialise(args, kwargs)
+    function = getattr(labdl.ops, entry.name)
+    expected = flat(function(*convert(args, np.copy), **convert(kwargs, np.copy)))
+    arrays: list[np.ndarray] = []
+    convert((args, kwargs), lambda a: arrays.append(a) or a)
+    # the first array is the input, whose batch size stays open; the rest are the model's own
+    own = [backend.variable(a, trainable=False) if a.dtype.kind == "f" else backend.tensor(a) for a in arrays[1:]]
+
+    def run(x):
+        given = iter([x, *own])
+        return function(*convert(args, lambda a: next(given)), **convert(kwargs, lambda a: next(given)))
+
+    native = flat(backend.evaluate_function(run)(backend.tensor(arrays[0])))
+    for ours, reference in zip(native, expected, strict=True):
+        np.testing.assert_allclose(labdl.to_numpy(ours), reference, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(("entry", "args", "kwargs"), CASES)
 def test_shape_rule(entry, args, kwargs):
     args, kwargs = materialise(args, kwargs)
     function = getattr(labdl.ops, entry.name)

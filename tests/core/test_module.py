@@ -300,7 +300,7 @@ def test_every_layer_has_a_valid_schema_and_example(name):
     cls = LAYERS[name]
     entry = with_lists(layer_schema(cls))  # as the editor receives it
     assert entry["summary"].endswith((".", ")"))
-    assert entry["inputs"]
+    assert bool(entry["inputs"]) == (name != "Input")
     assert entry["outputs"]
     assert entry["category"] not in ("", "module")
     jsonschema.Draft202012Validator.check_schema(entry["schema"])

@@ -6,7 +6,17 @@ import mindspore
 
 from labdl.backends.mindspore import operators
 from labdl.backends.mindspore.runtime import (
-    assign, evaluate_function, finite, gradients, optimizer, seed, spec_of, tensor, to_numpy, train_function, variable,
+    assign,
+    evaluate_function,
+    finite,
+    gradients,
+    optimizer,
+    seed,
+    spec_of,
+    tensor,
+    to_numpy,
+    train_function,
+    variable,
 )  # fmt: skip
 
 name = "mindspore"

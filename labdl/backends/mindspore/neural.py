@@ -49,10 +49,11 @@ def linear(x, kernel, bias=None):
 
 
 @lru_cache(None)
-def _swap(ndim: int, data_format: str):
-    """Axes that bring channels to the front, and back; the CPU kernels know only channels first."""
-    last = ndim - 1
-    return (0, last, *range(1, last)), (0, *range(2, ndim), 1)
+def _moves(ndim: int, axis: int):
+    """Orders of axes that bring the channels to axis 1, where the CPU kernels want them, and back."""
+    rest = [a for a in range(ndim) if a != axis % ndim]
+    forth = (rest[0], axis % ndim, *rest[1:])
+    return forth, tuple(map(forth.index, range(ndim)))
 
 
 def _spatial(rank: int):
@@ -62,7 +63,7 @@ def _spatial(rank: int):
         def call(x, *args, data_format="channels_first", **options):
             if data_format == "channels_first":
                 return function(x, *args, **options)
-            forth, back = _swap(rank + 2, data_format)
+            forth, back = _moves(rank + 2, -1)
             return _transpose(function(_transpose(x, forth), *args, **options), back)
 
         return in_float32(call)
@@ -87,8 +88,7 @@ def _conv(rank):
         if rank == 1:
             run, shift = _convolution(2, channels, (1, *window), ((0, 0), *pairs), (1, *stride), (1, *dilation), groups)
             y = run(_expand(x, 2), _expand(kernel, 2))
-            y = (y if bias is None else shift(y, bias)).squeeze(2)
-            return y
+            return (y if bias is None else shift(y, bias)).squeeze(2)
         run, shift = _convolution(rank, channels, tuple(window), pairs, stride, dilation, groups)
         y = run(x, kernel)
         return y if bias is None else shift(y, bias)
@@ -141,14 +141,15 @@ def _pool(kind: str, rank: int):
     @_spatial(rank)
     def call(x, kernel_size, *, stride=None, padding=0, ceil_mode=False):
         sizes = x.shape[2:]
-        window, stride, pairs, over = _window_plan(sizes, _hashable(kernel_size), _hashable(stride), _hashable(padding), ceil_mode)
+        settings = _hashable((kernel_size, stride, padding))
+        window, stride, pairs, over = _window_plan(sizes, *settings, ceil_mode)
         full = tuple((b, a + e) for (b, a), e in zip(pairs, over, strict=True))
         x = _bordered(x, full, -float("inf") if kind == "max" else 0.0)
         if rank == 1:
             y = _pooling(kind, (1, *window), (1, *stride))(_expand(x, 2)).squeeze(2)
         else:
             y = _pooling(kind, window, stride)(x)
-        if kind == "avg" and (any(over) or padding == "same" and any(map(any, pairs))):
+        if kind == "avg" and (any(over) or (padding == "same" and any(map(any, pairs)))):
             y = y * _share(sizes, window, stride, pairs, over, padding == "same")
         return y
 
@@ -173,20 +174,13 @@ def _batch_normalisation(training, epsilon, momentum):
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
     run, shape = _batch_normalisation(training, epsilon, momentum), x.shape
     if axis not in (1, 1 - x.ndim):
-        forth, back = _swap(x.ndim, "channels_last") if axis in (-1, x.ndim - 1) else _moves(x.ndim, axis)
+        forth, back = _moves(x.ndim, axis)
         return _transpose(batch_norm(_transpose(x, forth), scale, offset, mean, variance, training=training,
                                      momentum=momentum, epsilon=epsilon), back)  # fmt: skip
     if x.ndim == 5:  # the kernel wants 2 to 4 axes
         x = x.reshape(shape[0], shape[1], shape[2], -1)
         return run(x, scale, offset, mean, variance)[0].reshape(shape)
     return run(x, scale, offset, mean, variance)[0]
-
-
-def _moves(ndim, axis):
-    axis %= ndim
-    forth = list(range(ndim))
-    forth.insert(1, forth.pop(axis))
-    return tuple(forth), tuple(int(n) for n in np.argsort(forth))
 
 
 @lru_cache(None)

@@ -5,10 +5,29 @@ import numpy as np
 from mindspore import Tensor, mint, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.einsum import einsum
-from labdl.backends.mindspore.neural import (
-    avg_pool1d, avg_pool2d, avg_pool3d, batch_norm, causal_mask, conv1d, conv2d, conv3d, cross_entropy, dropout,
-    embedding, gelu, layer_norm, linear, log_softmax, lstm, matmul, max_pool1d, max_pool2d, max_pool3d, softmax,
+from labdl.backends.mindspore.einsum import einsum  # noqa: F401  # an operator of this module, as the next ones
+from labdl.backends.mindspore.neural import (  # noqa: F401
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    batch_norm,
+    causal_mask,
+    conv1d,
+    conv2d,
+    conv3d,
+    cross_entropy,
+    dropout,
+    embedding,
+    gelu,
+    layer_norm,
+    linear,
+    log_softmax,
+    lstm,
+    matmul,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    softmax,
 )  # fmt: skip
 from labdl.backends.mindspore.runtime import dtype
 

@@ -28,7 +28,7 @@ def _environment(**values):
 with _environment(GLOG_v="3", ONEDNN_MAX_CPU_ISA="AVX2"), warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import mindspore
-    from mindspore import Parameter, Tensor, ops
+    from mindspore import Parameter, Tensor
     from mindspore.ops import operations as P
 
     P.MatMul()(Tensor(np.ones((1, 1), "float32")), Tensor(np.ones((1, 1), "float32"))).asnumpy()
@@ -127,8 +127,10 @@ class Adam(Optimizer):
 
     def __init__(self, variables, settings, *, decoupled: bool):
         super().__init__(variables, settings, ("mean", "spread"))
+        # P.Adam is the faster kernel, but knows no float64
         self._decoupled = decoupled and self.weight_decay > 0
-        self._apply = P.AdamWeightDecay() if self._decoupled else P.Adam()
+        self._plain = not self._decoupled and all(v.dtype != mindspore.float64 for v in self.variables)
+        self._apply = P.Adam() if self._plain else P.AdamWeightDecay()
 
     def update(self, gradients) -> None:
         apply, rate, self.step_count = self._apply, self.learning_rate, self.step_count + 1
@@ -136,14 +138,15 @@ class Adam(Optimizer):
         power_1, power_2 = beta_1**self.step_count, beta_2**self.step_count
         correction = (1 - power_2) ** 0.5
         epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
-        if self._decoupled:
+        if not self._decoupled:
+            gradients = self._decayed(gradients)
+        if self._plain:
+            scalars = _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
+        else:
             # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
             corrected = rate * correction / (1 - power_1)
-            decay = self.weight_decay * (1 - power_1) / correction
+            decay = self.weight_decay * (1 - power_1) / correction if self._decoupled else 0.0
             scalars = _scalars(corrected, beta_1, beta_2, epsilon, decay)
-        else:
-            gradients = self._decayed(gradients)
-            scalars = _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
         for p, g, m, v in zip(self.variables, gradients, *self.state.values(), strict=True):
             apply(p, m, v, *scalars, g)
 
