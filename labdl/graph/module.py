@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import dataclasses
+from collections.abc import Callable
 
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.check import check
 from labdl.graph.graph import Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
-from labdl.spec import Spec
 from labdl.nn.schema import LAYERS, params_of
+from labdl.spec import Spec
 
 
 class GraphModule(Module):

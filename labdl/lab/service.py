@@ -111,6 +111,7 @@ def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
     lines = [
         "import labdl",
         "",
+        "labdl.seed(0)",
         f"train_set, test_set = labdl.data.{chosen['dataset']}()",
         f"model = labdl.load({document.name!r}, backend={chosen['backend']!r}, parameters=False)",
         f"optimizer = {OPTIMIZERS[chosen['optimizer']].code(chosen['learning_rate'])}",

@@ -193,8 +193,9 @@ class Trainer:
         """The loss is not finite: say whether the data, a parameter or the model itself is the cause."""
         for what, array in (("inputs", x), ("targets", y)):
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ModelError(f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity")
-        if step > 1:  # this step's own update has passed the loss on to the parameters, so they tell nothing at the first
+                raise ModelError(f"the loss is not finite at step {step}: the {what} of this batch have NaN or "
+                                 "infinity")  # fmt: skip
+        if step > 1:  # the first update has passed on the loss, so parameters tell nothing
             self._check_parameters(step - 1)
         raise ModelError(f"the loss is not finite at step {step}: the model's output for this batch has NaN or infinity; "
                          "look at the inputs, or try a smaller learning rate")  # fmt: skip

@@ -24,7 +24,9 @@ def specs_of(arrays, batch=None):
 
 def make(name, backend_name, seed=3):
     cls = LAYERS[name]
-    return cls(**{**cls.layer_example.params, **SETTLED.get(name, {})}).build(*specs_of(draw(name)), backend=backend_name, seed=seed)
+    return cls(**{**cls.layer_example.params, **SETTLED.get(name, {})}).build(
+        *specs_of(draw(name)), backend=backend_name, seed=seed
+    )
 
 
 def twins(name, backend, training=False):
@@ -133,7 +135,9 @@ def _compare_one_entry(reference, key, parameter, gradient, arrays, weights):
     for step in (1e-2, -1e-2):
         moved = variable.value[at].copy()
         variable.value[at] += step
-        ends.append(sum(float(np.sum(w.astype("float64") * o)) for w, o in zip(weights, call(reference, arrays), strict=True)))
+        ends.append(
+            sum(float(np.sum(w.astype("float64") * o)) for w, o in zip(weights, call(reference, arrays), strict=True))
+        )
         variable.value[at] = moved
     assert gradient[at] == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=0.03, abs=5e-3)
 
@@ -161,12 +165,20 @@ def test_values_move_between_backends_and_back_unchanged(name, backend):
     for twin in (other, moved, back):
         assert list(twin.state_dict()) == list(values)
         assert all(np.array_equal(v, values[k]) for k, v in twin.state_dict().items())
-    assert_same(call(back.eval(), draw(name), backend), [labdl.to_numpy(t) for t in call(model.eval(), draw(name), backend)], backend)
+    assert_same(
+        call(back.eval(), draw(name), backend),
+        [labdl.to_numpy(t) for t in call(model.eval(), draw(name), backend)],
+        backend,
+    )
 
 
 # Settings beyond the examples: each a layer, its parameters and the shape of its input.
 VARIANTS = {
-    "strided same": ("Conv2d", {"out_channels": 4, "kernel_size": (3, 2), "stride": 2, "padding": "same"}, (2, 3, 7, 6)),
+    "strided same": (
+        "Conv2d",
+        {"out_channels": 4, "kernel_size": (3, 2), "stride": 2, "padding": "same"},
+        (2, 3, 7, 6),
+    ),
     "uneven padding": ("Conv2d", {"out_channels": 4, "padding": ((1, 0), (0, 2))}, (2, 3, 6, 6)),
     "dilated": ("Conv2d", {"out_channels": 4, "dilation": 2, "use_bias": False}, (2, 3, 8, 8)),
     "grouped": ("Conv2d", {"out_channels": 6, "groups": 3, "padding": 1}, (2, 3, 6, 6)),
@@ -204,7 +216,9 @@ def test_other_settings_equal_numpys_too(case, backend):
 def test_attention_to_another_sequence(backend):
     rng = np.random.default_rng(0)
     x, context = (rng.normal(size=s).astype("float32") for s in ((2, 3, 4), (2, 5, 4)))
-    ours, reference = (nn.MultiHeadAttention(2).build((None, 3, 4), (None, 5, 4), backend=b, seed=0) for b in (backend.name, "numpy"))
+    ours, reference = (
+        nn.MultiHeadAttention(2).build((None, 3, 4), (None, 5, 4), backend=b, seed=0) for b in (backend.name, "numpy")
+    )
     assert_same(call(ours, [x, context], backend), call(reference, [x, context]), backend)
 
 
@@ -266,7 +280,8 @@ def _native_cases():
         "attention": (nn.MultiHeadAttention(2), T.MultiheadAttention(6, 2, batch_first=True), attention, (2, 4, 6), attend),
         "embedding": (nn.Embedding(7, 3), T.Embedding(7, 3), embedding, (2, 4)),
         "max pool": (nn.MaxPool2d(3, stride=2, padding=1), T.MaxPool2d(3, 2, 1), lambda v: {}, (2, 3, 7, 7)),
-        "average pool": (nn.AvgPool2d(3, stride=2, padding=1, ceil_mode=True), T.AvgPool2d(3, 2, 1, True), lambda v: {}, (2, 3, 8, 8)),
+        "average pool": (nn.AvgPool2d(3, stride=2, padding=1, ceil_mode=True), T.AvgPool2d(3, 2, 1, True), lambda v: {},
+                         (2, 3, 8, 8)),
         "gelu": (nn.GELU(), T.GELU(), lambda v: {}, (2, 3)),
         "elu": (nn.ELU(0.5), T.ELU(0.5), lambda v: {}, (2, 3)),
         "hardswish": (nn.Hardswish(), T.Hardswish(), lambda v: {}, (2, 3)),
@@ -296,4 +311,6 @@ def test_layers_equal_torchs_own(backend):
             expected, actual = run(native, torch.as_tensor(x)), ours(backend.tensor(x))
             if case == "lstm":
                 expected, actual = expected[0], actual[0]
-            np.testing.assert_allclose(labdl.to_numpy(actual), expected.detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=case)
+            np.testing.assert_allclose(
+                labdl.to_numpy(actual), expected.detach().numpy(), rtol=1e-4, atol=1e-5, err_msg=case
+            )

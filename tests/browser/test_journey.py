@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-EPOCHS = 15
+EPOCHS = 30
 OTHER_BACKENDS = ("tensorflow", "paddle", "numpy")
 
 

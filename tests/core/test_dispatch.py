@@ -74,7 +74,9 @@ def test_what_would_crash_is_refused_in_a_sentence(started):
     assert last == "tensorflow"
 
 
-@pytest.mark.parametrize(("case", "names"), [("right order", FRAMEWORKS), ("one after the other", ("mindspore", "paddle"))])
+@pytest.mark.parametrize(
+    ("case", "names"), [("right order", FRAMEWORKS), ("one after the other", ("mindspore", "paddle"))]
+)
 def test_backends_live_together_in_an_order_that_works(started, case, names):
     assert started[case].result().splitlines() == [f"{name} 10.0" for name in names]
 
@@ -120,7 +122,9 @@ def test_a_missing_framework_says_how_to_get_it(monkeypatch):
 def test_mindspore_with_numpy_2_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(dispatch, "_loaded", {})
     monkeypatch.setattr(dispatch.metadata, "version", lambda name: "2.1.3")
-    with pytest.raises(BackendError, match=r"built for NumPy 1 and fails with NumPy 2\.1\.3: pip install numpy==1\.26\.4"):
+    with pytest.raises(
+        BackendError, match=r"built for NumPy 1 and fails with NumPy 2\.1\.3: pip install numpy==1\.26\.4"
+    ):
         labdl.use("mindspore")
 
 

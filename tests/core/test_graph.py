@@ -39,7 +39,10 @@ def from_source(graph):
 
 
 def input_specs(graph):
-    return [Spec(tuple(graph.nodes[i].params["shape"]), graph.nodes[i].params.get("dtype", "float32")) for i in graph.inputs()]
+    return [
+        Spec(tuple(graph.nodes[i].params["shape"]), graph.nodes[i].params.get("dtype", "float32"))
+        for i in graph.inputs()
+    ]
 
 
 def flat(result):
@@ -295,7 +298,8 @@ def test_graph_data_round_trip(residual):
     ({"nodes": [], "edges": {}}, "this is not graph data"),
     ({"nodes": {"a": {"type": "ReLU"}}, "edges": {}}, "KeyError 'name'"),
     ({"nodes": {"a": {"type": "ReLU", "name": "a"}}, "edges": {"e": {"source": "a", "target": "z"}}}, "leads to node 'z'"),
-    ({"nodes": {"a": {"type": "ReLU", "name": "a"}, "b": {"type": "ReLU", "name": "a"}}, "edges": {}}, "'a' and 'b' are both named"),
+    ({"nodes": {"a": {"type": "ReLU", "name": "a"}, "b": {"type": "ReLU", "name": "a"}}, "edges": {}},
+     "'a' and 'b' are both named"),
     ({"nodes": {"a": {"type": "ReLU", "name": "a b"}}, "edges": {}}, "use letters, digits and _"),
     ({"nodes": {"a": {"type": "ReLU", "name": "a", "params": 3}}, "edges": {}}, "this is not graph data"),
     ({"nodes": {}, "edges": {}, "positions": 5}, "this is not graph data"),
@@ -321,12 +325,14 @@ def problems_of(nodes, *edges):
 
 @pytest.mark.parametrize(("nodes", "edges", "node", "sentence"), [
     ({"a": Node("Linear", "a")}, [Edge("i", "a")], "a", "Linear wants a value for out_features"),
-    ({"a": Node("Linear", "a", {"out_features": 0})}, [Edge("i", "a")], "a", "Linear: out_features wants an integer at least 1, received 0"),
+    ({"a": Node("Linear", "a", {"out_features": 0})}, [Edge("i", "a")], "a",
+     "Linear: out_features wants an integer at least 1, received 0"),
     ({"a": Node("Linear", "a", {"units": 3})}, [Edge("i", "a")], "a", "Linear has no setting 'units': it has out_features"),
     ({"a": Node("Lineal", "a")}, [Edge("i", "a")], "a", "layer type 'Lineal' is unknown"),
     ({"a": Node("ops.rely", "a")}, [Edge("i", "a")], "a", "layer type 'ops.rely' is unknown"),
     ({"a": Node("ops.relu", "a", {"slope": 3})}, [Edge("i", "a")], "a", "operator relu has no argument 'slope'"),
-    ({"a": Node("Conv2d", "a", {"out_channels": 4})}, [Edge("i", "a")], "a", "Conv2d wants 4 axes (N, C, H, W), received (None, 8)"),
+    ({"a": Node("Conv2d", "a", {"out_channels": 4})}, [Edge("i", "a")], "a",
+     "Conv2d wants 4 axes (N, C, H, W), received (None, 8)"),
     ({"a": Node("ReLU", "a")}, [], "a", "not connected: draw a line to its input x"),
     ({"a": Node("ReLU", "a")}, [Edge("i", "a"), Edge("i", "a")], "a", "input x takes one connection, received 2"),
     ({"a": Node("ReLU", "a")}, [Edge("i", "a", target_port="y")], "a", "ReLU has no input 'y' (it has x)"),
@@ -361,7 +367,9 @@ def test_only_the_nodes_on_a_loop_are_blamed():
 
 def test_what_lies_behind_a_problem_is_not_blamed():
     nodes = {"a": Node("Linear", "a"), "b": Node("ReLU", "b"), "c": Node("Add", "c")}
-    problems = problems_of(nodes, Edge("i", "a"), Edge("a", "b"), Edge("b", "c", target_port="xs"), Edge("i", "c", target_port="xs"))
+    problems = problems_of(
+        nodes, Edge("i", "a"), Edge("a", "b"), Edge("b", "c", target_port="xs"), Edge("i", "c", target_port="xs")
+    )
     assert [p.node for p in problems] == ["a"]
 
 
@@ -371,7 +379,9 @@ def test_a_problem_knows_its_edge():
 
 
 def test_a_graph_that_does_not_fit_gives_no_model():
-    with pytest.raises(ModelError, match="the graph 'model' does not fit together: a: Linear wants a value for out_features"):
+    with pytest.raises(
+        ModelError, match="the graph 'model' does not fit together: a: Linear wants a value for out_features"
+    ):
         Graph({"i": INPUT, "a": Node("Linear", "a")}, {"e": Edge("i", "a")}).to_module()
 
 
@@ -386,7 +396,9 @@ json_values: Callable = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats(width=16) | st.sampled_from(["same", "", "1:2", "a", "x\ny"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "x"]), inner, max_size=2), max_leaves=4,
 )  # fmt: skip
-PARAMETERS = sorted({p for cls in LAYERS.values() for p in nn.schema.fields(cls)} | {"index", "shape", "axis", "x", "y", "sections"})
+PARAMETERS = sorted(
+    {p for cls in LAYERS.values() for p in nn.schema.fields(cls)} | {"index", "shape", "axis", "x", "y", "sections"}
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -407,10 +419,9 @@ def test_no_graph_data_makes_the_check_or_the_source_fail(nodes, edges):
     assert problems or set(specs) == set(graph.nodes)
     try:
         source = graph.to_python()
-    except (ModelError, ConfigError) as error:
-        assert str(error)
-    else:
-        compile(source, "generated.py", "exec")
+    except (ModelError, ConfigError):
+        return
+    compile(source, "generated.py", "exec")
 
 
 # -- size
@@ -464,7 +475,9 @@ def test_an_optional_input_that_is_not_connected_is_none():
 
     nn.layer({})(Between)
     try:
-        graph = Graph({"i": INPUT, "n": Node("Between", "n")}, {"e": Edge("i", "n"), "f": Edge("i", "n", target_port="b")})
+        graph = Graph(
+            {"i": INPUT, "n": Node("Between", "n")}, {"e": Edge("i", "n"), "f": Edge("i", "n", target_port="b")}
+        )
         x = np.ones((1, 8), "float32")
         assert graph.to_module().build(backend="numpy")(x).max() == 4
         assert "self.n(x, b=x)" in graph.to_python()
@@ -526,6 +539,8 @@ class Chain(nn.Module):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(layer_strategy(), min_size=1, max_size=6), st.data())
 def test_random_chains_survive_graph_source_and_back(layers, data):
-    extras = data.draw(st.lists(st.sampled_from(["", "skip", "slice", "tanh"]), min_size=len(layers), max_size=len(layers)))
+    extras = data.draw(
+        st.lists(st.sampled_from(["", "skip", "slice", "tanh"]), min_size=len(layers), max_size=len(layers))
+    )
     model = Chain(layers, extras).build((None, 3), backend="numpy", seed=0)
     assert_same_everywhere(model.eval(), np.random.default_rng(0).normal(size=(4, 3)).astype("float32"))

@@ -156,7 +156,10 @@ def test_the_global_seed_counts_when_no_other_is_given():
 
 @pytest.mark.parametrize("name", INITIALISERS)
 def test_initialisers_have_the_shape_and_the_scale_they_promise(name):
-    draws = {shape: labdl.nn.initialisers.draw(name, shape, "float32", 0, "a/kernel:0") for shape in [(64, 32), (32, 16, 3, 3), (7,)]}
+    draws = {
+        shape: labdl.nn.initialisers.draw(name, shape, "float32", 0, "a/kernel:0")
+        for shape in [(64, 32), (32, 16, 3, 3), (7,)]
+    }
     for shape, values in draws.items():
         assert values.shape == shape
         assert values.dtype == np.float32

@@ -9,7 +9,10 @@ from labdl.graph import Edge, Graph, Node
 from labdl.lab import service
 
 ATTACK = "__import__('os').abort()"
-TEXTS = [ATTACK, f"0]; {ATTACK}; x[0", f"x\n    {ATTACK}", f"'); {ATTACK} #", f'"""{ATTACK}', f"a={ATTACK}", "\\'); abort() #", "\u2028abort()"]
+TEXTS = [
+    ATTACK, f"0]; {ATTACK}; x[0", f"x\n    {ATTACK}", f"'); {ATTACK} #", f'"""{ATTACK}', f"a={ATTACK}",
+    "\\'); abort() #", "\u2028abort()",
+]  # fmt: skip
 
 
 def graph_data(kind="ReLU", name="a", params=None, title="model", port="x"):
@@ -24,14 +27,14 @@ def graph_data(kind="ReLU", name="a", params=None, title="model", port="x"):
 def calls(source):
     """What the program calls and reads, as text: names inside string literals are not among them."""
     tree = ast.parse(source)
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    return names | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
 
 
 def assert_harmless(make):
     try:
         source = make()
-    except LabDLError as error:
-        assert str(error)
+    except LabDLError:
         return
     assert not calls(source) & {"__import__", "abort", "os"}
 
@@ -76,7 +79,14 @@ def test_settings_that_are_no_plain_data_are_refused():
             graph.to_python()
 
 
-SETTINGS = {"backend": "torch", "dataset": "digits", "optimizer": "adam", "learning_rate": 1e-3, "epochs": 2, "batch_size": 32}
+SETTINGS = {
+    "backend": "torch",
+    "dataset": "digits",
+    "optimizer": "adam",
+    "learning_rate": 1e-3,
+    "epochs": 2,
+    "batch_size": 32,
+}
 
 
 def test_the_training_program_is_valid_and_as_asked():
@@ -98,8 +108,10 @@ def test_nothing_in_a_request_reaches_the_training_program_as_code(text):
             service.train_code("net.labdl", {**SETTINGS, key: [text]})
 
 
-@pytest.mark.parametrize(("key", "value"), [("learning_rate", float("nan")), ("learning_rate", float("inf")), ("learning_rate", 0),
-                                            ("epochs", True), ("epochs", 0), ("batch_size", -1), ("batch_size", 1.5), ("epochs", None)])  # fmt: skip
+@pytest.mark.parametrize(("key", "value"), [
+    ("learning_rate", float("nan")), ("learning_rate", float("inf")), ("learning_rate", 0), ("epochs", True), ("epochs", 0),
+    ("epochs", None), ("batch_size", -1), ("batch_size", 1.5),
+])  # fmt: skip
 def test_numbers_out_of_range_are_refused(key, value):
     with pytest.raises(ConfigError, match=key):
         service.train_code("net.labdl", {**SETTINGS, key: value})

@@ -76,7 +76,9 @@ def brute_force_windows(n, k, s, before, after, d, ceil_mode):
 
 
 @few
-@given(st.integers(1, 9), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2), st.integers(0, 2), st.integers(1, 3), st.booleans())
+@given(
+    st.integers(1, 9), st.integers(1, 4), st.integers(1, 3), *[st.integers(0, 2)] * 2, st.integers(1, 3), st.booleans()
+)
 def test_window_sizes_count_windows(n, k, s, before, after, d, ceil_mode):
     if ceil_mode:  # for pooling, where padding is at most half a window
         before, after, d = min(before, k // 2), min(after, k // 2), 1

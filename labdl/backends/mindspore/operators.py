@@ -1,8 +1,10 @@
 """MindSpore's spelling of the operators that differ in name or meaning; the rest are found in mindspore.ops by name."""
 
+import builtins
+
 import mindspore
 import numpy as np
-from mindspore import Tensor, mint, ops
+from mindspore import Parameter, Tensor, mint, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.einsum import einsum  # noqa: F401  # an operator of this module, as the next ones
@@ -182,6 +184,8 @@ def concat(xs, axis=0):
 
 
 def stack(xs, axis=0):
+    if builtins.any(isinstance(x, Parameter) for x in xs):  # Stack rejects a parameter beside a tensor, Concat takes it
+        return ops.cat([ops.expand_dims(x, axis) for x in xs], axis)
     return ops.stack(tuple(xs), axis)
 
 
@@ -208,7 +212,21 @@ def take(x, indices, axis=0):
 
 
 def getitem(x, index):
-    return x[index]
+    items = index if isinstance(index, tuple) else (index,)
+    if not builtins.any(isinstance(item, slice) and item.step not in (None, 1) for item in items):
+        return x[index]
+    # the gradient of a slice with a step writes out of bounds from four axes on: gather the elements instead
+    if Ellipsis in items:
+        at, named = items.index(Ellipsis), len(items) - 1 - items.count(None)
+        items = (*items[:at], *(slice(None),) * (x.ndim - named), *items[at + 1 :])
+    rest, axis = [], 0
+    for item in items:
+        if isinstance(item, slice) and item.step not in (None, 1):
+            x = ops.gather(x, Tensor(np.arange(x.shape[axis])[item]), axis)
+            item = slice(None)
+        rest.append(item)
+        axis += item is not None
+    return x[tuple(rest)]
 
 
 def astype(x, name):

@@ -4,27 +4,29 @@ import mindspore
 from mindspore import nn, ops
 
 
+def _step(model, compiled):
+    loss_function = nn.CrossEntropyLoss()
+    optimizer = nn.SGD(model.trainable_params(), 0.01)
+
+    def forward(inputs, targets):
+        return loss_function(model(inputs), targets)
+
+    gradient = mindspore.value_and_grad(forward, None, optimizer.parameters)
+
+    def update(inputs, targets):
+        loss, gradients = gradient(inputs, targets)
+        return ops.depend(loss, optimizer(gradients))
+
+    run = mindspore.jit(update) if compiled else update
+
+    def step(x, y):
+        return float(run(mindspore.Tensor(x), mindspore.Tensor(y.astype("int32"))).asnumpy())
+
+    return step
+
+
 def _steps(make):
-    found = {}
-    for name, compiled in (("mindspore PyNative", False), ("mindspore.jit", True)):
-        model = make()
-        loss_function = nn.CrossEntropyLoss()
-        optimizer = nn.SGD(model.trainable_params(), 0.01)
-
-        def forward(inputs, targets, model=model, loss_function=loss_function):
-            return loss_function(model(inputs), targets)
-
-        gradient = mindspore.value_and_grad(forward, None, optimizer.parameters)
-
-        def update(inputs, targets, gradient=gradient, optimizer=optimizer):
-            loss, gradients = gradient(inputs, targets)
-            return ops.depend(loss, optimizer(gradients))
-
-        run = mindspore.jit(update) if compiled else update
-        found[name] = lambda x, y, run=run: float(
-            run(mindspore.Tensor(x), mindspore.Tensor(y.astype("int32"))).asnumpy()
-        )
-    return found
+    return {"mindspore PyNative": _step(make(), False), "mindspore.jit": _step(make(), True)}
 
 
 def mlp():
@@ -32,8 +34,15 @@ def mlp():
 
 
 def cnn():
-    return _steps(lambda: nn.SequentialCell(
-        nn.Conv2d(3, 32, 3, pad_mode="same", has_bias=True), nn.ReLU(), nn.MaxPool2d(2, 2),
-        nn.Conv2d(32, 64, 3, pad_mode="same", has_bias=True), nn.ReLU(), nn.MaxPool2d(2, 2),
-        nn.Flatten(), nn.Dense(64 * 8 * 8, 10),
-    ))  # fmt: skip
+    return _steps(
+        lambda: nn.SequentialCell(
+            nn.Conv2d(3, 32, 3, pad_mode="same", has_bias=True),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 2),
+            nn.Conv2d(32, 64, 3, pad_mode="same", has_bias=True),
+            nn.ReLU(),
+            nn.MaxPool2d(2, 2),
+            nn.Flatten(),
+            nn.Dense(64 * 8 * 8, 10),
+        )
+    )
