@@ -28,4 +28,14 @@ for _file in sorted(Path(__file__).parent.glob("*.py")):
 
 globals().update(LAYERS)
 
-__all__ = [*LAYERS, "LAYERS", "Module", "ModuleList", "Parameter", "Sequential", "initialisers", "layer", "layer_schema"]
+__all__ = [
+    *LAYERS,
+    "LAYERS",
+    "Module",
+    "ModuleList",
+    "Parameter",
+    "Sequential",
+    "initialisers",
+    "layer",
+    "layer_schema",
+]

@@ -64,6 +64,9 @@ class Run:
 
     def stop(self) -> None:
         """End after the step under way; the model keeps what it has learnt."""
+        if self.alive and not self._stop.is_set():
+            self.status = "stopping"
+            self._recorder.event("status", status="stopping")
         self._stop.set()
         self._go.set()
 

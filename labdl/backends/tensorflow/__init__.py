@@ -27,6 +27,7 @@ def _import_quietly():
 
 tf = _import_quietly()
 
+# ruff: noqa: E402 - our own files import TensorFlow too, so it has to come first
 from labdl.backends.tensorflow import operators
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.runtime import (
