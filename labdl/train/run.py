@@ -43,6 +43,7 @@ class Run:
         self._events = events
         self._go, self._stop, self._done = threading.Event(), threading.Event(), threading.Event()
         self._go.set()
+        self._ending = threading.Lock()
         self._read = 0
         self._recorder = Recorder(self.folder)
         self._recorder.on_flush = self._obey_file
@@ -64,9 +65,10 @@ class Run:
 
     def stop(self) -> None:
         """End after the step under way; the model keeps what it has learnt."""
-        if self.alive and not self._stop.is_set():
-            self.status = "stopping"
-            self._recorder.event("status", status="stopping")
+        with self._ending:  # the end may come at the same moment, and closes the recording
+            if self.status in ("running", "paused") and not self._stop.is_set():
+                self.status = "stopping"
+                self._recorder.event("status", status="stopping")
         self._stop.set()
         self._go.set()
 
@@ -105,7 +107,8 @@ class Run:
         finally:
             self._events.close()
             self.model.eval()
-            self.status = status
+            with self._ending:
+                self.status = status
             try:
                 self._recorder.event("end", status=status, message=message)
                 self._recorder.close()
