@@ -14,20 +14,7 @@ del os.environ[_LEVEL]
 os.environ.update({key: value for key, value in _before.items() if value is not None})
 
 from labdl.backends.paddle import operators  # noqa: E402
-from labdl.backends.paddle.runtime import (  # noqa: E402
-    TENSORS,
-    assign,
-    evaluate_function,
-    finite,
-    gradients,
-    optimizer,
-    seed,
-    spec_of,
-    tensor,
-    to_numpy,
-    train_function,
-    variable,
-)  # fmt: skip
+from labdl.backends.paddle.runtime import *  # noqa: E402
 
 name = "paddle"
 namespaces = (paddle, paddle.nn.functional)
@@ -35,9 +22,3 @@ namespaces = (paddle, paddle.nn.functional)
 
 def tensor_types():
     return (*TENSORS, paddle.base.framework.EagerParamBase)
-
-
-__all__ = [
-    "assign", "evaluate_function", "finite", "gradients", "name", "namespaces", "operators", "optimizer", "seed",
-    "spec_of", "tensor", "tensor_types", "to_numpy", "train_function", "variable",
-]  # fmt: skip

@@ -30,18 +30,7 @@ tf = _import_quietly()
 # ruff: noqa: E402 - our own files import TensorFlow too, so it has to come first
 from labdl.backends.tensorflow import operators
 from labdl.backends.tensorflow.optimizer import optimizer
-from labdl.backends.tensorflow.runtime import (
-    assign,
-    evaluate_function,
-    finite,
-    gradients,
-    seed,
-    spec_of,
-    tensor,
-    to_numpy,
-    train_function,
-    variable,
-)  # fmt: skip
+from labdl.backends.tensorflow.runtime import *
 
 name = "tensorflow"
 namespaces = (tf, tf.math, tf.nn)
@@ -50,9 +39,3 @@ namespaces = (tf, tf.math, tf.nn)
 def tensor_types():
     # eager and symbolic tensors are both subclasses of tf.Tensor, the resource variables of tf.Variable
     return (tf.Tensor, tf.Variable)
-
-
-__all__ = [
-    "assign", "evaluate_function", "finite", "gradients", "name", "namespaces", "operators", "optimizer", "seed",
-    "spec_of", "tensor", "tensor_types", "to_numpy", "train_function", "variable",
-]  # fmt: skip

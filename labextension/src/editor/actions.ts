@@ -10,6 +10,7 @@ import {
 } from './fragment';
 import { Direction, layout, NODE_SIZE, Size } from './layout';
 import { LayerTable, Position } from './model';
+import { READABLE } from './openView';
 import { freePlace, placeAfter } from './placement';
 import { SelectionStore } from './selection';
 import { Translator } from './translator';
@@ -33,6 +34,8 @@ export interface EditorActions {
   /** Arranges all nodes; without a direction, in the present one. */
   autoLayout(direction?: Direction): void;
   fit(): void;
+  /** The view as on opening: all of the graph if that is readable, else its beginning. */
+  openView(): void;
   zoomIn(): void;
   zoomOut(): void;
   /** Adds a layer after the selection and connects it; returns the node's id. */
@@ -63,8 +66,8 @@ export interface Surroundings {
   setDirection(direction: Direction): void;
   say(notice: string): void;
   fit(): void;
-  /** Brings a graph that was arranged anew into view. */
-  openAgain(): void;
+  /** Brings a graph that was arranged anew into view, whole down to a zoom. */
+  openAgain(leastZoom?: number): void;
   show(ids: string[]): void;
   zoomIn(): void;
   zoomOut(): void;
@@ -198,6 +201,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     fit: () => now().fit(),
+    openView: () => now().openAgain(READABLE),
     zoomIn: () => now().zoomIn(),
     zoomOut: () => now().zoomOut(),
     reloadLayers: () => now().reloadLayers(),

@@ -58,9 +58,9 @@ export function useActions(props: ActionProps): EditorActions {
     },
     fit: () => void flow.fitView({ ...FIT, ...MOTION }),
     // The nodes are where they will be once React has drawn them.
-    openAgain: () =>
+    openAgain: (leastZoom = VISIBLE) =>
       void requestAnimationFrame(() =>
-        openView(flow, store.getState(), VISIBLE)
+        openView(flow, store.getState(), leastZoom)
       ),
     show: ids =>
       void flow.fitView({

@@ -100,8 +100,8 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
             editor ? { mode: sideOf(editor), ref: editor.id } : {}
           );
           await tracker.add(panel);
-          // the editor has less room now: show the whole graph in it
-          requestAnimationFrame(() => editor?.content.actions?.fit());
+          // the editor has less room now: show what can be read in it
+          requestAnimationFrame(() => editor?.content.actions?.openView());
         }
         app.shell.activateById(panel.id);
       }
