@@ -4,6 +4,7 @@ import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandPlugin } from './command-plugin';
 import { documentPlugin } from './document-plugin';
+import { runControlPlugin } from './run-control-plugin';
 import { runPlugin } from './run-plugin';
 import { trainPlugin } from './train-plugin';
 
@@ -13,7 +14,8 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   documentPlugin,
   commandPlugin,
   trainPlugin,
-  runPlugin
+  runPlugin,
+  runControlPlugin
 ];
 
 export default plugins;
