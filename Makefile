@@ -15,7 +15,7 @@ BACKENDS := torch tensorflow paddle mindspore
 .PHONY: lab test quick check bench front clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
-	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(LAB_FLAGS)
+	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
 
 test: $(VENV)/.full $(VENV)/.chromium  ## everything, on all four backends
 	BIN=$(BIN) BACKENDS="$(BACKENDS)" scripts/test.sh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -149,7 +150,13 @@ class Graph:
         return summary(self)
 
 
+# JSON has no infinities, and a mask needs them
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
 def _json(value):
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
     if isinstance(value, Mapping):
         return {k: _json(v) for k, v in value.items()}
     return [_json(v) for v in value] if isinstance(value, list | tuple) else value
@@ -157,5 +164,7 @@ def _json(value):
 
 def _tuples(value) -> Any:
     if isinstance(value, dict):
+        if value.keys() == {"float"} and value["float"] in _NOT_FINITE:
+            return _NOT_FINITE[value["float"]]
         return {k: _tuples(v) for k, v in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

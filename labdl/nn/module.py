@@ -197,6 +197,11 @@ class Module:
             raise ModelError(f"{type(self).__name__} is not built: call build((None, ...)) with the shape of its input")
         return self._input_specs
 
+    @property
+    def output_specs(self):
+        """The Spec of the output for the inputs that the model was built with, or a tuple of several."""
+        return self._shapes_of(*self.input_specs)
+
     def to(self, backend: str) -> Module:
         """Move the parameters to another backend, in place."""
         return self.build(*self.input_specs, backend=backend)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from labdl.errors import ConfigError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.ops.creation import current_seed
-from labdl.spec import Spec
+from labdl.spec import Spec, show
 from labdl.train import objectives
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.optimizers import Optimizer
@@ -70,7 +69,7 @@ class Trainer:
             raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
         seed = self.seed if self.seed is not None else current_seed() or 0
         loader = Loader(train, batch_size, shuffle=shuffle, seed=seed)
-        backend = self._prepare(train)
+        backend = self._check_data(train)
         settings = {"loss": self.loss_name, "optimizer": self.optimizer.kind, "metrics": list(self.metrics),
                     "seed": seed, "backend": backend.name, **self.optimizer.settings()}  # fmt: skip
         yield Started(epochs, len(loader), batch_size, len(train), settings)
@@ -160,7 +159,7 @@ class Trainer:
         from labdl.train.run import Run
 
         data = train if y is None else ArrayDataset(train, y)
-        self._prepare(as_dataset(data))  # what cannot work is said here, not later in a thread
+        self._check_data(as_dataset(data))  # what cannot work is said here, not later in a thread
         events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle)
         return Run(self, events, folder, save_to)
 
@@ -189,6 +188,23 @@ class Trainer:
         self._evaluate = backend.evaluate_function(objective, compiled=self.compiled)
         return backend
 
+    def _check_data(self, data: ArrayDataset):
+        """`_prepare`, and the sentence for data that do not fit the model before a framework says it in its own way."""
+        backend = self._prepare(data)
+        if type(self).forward is not Trainer.forward or len(data.arrays) != 2:
+            return backend
+        (x, y), wanted = data.arrays, self.model.input_specs
+        if len(wanted) == 1 and not _fits(x.shape[1:], wanted[0].shape[1:]):
+            raise ConfigError(f"the data have samples of shape {show(x.shape[1:])}, the model was built for "
+                              f"{show(wanted[0].shape[1:])}: give its Input the shape of the data")  # fmt: skip
+        output = self.model.output_specs
+        if self.loss_name == "cross_entropy" and y.dtype.kind in "iu" and isinstance(output, Spec):
+            classes = output.shape[-1]
+            if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
+                raise ConfigError(f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
+                                  f"{classes}, numbered from 0")  # fmt: skip
+        return backend
+
     def _explain(self, step: int, x: np.ndarray, y: np.ndarray) -> None:
         """The loss is not finite: say whether the data, a parameter or the model itself is the cause."""
         for what, array in (("inputs", x), ("targets", y)):
@@ -208,9 +224,9 @@ class Trainer:
                 f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate"
             )
 
-    def describe(self) -> dict[str, Any]:
-        """Settings that a recording keeps."""
-        return {"optimizer": dataclasses.asdict(self.optimizer), "loss": self.loss_name, "metrics": list(self.metrics)}
+
+def _fits(shape, wanted) -> bool:
+    return len(shape) == len(wanted) and all(w in (None, n) for n, w in zip(shape, wanted, strict=True))
 
 
 def as_dataset(value) -> ArrayDataset:

@@ -393,3 +393,29 @@ def test_a_listener_that_fails_does_not_end_the_run(gated, caplog):
     assert lines_of(run)[-1]["kind"] == "end"
     assert len(calls) == 2
     assert "a widget was closed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "sentence"),
+    [
+        (np.zeros((8, 5), "float32"), np.zeros(8, int), r"samples of shape \(5,\), the model was built for \(4,\)"),
+        (np.zeros((8, 4), "float32"), np.arange(8), r"classes from 0 to 7, the model's output has room for 3"),
+        (np.zeros((8, 4), "float32"), np.full(8, -1), r"classes from -1 to -1"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused_in_a_sentence(x, y, sentence, backend):
+    model = nn.Sequential(nn.Linear(3)).build((None, 4), backend=backend.name)
+    with pytest.raises(labdl.errors.ConfigError, match=sentence):
+        labdl.Trainer(model).start(x, y)
+
+
+def test_predict_takes_and_gives_several_arrays(backend):
+    class Two(nn.Module):
+        def forward(self, a, b):
+            return ops.add(a, b), ops.multiply(a, b)
+
+    a, b = np.ones((5, 2), "float32"), np.full((5, 2), 3, "float32")
+    model = Two().build((None, 2), (None, 2), backend=backend.name)
+    total, product = labdl.predict(model, (a, b), batch_size=2)
+    np.testing.assert_array_equal(total, a + b)
+    np.testing.assert_array_equal(product, a * b)

@@ -544,3 +544,15 @@ def test_random_chains_survive_graph_source_and_back(layers, data):
     )
     model = Chain(layers, extras).build((None, 3), backend="numpy", seed=0)
     assert_same_everywhere(model.eval(), np.random.default_rng(0).normal(size=(4, 3)).astype("float32"))
+
+
+def test_infinities_pass_through_json():
+    """A mask written as ``ops.where(mask, scores, -inf)`` survives a file and a browser, which know no infinity."""
+
+    class Masked(nn.Module):
+        def forward(self, x):
+            return ops.where(ops.greater(x, 0), x, -math.inf)
+
+    graph = labdl.trace(Masked(), (None, 3))
+    text = json.dumps(graph.to_dict(), allow_nan=False)
+    assert Graph.from_dict(json.loads(text)) == graph

@@ -56,24 +56,9 @@ def evaluate_function(forward, compiled: bool | str | None = None):
 def _compile(function, compiled):
     if compiled is False:
         return function
-    # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled
-    graph = tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
-    traced = False
-
-    def call(*inputs):
-        nonlocal traced
-        if not traced:  # trace for any batch size, so that a last smaller batch finds the same graph
-            graph.get_concrete_function(*tf.nest.map_structure(_any_batch, inputs))
-            traced = True
-        return graph(*inputs)
-
-    return call
-
-
-def _any_batch(value):
-    if not isinstance(value, tf.Tensor) or value.shape.rank == 0:
-        return value
-    return tf.TensorSpec((None, *value.shape[1:]), value.dtype)
+    # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
+    # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
+    return tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
 
 
 def gradients(function, values):
