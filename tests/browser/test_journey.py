@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 EPOCHS = 30
-OTHER_BACKENDS = ("tensorflow", "paddle", "numpy")
+OTHER_FRAMEWORKS = ("tensorflow", "paddle", "mindspore")
 
 
 class Graph:
@@ -61,7 +61,7 @@ def centre(locator) -> tuple[float, float]:
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_build_train_and_open_elsewhere(page, lab):
     # a new model graph, from the launcher
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
@@ -160,8 +160,21 @@ def test_build_train_and_open_elsewhere(page, lab):
         assert weights["conv2d/kernel:0"].shape == (3, 3, 1, 16)
         assert sum(weights[key].size for key in weights) == 2730
     expected = predictions("torch", lab.folder)
-    for backend in OTHER_BACKENDS:
+    for backend in (*OTHER_FRAMEWORKS, "numpy"):
         np.testing.assert_allclose(predictions(backend, lab.folder), expected, atol=1e-5)
+
+    # the same document trains on every framework, in a kernel of its own, and stops when it is told to
+    for backend in OTHER_FRAMEWORKS:
+        panel.get_by_label("Backend").select_option(backend)
+        panel.get_by_label("Epochs").fill("2")
+        panel.get_by_role("button", name="Train", exact=True).click()
+        expect(dashboard).to_contain_text(backend, timeout=120_000)
+        expect(dashboard).to_have_attribute("data-status", "finished", timeout=120_000)
+    panel.get_by_label("Epochs").fill("5000")
+    panel.get_by_role("button", name="Train", exact=True).click()
+    expect(dashboard).to_have_attribute("data-status", "running", timeout=60_000)
+    dashboard.get_by_role("button", name="Stop").click()
+    expect(dashboard).to_have_attribute("data-status", "stopped", timeout=60_000)
 
 
 PREDICT = """
