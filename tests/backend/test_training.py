@@ -237,9 +237,10 @@ class Gate:
     __name__ = "gate"
 
     def __init__(self):
-        self.passes, self.steps = threading.Semaphore(0), 0
+        self.passes, self.steps, self.reached = threading.Semaphore(0), 0, threading.Event()
 
     def __call__(self, output, target):
+        self.reached.set()
         assert self.passes.acquire(timeout=WAIT)
         self.steps += 1
         return float(self.steps)
@@ -275,6 +276,7 @@ def gated(backend, pairs, tmp_path):
     gate = Gate()
     run = trainer(backend, metrics=[gate]).start(*pairs, epochs=3, batch_size=8, folder=tmp_path / "run",
                                                  save_to=tmp_path / "net.npz")  # fmt: skip
+    assert gate.reached.wait(WAIT)
     yield run, gate, Watch(run)
     run.stop()
     gate.open()
