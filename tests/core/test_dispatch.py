@@ -115,13 +115,13 @@ def test_a_missing_framework_says_how_to_get_it(monkeypatch):
     def absent(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(dispatch.metadata, "version", absent)
+    monkeypatch.setattr(metadata, "version", absent)
     assert dispatch.available()["paddle"] == "not installed: pip install labdl[paddle]"
 
 
 def test_mindspore_with_numpy_2_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setattr(dispatch, "_loaded", {})
-    monkeypatch.setattr(dispatch.metadata, "version", lambda name: "2.1.3")
+    monkeypatch.setattr(metadata, "version", lambda name: "2.1.3")
     with pytest.raises(
         BackendError, match=r"built for NumPy 1 and fails with NumPy 2\.1\.3: pip install numpy==1\.26\.4"
     ):
