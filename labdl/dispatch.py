@@ -24,6 +24,7 @@ PREFERENCE = ("torch", "tensorflow", "paddle", "mindspore", "numpy")
 _loaded: dict[str, ModuleType] = {}
 _owners: dict[type, Any] = {}
 _default: str | None = None
+_seed: int | None = None
 
 
 def owner_of_type(kind: type):
@@ -119,6 +120,21 @@ def _import(name: str) -> None:
     for kind in backend.tensor_types():
         claim(kind, backend)
     _loaded[name] = backend
+    if _seed is not None:
+        backend.seed(_seed)
+
+
+def seed(value: int) -> None:
+    """Seed the frameworks' own random numbers: those loaded now, and each one that is loaded later."""
+    global _seed
+    _seed = int(value)
+    for backend in _loaded.values():
+        backend.seed(_seed)
+
+
+def current_seed() -> int | None:
+    """The seed last given, None before that."""
+    return _seed
 
 
 def use(name: str) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.nn import initialisers
-from labdl.ops.creation import current_seed
 from labdl.spec import Spec, as_spec
 
 
@@ -140,7 +139,7 @@ class Module:
         except (ValueError, TypeError) as error:
             raise error if isinstance(error, ModelError) else ModelError(f"{type(self).__name__}: {error}") from error
         target = dispatch.get(backend)
-        start = current_seed() if seed is None else seed
+        start = dispatch.current_seed() if seed is None else seed
         start = int(np.random.default_rng().integers(2**31)) if start is None else start
         for path, parameter in self.named_parameters():
             if parameter.value is None:

@@ -10,19 +10,10 @@ _generator = np.random.default_rng()
 
 
 def seed(value: int) -> None:
-    """Seed LabDL's own random numbers and those of every loaded backend (dropout, native random functions)."""
-    global _generator, _seed
-    _generator, _seed = np.random.default_rng(value), int(value)
-    for name in dispatch.NAMES:
-        if name in dispatch._loaded:
-            dispatch.load(name).seed(value)
-
-
-_seed: int | None = None
-
-
-def current_seed() -> int | None:
-    return _seed
+    """Seed LabDL's own random numbers and those of every backend, loaded or yet to be (dropout, native random functions)."""
+    global _generator
+    _generator = np.random.default_rng(value)
+    dispatch.seed(value)
 
 
 def tensor(array, dtype: str | None = None, backend: str | None = None):

@@ -14,7 +14,6 @@ from labdl.data import ArrayDataset, Loader
 from labdl.errors import ConfigError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
-from labdl.ops.creation import current_seed
 from labdl.spec import Spec, show
 from labdl.train import objectives
 from labdl.train.events import Epoch, Event, Started, Step
@@ -67,7 +66,7 @@ class Trainer:
         train, validation = as_dataset(train), None if validation is None else as_dataset(validation)
         if not isinstance(epochs, int) or epochs < 1:
             raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
-        seed = self.seed if self.seed is not None else current_seed() or 0
+        seed = self.seed if self.seed is not None else dispatch.current_seed() or 0
         loader = Loader(train, batch_size, shuffle=shuffle, seed=seed)
         backend = self._check_data(train)
         settings = {"loss": self.loss_name, "optimizer": self.optimizer.kind, "metrics": list(self.metrics),

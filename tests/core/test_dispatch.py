@@ -1,5 +1,6 @@
 """Which backend is loaded, when, and in which order (D1, D9)."""
 
+import subprocess
 import sys
 import types
 from importlib import metadata
@@ -180,3 +181,16 @@ def test_a_subclass_belongs_to_its_bases_backend(strangers):
         pass
 
     assert dispatch.owner_of_type(Parameter) is strangers[0]
+
+
+def test_a_seed_counts_for_a_backend_that_is_loaded_later():
+    """The editor's training code seeds first and loads its framework afterwards."""
+    program = (
+        "import labdl, numpy as np; labdl.seed(3); labdl.use('torch'); "
+        "x = labdl.tensor(np.ones((64, 64), 'float32')); "
+        "print(labdl.to_numpy(labdl.ops.dropout(x, 0.5, training=True)).ravel().nonzero()[0].tolist())"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout for _ in "ab"
+    )
+    assert first == second != ""
