@@ -1,11 +1,11 @@
 """LabDL: build and train neural networks in JupyterLab, on any of four frameworks."""
 
 from labdl import backends, data, display, errors, infer, nn, ops, train
-from labdl.dispatch import use
+from labdl.dispatch import device, use
 from labdl.graph import Graph, trace
 from labdl.infer import predict
 from labdl.ops import tensor, to_numpy
-from labdl.ops.creation import seed
+from labdl.ops.random import seed
 from labdl.saving import load, load_parameters, load_structure, save, save_parameters, save_structure
 from labdl.spec import Spec
 from labdl.train import Trainer
@@ -13,9 +13,9 @@ from labdl.train import Trainer
 __version__ = "0.1.0"
 
 __all__ = [
-    "Graph", "Spec", "Trainer", "backends", "data", "display", "errors", "infer", "lab", "load", "load_parameters",
-    "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed", "tensor", "to_numpy",
-    "trace", "train", "use",
+    "Graph", "Spec", "Trainer", "backends", "data", "device", "display", "errors", "infer", "lab", "load",
+    "load_parameters", "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed",
+    "tensor", "to_numpy", "trace", "train", "use",
 ]  # fmt: skip
 
 

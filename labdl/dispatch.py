@@ -1,30 +1,25 @@
-"""Which backend owns a tensor, which backend is the default at the edges, and in which order backends may be loaded."""
+"""Which backend owns a tensor, which backend is the default at the edges, and on which device it computes."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
-import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from labdl import config, frameworks
 from labdl.errors import BackendError
+from labdl.frameworks import LOAD_ORDER as LOAD_ORDER
+from labdl.frameworks import NAMES as NAMES
 from labdl.spec import Spec
-
-# A backend is found by listing the folder: adding one is adding a file.
-_FOLDER = Path(__file__).parent / "backends"
-NAMES = tuple(sorted(p.stem for p in _FOLDER.iterdir() if p.name[0] not in "_."))
-
-# Loading these in any other order ends in a crash or an undefined symbol of their bundled oneDNN; the rest go anywhere.
-LOAD_ORDER = ("mindspore", "paddle", "tensorflow")
-PREFERENCE = ("torch", "tensorflow", "paddle", "mindspore", "numpy")
 
 _loaded: dict[str, ModuleType] = {}
 _owners: dict[type, Any] = {}
+_welcomes: list[Any] = []
 _default: str | None = None
 _seed: int | None = None
+_portable = False
 
 
 def owner_of_type(kind: type):
@@ -51,16 +46,20 @@ def _tensors(values):
             yield value
 
 
+def _precedence(owner) -> int:
+    """NumPy goes with everything; interpreters (text 2, shape inference 3, traces 4) take the others' tensors too."""
+    return -1 if owner is None else 0 if owner.name == "numpy" else getattr(owner, "precedence", 1)
+
+
 def owner(*values):
     """The owner of the tensors among ``values`` (lists are searched); NumPy arrays and numbers go with any other."""
     found: Any = None
     for value in _tensors(values):
         candidate: Any = owner_of_type(type(value))
-        if candidate is found or candidate.name == "numpy":
-            continue
-        if found is None or (candidate.name in ("spec", "symbol") and found.name not in ("symbol",)):
+        gap = _precedence(candidate) - _precedence(found)
+        if gap > 0:
             found = candidate
-        elif found.name not in ("spec", "symbol"):
+        elif gap == 0 and candidate is not found:
             raise TypeError(
                 f"tensors of two backends in one operator: {found.name} and {candidate.name}; "
                 f"convert one with labdl.tensor(labdl.to_numpy(t), backend={found.name!r})"
@@ -68,68 +67,70 @@ def owner(*values):
     return found or load("numpy")
 
 
-def installed(name: str) -> bool:
-    return name == "numpy" or importlib.util.find_spec(name) is not None
-
-
-def load(name: str) -> ModuleType:
-    """The backend's module, imported on first use in an order that cannot crash."""
+def load(name: str, device: str | None = None) -> ModuleType:
+    """The backend's module, imported on first use in an order that cannot crash. Raises BackendError in a sentence."""
     backend = _loaded.get(name)
-    if backend is not None:
-        return backend
-    _check(name)
-    wanted = {n.strip() for n in os.environ.get("LABDL_BACKENDS", "").split(",") if n.strip()}
-    for other in sorted(wanted | {name}, key=lambda n: LOAD_ORDER.index(n) if n in LOAD_ORDER else 99):
-        if other not in _loaded:
-            _check(other)
-            _import(other)
+    if backend is None:
+        _check(name)
+        together = config.setting("backends") if name != "numpy" else None  # NumPy alone must not start a framework
+        for other in frameworks.in_load_order({name, *(together.value if together else ())}):
+            if other not in _loaded:
+                _check(other, together if other != name else None)
+                _import(other, device if other == name else None)
+    elif device is not None:
+        _place(backend, device)
     return _loaded[name]
 
 
-def problem(name: str) -> str | None:
-    """Why this environment cannot run a backend, in a sentence; None when it can."""
-    if name not in NAMES:
-        return f"unknown backend {name!r}: choose one of {', '.join(NAMES)}"
-    if not installed(name):
-        return f"backend {name!r} is not installed: pip install labdl[{name}]"
-    numpy = metadata_version("numpy") or ""
-    if name == "mindspore" and numpy.startswith("2."):
-        return f"MindSpore is built for NumPy 1 and fails with NumPy {numpy}: pip install numpy==1.26.4"
-    return None
-
-
-def _check(name: str) -> None:
-    reason = problem(name)
+def _check(name: str, asked: config.Setting | None = None) -> None:
+    reason = frameworks.problem(name) or frameworks.too_late(name)
     if reason:
-        raise BackendError(reason)
-    if name in LOAD_ORDER and name not in sys.modules:
-        later = [n for n in LOAD_ORDER[LOAD_ORDER.index(name) + 1 :] if n in sys.modules]
-        if later:
-            order = ",".join([name, *later])
-            raise BackendError(
-                f"{name} cannot be loaded after {' and '.join(later)} in one process: restart the kernel and call "
-                f"labdl.use({name!r}) first, or set LABDL_BACKENDS={order}"
-            )
+        raise BackendError(reason + (f" (asked for by {asked.origin})" if asked else ""))
 
 
-def _import(name: str) -> None:
+def _import(name: str, device: str | None = None) -> None:
     try:
         backend = importlib.import_module(f"labdl.backends.{name}")
-    except ImportError as error:
-        raise BackendError(f"backend {name!r} is installed but does not import: {error}") from error
+    except Exception as error:  # what a broken installation raises: ImportError, OSError, RuntimeError, ValueError …
+        raise BackendError(f"backend {name!r} is installed but does not import: {_sentence(error)}") from None
+    asked = config.setting("device") if device is None and name != "numpy" else None  # NumPy knows the CPU only
+    if asked or device is not None:
+        _place(backend, asked.value if asked else device, asked)
     for kind in backend.tensor_types():
         claim(kind, backend)
     _loaded[name] = backend
+    for welcome in _welcomes:
+        welcome(backend)
     if _seed is not None:
         backend.seed(_seed)
 
 
-def seed(value: int) -> None:
+def _sentence(error: Exception) -> str:
+    """What an import failed with and where, without the traceback that some frameworks put into the message."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith((" ", "Traceback"))]
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = "/".join(Path(last.filename).parts[-2:])
+    return f"{''.join(lines[:1])} ({type(error).__name__} in {place}, line {last.lineno})"
+
+
+def on_load(welcome) -> None:
+    """Call ``welcome(backend)`` for every backend, those loaded now and each one that is loaded later."""
+    _welcomes.append(welcome)
+    for backend in _loaded.values():
+        welcome(backend)
+
+
+def seed(value: int, portable: bool = False) -> None:
     """Seed the frameworks' own random numbers: those loaded now, and each one that is loaded later."""
-    global _seed
-    _seed = int(value)
+    global _seed, _portable
+    _seed, _portable = int(value), portable
     for backend in _loaded.values():
         backend.seed(_seed)
+
+
+def portable() -> bool:
+    """Whether NumPy draws the random numbers of every backend."""
+    return _portable
 
 
 def current_seed() -> int | None:
@@ -137,16 +138,27 @@ def current_seed() -> int | None:
     return _seed
 
 
-def use(name: str) -> None:
-    """Make ``name`` the default backend of the edges: building, loading, training. Raises BackendError."""
+def use(name: str, device: str | None = None) -> None:
+    """Make ``name`` the default backend of the edges (building, loading, training), on ``device`` if one is named.
+
+    May be called again to switch. Raises BackendError.
+    """
     global _default
-    load(name)
+    load(name, device)
     _default = name
 
 
 def default() -> str:
-    """Name of the default backend: the one of `use`, else LABDL_BACKEND, else the first that is installed."""
-    return _default or os.environ.get("LABDL_BACKEND") or next(n for n in PREFERENCE if installed(n))
+    """Name of the default backend: of `use`, else the environment, the project's or the user's file, else the first."""
+    if _default is not None:
+        return _default
+    asked = config.setting("backend")
+    if asked is None:
+        return next(n for n in frameworks.PREFERENCE if frameworks.problem(n) is None)
+    reason = frameworks.problem(asked.value)
+    if reason:
+        raise BackendError(f"{reason} (asked for by {asked.origin})")
+    return asked.value
 
 
 def get(name: str | None = None) -> ModuleType:
@@ -154,30 +166,54 @@ def get(name: str | None = None) -> ModuleType:
     return load(name or default())
 
 
-def available() -> dict[str, str]:
-    """Each backend with its version, or with what to do to have it."""
-    return {name: metadata_version(name) or f"not installed: pip install labdl[{name}]" for name in PREFERENCE}
+def device(name: str | None = None, backend: str | None = None) -> str:
+    """The device on which a backend makes new tensors and variables; with a name, chooses it first.
+
+    ``labdl.device()`` is "cpu", "cuda:0", "ascend:0" …; a name without a number means the first of its kind. What exists
+    already stays where it is. Raises BackendError for a device that is not there.
+    """
+    target = get(backend)
+    if name is not None:
+        _place(target, name)
+    return target.current_device()
 
 
-def installed_backends() -> list[str]:
-    """The frameworks of this environment, in an order in which one process can load them all."""
-    order = ("torch", *LOAD_ORDER, "numpy")
-    return [n for n in sorted(NAMES, key=lambda n: order.index(n) if n in order else 0) if problem(n) is None]
+def devices(backend: str | None = None) -> tuple[str, ...]:
+    """The devices that a backend, the default one if none is named, finds in this machine."""
+    return get(backend).devices()
 
 
-_DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "paddle": ("paddlepaddle", "paddlepaddle-gpu")}
+def device_of(tensor) -> str:
+    """Where a tensor of any backend lies."""
+    return owner(tensor).device_of(tensor)
 
 
-def metadata_version(name: str) -> str | None:
-    """Version of an installed framework, read without importing it; None when it is not installed."""
-    from importlib import metadata  # here, because it takes a fifth of the time that labdl takes to import
+def to_device(tensor, name: str):
+    """The tensor on another device of its backend; itself when it lies there. Raises BackendError."""
+    backend = owner(tensor)
+    return backend.to_device(tensor, _known(backend, name))
 
-    for distribution in _DISTRIBUTIONS.get(name, (name,)):
-        try:
-            return metadata.version(distribution)
-        except metadata.PackageNotFoundError:
-            continue
-    return None
+
+def _known(backend, device: str, asked: config.Setting | None = None) -> str:
+    there = backend.devices()
+    found = next((d for d in (device, f"{device}:0") if d in there), None)
+    if found is None:
+        where = f" (asked for by {asked.origin})" if asked else ""
+        raise BackendError(f"{backend.name} has no device {device!r} here{where}: it has {', '.join(there)}")
+    return found
+
+
+def _place(backend: ModuleType, device: str, asked: config.Setting | None = None) -> None:
+    found = _known(backend, device, asked)
+    if found == backend.current_device():
+        return
+    try:
+        backend.set_device(found)
+    except RuntimeError:  # MindSpore fixes its device with the first operation
+        raise BackendError(
+            f"{backend.name} computes on {backend.current_device()} already and cannot change to {found} in this process: "
+            f"restart the kernel and call labdl.use({backend.name!r}, device={found!r}) first"
+        ) from None
 
 
 def spec_of(value) -> Spec:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 Size = int | None
 Shape = tuple[Size, ...]
 
-DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64", "complex64")
-_RANK = {name: rank for rank, name in enumerate(DTYPES)}
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+REALS = (*INTEGERS, *FLOATS)
+NUMBERS = (*REALS, *COMPLEX)
+DTYPES = ("bool", *NUMBERS, "string")
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Spec:
         if any(n is not None and n < 0 for n in sizes):
             raise ValueError(f"a shape has sizes of 0 or more, or None for unknown, received {self.shape}")
         object.__setattr__(self, "shape", sizes)
-        if self.dtype not in _RANK:
+        if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, received {self.dtype!r}")
 
     @property
@@ -51,7 +56,7 @@ def as_spec(value, dtype: str = "float32") -> Spec:
         return value
     if isinstance(value, list | tuple):
         return Spec(tuple(value), dtype)
-    return Spec(tuple(value.shape), str(value.dtype).rsplit(".", 1)[-1].lower())
+    return Spec(tuple(value.shape), dtype_name(value.dtype))
 
 
 def show(shape: Sequence[Size]) -> str:
@@ -59,9 +64,59 @@ def show(shape: Sequence[Size]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def promote(*dtypes: str) -> str:
-    """The common dtype of several operands (Python Array API, plus int with float giving the float)."""
-    return max(dtypes, key=_RANK.__getitem__)
+def dtype_name(dtype) -> str:
+    """LabDL's name of a NumPy dtype (or of one that prints like it); text of any length is "string"."""
+    return (
+        "string"
+        if getattr(dtype, "kind", "") in "OSU" and hasattr(dtype, "kind")
+        else str(dtype).rsplit(".", 1)[-1].lower()
+    )
+
+
+def _kind(dtype: str) -> int:
+    return 0 if dtype == "bool" else 1 if dtype in INTEGERS else 2 if dtype in FLOATS else 3 if dtype in COMPLEX else 4
+
+
+_WIDTH = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4,
+          "float16": 0, "bfloat16": 0, "float32": 1, "float64": 2, "complex64": 1, "complex128": 2}  # fmt: skip
+
+
+@functools.cache
+def _common(a: str, b: str) -> str:
+    if a == b:
+        return a
+    if "string" in (a, b):
+        raise TypeError(f"strings do not mix with {a if b == 'string' else b}")
+    low, high = sorted((a, b), key=lambda d: (_kind(d), _WIDTH.get(d, 0)))
+    if _kind(low) < _kind(high):
+        return "complex128" if (low, high) == ("float64", "complex64") else high
+    if (low, high) == ("uint8", "int8"):
+        return "int16"
+    return "float32" if _WIDTH[low] == _WIDTH[high] else high
+
+
+def promote(*operands) -> str:
+    """The dtype in which operands meet: names of dtypes and Python numbers.
+
+    As the Python Array API standard says, and where that leaves it open as PyTorch does: integers beside floats give the
+    floats' dtype, a Python number takes the tensors' dtype unless its kind is higher: then it counts as int64, float32 or
+    complex64. The number of axes never matters. Raises TypeError for strings beside numbers.
+    """
+    dtypes = [v for v in operands if isinstance(v, str)]
+    result = functools.reduce(_common, dtypes) if dtypes else "bool"
+    for value in operands:
+        if isinstance(value, str):
+            continue
+        kind, default = _NUMBERS[bool if isinstance(value, bool) else int if isinstance(value, int)
+                                 else float if isinstance(value, float) else complex]  # fmt: skip
+        if kind > _kind(result):
+            result = _common(result, default)
+        elif result == "string":
+            raise TypeError(f"strings do not mix with the number {value!r}")
+    return result
+
+
+_NUMBERS = {bool: (0, "bool"), int: (1, "int64"), float: (2, "float32"), complex: (3, "complex64")}
 
 
 def broadcast(*shapes: Sequence[Size]) -> Shape:
@@ -88,13 +143,14 @@ def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     return tuple(a % ndim for a in axes)
 
 
-def per_axis(value, rank: int, what: str) -> tuple[int, ...]:
-    """A size for each spatial axis from one integer or a sequence of ``rank`` integers."""
-    if isinstance(value, int):
-        return (value,) * rank
-    if len(value) != rank:
+def per_axis(value, rank: int, what: str, least: int = 1) -> tuple[int, ...]:
+    """A size for each spatial axis from one integer or a sequence of ``rank`` integers, none below ``least``."""
+    sizes = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(sizes) != rank:
         raise ValueError(f"{what} wants one integer or {rank} of them, received {value!r}")
-    return tuple(value)
+    if sizes and min(sizes) < least:
+        raise ValueError(f"{what} wants integers of {least} or more, received {value!r}")
+    return sizes
 
 
 def pad_pairs(padding, sizes: Sequence[Size], kernel, stride, dilation) -> tuple[tuple[int, int], ...]:
@@ -103,9 +159,6 @@ def pad_pairs(padding, sizes: Sequence[Size], kernel, stride, dilation) -> tuple
     ``"same"`` follows TensorFlow (output size ceil(n / stride), the extra element after), and PyTorch where stride is 1;
     an integer or one integer an axis pads both ends alike; a pair an axis gives both ends.
     """
-    rank = len(kernel)
-    if padding == "valid":
-        return ((0, 0),) * rank
     if padding == "same":
         pairs = []
         for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True):
@@ -115,9 +168,15 @@ def pad_pairs(padding, sizes: Sequence[Size], kernel, stride, dilation) -> tuple
             total = reach - 1 if s == 1 else max((-(-n // s) - 1) * s + reach - n, 0)  # type: ignore[operator]
             pairs.append((total // 2, total - total // 2))
         return tuple(pairs)
+    return _explicit_pairs(padding, len(kernel))
+
+
+def _explicit_pairs(padding, rank: int) -> tuple[tuple[int, int], ...]:
+    if padding == "valid":
+        return ((0, 0),) * rank
     if isinstance(padding, int):
         return ((padding, padding),) * rank
-    if len(padding) != rank:
+    if isinstance(padding, str) or len(padding) != rank:
         raise ValueError(f'padding wants "same", "valid", an integer or {rank} of them, received {padding!r}')
     return tuple((p, p) if isinstance(p, int) else (p[0], p[1]) for p in padding)
 
@@ -138,5 +197,36 @@ def window_sizes(sizes, kernel, stride, padding, dilation, ceil_mode: bool = Fal
         out = (-(-span // s) if ceil_mode else span // s) + 1
         if ceil_mode and (out - 1) * s >= n + before:
             out -= 1  # PyTorch: a window must start inside the input or its left padding
+        result.append(out)
+    return tuple(result)
+
+
+def crop_pairs(padding, kernel, stride, dilation, output_padding=0) -> tuple[tuple[int, int], ...]:
+    """What a transposed convolution cuts off before and after each spatial axis of (n - 1) * stride + reach elements.
+
+    Below zero, so many zeros are appended instead. ``"same"`` leaves n * stride elements, as the gradient of a "same"
+    convolution with that stride does. Any other padding is what the convolution would have added.
+    """
+    rank = len(kernel)
+    pairs = []
+    for at, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
+        reach = d * (k - 1) + 1
+        before = max(reach - s, 0) // 2
+        pairs.append((before, reach - s - before) if padding == "same" else _explicit_pairs(padding, rank)[at])
+    extra = per_axis(output_padding, rank, "output_padding", 0)
+    for e, s, d in zip(extra, stride, dilation, strict=True):
+        if e >= max(s, d):
+            raise ValueError(f"output_padding must be smaller than stride or dilation, received {output_padding!r}")
+    return tuple((before, after - e) for (before, after), e in zip(pairs, extra, strict=True))
+
+
+def transposed_sizes(sizes, kernel, stride, padding, dilation, output_padding=0) -> Shape:
+    """Spatial output sizes of a transposed convolution (PyTorch's formula)."""
+    pairs = crop_pairs(padding, kernel, stride, dilation, output_padding)
+    result: list[Size] = []
+    for n, k, s, d, (before, after) in zip(sizes, kernel, stride, dilation, pairs, strict=True):
+        out = None if n is None else (n - 1) * s + d * (k - 1) + 1 - before - after
+        if out is not None and out < 1:
+            raise ValueError(f"a transposed convolution of {n} elements leaves nothing after padding {padding!r}")
         result.append(out)
     return tuple(result)

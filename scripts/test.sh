@@ -16,6 +16,7 @@ stage library "$python" -m pytest tests/core tests/lab
 for backend in $BACKENDS; do
   stage "backend $backend" "$python" -m pytest tests/backend --backend "$backend"
 done
+stage "import orders" "$python" -m pytest tests/orders
 stage parity "$python" -m pytest tests/parity
 stage notebooks "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks
 stage browser "$python" -m pytest tests/browser

@@ -11,10 +11,16 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 - ``train_function(forward, variables, optimizer, compiled)``: a step ``(x, y) -> (loss, output)`` that updates in place;
 - ``evaluate_function(forward, compiled)``: ``forward`` without gradients;
 - ``gradients(function, values)``: ``(result, gradients)`` of a scalar function of native tensors;
-- ``finite(variables)``: the index of the first variable with a value that is not finite, or None.
+- ``finite(variables)``: the index of the first variable with a value that is not finite, or None;
+- ``devices()``: the devices that are there, named "cpu", "cuda:0", "ascend:0", "mps", "xpu:0" whatever the framework calls
+  them; ``current_device()`` and ``set_device(name)``: where ``tensor`` and ``variable`` make new ones (RuntimeError where
+  it is too late to change); ``device_of(t)`` and ``to_device(t, name)``;
+- ``host_function(bind)``: for custom operators, ``native(options)``, a differentiable function of native tensors that calls
+  the NumPy functions of ``bind(options)`` (see `labdl.ops.host.HostFunction`), eager and in the framework's compilers.
 """
 
-from labdl.dispatch import available, default, get, load, use
-from labdl.dispatch import installed_backends as installed
+from labdl.dispatch import default, device_of, devices, get, load, to_device, use
+from labdl.frameworks import available
+from labdl.frameworks import installed_backends as installed
 
-__all__ = ["available", "default", "get", "installed", "load", "use"]
+__all__ = ["available", "default", "device_of", "devices", "get", "installed", "load", "to_device", "use"]

@@ -170,6 +170,7 @@ def _constant(operator: str, name: str, value):
 
 class _SymbolInterpreter:
     name = "symbol"
+    precedence = 4
 
     def implementation(self, entry: Operator):
         def record(*args, **kwargs):

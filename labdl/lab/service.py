@@ -8,7 +8,7 @@ import time
 from pathlib import PurePosixPath
 from typing import Any
 
-from labdl import dispatch
+from labdl import frameworks
 from labdl.data import SOURCES
 from labdl.errors import ConfigError, LabDLError
 from labdl.graph.check import check as check_graph
@@ -74,8 +74,8 @@ def datasets() -> dict[str, Any]:
     """What the Train panel offers; no framework is imported to find out."""
     found = [{"name": name, "summary": s.summary, "input_shape": list(s.input_shape), "classes": s.classes,
               "samples": s.samples} for name, s in SOURCES.items()]  # fmt: skip
-    frameworks = [n for n in dispatch.PREFERENCE if n != "numpy"]
-    offered = [{"name": n, "version": dispatch.metadata_version(n), "problem": dispatch.problem(n)} for n in frameworks]
+    offered = [{"name": n, "version": frameworks.metadata_version(n), "problem": frameworks.problem(n)}
+               for n in frameworks.PREFERENCE if n != "numpy"]  # fmt: skip
     usable = next((b["name"] for b in offered if b["problem"] is None), None)
     defaults = {"backend": usable, "dataset": found[0]["name"], "optimizer": "adam", "learning_rate": 0.003, "epochs": 20,
                 "batch_size": 32}  # fmt: skip
@@ -99,7 +99,7 @@ def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r}")
         chosen[key] = value
-    for key, allowed in (("backend", dispatch.NAMES), ("dataset", SOURCES), ("optimizer", OPTIMIZERS)):
+    for key, allowed in (("backend", frameworks.NAMES), ("dataset", SOURCES), ("optimizer", OPTIMIZERS)):
         if chosen[key] not in allowed:
             raise ConfigError(f"{key} wants one of {', '.join(allowed)}, received {chosen[key]!r}")
     for key in ("learning_rate", "epochs", "batch_size"):

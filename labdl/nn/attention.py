@@ -33,7 +33,7 @@ class MultiHeadAttention(Module):
 
     def _split(self, x):
         features = x.shape[-1]
-        return ops.permute(ops.reshape(x, (-1, self._steps(x), self.heads, features // self.heads)), (0, 2, 1, 3))
+        return ops.permute_dims(ops.reshape(x, (-1, self._steps(x), self.heads, features // self.heads)), (0, 2, 1, 3))
 
     @staticmethod
     def _steps(x) -> int:
@@ -49,5 +49,5 @@ class MultiHeadAttention(Module):
             self._split(self.value(source)),
             causal=self.causal,
         )
-        joined = ops.reshape(ops.permute(heads, (0, 2, 1, 3)), (-1, x.shape[1], x.shape[-1]))
+        joined = ops.reshape(ops.permute_dims(heads, (0, 2, 1, 3)), (-1, x.shape[1], x.shape[-1]))
         return ops.dropout(self.projection(joined), self.rate, training=self.training)

@@ -12,6 +12,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.nn import initialisers
+from labdl.ops.infix import scope
 from labdl.spec import Spec, as_spec
 
 
@@ -101,9 +102,14 @@ class Module:
         """Make the parameters whose shape depends on the inputs; called once, before the first forward."""
 
     def __call__(self, *inputs, **options):
-        if self._ready:
-            return self.forward(*inputs, **options)
-        return self._observed(*inputs, **options)
+        forward = self.forward if self._ready else self._observed
+        if scope.on:
+            return forward(*inputs, **options)
+        scope.on = True  # a forward's infix operators mean the same on every framework
+        try:
+            return forward(*inputs, **options)
+        finally:
+            scope.on = False
 
     def _observed(self, *inputs, **options):
         """The slow path: shapes are wanted, a trace is being taken, or the model has not been built yet."""

@@ -48,4 +48,4 @@ class Permute(Module):
     axes: tuple[Whole, ...]
 
     def forward(self, x):
-        return ops.permute(x, self.axes)
+        return ops.permute_dims(x, self.axes)

@@ -1,298 +1,303 @@
-"""Element-wise arithmetic, functions and comparisons (Python Array API standard)."""
+"""Arithmetic, rounding, powers and logarithms, element by element (Python Array API standard)."""
 
 import numpy as np
 
 from labdl.ops import rules
-from labdl.ops.operator import bools, case, floats, ints, operator
+from labdl.ops.comparison import *  # noqa: F403  (other files find all elementary functions here)
+from labdl.ops.comparison import equal, where
+from labdl.ops.operator import (
+    FLOATS,
+    FLOATS_AND_COMPLEX,
+    INTEGERS,
+    NUMBERS,
+    NUMBERS_AND_BOOL,
+    REALS,
+    REALS_AND_BOOL,
+    case,
+    floats,
+    operator,
+    values,
+)
+from labdl.ops.trigonometry import *  # noqa: F403
+from labdl.ops.trigonometry import _fractions
 
-_PAIR = (case(floats(2, 3), floats(2, 3)), case(floats(2, 1, 3), floats(4, 1)), case(floats(3), 2.0))
-_APART = (case(floats(2, 3), floats(2, 3, low=0.5)), case(floats(3), 2.0))
+_PAIR = (
+    case(floats(2, 3), floats(2, 3)),
+    case(floats(2, 1, 3), floats(4, 1)),
+    case(floats(3), 2.0),
+    case(2, floats(3)),
+)
+_APART = (case(floats(2, 3), floats(2, 3, low=0.5)), case(floats(2, 1, 3), floats(4, 1, low=-2, high=-0.5)),
+          case(floats(3), 2.0), case(2.0, floats(3, low=0.5)))  # fmt: skip
 _ANY = (case(floats(2, 3)), case(floats()))
 _POSITIVE = (case(floats(2, 3, low=0.1)),)
 _UNIT = (case(floats(2, 3, low=-0.9, high=0.9)),)
-_COMPARED = (case(ints(3, 4), ints(3, 4)), case(floats(3, 1), floats(4)))
-_LOGICAL = (case(bools(3, 4), bools(4)),)
+_INTEGERS = (case(values(2, 3, low=1, high=99), values(2, 3, low=1, high=99)), case(values(2, 1, low=-9, high=9), values(4)),
+             case(values(4), 6))  # fmt: skip
 
 
-@operator(rules.binary, *_PAIR)
+# -- arithmetic
+
+
+@operator(rules.binary, *_PAIR, takes=NUMBERS_AND_BOOL)
 def add(x, y, /):
-    """Sum of two tensors, element by element."""
+    """Sum of two tensors, element by element; logical or of booleans."""
     return np.add(x, y)
 
 
-@operator(rules.binary, *_PAIR)
+@operator(rules.binary, *_PAIR, takes=NUMBERS)
 def subtract(x, y, /):
     """Difference of two tensors, element by element."""
     return np.subtract(x, y)
 
 
-@operator(rules.binary, *_PAIR)
+@operator(rules.binary, *_PAIR, takes=NUMBERS_AND_BOOL)
 def multiply(x, y, /):
-    """Product of two tensors, element by element."""
+    """Product of two tensors, element by element; logical and of booleans."""
     return np.multiply(x, y)
 
 
-@operator(rules.division, *_APART)
+@operator(rules.division, *_APART, takes=NUMBERS)
 def divide(x, y, /):
-    """Quotient of two tensors, element by element."""
+    """Quotient of two tensors, element by element; of integers it is float32."""
     return np.divide(x, y)
 
 
-@operator(rules.binary, *_APART, differentiable=False)
+@operator(rules.binary, *_APART, takes=REALS, differentiable=False)
 def floor_divide(x, y, /):
-    """Largest integer not above the quotient, element by element."""
+    """Largest integer not above the quotient, element by element; integers must not be divided by zero."""
     return np.floor_divide(x, y)
 
 
-@operator(rules.binary, *_APART, differentiable=False)
+@operator(rules.binary, *_APART, takes=REALS)
 def remainder(x, y, /):
-    """Remainder of floor division; it has the sign of the divisor."""
+    """Remainder of floor division, with the sign of the divisor; integers must not be divided by zero."""
     return np.remainder(x, y)
 
 
-@operator(rules.binary, case(floats(2, 3, low=0.2), floats(2, 3)), case(floats(3, low=0.2), 2.0))
-def power(x, y, /):
-    """``x`` to the power of ``y``, element by element."""
+@operator(rules.binary, *_APART, takes=REALS)
+def fmod(x, y, /):
+    """Remainder of division rounded towards zero, with the sign of the dividend (C's ``fmod``)."""
+    return np.fmod(x, y)
+
+
+@operator(rules.binary, case(floats(2, 3, low=0.2), floats(2, 3, low=0)), case(floats(4, 1, low=0.2), floats(3, low=2, high=2)),
+          case(floats(3, low=0.2), -1.5), case(floats(3), 2), case(2.0, floats(3)), takes=NUMBERS)  # fmt: skip
+def pow(x, y, /):
+    """``x`` to the power of ``y``, element by element; integers have no negative powers."""
     return np.power(x, y)
 
 
-@operator(rules.binary, *_PAIR[:2])
+@operator(rules.binary, *_PAIR[:3], takes=REALS)
 def maximum(x, y, /):
-    """The larger of two tensors, element by element."""
+    """The larger of two tensors, element by element; NaN where either is."""
     return np.maximum(x, y)
 
 
-@operator(rules.binary, *_PAIR[:2])
+@operator(rules.binary, *_PAIR[:3], takes=REALS)
 def minimum(x, y, /):
-    """The smaller of two tensors, element by element."""
+    """The smaller of two tensors, element by element; NaN where either is."""
     return np.minimum(x, y)
 
 
-@operator(rules.elementwise, *_ANY)
+@operator(rules.elementwise, *_ANY, takes=NUMBERS)
 def negative(x, /):
     """The negative of each element."""
     return np.negative(x)
 
 
-@operator(rules.elementwise, case(floats(2, 3, low=0.1)), case(floats(2, 3, low=-2, high=-0.1)))
+@operator(None, *_ANY, takes=NUMBERS)
+def positive(x, /):
+    """The elements as they are."""
+    return x
+
+
+@operator(rules.real, case(floats(2, 3, low=0.1)), case(floats(2, 3, low=-2, high=-0.1)), takes=NUMBERS)
 def abs(x, /):
     """Absolute value of each element."""
     return np.abs(x)
 
 
-@operator(rules.elementwise, *_ANY, differentiable=False)
+@operator(rules.elementwise, *_ANY, takes=NUMBERS, differentiable=False)
 def sign(x, /):
-    """-1, 0 or 1 by the sign of each element."""
-    return np.sign(x)
+    """-1, 0 or 1 by the sign of each element; complex numbers divided by their absolute value."""
+    return np.where(x == 0, x, x / np.abs(x)) if x.dtype.kind == "c" else np.sign(x)
 
 
-@operator(rules.floating, *_ANY)
-def exp(x, /):
-    """e to the power of each element."""
-    return np.exp(x)
-
-
-@operator(rules.floating, *_ANY)
-def expm1(x, /):
-    """exp(x) - 1, accurate for small x."""
-    return np.expm1(x)
-
-
-@operator(rules.floating, *_POSITIVE)
-def log(x, /):
-    """Natural logarithm of each element."""
-    return np.log(x)
-
-
-@operator(rules.floating, *_POSITIVE)
-def log1p(x, /):
-    """log(1 + x), accurate for small x."""
-    return np.log1p(x)
-
-
-@operator(rules.floating, *_POSITIVE)
-def log2(x, /):
-    """Logarithm to base 2 of each element."""
-    return np.log2(x)
-
-
-@operator(rules.floating, *_POSITIVE)
-def sqrt(x, /):
-    """Square root of each element."""
-    return np.sqrt(x)
-
-
-@operator(rules.floating, *_POSITIVE)
-def rsqrt(x, /):
-    """1 / sqrt(x) of each element."""
-    return 1 / np.sqrt(x)
-
-
-@operator(rules.elementwise, *_ANY)
+@operator(rules.elementwise, *_ANY, takes=NUMBERS)
 def square(x, /):
     """Square of each element."""
     return np.square(x)
 
 
-@operator(rules.floating, *_POSITIVE)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
 def reciprocal(x, /):
     """1 / x of each element."""
-    return 1 / x
+    return 1 / _fractions(x)
 
 
-@operator(rules.floating, *_ANY)
-def sin(x, /):
-    """Sine of each element, in radians."""
-    return np.sin(x)
+@operator(rules.clip, case(floats(3, 1), floats(4, low=-2, high=-0.5), floats(2, 1, 4, low=0.5)), case(floats(3, 4), -0.5, 1.0),
+          case(floats(3, 4), min=0), case(floats(3, 4), max=1), case(floats(3)), takes=REALS)  # fmt: skip
+def clip(x, /, min=None, max=None):
+    """Each element limited to the range from ``min`` to ``max``, numbers or tensors; either may be left out.
+
+    Where ``min`` is above ``max`` the result is ``max``.
+    """
+    return x if min is None and max is None else np.clip(x, min, max)
 
 
-@operator(rules.floating, *_ANY)
-def cos(x, /):
-    """Cosine of each element, in radians."""
-    return np.cos(x)
+@operator(
+    None, case(floats(2, 3), floats(2, 3), 0.3), case(floats(2, 1), floats(3), floats(2, 3)), takes=FLOATS_AND_COMPLEX
+)
+def lerp(x, y, weight, /):
+    """x + weight * (y - x): between two tensors by a number or a tensor of weights. Semantics: torch.lerp."""
+    return x + weight * (y - x)
 
 
-@operator(rules.floating, *_UNIT)
-def tan(x, /):
-    """Tangent of each element, in radians."""
-    return np.tan(x)
+@operator(None, case(floats(2, 3), floats(2, 3), floats(2, 3)), case(floats(3), floats(2, 1), floats(3), value=2),
+          takes=NUMBERS)  # fmt: skip
+def addcmul(x, y, z, /, *, value=1):
+    """x + value * y * z. Semantics: torch.addcmul."""
+    return x + (y * z if value == 1 else value * y * z)
 
 
-@operator(rules.floating, *_UNIT)
-def asin(x, /):
-    """Inverse sine of each element."""
-    return np.arcsin(x)
+@operator(None, case(floats(2, 3), floats(2, 3), floats(2, 3, low=0.5)),
+          case(floats(3), floats(2, 1), floats(3, low=0.5), value=0.5), takes=FLOATS_AND_COMPLEX)  # fmt: skip
+def addcdiv(x, y, z, /, *, value=1):
+    """x + value * y / z. Semantics: torch.addcdiv."""
+    return x + (y / z if value == 1 else value * y / z)
 
 
-@operator(rules.floating, *_UNIT)
-def acos(x, /):
-    """Inverse cosine of each element."""
-    return np.arccos(x)
+@operator(rules.binary, *_INTEGERS, takes=INTEGERS, differentiable=False)
+def gcd(x, y, /):
+    """Greatest common divisor, element by element; never negative, and that of 0 and 0 is 0."""
+    return np.gcd(x, y)
 
 
-@operator(rules.floating, *_ANY)
-def atan(x, /):
-    """Inverse tangent of each element."""
-    return np.arctan(x)
+@operator(None, *_INTEGERS[1:], case(values(3, high=1), values(3)), takes=INTEGERS, differentiable=False)
+def lcm(x, y, /):
+    """Least common multiple, element by element; never negative, and 0 where either is 0."""
+    return abs(floor_divide(x, maximum(gcd(x, y), 1)) * y)
 
 
-@operator(rules.floating, *_ANY)
-def sinh(x, /):
-    """Hyperbolic sine of each element."""
-    return np.sinh(x)
+# -- rounding and floating-point numbers
 
 
-@operator(rules.floating, *_ANY)
-def cosh(x, /):
-    """Hyperbolic cosine of each element."""
-    return np.cosh(x)
-
-
-@operator(rules.floating, *_ANY)
-def tanh(x, /):
-    """Hyperbolic tangent of each element."""
-    return np.tanh(x)
-
-
-@operator(rules.elementwise, *_ANY, differentiable=False)
+@operator(rules.elementwise, *_ANY, takes=REALS, differentiable=False)
 def floor(x, /):
-    """Largest integer not above each element."""
-    return np.floor(x)
+    """Largest integer not above each element, in the same dtype."""
+    return np.floor(x) if x.dtype.kind == "f" else x
 
 
-@operator(rules.elementwise, *_ANY, differentiable=False)
+@operator(rules.elementwise, *_ANY, takes=REALS, differentiable=False)
 def ceil(x, /):
-    """Smallest integer not below each element."""
-    return np.ceil(x)
+    """Smallest integer not below each element, in the same dtype."""
+    return np.ceil(x) if x.dtype.kind == "f" else x
 
 
-@operator(rules.elementwise, *_ANY, differentiable=False)
+@operator(rules.elementwise, *_ANY, takes=REALS, differentiable=False)
+def trunc(x, /):
+    """Each element without its fraction: the next integer towards zero, in the same dtype."""
+    return np.trunc(x) if x.dtype.kind == "f" else x
+
+
+@operator(rules.elementwise, *_ANY, takes=NUMBERS, differentiable=False)
 def round(x, /):
-    """Nearest integer of each element, halves to the even one."""
+    """Nearest integer of each element, halves to the even one; both parts of complex numbers."""
     return np.round(x)
 
 
-@operator(rules.elementwise, case(floats(3, 4), -0.5, 1.0), case(floats(3, 4), low=0.0))
-def clip(x, low=None, high=None):
-    """Each element limited to the range from ``low`` to ``high``; either may be left out."""
-    if low is None and high is None:
-        return np.asarray(x)
-    return np.clip(x, low, high)
+@operator(None, *_ANY)
+def frac(x, /):
+    """The fraction that `trunc` leaves, with the sign of each element. Semantics: torch.frac."""
+    return x - trunc(x)
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def equal(x, y, /):
-    """Whether elements are equal."""
-    return np.equal(x, y)
+@operator(rules.binary, case(floats(2, 3, low=0.1), floats(2, 3)), case(floats(2, 1, low=-2, high=-0.1), floats(3)),
+          case(floats(3, low=0.1), -1.0))  # fmt: skip
+def copysign(x, y, /):
+    """The size of ``x`` with the sign of ``y``, that of zeros included."""
+    return np.copysign(x, y)
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def not_equal(x, y, /):
-    """Whether elements differ."""
-    return np.not_equal(x, y)
+@operator(rules.binary, case(floats(2, 3), floats(2, 3)), case(floats(2, 1), floats(3)), takes=("float32", "float64"),
+          differentiable=False)  # fmt: skip
+def nextafter(x, y, /):
+    """The next number of the dtype after ``x`` towards ``y``."""
+    return np.nextafter(x, y)
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def less(x, y, /):
-    """Whether elements of ``x`` are less than those of ``y``."""
-    return np.less(x, y)
+@operator(None, case(floats(2, 3), floats(2, 3)), case(floats(2, 1), 0.5), takes=FLOATS, differentiable=False)
+def heaviside(x, y, /):
+    """0 where ``x`` is negative, 1 where it is positive, ``y`` where it is 0."""
+    return where(equal(x, 0), y, (sign(x) + 1) * 0.5)
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def less_equal(x, y, /):
-    """Whether elements of ``x`` are at most those of ``y``."""
-    return np.less_equal(x, y)
+@operator(rules.elementwise, case(floats(2, 3)), case(floats(2, 3), nan=1.0, posinf=2.0, neginf=-2.0),
+          takes=("float32", "float64"))  # fmt: skip
+def nan_to_num(x, /, *, nan=0.0, posinf=None, neginf=None):
+    """NaN and infinities replaced by numbers; those left out are the largest and the least of the dtype."""
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def greater(x, y, /):
-    """Whether elements of ``x`` are greater than those of ``y``."""
-    return np.greater(x, y)
+# -- powers, exponentials and logarithms
 
 
-@operator(rules.comparison, *_COMPARED, differentiable=False)
-def greater_equal(x, y, /):
-    """Whether elements of ``x`` are at least those of ``y``."""
-    return np.greater_equal(x, y)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def sqrt(x, /):
+    """Square root of each element."""
+    return np.sqrt(_fractions(x))
 
 
-@operator(rules.comparison, *_LOGICAL, differentiable=False)
-def logical_and(x, y, /):
-    """Logical and of boolean tensors."""
-    return np.logical_and(x, y)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def rsqrt(x, /):
+    """1 / sqrt(x) of each element."""
+    return 1 / np.sqrt(_fractions(x))
 
 
-@operator(rules.comparison, *_LOGICAL, differentiable=False)
-def logical_or(x, y, /):
-    """Logical or of boolean tensors."""
-    return np.logical_or(x, y)
+@operator(rules.floating, *_ANY, takes=NUMBERS_AND_BOOL)
+def exp(x, /):
+    """e to the power of each element."""
+    return np.exp(_fractions(x))
 
 
-@operator(rules.comparison, *_LOGICAL, differentiable=False)
-def logical_xor(x, y, /):
-    """Logical exclusive or of boolean tensors."""
-    return np.logical_xor(x, y)
+@operator(rules.floating, *_ANY, takes=REALS_AND_BOOL)
+def exp2(x, /):
+    """2 to the power of each element."""
+    return np.exp2(_fractions(x))
 
 
-@operator(rules.boolean, case(bools(3, 4)), differentiable=False)
-def logical_not(x, /):
-    """Logical not of a boolean tensor."""
-    return np.logical_not(x)
+@operator(rules.floating, *_ANY, takes=NUMBERS_AND_BOOL)
+def expm1(x, /):
+    """exp(x) - 1, accurate for small x."""
+    return np.expm1(_fractions(x))
 
 
-@operator(rules.boolean, case(floats(3, 4)), differentiable=False)
-def isfinite(x, /):
-    """Whether elements are neither infinite nor NaN."""
-    return np.isfinite(x)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def log(x, /):
+    """Natural logarithm of each element."""
+    return np.log(_fractions(x))
 
 
-@operator(rules.boolean, case(floats(3, 4)), differentiable=False)
-def isnan(x, /):
-    """Whether elements are NaN."""
-    return np.isnan(x)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def log1p(x, /):
+    """log(1 + x), accurate for small x."""
+    return np.log1p(_fractions(x))
 
 
-@operator(rules.selection, case(bools(3, 4), floats(3, 4), floats(4)), differentiable=False)
-def where(condition, x, y, /):
-    """Elements of ``x`` where the condition holds, of ``y`` elsewhere."""
-    return np.where(condition, x, y)
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def log2(x, /):
+    """Logarithm to base 2 of each element."""
+    return np.log2(_fractions(x))
+
+
+@operator(rules.floating, *_POSITIVE, takes=NUMBERS_AND_BOOL)
+def log10(x, /):
+    """Logarithm to base 10 of each element."""
+    return np.log10(_fractions(x))
+
+
+@operator(rules.division, *_PAIR, takes=REALS)
+def logaddexp(x, y, /):
+    """log(exp(x) + exp(y)), element by element, without overflow."""
+    return np.logaddexp(_fractions(x), _fractions(y))

@@ -1,18 +1,31 @@
-"""Neural operators: convolution, pooling, normalisation, dropout, embedding, attention, recurrence (PyTorch's semantics)."""
-
-import math
-from typing import Any
+"""Linear layers, dropout and embedding (PyTorch's semantics)."""
 
 import numpy as np
 
+from labdl import dispatch
 from labdl.ops import rules
-from labdl.ops.activation import sigmoid, softmax
-from labdl.ops.array import permute, split, stack, zeros_like
-from labdl.ops.linalg import matmul
-from labdl.ops.math import rsqrt, square, tanh, where
+from labdl.ops.array import astype, expand_dims, ones_like, permute_dims, reshape
+from labdl.ops.comparison import greater, greater_equal, where
+from labdl.ops.math import add, multiply
 from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.products import matmul
+from labdl.ops.random import random_uniform_like
+from labdl.ops.reduction import max as largest
 from labdl.ops.reduction import mean
-from labdl.spec import pad_pairs, per_axis
+from labdl.ops.reduction import sum as total
+
+
+@operator(rules.tensor_like, case(floats(2, 3), floats(4)), case(floats(2), ints(2, 3), dtype="int64"),
+          case(floats(2), ints(3)), differentiable=False, composite=True)  # fmt: skip
+def tensor_like(x, values, dtype=None):
+    """Constant numbers beside a tensor: on its backend, in its dtype or the one given.
+
+    ``values`` is a NumPy array. Operators that are written with others make their tables by it.
+    """
+    owner, dtype = dispatch.owner(x), dtype or dispatch.spec_of(x).dtype
+    if isinstance(values, np.ndarray) and hasattr(owner, "tensor"):
+        values = owner.tensor(values.astype("float32" if dtype in ("float16", "bfloat16") else dtype))
+    return astype(values, dtype)
 
 
 @operator(rules.linear, case(floats(2, 3), floats(3, 4), floats(4)), case(floats(2, 5, 3), floats(3, 4)))
@@ -22,158 +35,83 @@ def linear(x, kernel, bias=None):
     return y if bias is None else y + bias
 
 
-def _windows(x, window, stride, dilation):
-    """View (N, C, out..., window...) of a channels-first array that is padded already."""
-    rank = len(window)
-    reach = [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
-    axes: Any = tuple(range(2, 2 + rank))
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=axes)
-    steps = (slice(None), slice(None), *(slice(None, None, s) for s in stride))
-    return view[(*steps, *(slice(None, None, d) for d in dilation))]
+@operator(rules.bilinear, case(floats(2, 3), floats(2, 4), floats(5, 3, 4), floats(5)),
+          case(floats(2, 3, 2), floats(2, 3, 2), floats(1, 2, 2)), composite=True)  # fmt: skip
+def bilinear(x, y, kernel, bias=None):
+    """x · kernel[o] · y + bias[o] over the last axes, for each output o; kernel (out, in1, in2), bias (out,).
 
-
-def _conv(rank: int, name: str, samples):
-    def conv(x, kernel, bias=None, *, stride=1, padding=0, dilation=1, groups=1, data_format="channels_first"):
-        if data_format == "channels_last":
-            x = np.moveaxis(x, -1, 1)
-        window = kernel.shape[2:]
-        stride, dilation = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
-        pairs = pad_pairs(padding, x.shape[2:], window, stride, dilation)
-        view = _windows(np.pad(x, ((0, 0), (0, 0), *pairs)), window, stride, dilation)
-        out = kernel.shape[0] // groups
-        parts = []
-        for g, part in enumerate(np.split(view, groups, axis=1)):
-            axes = [1, *range(2 + rank, 2 + 2 * rank)]
-            parts.append(np.tensordot(part, kernel[g * out : (g + 1) * out], (axes, [1, *range(2, 2 + rank)])))
-        y = np.concatenate(parts, axis=-1)
-        if bias is not None:
-            y = y + bias
-        return y if data_format == "channels_last" else np.moveaxis(y, -1, 1)
-
-    axes = ("L", "H, W", "D, H, W")[rank - 1]
-    conv.__name__ = conv.__qualname__ = name
-    conv.__doc__ = f"""{rank}-d convolution (cross-correlation) of x (N, C, {axes}) with kernel (out, in / groups, {axes}).
-
-    ``padding`` is "same", "valid", an integer, one integer an axis, or a pair (before, after) an axis.
-    ``data_format="channels_last"`` takes and gives (N, {axes}, C). Semantics: torch.nn.functional.{name}."""
-    return operator(rules.conv(rank), *samples)(conv)
-
-
-conv1d = _conv(1, "conv1d", [
-    case(floats(2, 3, 8), floats(4, 3, 3), floats(4), stride=2, padding=1),
-    case(floats(2, 8, 4), floats(4, 2, 3), dilation=2, groups=2, data_format="channels_last"),
-])  # fmt: skip
-conv2d = _conv(2, "conv2d", [
-    case(floats(2, 3, 6, 7), floats(4, 3, 3, 3), floats(4), padding="same"),
-    case(floats(2, 3, 6, 7), floats(4, 3, 3, 2), stride=2, padding="same"),
-    case(floats(2, 4, 6, 7), floats(4, 1, 3, 3), groups=4, padding=((1, 0), (2, 1))),
-    case(floats(2, 6, 7, 4), floats(6, 2, 3, 3), floats(6), groups=2, dilation=2, padding=2, data_format="channels_last"),
-    case(floats(1, 3, 9, 9), floats(2, 3, 3, 3), stride=(2, 3), padding=(1, 0)),
-])  # fmt: skip
-conv3d = _conv(3, "conv3d", [
-    case(floats(2, 3, 4, 5, 4), floats(4, 3, 2, 3, 2), floats(4), padding="same"),
-    case(floats(1, 4, 5, 4, 2), floats(2, 2, 3, 3, 2), stride=2, padding=1, data_format="channels_last"),
-])  # fmt: skip
-
-
-def _pool(rank: int, kind: str, samples):
-    name = f"{kind}_pool{rank}d"
-    largest = kind == "max"
-
-    def pool(x, kernel_size, *, stride=None, padding=0, ceil_mode=False, data_format="channels_first"):
-        if data_format == "channels_last":
-            x = np.moveaxis(x, -1, 1)
-        window = per_axis(kernel_size, rank, "kernel_size")
-        stride = window if stride is None else per_axis(stride, rank, "stride")
-        pairs = pad_pairs(padding, x.shape[2:], window, stride, (1,) * rank)
-        sizes: Any = rules.window_sizes(x.shape[2:], window, stride, padding, (1,) * rank, ceil_mode)
-        # ceil_mode lets the last window hang over: fill what it misses
-        over = [max(0, (o - 1) * s + k - n - b - a)
-                for o, s, k, n, (b, a) in zip(sizes, stride, window, x.shape[2:], pairs, strict=True)]  # fmt: skip
-        full = ((0, 0), (0, 0), *((b, a + e) for (b, a), e in zip(pairs, over, strict=True)))
-        inner = tuple(range(-rank, 0))
-        if largest:
-            y = _windows(np.pad(x, full, constant_values=-np.inf), window, stride, (1,) * rank).max(inner)
-        else:
-            total = _windows(np.pad(x, full), window, stride, (1,) * rank).sum(inner)
-            # the border of padding="same" does not count (TensorFlow), explicit padding does (PyTorch)
-            counted = np.pad(np.ones((1, 1, *x.shape[2:])), ((0, 0), (0, 0), *pairs),
-                             constant_values=0.0 if padding == "same" else 1.0)  # fmt: skip
-            counted = np.pad(counted, ((0, 0), (0, 0), *((0, e) for e in over)))
-            y = total / _windows(counted, window, stride, (1,) * rank).sum(inner)
-        y = y.astype(x.dtype)
-        return np.moveaxis(y, 1, -1) if data_format == "channels_last" else y
-
-    pool.__name__ = pool.__qualname__ = name
-    what = "Largest element" if largest else "Mean"
-    pool.__doc__ = f"""{what} of each window over the {rank} spatial axes of x (N, C, ...).
-
-    ``stride`` is the window's size when left out; ``padding`` as in `conv{rank}d`, at most half a window.
-    {"Padding counts as minus infinity." if largest else 'Explicit padding counts as zeros, "same" padding does not count.'}
-    Semantics: torch.nn.functional.{name}."""
-    return operator(rules.pool(rank, f"{kind}_pool"), *samples)(pool)
-
-
-max_pool1d = _pool(1, "max", [case(floats(2, 3, 8), 2), case(floats(2, 3, 7), 3, stride=2, padding=1)])
-max_pool2d = _pool(2, "max", [
-    case(floats(2, 3, 6, 8), 2),
-    case(floats(2, 3, 7, 7), 3, stride=2, padding=1),
-    case(floats(2, 7, 6, 3), (3, 2), stride=2, padding="same", data_format="channels_last"),
-    case(floats(1, 2, 6, 6), 3, stride=2, ceil_mode=True),
-])  # fmt: skip
-max_pool3d = _pool(3, "max", [case(floats(1, 2, 4, 4, 6), 2)])
-avg_pool1d = _pool(1, "avg", [case(floats(2, 3, 8), 2)])
-avg_pool2d = _pool(2, "avg", [
-    case(floats(2, 3, 6, 8), 2),
-    case(floats(2, 3, 7, 7), 3, stride=2, padding=1),
-    case(floats(2, 7, 7, 3), 3, stride=2, padding="same", data_format="channels_last"),
-])  # fmt: skip
-avg_pool3d = _pool(3, "avg", [case(floats(1, 2, 4, 4, 6), 2)])
-
-
-@operator(rules.batch_norm,
-          case(floats(6, 3), floats(3), floats(3), floats(3), floats(3, low=0.5)),
-          case(floats(4, 3, 5), floats(3), floats(3), floats(3), floats(3, low=0.5), training=True),
-          case(floats(4, 5, 2, 3), floats(3), floats(3), floats(3), floats(3, low=0.5), training=True, axis=-1),
-          case(floats(4, 3, 5, 2), floats(3), floats(3), floats(3), floats(3, low=0.5), training=False))  # fmt: skip
-def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
-    """Batch normalisation over all axes but ``axis`` (Ioffe & Szegedy, 2015).
-
-    In training the batch's own statistics normalise, and ``mean`` and ``variance`` (variables of the backend) move
-    towards them in place by ``momentum``, the variance with the unbiased estimate. Semantics: torch.nn.functional.batch_norm.
+    Semantics: torch.nn.functional.bilinear.
     """
-    axes = tuple(a for a in range(x.ndim) if a != axis % x.ndim)
-    wide = tuple(-1 if a == axis % x.ndim else 1 for a in range(x.ndim))
-    m, v = mean, variance
-    if training:
-        m, v = np.mean(x, axis=axes), np.var(x, axis=axes)
-        count = x.size // x.shape[axis]
-        mean += momentum * (m - mean)
-        variance += momentum * (v * count / max(count - 1, 1) - variance)
-    factor = scale / np.sqrt(v + epsilon)
-    return x * factor.reshape(wide) + (offset - m * factor).reshape(wide)
+    out, left, right = kernel.shape
+    lead = tuple(-1 if n is None else n for n in rules.bilinear(*map(dispatch.spec_of, (x, y, kernel))).shape[:-1])
+    flat = reshape(permute_dims(kernel, (1, 0, 2)), (left, out * right))
+    halves = reshape(matmul(x, flat), (*lead, out, right))
+    result = total(multiply(halves, expand_dims(y, -2)), axis=-1)
+    return result if bias is None else add(result, bias)
 
 
-@operator(None, case(floats(2, 3, 4), floats(4), floats(4)), case(floats(2, 3, 4), floats(3, 4), floats(3, 4)))
-def layer_norm(x, scale, offset, epsilon=1e-5):
-    """Normalisation over the last axes, as many as ``scale`` has (Ba et al., 2016)."""
-    axes = tuple(range(-len(scale.shape), 0))
-    centred = x - mean(x, axis=axes, keepdims=True)
-    return centred * rsqrt(mean(square(centred), axis=axes, keepdims=True) + epsilon) * scale + offset
+@operator(rules.maxout, case(floats(2, 6, 3), 2), case(floats(2, 4), 4, axis=-1), composite=True)
+def maxout(x, pieces, axis=1):
+    """The largest of each ``pieces`` neighbours along an axis, which becomes shorter by as much (Goodfellow et al., 2013)."""
+    at = axis % len(x.shape)
+    shape = tuple(-1 if n is None else n for n in rules.maxout(dispatch.spec_of(x), pieces, axis).shape)
+    return largest(reshape(x, (*shape[: at + 1], pieces, *shape[at + 1 :])), axis=at + 1)
 
 
-@operator(None, case(floats(2, 3, 4), floats(4)))
-def rms_norm(x, scale, epsilon=1e-6):
-    """x divided by its root mean square over the last axis, times scale (Zhang & Sennrich, 2019)."""
-    return x * rsqrt(mean(square(x), axis=-1, keepdims=True) + epsilon) * scale
-
-
-@operator(rules.elementwise, case(floats(2, 3), 0.5), case(floats(2, 3), 0.0, training=True))
+@operator(rules.dropout, case(floats(2, 3), 0.5), case(floats(2, 3), 0.0, training=True),
+          case(floats(4, 5), 0.4, training=True), composite=True, random=True)  # fmt: skip
 def dropout(x, rate, training=False):
     """In training, zero for a random share ``rate`` of the elements and x / (1 - rate) for the rest; else x."""
     if not training or rate == 0:
         return x
-    return np.where(np.random.random_sample(np.shape(x)) >= rate, x / (1 - rate), np.zeros_like(x))
+    kept = greater_equal(random_uniform_like(x), rate)
+    return where(kept, multiply(x, 1 / (1 - rate) if rate < 1 else 0.0), 0.0)
+
+
+@operator(rules.dropout_channels, case(floats(2, 3, 4), 0.5), case(floats(3, 4, 2, 2), 0.4, training=True),
+          case(floats(3, 2, 4), 0.4, training=True, data_format="channels_last"), composite=True, random=True)  # fmt: skip
+def dropout_channels(x, rate, training=False, data_format="channels_first"):
+    """In training, zero for a random share ``rate`` of the channels of x (N, C, ...) and x / (1 - rate) for the rest.
+
+    Semantics: torch.nn.functional.dropout1d to dropout3d (Tompson et al., 2015).
+    """
+    if not training or rate == 0:
+        return x
+    each, first = slice(None), slice(0, 1)
+    inner = (first,) * (len(x.shape) - 2)
+    index = (each, each, *inner) if data_format == "channels_first" else (each, *inner, each)
+    return multiply(x, dropout(ones_like(x[index]), rate, training=True))
+
+
+@operator(
+    rules.drop_path, case(floats(2, 3), 0.5), case(floats(5, 2, 3), 0.4, training=True), composite=True, random=True
+)
+def drop_path(x, rate, training=False):
+    """In training, zero for a random share ``rate`` of the samples of a batch and x / (1 - rate) for the rest.
+
+    Also called stochastic depth (Huang et al., 2016): put it before the sum of a residual block.
+    """
+    if not training or rate == 0:
+        return x
+    index = (slice(None), *(slice(0, 1),) * (len(x.shape) - 1))
+    return multiply(x, dropout(ones_like(x[index]), rate, training=True))
+
+
+@operator(rules.dropout, case(floats(2, 3), 0.5), case(floats(4, 5), 0.4, training=True), composite=True, random=True)
+def alpha_dropout(x, rate, training=False):
+    """Dropout that keeps mean and variance of what `selu` gives (Klambauer et al., 2017).
+
+    In training, a random share ``rate`` of the elements becomes selu's limit, then all are scaled and shifted.
+    Semantics: torch.nn.functional.alpha_dropout.
+    """
+    if not training or rate == 0:
+        return x
+    if rate == 1:
+        return multiply(x, 0.0)
+    limit = -1.7580993408473766
+    scale = ((1 - rate) * (1 + rate * limit**2)) ** -0.5
+    kept = greater(dropout(ones_like(x), rate, training=True), 0.0)
+    return add(multiply(where(kept, x, limit), scale), -scale * limit * rate)
 
 
 @operator(rules.embedding, case(ints(2, 3), floats(5, 4)))
@@ -182,45 +120,15 @@ def embedding(indices, table):
     return np.take(table, indices, axis=0)
 
 
-@operator(rules.elementwise, case(floats(2, 3, 4)), differentiable=False)
-def causal_mask(scores, /):
-    """Attention scores (..., queries, keys) with minus infinity where the key comes after the query."""
-    return np.where(np.tril(np.ones(scores.shape[-2:], dtype="bool")), scores, -np.inf)
+@operator(rules.embedding_bag, case(ints(2, 3), floats(5, 4)), case(ints(2, 3), floats(5, 4), mode="max"),
+          case(ints(3, 2), floats(5, 4), mode="sum"), case(ints(3, 2), floats(5, 4), floats(3, 2), mode="sum"),
+          composite=True)  # fmt: skip
+def embedding_bag(indices, table, weights=None, *, mode="mean"):
+    """Mean, sum or maximum of the table's rows at the positions (..., bag): (..., features).
 
-
-@operator(None, case(floats(2, 3, 4, 5), floats(2, 3, 6, 5), floats(2, 3, 6, 5)),
-          case(floats(2, 4, 5), floats(2, 4, 5), floats(2, 4, 5), causal=True))  # fmt: skip
-def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
-    """softmax(query · keyᵀ / sqrt(d)) · value over the last two axes (Vaswani et al., 2017).
-
-    ``mask`` is true where attention is allowed and broadcasts to (..., queries, keys); ``causal`` allows keys up to the
-    query's own position. Semantics: torch.nn.functional.scaled_dot_product_attention.
+    ``weights`` in the shape of ``indices`` multiply the rows of a sum. Semantics: torch.nn.functional.embedding_bag.
     """
-    last = tuple(range(len(key.shape)))
-    scores = matmul(query, permute(key, (*last[:-2], last[-1], last[-2]))) * (1 / math.sqrt(query.shape[-1]))
-    if causal:
-        scores = causal_mask(scores)
-    if mask is not None:
-        scores = where(mask, scores, -math.inf)
-    return matmul(softmax(scores, axis=-1), value)
-
-
-@operator(rules.lstm, case(floats(2, 4, 3), floats(3, 8), floats(2, 8), floats(8)),
-          case(floats(2, 3, 3), floats(3, 8), floats(2, 8), floats(8), floats(2, 2), floats(2, 2)), composite=True)  # fmt: skip
-def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None):
-    """Long short-term memory over x (N, steps, in): (outputs (N, steps, H), last hidden (N, H), last cell (N, H)).
-
-    kernel (in, 4H), recurrent_kernel (H, 4H) and bias (4H) hold the gates input, forget, candidate, output in this order,
-    as in torch.nn.LSTM and Keras (Hochreiter & Schmidhuber, 1997). The initial states are zero when left out.
-    """
-    size = recurrent_kernel.shape[0]
-    inputs = linear(x, kernel, bias)
-    zeros = zeros_like(inputs[:, 0, :size])
-    hidden, cell = zeros if hidden is None else hidden, zeros if cell is None else cell
-    outputs = []
-    for step in range(x.shape[1]):
-        i, f, g, o = split(inputs[:, step] + matmul(hidden, recurrent_kernel), 4, axis=-1)
-        cell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
-        hidden = sigmoid(o) * tanh(cell)
-        outputs.append(hidden)
-    return stack(outputs, axis=1), hidden, cell
+    rows = embedding(indices, table)
+    if weights is not None:
+        rows = multiply(rows, expand_dims(weights, -1))
+    return {"mean": mean, "sum": total, "max": largest}[mode](rows, axis=-2)

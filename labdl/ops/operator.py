@@ -4,51 +4,99 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labdl import dispatch
 from labdl.errors import BackendError
-from labdl.spec import Spec, as_spec
+from labdl.ops.infix import neutral
+from labdl.spec import COMPLEX, DTYPES, FLOATS, INTEGERS, NUMBERS, REALS, Spec, as_spec, promote
 
 OPERATORS: dict[str, Operator] = {}
+
+# What `takes=` names: dtypes of the tensors that an operator computes with.
+ANY = DTYPES
+NUMBERS_AND_BOOL = ("bool", *NUMBERS)
+REALS_AND_BOOL = ("bool", *REALS)
+INTEGERS_AND_BOOL = ("bool", *INTEGERS)
+FLOATS_AND_COMPLEX = (*FLOATS, *COMPLEX)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A random array for tests and docs: shape, dtype and range; drawn by whoever needs it."""
+    """A random array for tests and docs: shape, dtype and range; drawn by whoever needs it.
+
+    A ``free`` one stands for a tensor that the operator computes with, in any dtype that the operator takes; the others
+    are what they are: positions, masks.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     low: float = -2.0
     high: float = 2.0
+    free: bool = False
+    made: Callable[[np.ndarray], np.ndarray] | None = None  # what is made of drawn fractions: a symmetric matrix
 
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        if self.dtype == "bool":
+    def draw(self, rng: np.random.Generator, dtype: str | None = None) -> np.ndarray:
+        """The array, a free one in another dtype if that is given (bfloat16 as float32: NumPy has none)."""
+        dtype = dtype if dtype and self.free else self.dtype
+        if dtype == "bool":
             return rng.random(self.shape) < 0.5
-        if "int" in self.dtype:
-            return rng.integers(int(self.low), int(self.high), self.shape).astype(self.dtype)
-        return rng.uniform(self.low, self.high, self.shape).astype(self.dtype)
+        if dtype == "string":
+            return np.array(["b", "a", "c", ""])[rng.integers(0, 4, self.shape)]
+        if "int" in dtype:
+            low = math.ceil(max(self.low, 0) if dtype == "uint8" else self.low)
+            return rng.integers(low, max(math.floor(self.high) + self.free, low + 1), self.shape).astype(dtype)
+        values = rng.uniform(self.low, self.high, self.shape)
+        if dtype in COMPLEX:
+            values = values + 1j * rng.uniform(self.low, self.high, self.shape)
+        values = self.made(values) if self.made else values
+        return np.asarray(values).astype("float32" if dtype == "bfloat16" else dtype)
 
 
-def floats(*shape: int, low: float = -2.0, high: float = 2.0) -> Sample:
-    return Sample(shape, "float32", low, high)
+def floats(*shape: int, low: float = -2.0, high: float = 2.0, made: Callable | None = None) -> Sample:
+    """A tensor to compute with: float32, or any other dtype that the operator takes."""
+    return Sample(shape, "float32", low, high, free=True, made=made)
+
+
+def values(*shape: int, dtype: str = "int64", low: float = 0, high: float = 5) -> Sample:
+    """As `floats`, for operators that take no float32: drawn as ``dtype`` where nothing else is asked for."""
+    return Sample(shape, dtype, low, high, free=True)
 
 
 def ints(*shape: int, low: int = 0, high: int = 5, dtype: str = "int64") -> Sample:
+    """Positions or counts from ``low`` up to but without ``high``: integers whatever the dtype of the other tensors is."""
     return Sample(shape, dtype, low, high)
 
 
 def bools(*shape: int) -> Sample:
+    """A mask."""
     return Sample(shape, "bool")
 
 
 def case(*args, **kwargs) -> tuple[tuple, dict]:
     """One call to try: positional and named arguments, arrays given as samples."""
     return args, kwargs
+
+
+def _samples_in(value) -> Iterator[Sample]:
+    if isinstance(value, Sample):
+        yield value
+    elif isinstance(value, list | tuple):
+        for v in value:
+            yield from _samples_in(v)
+
+
+def _specs_in(value) -> Iterator[Spec]:
+    if isinstance(value, Spec):
+        yield value
+    elif isinstance(value, list | tuple):
+        for v in value:
+            yield from _specs_in(v)
 
 
 @dataclass
@@ -59,31 +107,117 @@ class Operator:
     body: Callable
     rule: Callable | None  # None: the shape follows from the body, which is a composite's
     samples: Sequence[tuple[tuple, dict]]
+    takes: tuple[str, ...] = FLOATS
     differentiable: bool = True
     composite: bool = False
+    random: bool = False
+    compare: Callable | None = None
     category: str = ""
-    implementations: dict[type, Callable] = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.implementations: dict[type, Callable] = {}
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.body)
 
-    def resolve(self, values: Sequence[Any]) -> Callable:
-        """The implementation for these arguments; remembered when the first argument alone decides."""
-        owner = dispatch.owner(*values)
+    @functools.cached_property
+    def roles(self) -> dict[str, set[str]]:
+        """For each parameter that holds tensors: {"free"}, or the dtypes of its samples."""
+        found: dict[str, set[str]] = {}
+        for args, kwargs in self.samples:
+            for name, value in self.signature.bind(*args, **kwargs).arguments.items():
+                for sample in _samples_in(list(value.values()) if isinstance(value, dict) else value):
+                    found.setdefault(name, set()).add("free" if sample.free else sample.dtype)
+        return found
+
+    def search(self, *args, **kwargs):
+        """Find the implementation for these arguments, remember it when the first argument alone decides, and run it."""
+        owner = dispatch.owner(*args, *kwargs.values())
         interpret = getattr(owner, "implementation", None)
         implementation = interpret(self) if interpret else native_implementation(owner, self)
-        if values and owner.name != "numpy" and dispatch.owner_of_type(type(values[0])) is owner:
-            self.implementations[type(values[0])] = implementation
-        return implementation
+        if args and owner.name != "numpy" and dispatch.owner_of_type(type(args[0])) is owner:
+            self.implementations[type(args[0])] = implementation
+        return implementation(*args, **kwargs)
+
+    def operand_dtype(self, arguments: dict[str, Any]) -> str | None:
+        """The dtype in which the operands of this call meet, None for an operator that does not promote."""
+        if not getattr(self.rule, "promotes", False):
+            return None
+        operands = []
+        for name, value in arguments.items():
+            if "free" in self.roles.get(name, ()):
+                numbers = isinstance(value, bool | int | float | complex)
+                operands += [value] if numbers else [s.dtype for s in _specs_in(value)]
+        return promote(*operands)
+
+    def verify(self, args: Sequence[Any], kwargs: dict[str, Any]):
+        """The Spec of the result, or a TypeError or ValueError in our words for what no backend takes."""
+        args, kwargs = tuple(map(to_spec, args)), {k: to_spec(v) for k, v in kwargs.items()}
+        arguments = self.signature.bind(*args, **kwargs).arguments
+        common = self.operand_dtype(arguments)
+        for name, value in arguments.items():
+            roles = self.roles.get(name)
+            for spec in _specs_in(value) if roles else ():
+                dtype = common if common and "free" in roles else spec.dtype
+                self._check_dtype(name, dtype, roles)
+        return (self.rule or self.body)(*args, **kwargs)
+
+    def _check_dtype(self, parameter: str, dtype: str, roles: set[str]) -> None:
+        if "free" in roles and dtype in self.takes:
+            return
+        if (dtype == "bool" and "bool" in roles) or (dtype in INTEGERS and roles - {"free", "bool"}):
+            return
+        wanted = self.takes if "free" in roles else ("bool",) * ("bool" in roles) + INTEGERS * (roles != {"bool"})
+        raise TypeError(
+            f"{self.name} wants {parameter} of dtype {', '.join(wanted)}, received {dtype}: convert with ops.astype"
+        )
+
+    def recover(self, error: Exception, args, kwargs):
+        """After an error: run what should have run, or raise a clear error where there is one, else the error itself.
+
+        Neither the search for an implementation nor a check costs anything while all is well: both are made only here.
+        """
+        if isinstance(error, IndexError | KeyError) and not (args and type(args[0]) in self.implementations):
+            try:
+                return self.search(*args, **kwargs)
+            except Exception as found:
+                error = found
+        if getattr(error, "labdl_clear", False) and not (self.rule and self.composite):
+            raise error  # but a composite with a rule of its own speaks for itself, not through its parts
+        try:
+            owner = dispatch.owner(*args, *kwargs.values())
+            if hasattr(owner, "implementation"):
+                if args and dispatch.owner_of_type(type(args[0])) not in (owner, None):
+                    return owner.implementation(self)(*args, **kwargs)  # the first argument alone did not decide
+            else:
+                self.verify(args, kwargs)
+        except (TypeError, ValueError) as clear:
+            clear.labdl_clear = True  # type: ignore[union-attr]
+            raise clear from (None if type(clear) is type(error) and str(clear) == str(error) else error)
+        error.labdl_clear = True  # type: ignore[attr-defined]
+        raise error
 
 
-def operator(rule: Callable | None, *samples, differentiable: bool = True, composite: bool | None = None):
+def operator(
+    rule: Callable | None,
+    *samples,
+    takes: Sequence[str] = FLOATS,
+    differentiable: bool = True,
+    composite: bool | None = None,
+    random: bool = False,
+    compare: Callable | None = None,
+):
     """Register the decorated function as an operator.
 
     The function's body is the operator's meaning: for a *primitive* it computes with NumPy and ``rule`` gives the Spec of
     the result; for a *composite* it is written with other operators and runs on every backend as it is. A composite needs
     no rule (``rule=None``) unless its body looks at sizes that may be unknown.
+
+    ``takes`` lists the dtypes of the tensors it computes with (the free samples); anything else is a TypeError. The rule
+    gives the result's dtype, whatever NumPy would make of it. ``random=True`` is for results that are drawn. ``compare``
+    makes of the results (a list of NumPy arrays) and the positional arguments what is equal for every right answer, where
+    signs or an order are free.
     """
 
     def register(body: Callable):
@@ -91,68 +225,148 @@ def operator(rule: Callable | None, *samples, differentiable: bool = True, compo
         if name in OPERATORS:
             raise ValueError(f"an operator named {name!r} exists already")
         composed = rule is None if composite is None else composite
-        entry = Operator(name, body, rule, samples, differentiable, composed, body.__module__.rsplit(".", 1)[-1])
-        implementations = entry.implementations
-        resolve = entry.resolve
-
-        @functools.wraps(body)
-        def call(*args, **kwargs):
-            if args:
-                implementation = implementations.get(type(args[0]))
-                if implementation is not None:
-                    return implementation(*args, **kwargs)
-            return resolve((*args, *kwargs.values()))(*args, **kwargs)
-
-        call.operator = entry  # type: ignore[attr-defined]
+        category = body.__module__.rsplit(".", 1)[-1]
+        entry = Operator(name, body, rule, samples, tuple(takes), differentiable, composed, random, compare, category)
         OPERATORS[name] = entry
-        return call
+        return callable_of(entry)
 
     return register
+
+
+def callable_of(entry: Operator) -> Callable:
+    """The function that people call: it looks the first argument's type up and calls what computes with it.
+
+    One function for each number of arguments that cannot be named: packing and unpacking any others costs more than
+    the look-up. A type that is not in the table yet is one of the errors.
+    """
+    table, recover = entry.implementations, entry.recover
+    parameters = entry.signature.parameters.values()
+    positional = all(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in parameters)
+
+    def unary(x, /):
+        try:
+            return table[x.__class__](x)
+        except Exception as found:
+            error = found
+        return recover(error, (x,), {})
+
+    def binary(x, y, /):
+        try:
+            return table[x.__class__](x, y)
+        except Exception as found:
+            error = found
+        return recover(error, (x, y), {})
+
+    def any_number(*args, **kwargs):
+        try:
+            return table[args[0].__class__](*args, **kwargs)
+        except Exception as found:
+            error = found
+        return recover(error, args, kwargs)
+
+    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else any_number
+    functools.update_wrapper(call, entry.body)
+    call.operator = entry  # type: ignore[attr-defined]
+    return call
 
 
 def native_implementation(backend, entry: Operator) -> Callable:
     """What a framework's backend runs: its own spelling, the composite's body, or the framework's function of that name."""
     own = getattr(backend.operators, entry.name, None)
-    if own is not None:
-        return own
+    if entry.random:
+        portable = neutral(entry.body) if entry.composite else portable_draw(backend, entry)
+        return _guarded(_drawing(own, portable), backend, entry)
     if entry.composite:
-        return entry.body
-    for namespace in backend.namespaces:
+        return _guarded(_preferring(own, neutral(entry.body)), backend, entry)
+    for namespace in (backend.operators, *backend.namespaces):
         function = getattr(namespace, entry.name, None)
         if callable(function):
-            return function
+            checks_itself = set(REALS) <= set(entry.takes) and entry.name not in backend.lenient
+            return function if checks_itself else _guarded(function, backend, entry)
     raise BackendError(f"operator {entry.name!r} has no implementation for backend {backend.name!r}")
+
+
+def _preferring(own: Callable | None, body: Callable) -> Callable:
+    """A composite's faster spelling, which may give NotImplemented for arguments that only the body can do."""
+    if own is None:
+        return body
+
+    def run(*args, **kwargs):
+        result = own(*args, **kwargs)
+        return body(*args, **kwargs) if result is NotImplemented else result
+
+    return run
+
+
+def _guarded(function: Callable, backend, entry: Operator) -> Callable:
+    """The function, after a look at the first tensor's dtype: kernels that want fractions often take integers in silence.
+
+    Kernels for all numbers mostly refuse what makes no sense themselves, and go without: ``lenient`` lists the others.
+    """
+    position = next((i for i, name in enumerate(entry.signature.parameters) if "free" in entry.roles.get(name, ())), None)
+    if position is None:
+        return function
+    allowed = {backend.dtype(name) for name in entry.takes if name != "string"}
+    usual = backend.dtype("float32" if "float32" in entry.takes else entry.takes[0])
+
+    def guarded(*args, **kwargs):
+        kind = getattr(args[position], "dtype", None) if len(args) > position else None
+        if kind is not usual and kind not in allowed:  # identity first: hashing costs some frameworks a microsecond
+            entry.verify(args, kwargs)
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+def _drawing(own: Callable, portable: Callable) -> Callable:
+    """The backend's own random numbers, or NumPy's where those are wanted."""
+
+    def draw(*args, **kwargs):
+        return (portable if own is None or dispatch.portable() else own)(*args, **kwargs)
+
+    return draw
+
+
+def portable_draw(backend, entry: Operator) -> Callable:
+    """A primitive that draws from its tensor's shape and dtype alone, drawn by NumPy."""
+
+    cast = native_implementation(backend, OPERATORS["astype"])
+
+    def draw(x, *args, **kwargs):
+        spec = backend.spec_of(x)
+        if None in spec.shape:
+            raise ValueError(f"{entry.name}: portable random numbers need known sizes, received {spec.shape}")
+        drawn = entry.body(np.broadcast_to(np.float32(0), spec.shape), *args, **kwargs)
+        return cast(backend.tensor(drawn.astype("float64" if spec.dtype == "float64" else "float32")), spec.dtype)
+
+    return draw
 
 
 class SpecInterpreter:
     """Shape inference as one more backend, whose tensors are Specs (D3)."""
 
     name = "spec"
+    precedence = 3
 
     def implementation(self, entry: Operator) -> Callable:
-        if entry.rule is None:
-            return entry.body
-        rule = entry.rule
-
-        def infer(*args, **kwargs):
-            return rule(*map(_to_spec, args), **{k: _to_spec(v) for k, v in kwargs.items()})
-
-        return infer
+        return lambda *args, **kwargs: entry.verify(args, kwargs)
 
     def spec_of(self, value: Spec) -> Spec:
         return value
 
 
-def _to_spec(value):
-    """Tensors as Specs; numbers, strings and options as they are."""
-    if isinstance(value, Spec | str | int | float | bool | type(None)):
+def to_spec(value):
+    """Tensors as Specs; numbers (NumPy's scalars count as Python's), strings and options as they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Spec | str | int | float | complex | bool | type(None)):
         return value
     if isinstance(value, list | tuple):
-        return type(value)(map(_to_spec, value))
+        return type(value)(map(to_spec, value))
     owner = dispatch.owner_of_type(type(value))
     if owner is not None:
         return owner.spec_of(value)
-    return as_spec(value) if isinstance(value, np.ndarray | np.generic) else value
+    return as_spec(value) if isinstance(value, np.ndarray) else value
 
 
 dispatch.claim(Spec, SpecInterpreter())

@@ -14,6 +14,7 @@ from labdl.data import ArrayDataset, Loader
 from labdl.errors import ConfigError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
+from labdl.ops.infix import neutral
 from labdl.spec import Spec, show
 from labdl.train import objectives
 from labdl.train.events import Epoch, Event, Started, Step
@@ -179,6 +180,7 @@ class Trainer:
             raise ModelError("the model has no trainable parameters")
         self._native_optimizer = backend.optimizer(self.optimizer.kind, variables, self.optimizer.settings())
 
+        @neutral
         def objective(x, y):
             output = self.forward(x)
             return self.loss(output, y), output

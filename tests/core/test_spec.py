@@ -9,6 +9,7 @@ from labdl import ops
 from labdl.ops import rules
 from labdl.spec import DTYPES, Spec, as_spec, broadcast, normal_axes, pad_pairs, per_axis, promote, show, window_sizes
 
+NUMERIC = DTYPES[:-1]  # all but string, which mixes with nothing
 few = settings(max_examples=120, deadline=None)
 sizes = st.integers(0, 4)
 shapes = st.lists(sizes, max_size=4).map(tuple)
@@ -158,8 +159,8 @@ def test_small_rules():
         broadcast((2, 3), (2, 4))
 
 
-@pytest.mark.parametrize("low", DTYPES)
-@pytest.mark.parametrize("high", DTYPES)
+@pytest.mark.parametrize("low", NUMERIC)
+@pytest.mark.parametrize("high", NUMERIC)
 def test_promotion_is_symmetric_and_idempotent(low, high):
     assert promote(low, high) == promote(high, low)
     assert promote(low, low) == low

@@ -5,8 +5,12 @@ from labdl.backends.mindspore import runtime  # isort: skip  # first: it prepare
 import mindspore
 
 from labdl.backends.mindspore import operators
+from labdl.backends.mindspore.custom import host_function
+from labdl.backends.mindspore.random import *
 from labdl.backends.mindspore.runtime import *
 
 name = "mindspore"
 namespaces = (mindspore.ops,)
+# kernels that take, in silence, dtypes that make no sense for them: checked before
+lenient: frozenset[str] = frozenset()
 tensor_types = runtime.tensor_types

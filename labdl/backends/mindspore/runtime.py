@@ -31,10 +31,11 @@ with _environment(GLOG_v="3", ONEDNN_MAX_CPU_ISA="AVX2"), warnings.catch_warning
     from mindspore import Parameter, Tensor
     from mindspore.ops import operations as P
 
-    P.MatMul()(Tensor(np.ones((1, 1), "float32")), Tensor(np.ones((1, 1), "float32"))).asnumpy()
+    if mindspore.get_context("device_target") == "CPU":  # elsewhere the first operation would fix the device
+        P.MatMul()(Tensor(np.ones((1, 1), "float32")), Tensor(np.ones((1, 1), "float32"))).asnumpy()
 
 _DTYPES = {name: getattr(mindspore, name) for name in (
-    "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64", "complex64",
+    "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 )} | {"bool": mindspore.bool_}  # fmt: skip
 _NAMES = {kind: name for name, kind in _DTYPES.items()}
 _count = itertools.count()  # MindSpore tells parameters apart by their names
@@ -48,8 +49,50 @@ def dtype(name: str):
     return _DTYPES[name]
 
 
+def copy(value):
+    return value.copy()
+
+
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), _NAMES[value.dtype])
+
+
+_KINDS = {"cpu": "CPU", "cuda": "GPU", "ascend": "Ascend"}
+
+
+def devices() -> tuple[str, ...]:
+    return ("cpu", *(f"{kind}:{i}" for kind in ("cuda", "ascend") for i in range(_count_of(kind))))
+
+
+def _count_of(kind: str) -> int:
+    try:
+        return mindspore.hal.device_count(_KINDS[kind])
+    except (ValueError, RuntimeError):  # not in this build of MindSpore; no driver
+        return 0
+
+
+def _ours(target: str, number: int = 0) -> str:
+    kind = {theirs: ours for ours, theirs in _KINDS.items()}[target]
+    return kind if kind == "cpu" else f"{kind}:{number}"
+
+
+def current_device() -> str:
+    return _ours(mindspore.get_context("device_target"), mindspore.get_context("device_id"))
+
+
+def set_device(name: str) -> None:
+    """For all of MindSpore, once a process and before its first operation."""
+    kind, _, number = name.partition(":")
+    mindspore.set_device(_KINDS[kind], int(number or 0))
+
+
+def device_of(value) -> str:
+    target, _, number = value.device.partition(":")
+    return _ours(target, int(number or 0))
+
+
+def to_device(value, name: str):
+    return value if device_of(value) == name else value.to(_KINDS[name.partition(":")[0]])
 
 
 def tensor(array):

@@ -1,24 +1,93 @@
 """NumPy: the framework-free reference. It computes forward only; training needs one of the frameworks."""
 
+import ml_dtypes
 import numpy as np
 
-from labdl.spec import Spec
+from labdl.spec import Spec, dtype_name
 
 name = "numpy"
 namespaces = ()
+
+_DTYPES = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 
 def tensor_types():
     return (np.ndarray, np.generic)
 
 
+def dtype(name: str) -> np.dtype:
+    return _DTYPES.get(name) or np.dtype(name)
+
+
 def implementation(operator):
-    """The body of an operator is its NumPy implementation."""
-    return operator.body
+    """The body of an operator is its NumPy implementation: its operands brought to one dtype, its result to the rule's."""
+
+    def compute(*args, **kwargs):
+        args, kwargs = tuple(map(_array, args)), {k: _array(v) for k, v in kwargs.items()}
+        specs = operator.verify(args, kwargs)
+        bound = operator.signature.bind(*args, **kwargs)
+        common = operator.operand_dtype(_specs(bound.arguments))
+        for parameter, roles in operator.roles.items():
+            if "free" in roles and bound.arguments.get(parameter) is not None:
+                bound.arguments[parameter] = _operand(bound.arguments[parameter], common)
+        with np.errstate(all="ignore"):
+            return _settle(operator.body(*bound.args, **bound.kwargs), specs)
+
+    return compute
+
+
+def _array(value):
+    """NumPy's scalars are what its reductions give: tensors without axes, not Python numbers."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
+def _specs(value):
+    if isinstance(value, dict):
+        return {k: _specs(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_specs(v) for v in value]
+    return spec_of(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _operand(value, common):
+    """In the common dtype where there is one; half precision as float32, from which the result is rounded once."""
+    if isinstance(value, list | tuple):
+        return type(value)(_operand(v, common) for v in value)
+    if not isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value, _wide(common)) if common and isinstance(value, bool | int | float | complex) else value
+    wanted = _wide(common or dtype_name(value.dtype))
+    return value if wanted is None else np.asarray(value).astype(wanted, copy=False)
+
+
+def _wide(name):
+    return None if name == "string" else np.dtype("float32" if name in ("float16", "bfloat16") else name)
+
+
+def _settle(result, specs):
+    if isinstance(specs, Spec):
+        array = np.asarray(result)
+        return array if specs.dtype == "string" else array.astype(dtype(specs.dtype), copy=False)
+    return tuple(_settle(r, s) for r, s in zip(result, specs, strict=True))
 
 
 def spec_of(value) -> Spec:
-    return Spec(value.shape, str(value.dtype))
+    return Spec(value.shape, dtype_name(value.dtype))
+
+
+def devices() -> tuple[str, ...]:
+    return ("cpu",)
+
+
+def current_device() -> str:
+    return "cpu"
+
+
+def device_of(value) -> str:
+    return "cpu"
+
+
+def to_device(value, name: str):
+    return value
 
 
 def tensor(array):

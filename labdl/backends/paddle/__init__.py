@@ -14,10 +14,14 @@ del os.environ[_LEVEL]
 os.environ.update({key: value for key, value in _before.items() if value is not None})
 
 from labdl.backends.paddle import operators  # noqa: E402
+from labdl.backends.paddle.custom import host_function  # noqa: E402
+from labdl.backends.paddle.random import *  # noqa: E402
 from labdl.backends.paddle.runtime import *  # noqa: E402
 
 name = "paddle"
 namespaces = (paddle, paddle.nn.functional)
+# kernels that take, in silence, dtypes that make no sense for them: checked before
+lenient: frozenset[str] = frozenset()
 
 
 def tensor_types():

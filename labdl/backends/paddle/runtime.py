@@ -6,7 +6,15 @@ from paddle import _C_ops
 from labdl.spec import DTYPES, Spec
 
 TENSORS = (paddle.Tensor, paddle.pir.Value)  # eager, and symbolic inside paddle.jit.to_static
-_NAMES = {getattr(paddle, n): n for n in DTYPES}
+_NAMES = {getattr(paddle, n): n for n in DTYPES if n != "string"}
+
+
+def dtype(name: str):
+    return getattr(paddle, name)
+
+
+def copy(value):
+    return value.clone()
 
 
 def dtype_name(value) -> str:
@@ -15,6 +23,28 @@ def dtype_name(value) -> str:
 
 def spec_of(value) -> Spec:
     return Spec(tuple(None if n < 0 else n for n in value.shape), _NAMES[value.dtype])
+
+
+def devices() -> tuple[str, ...]:
+    others = [name if ":" in name else f"{name}:0" for name in paddle.device.get_available_custom_device() or ()]
+    return ("cpu", *(f"cuda:{i}" for i in range(paddle.device.cuda.device_count())), *others)
+
+
+def current_device() -> str:
+    return paddle.device.get_device().replace("gpu", "cuda")
+
+
+def set_device(name: str) -> None:
+    """For all of Paddle: whatever makes tensors there follows it."""
+    paddle.device.set_device(name.replace("cuda", "gpu"))
+
+
+def device_of(value) -> str:
+    return str(value.place)[len("Place(") : -1].replace("gpu", "cuda")
+
+
+def to_device(value, name: str):
+    return value.to(name.replace("cuda", "gpu"))
 
 
 def tensor(array):

@@ -29,11 +29,15 @@ tf = _import_quietly()
 
 # ruff: noqa: E402 - our own files import TensorFlow too, so it has to come first
 from labdl.backends.tensorflow import operators
+from labdl.backends.tensorflow.custom import host_function
 from labdl.backends.tensorflow.optimizer import optimizer
+from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.runtime import *
 
 name = "tensorflow"
 namespaces = (tf, tf.math, tf.nn)
+# kernels that take, in silence, dtypes that make no sense for them: checked before
+lenient: frozenset[str] = frozenset()
 
 
 def tensor_types():

@@ -9,9 +9,11 @@ class Optimizer:
     def __init__(self, variables, settings: dict, slots: tuple[str, ...], update, prepare=None):
         self.variables = list(variables)
         self.settings = settings
-        self.rate = tf.Variable(settings["learning_rate"], trainable=False, dtype=tf.float32)
-        self.step = tf.Variable(0, trainable=False, dtype=tf.int64)
-        self.slots = [{s: tf.Variable(tf.zeros_like(v), trainable=False) for s in slots} for v in self.variables]
+        # the kernels want all that belongs to a variable where it lies
+        with tf.device(self.variables[0].device if self.variables else None):
+            self.rate = tf.Variable(settings["learning_rate"], trainable=False, dtype=tf.float32)
+            self.step = tf.Variable(0, trainable=False, dtype=tf.int64)
+            self.slots = [{s: tf.Variable(tf.zeros_like(v), trainable=False) for s in slots} for v in self.variables]
         self._update, self._prepare = update, prepare
 
     @property

@@ -1,16 +1,76 @@
 """TensorFlow tensors, variables, gradients and compiled steps."""
 
+from contextlib import nullcontext
+
 import tensorflow as tf
 
 from labdl.spec import Spec
+
+
+def dtype(name: str) -> tf.DType:
+    return tf.as_dtype(name)
+
+
+def copy(value):
+    return tf.identity(value)
 
 
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), value.dtype.name)
 
 
+_device: str | None = None  # None: TensorFlow's own default, its first GPU
+_KINDS = {"CPU": "cpu", "GPU": "cuda"}
+
+
+def _ours(kind: str, number: int | None = 0) -> str:
+    kind = _KINDS.get(kind, kind.lower())
+    return kind if kind == "cpu" else f"{kind}:{number or 0}"
+
+
+def _theirs(name: str) -> str:
+    kind, _, number = name.partition(":")
+    kind = {ours: theirs for theirs, ours in _KINDS.items()}.get(kind, kind.upper())
+    return f"/{kind}:{number or 0}"
+
+
+def devices() -> tuple[str, ...]:
+    # the physical ones: the logical ones cannot be listed without starting them all; XLA's are no place for tensors
+    kinds = [d.device_type for d in tf.config.list_physical_devices() if not d.device_type.startswith("XLA")]
+    return tuple(dict.fromkeys(_ours(kind, kinds[:i].count(kind)) for i, kind in enumerate(kinds)))
+
+
+def current_device() -> str:
+    return _device or ("cuda:0" if tf.config.list_physical_devices("GPU") else "cpu")
+
+
+def set_device(name: str) -> None:
+    global _device
+    _device = name
+    with placed():  # what XLA computes with must lie where it computes, the state of the random numbers too
+        tf.random.set_global_generator(tf.random.Generator(copy_from=tf.random.get_global_generator()))
+
+
+def placed():
+    """The chosen device around what makes tensors; no scope where none has been chosen."""
+    return nullcontext() if _device is None else tf.device(_theirs(_device))
+
+
+def device_of(value) -> str:
+    spec = tf.DeviceSpec.from_string(value.device)  # empty for the symbols of a tf.function
+    return _ours(spec.device_type, spec.device_index) if spec.device_type else current_device()
+
+
+def to_device(value, name: str):
+    if device_of(value) == name:
+        return value
+    with tf.device(_theirs(name)):
+        return tf.identity(value)
+
+
 def tensor(array):
-    return tf.constant(array)
+    with placed():
+        return tf.constant(array)
 
 
 def to_numpy(value):
@@ -24,7 +84,8 @@ def seed(value: int) -> None:
 
 
 def variable(array, trainable: bool = True):
-    return tf.Variable(array, trainable=trainable)
+    with placed():
+        return tf.Variable(array, trainable=trainable)
 
 
 def assign(target, array) -> None:
@@ -54,11 +115,16 @@ def evaluate_function(forward, compiled: bool | str | None = None):
 
 
 def _compile(function, compiled):
-    if compiled is False:
-        return function
-    # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
-    # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
-    return tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
+    if compiled is not False:
+        # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
+        # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
+        function = tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
+
+    def call(*inputs):
+        with placed():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
+            return function(*inputs)
+
+    return call
 
 
 def gradients(function, values):

@@ -3,10 +3,17 @@
 import torch
 
 from labdl.backends.torch import operators
+from labdl.backends.torch.custom import host_function
+from labdl.backends.torch.random import *
 from labdl.backends.torch.runtime import *
 
 name = "torch"
 namespaces = (torch, torch.nn.functional, torch.special)
+# kernels that take, in silence, dtypes that make no sense for them: checked before
+lenient = frozenset((
+    "isfinite", "isinf", "isnan", "atan2", "divide", "maximum", "minimum", "sign", "square", "clip", "exp2",
+    "logaddexp", "var", "std", "quantile", "cumulative_max", "cumulative_min", "histogram", "real", "conj", "scatter_nd",
+))  # fmt: skip
 
 
 def tensor_types():

@@ -6,7 +6,7 @@ from labdl.spec import Spec
 
 _DTYPES = {str(d).removeprefix("torch."): d for d in (
     torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float16, torch.bfloat16,
-    torch.float32, torch.float64, torch.complex64,
+    torch.float32, torch.float64, torch.complex64, torch.complex128,
 )}  # fmt: skip
 
 
@@ -14,16 +14,45 @@ def dtype(name: str) -> torch.dtype:
     return _DTYPES[name]
 
 
+def copy(value):
+    return value.clone()
+
+
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), str(value.dtype).removeprefix("torch."))
 
 
+_device: torch.device | None = None  # None: PyTorch's own default
+
+
+def devices() -> tuple[str, ...]:
+    numbered = [f"{kind}:{i}" for kind in ("cuda", "xpu") for i in range(getattr(torch, kind).device_count())]
+    return ("cpu", *numbered, *(["mps"] if torch.backends.mps.is_available() else []))
+
+
+def current_device() -> str:
+    return device_of(torch.empty(0, device=_device))
+
+
+def set_device(name: str) -> None:
+    global _device
+    _device = torch.device(name)
+
+
+def device_of(value) -> str:
+    return str(value.device).removesuffix(":0") if value.device.type == "mps" else str(value.device)
+
+
+def to_device(value, name: str):
+    return value.to(name)
+
+
 def tensor(array):
-    return torch.tensor(array)
+    return torch.tensor(array, device=_device)
 
 
 def to_numpy(value):
-    value = value.detach()
+    value = value.detach().resolve_conj().resolve_neg()
     return (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy()
 
 
@@ -32,7 +61,7 @@ def seed(value: int) -> None:
 
 
 def variable(array, trainable: bool = True):
-    value = torch.tensor(array)
+    value = tensor(array)
     return torch.nn.Parameter(value) if trainable else torch.nn.Buffer(value)
 
 

@@ -1,0 +1,234 @@
+"""The namespace object: functions of the standard, each the operator of the same name, on one framework's tensors."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import namedtuple
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from labdl import dispatch, ops
+from labdl.array_api.arrays import teach
+from labdl.array_api.dtypes import STANDARD, DataTypes
+from labdl.ops.operator import OPERATORS
+
+# names of the standard that are operators of the same name and parameters
+ELEMENTWISE = (
+    "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or "
+    "bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater "
+    "greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not "
+    "logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder "
+    "round sign signbit sin sinh sqrt square subtract tan tanh trunc"
+).split()
+ARRANGING = (
+    "broadcast_to concat expand_dims flip moveaxis permute_dims repeat roll squeeze stack tile unstack take "
+    "take_along_axis tril triu matrix_transpose where"
+).split()
+REDUCING = "all any argmax argmin count_nonzero cumulative_prod cumulative_sum diff max mean min prod std sum var".split()
+SEARCHING = "argsort nonzero searchsorted sort unique_all unique_counts unique_inverse unique_values".split()
+PRODUCTS = "matmul tensordot vecdot".split()
+LINALG = (
+    "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose outer pinv "
+    "qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
+).split()
+FFT = "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftshift ifftshift".split()
+
+RESULTS = {
+    "unique_all": "values indices inverse_indices counts",
+    "unique_counts": "values counts",
+    "unique_inverse": "values inverse_indices",
+    "eigh": "eigenvalues eigenvectors",
+    "qr": "Q R",
+    "slogdet": "sign logabsdet",
+    "svd": "U S Vh",
+}
+_RESULTS = {name: namedtuple(f"{name}_result", fields) for name, fields in RESULTS.items()}
+
+
+@functools.cache
+def array_namespace(backend: str) -> ArrayNamespace:
+    """The Array API standard (2024.12) over a framework's own tensors.
+
+    From then on that framework's tensors follow the standard in this process: their infix operators promote as it says,
+    and they have its attributes (``T``, ``mT``, ``to_device``, ``__array_namespace__`` …) where they lacked them.
+    """
+    return ArrayNamespace(dispatch.load(backend))
+
+
+class ArrayNamespace:
+    """Functions, constants and dtypes of the Array API standard; arrays are the framework's own tensors."""
+
+    __array_api_version__ = "2024.12"
+    e, pi, inf, nan, newaxis = math.e, math.pi, math.inf, math.nan, None
+
+    def __init__(self, backend):
+        self._backend, self._dtypes = backend, DataTypes(backend)
+        self.__name__ = f"labdl.array_namespace({backend.name!r})"
+        for name in STANDARD:
+            setattr(self, name, self._dtypes.native[name])
+        for name in (*ELEMENTWISE, *ARRANGING, *REDUCING, *SEARCHING, *PRODUCTS):
+            setattr(self, name, self._function(name))
+        self.linalg = SimpleNamespace(**{name: self._function(name) for name in LINALG})
+        self.fft = SimpleNamespace(**{name: self._function(name) for name in FFT},
+                                   fftfreq=self._frequencies("fftfreq"), rfftfreq=self._frequencies("rfftfreq"))  # fmt: skip
+        for name in ("result_type", "can_cast", "isdtype", "finfo", "iinfo"):
+            setattr(self, name, getattr(self._dtypes, name))
+        teach(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+    def _function(self, name: str):
+        """The operator, with dtypes given as the framework's objects and results named as the standard names them."""
+        function, result = getattr(ops, name), _RESULTS.get(name)
+        has_dtype = "dtype" in OPERATORS[name].signature.parameters
+        if not has_dtype and result is None:
+            return function
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if kwargs.get("dtype") is not None:
+                kwargs["dtype"] = self._dtypes.name(kwargs["dtype"])
+            found = function(*args, **kwargs)
+            return found if result is None else result(*found)
+
+        return call
+
+    # -- creation
+
+    def asarray(self, obj, /, *, dtype=None, device=None, copy=None):
+        """An array from a number, nested lists, an array, or anything with the buffer protocol."""
+        native = isinstance(obj, self._backend.tensor_types())
+        if copy is False and not native:
+            raise ValueError("asarray: a Python object cannot become an array without a copy")
+        name = self._dtypes.name(dtype)
+        if not native:
+            return self._placed(ops.tensor(obj, self._default(obj, name), self._backend.name), device)
+        if name is not None and self._backend.spec_of(obj).dtype != name:
+            if copy is False:
+                raise ValueError(f"asarray: another dtype ({name}) needs a copy")
+            obj = ops.astype(obj, name)
+        elif copy:
+            obj = self._backend.copy(obj)
+        return self._placed(obj, device)
+
+    def _default(self, obj, name):
+        """Python numbers become the default dtypes, int64 and float32."""
+        if name is not None or hasattr(obj, "dtype"):
+            return name
+        return {"i": "int64", "u": "int64", "f": "float32", "c": "complex64", "b": "bool"}.get(np.asarray(obj).dtype.kind)
+
+    def _placed(self, array, device):
+        return array if device is None else self._backend.to_device(array, str(device))
+
+    def _made(self, array, dtype, device):
+        return self.asarray(array, dtype=dtype, device=device)
+
+    def arange(self, start, /, stop=None, step=1, *, dtype=None, device=None):
+        first, last = (0, start) if stop is None else (start, stop)
+        whole = all(isinstance(n, int) for n in (first, last, step))
+        count = max(math.ceil((last - first) / step), 0)
+        values = [first + i * step for i in range(count)] if whole else first + step * np.arange(count)
+        return self._made(np.array(values, "int64" if whole else "float64"),
+                          dtype or (self.int64 if whole else self.float32), device)  # fmt: skip
+
+    def empty(self, shape, *, dtype=None, device=None):
+        return self.zeros(shape, dtype=dtype, device=device)
+
+    def empty_like(self, x, /, *, dtype=None, device=None):
+        return self.zeros_like(x, dtype=dtype, device=device)
+
+    def eye(self, n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+        return self._made(np.eye(n_rows, n_cols, k), dtype or self.float32, device)
+
+    def full(self, shape, fill_value, *, dtype=None, device=None):
+        name = self._dtypes.name(dtype) or self._default(fill_value, None)
+        return self._made(np.full(shape, fill_value, name), dtype or self._dtypes.native[name], device)
+
+    def full_like(self, x, /, fill_value, *, dtype=None, device=None):
+        return self.full(tuple(x.shape), fill_value, dtype=dtype or x.dtype, device=device)
+
+    def ones(self, shape, *, dtype=None, device=None):
+        return self.full(shape, 1, dtype=dtype or self.float32, device=device)
+
+    def ones_like(self, x, /, *, dtype=None, device=None):
+        return self.full_like(x, 1, dtype=dtype, device=device)
+
+    def zeros(self, shape, *, dtype=None, device=None):
+        return self.full(shape, 0, dtype=dtype or self.float32, device=device)
+
+    def zeros_like(self, x, /, *, dtype=None, device=None):
+        return self.full_like(x, 0, dtype=dtype, device=device)
+
+    def linspace(self, start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+        whole = isinstance(start, complex) or isinstance(stop, complex)
+        return self._made(np.linspace(start, stop, num, endpoint=endpoint),
+                          dtype or (self.complex64 if whole else self.float32), device)  # fmt: skip
+
+    def meshgrid(self, *arrays, indexing="xy"):
+        return list(ops.meshgrid(*arrays, indexing=indexing))
+
+    def from_dlpack(self, x, /, *, device=None, copy=None):
+        """An array that shares the memory of another library's, where the framework can."""
+        return self._placed(self._backend.from_dlpack(x), device)
+
+    def _frequencies(self, name: str):
+        make = getattr(np.fft, name)
+
+        def frequencies(n, /, *, d=1.0, dtype=None, device=None):
+            return self._made(make(n, d), dtype or self.float32, device)
+
+        return frequencies
+
+    # -- what differs from the operator in its parameters
+
+    def astype(self, x, dtype, /, *, copy=True, device=None):
+        name = self._dtypes.name(dtype)
+        if self._backend.spec_of(x).dtype != name:
+            x = ops.astype(x, name)
+        elif copy:
+            x = self._backend.copy(x)
+        return self._placed(x, device)
+
+    def broadcast_arrays(self, *arrays):
+        return list(ops.broadcast_arrays(*arrays))
+
+    def reshape(self, x, /, shape, *, copy=None):
+        result = ops.reshape(x, shape)
+        return self._backend.copy(result) if copy else result
+
+    # -- about the framework
+
+    def __array_namespace_info__(self) -> Any:
+        """Capabilities, devices and dtypes, as the standard asks for them."""
+        return Info(self)
+
+
+class Info:
+    """What the framework can do (``__array_namespace_info__``)."""
+
+    def __init__(self, namespace: ArrayNamespace):
+        self._namespace = namespace
+
+    def capabilities(self) -> dict[str, Any]:
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
+
+    def default_device(self) -> str:
+        return self._namespace._backend.current_device()
+
+    def devices(self) -> list[str]:
+        return list(self._namespace._backend.devices())
+
+    def default_dtypes(self, *, device=None) -> dict[str, Any]:
+        xp = self._namespace
+        return {"real floating": xp.float32, "complex floating": xp.complex64, "integral": xp.int64, "indexing": xp.int64}
+
+    def dtypes(self, *, device=None, kind=None) -> dict[str, Any]:
+        xp = self._namespace
+        found = {name: xp._dtypes.native[name] for name in STANDARD}
+        return found if kind is None else {n: d for n, d in found.items() if xp.isdtype(d, kind)}
+
+

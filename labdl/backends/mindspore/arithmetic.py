@@ -1,0 +1,203 @@
+"""MindSpore's spelling of element-wise operators: arithmetic, comparison, logic, choice."""
+
+import math
+
+import mindspore
+import numpy as np
+from mindspore import Tensor, ops
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.kinds import (
+    ALL,
+    ALL_NUMBERS,
+    ALL_REALS,
+    FRACTIONS,
+    HALF,
+    INTO_FRACTIONS,
+    TRUTHS,
+    as_tensor,
+    broadcast,
+    is_complex,
+    is_floating,
+    matched,
+    pair,
+    through,
+)
+from labdl.spec import COMPLEX, INTEGERS
+
+_complex, _real, _imag = P.Complex(), P.Real(), P.Imag()
+_INTEGERS_AND_BOOL = ("bool", *INTEGERS)
+_SMALL = {n: ("int32", n) for n in ("int8", "int16", "uint8")} | HALF
+
+
+# -- arithmetic: of complex numbers by their parts, for most complex kernels have no gradients
+
+
+def _sum(x, y):
+    return _complex(_real(x) + _real(y), _imag(x) + _imag(y))
+
+
+def _difference(x, y):
+    return _complex(_real(x) - _real(y), _imag(x) - _imag(y))
+
+
+def _product(x, y):
+    a, b, c, d = _real(x), _imag(x), _real(y), _imag(y)
+    return _complex(a * c - b * d, a * d + b * c)
+
+
+add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")}, parts=_sum)
+subtract = pair(ops.sub, ALL_NUMBERS, parts=_difference)
+multiply = pair(ops.mul, ALL, parts=_product)
+divide = pair(ops.div, (*FRACTIONS, *COMPLEX), INTO_FRACTIONS)
+floor_divide, remainder = pair(ops.floor_divide, ALL_REALS), pair(P.FloorMod(), ALL_REALS, numbers=False)
+fmod, pow = pair(ops.fmod, ALL_REALS), pair(ops.pow, ALL_NUMBERS)
+gcd = pair(ops.gcd, ("int16", "int32", "int64"), {n: ("int32", n) for n in ("int8", "uint8")}, numbers=False)
+copysign = pair(ops.copysign, FRACTIONS)
+nextafter = pair(ops.nextafter, FRACTIONS[1:], numbers=False)
+maximum = pair(ops.maximum, ALL_REALS)
+
+
+def _lesser(x, y):
+    """The minimum of fractions, by way of the maximum: that kernel keeps NaN."""
+    return ops.neg(ops.maximum(ops.neg(x), ops.neg(y))) if is_floating(x) else ops.minimum(x, y)
+
+
+minimum = pair(_lesser, ALL_REALS, numbers=False)
+negative, square = through(ops.neg, ALL_NUMBERS), through(ops.square, ALL_NUMBERS)
+
+
+def _absolute(x):
+    return P.ComplexAbs()(x) if is_complex(x) else ops.abs(x)
+
+
+abs = through(_absolute, ALL_NUMBERS)
+
+
+def _sign(x):
+    return ops.where(ops.not_equal(x, x), x, ops.sign(x)) if is_floating(x) else ops.sign(x)
+
+
+sign = through(_sign, ("int32", "int64", *FRACTIONS, *COMPLEX), _SMALL)
+
+
+def clip(x, /, min=None, max=None):
+    """MindSpore makes a number of NaN."""
+    if min is None and max is None:
+        return x
+    given = [v for v in (x, min, max) if v is not None]
+    it = iter(matched(*given))
+    x = next(it)
+    x = x if min is None else maximum(x, next(it))
+    return x if max is None else minimum(x, next(it))
+
+
+def _whole(function):
+    """Rounding leaves integers as they are, which have no kernel."""
+
+    def call(x):
+        return function(x) if is_floating(x) else x
+
+    return through(call, ALL_REALS)
+
+
+floor, ceil, trunc = map(_whole, (ops.floor, ops.ceil, ops.trunc))
+
+
+def _rounded(x):
+    if is_complex(x):
+        return _complex(ops.round(_real(x)), ops.round(_imag(x)))
+    return ops.round(x) if is_floating(x) else x
+
+
+round = through(_rounded, ALL_NUMBERS)
+
+
+def nan_to_num(x, /, *, nan=0.0, posinf=None, neginf=None):
+    largest = float(np.finfo(mindspore.dtype_to_nptype(x.dtype)).max)
+    x = ops.where(ops.not_equal(x, x), as_tensor(nan, x.dtype), x)
+    x = ops.where(ops.equal(x, math.inf), as_tensor(largest if posinf is None else posinf, x.dtype), x)
+    return ops.where(ops.equal(x, -math.inf), as_tensor(-largest if neginf is None else neginf, x.dtype), x)
+
+
+# -- comparison and logic
+
+
+_EQUAL, _ORDER = (ALL, TRUTHS), (("bool", *ALL_REALS), TRUTHS)
+equal, not_equal = pair(ops.equal, *_EQUAL), pair(ops.not_equal, *_EQUAL)
+less, less_equal = pair(ops.less, *_ORDER), pair(ops.less_equal, *_ORDER)
+greater, greater_equal = pair(ops.greater, *_ORDER), pair(ops.greater_equal, *_ORDER)
+
+
+def _logic(function):
+    return pair(function, ("bool",), {}, numbers=False)
+
+
+logical_and, logical_or, logical_xor = map(_logic, (ops.logical_and, ops.logical_or, ops.logical_xor))
+logical_not = through(ops.logical_not, ("bool",), {})
+
+
+def _bits(function):
+    return pair(function, _INTEGERS_AND_BOOL, {}, numbers=False)
+
+
+bitwise_and, bitwise_or, bitwise_xor = map(_bits, (ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor))
+bitwise_left_shift = pair(ops.bitwise_left_shift, INTEGERS, {}, numbers=False)
+bitwise_right_shift = pair(ops.bitwise_right_shift, INTEGERS, {}, numbers=False)
+
+
+def _inverted(x):
+    return ops.logical_not(x) if x.dtype is mindspore.bool_ else ops.invert(x)
+
+
+bitwise_invert = through(_inverted, _INTEGERS_AND_BOOL, {})
+
+
+def _parts_too(function, join):
+    """A test of real numbers, for both parts of complex ones."""
+
+    def call(x):
+        if is_complex(x):
+            return join(function(_real(x)), function(_imag(x)))
+        return function(x)
+
+    return through(call, ALL_NUMBERS, TRUTHS)
+
+
+def _is_infinite(x):
+    return ops.isinf(x) if is_floating(x) else ops.zeros_like(x).astype(mindspore.bool_)
+
+
+isfinite, isnan = _parts_too(ops.isfinite, ops.logical_and), _parts_too(ops.isnan, ops.logical_or)
+isinf = _parts_too(_is_infinite, ops.logical_or)
+signbit = through(ops.signbit, FRACTIONS, TRUTHS)
+
+
+def where(condition, x, y):
+    if not (isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is y.dtype):
+        x, y = matched(x, y)
+    condition = as_tensor(condition)
+    broadcast(condition.shape, x.shape, y.shape)
+    return _where(x, condition, y)
+
+
+_where = through(lambda x, condition, y: ops.where(condition, x, y.astype(x.dtype)), ALL)
+
+# -- complex numbers
+
+
+def complex(real, imag):
+    real, imag = matched(real, imag)
+    shape = broadcast(real.shape, imag.shape)
+    return _complex(ops.broadcast_to(real, shape), ops.broadcast_to(imag, shape))
+
+
+def real(x):
+    return _real(x) if is_complex(x) else x
+
+
+imag = through(_imag, COMPLEX, {})
+
+
+def conj(x):
+    return _complex(_real(x), -_imag(x)) if is_complex(x) else x

@@ -1,0 +1,232 @@
+"""PaddlePaddle's spelling of element-wise operators: arithmetic, functions, comparisons, complex numbers."""
+
+import math
+
+import paddle
+from paddle import _C_ops
+
+from labdl.backends.paddle.operands import (
+    BOOL,
+    FLOAT32,
+    FRACTIONS,
+    HALVES,
+    INTEGERS,
+    WIDER,
+    as_tensor,
+    cast,
+    each,
+    filled,
+    fractions,
+    in_dtype,
+    is_complex,
+    matched,
+    pair,
+    widened,
+)
+from labdl.backends.paddle.runtime import TENSORS
+
+_scale = _C_ops.scale
+# a sum with -0.0 changes nothing, not even the sign of a zero
+add = pair(_C_ops.add, {k: v for k, v in WIDER.items() if k != BOOL}, number=lambda x, y: _scale(x, 1.0, y, True))
+subtract = pair(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
+multiply = pair(_C_ops.multiply, {k: v for k, v in WIDER.items() if k != BOOL},
+                number=lambda x, y: _scale(x, y, -0.0, True))  # fmt: skip
+divide = pair(_C_ops.divide, FRACTIONS)
+floor_divide, remainder = pair(_C_ops.floor_divide), pair(_C_ops.remainder)
+maximum, minimum = pair(_C_ops.maximum), pair(_C_ops.minimum)
+copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
+atan2 = pair(_C_ops.atan2, FRACTIONS)
+equal, not_equal = pair(_C_ops.equal, {}), pair(_C_ops.not_equal, {})
+less, less_equal = pair(_C_ops.less_than, {}), pair(_C_ops.less_equal, {})
+greater, greater_equal = pair(_C_ops.greater_than, {}), pair(_C_ops.greater_equal, {})
+logical_and, logical_or = pair(_C_ops.logical_and, {}), pair(_C_ops.logical_or, {})
+logical_xor, logical_not = pair(_C_ops.logical_xor, {}), _C_ops.logical_not
+bitwise_and, bitwise_or = pair(_C_ops.bitwise_and, {}), pair(_C_ops.bitwise_or, {})
+bitwise_xor, bitwise_invert = pair(_C_ops.bitwise_xor, {}), _C_ops.bitwise_not
+bitwise_left_shift = pair(lambda x, y: _C_ops.bitwise_left_shift(x, y, True))
+bitwise_right_shift = pair(lambda x, y: _C_ops.bitwise_right_shift(x, y, True))
+isfinite, isinf, isnan = (each(k, returned=False) for k in (_C_ops.isfinite, _C_ops.isinf, _C_ops.isnan))
+
+abs, square = each(_C_ops.abs), each(_C_ops.square)
+sign, round = each(_C_ops.sign), each(lambda x: _C_ops.round(x, 0))
+
+
+def _whole(kernel):
+    """For functions that leave integers as they are."""
+    general = widened(kernel)
+
+    def call(x):
+        return x if x.dtype in INTEGERS else general(x)
+
+    return call
+
+
+floor, ceil, trunc = map(_whole, (_C_ops.floor, _C_ops.ceil, _C_ops.trunc))
+reciprocal, sqrt, exp, expm1 = map(fractions, (_C_ops.reciprocal, _C_ops.sqrt, _C_ops.exp, _C_ops.expm1))
+log, log1p, log2, log10 = map(fractions, (_C_ops.log, _C_ops.log1p, _C_ops.log2, _C_ops.log10))
+sin, cos, tan = map(fractions, (_C_ops.sin, _C_ops.cos, _C_ops.tan))
+asin, acos, atan = map(fractions, (_C_ops.asin, _C_ops.acos, _C_ops.atan))
+sinh, cosh, tanh = map(fractions, (_C_ops.sinh, _C_ops.cosh, _C_ops.tanh))
+asinh, acosh, atanh = map(fractions, (_C_ops.asinh, _C_ops.acosh, _C_ops.atanh))
+erf, erfinv = map(fractions, (_C_ops.erf, _C_ops.erfinv))
+
+
+def negative(x):
+    return _scale(x, -1.0, -0.0, True)
+
+
+@fractions
+def rsqrt(x):
+    return _C_ops.reciprocal(_C_ops.sqrt(x)) if is_complex(x.dtype) else _C_ops.rsqrt(x)
+
+
+@fractions
+def exp2(x):
+    return _C_ops.elementwise_pow(filled([], 2.0, x.dtype), x)
+
+
+def _power(x, y):
+    """Paddle's powers of integers go through float64, which has not all their digits: here by repeated squaring."""
+    if x.dtype not in INTEGERS:
+        return _C_ops.elementwise_pow(x, y)
+    result, one = filled([], 1, x.dtype), filled([], 1, x.dtype)
+    y = _C_ops.minimum(_C_ops.maximum(y, filled([], 0, y.dtype)), filled([], 127, y.dtype))
+    for bit in range(7):  # higher powers overflow but for those of -1, 0 and 1
+        odd = _C_ops.bitwise_and(y, filled([], 1 << bit, y.dtype))
+        result = _C_ops.multiply(result, where(cast(odd, BOOL), x, one))
+        x = _C_ops.multiply(x, x)
+    return result
+
+
+_any_power = pair(_power)
+
+
+def pow(x, y):
+    if y.__class__ in (int, float) and isinstance(x, TENSORS):
+        kind = x.dtype
+        if kind is FLOAT32:
+            return _C_ops.pow(x, y)
+        if y < 0 and y.__class__ is int and kind in INTEGERS:
+            raise ValueError(f"integers have no negative integer powers, received {y}: convert with ops.astype")
+    return _any_power(x, y)
+
+
+def fmod(x, y):
+    x, y = matched(x, y)
+    return _fmod(x, y)
+
+
+@pair
+def _fmod(x, y):
+    rest = _C_ops.remainder(_C_ops.abs(x), _C_ops.abs(y))
+    return where(_C_ops.less_than(x, filled([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
+
+
+def clip(x, min=None, max=None):
+    """Paddle refuses tensors, infinities and a lower end above the upper one."""
+    plain = all_numbers = not (isinstance(min, TENSORS) or isinstance(max, TENSORS))
+    if all_numbers and x.dtype is FLOAT32 and not (min is None and max is None):
+        low, high = -math.inf if min is None else min, math.inf if max is None else max
+        if plain and isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+            return _C_ops.clip(x, low, high)
+    x = x if min is None else maximum(x, min)
+    return x if max is None else minimum(x, max)
+
+
+def where(condition, x, y):
+    condition = condition if isinstance(condition, TENSORS) else as_tensor(condition)
+    try:
+        same = x.dtype is FLOAT32 and y.dtype is FLOAT32
+    except AttributeError:  # a Python number
+        same = False
+    if not same:
+        x, y = matched(x, y)
+    return _choose(condition, x, y)
+
+
+def _choose(condition, x, y):
+    kind = x.dtype
+    if kind is not FLOAT32 and kind in WIDER and kind != BOOL:
+        return cast(_choose(condition, cast(x, WIDER[kind]), cast(y, WIDER[kind])), kind)
+    if condition.shape == x.shape == y.shape:
+        return _C_ops.where(condition, x, y)
+    return paddle.where(condition, x, y)
+
+
+@pair
+def _gcd(x, y):
+    zero, one = filled([], 0, x.dtype), filled([], 1, x.dtype)
+    x, y = paddle.broadcast_tensors([_C_ops.abs(x), _C_ops.abs(y)])
+    # as many steps as the largest neighbours among Fibonacci's numbers take
+    for _ in range(47 if x.dtype == paddle.int32 else 92):
+        ended = _C_ops.equal(y, zero)
+        rest = _C_ops.remainder(x, where(ended, one, y))
+        x, y = where(ended, x, y), where(ended, zero, rest)
+    return x
+
+
+def gcd(x, y):
+    """Paddle asks after each step whether all elements have ended, on the host."""
+    return _gcd(x, y)
+
+
+def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
+    return paddle.nan_to_num(x, nan, posinf, neginf)
+
+
+def signbit(x):
+    return less(_C_ops.copysign(filled([], 1.0, x.dtype), x), 0.0)
+
+
+@lambda function: pair(function, FRACTIONS)
+def logaddexp(x, y):
+    """Paddle gives NaN for two equal infinities."""
+    first = _C_ops.greater_equal(x, y)
+    high, low = where(first, x, y), where(first, y, x)
+    gap = where(_C_ops.isinf(high), filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
+    return _C_ops.add(high, _C_ops.log1p(_C_ops.exp(gap)))
+
+
+@pair
+def _hypot(x, y):
+    high, low = _C_ops.maximum(_C_ops.abs(x), _C_ops.abs(y)), _C_ops.minimum(_C_ops.abs(x), _C_ops.abs(y))
+    plain = _C_ops.logical_or(_C_ops.equal(high, filled([], 0.0, x.dtype)), _C_ops.isinf(high))
+    one = filled([], 1.0, x.dtype)
+    ratio = _C_ops.divide(where(plain, filled([], 0.0, x.dtype), low), where(plain, one, high))
+    return _C_ops.multiply(high, _C_ops.sqrt(_C_ops.add(one, _C_ops.square(ratio))))
+
+
+def hypot(x, y):
+    """Paddle squares first, which overflows."""
+    return _hypot(x, y)
+
+
+@fractions
+def erfc(x):
+    """Paddle has none but 1 - erf(x), which has no digits left for large x."""
+    near = _C_ops.less_than(_C_ops.abs(x), filled([], 0.5, x.dtype))
+    plain = _scale(_C_ops.erf(x), -1.0, 1.0, True)
+    far = where(near, filled([], 1.0, x.dtype), x)  # the incomplete gamma function has no gradient at 0
+    half = filled([], 0.5, x.dtype)
+    tail = _C_ops.gammaincc(_C_ops.expand(half, far.shape), _C_ops.square(far))
+    tail = where(_C_ops.less_than(far, filled([], 0.0, x.dtype)), _scale(tail, -1.0, 2.0, True), tail)
+    return where(near, plain, tail)
+
+
+lgamma, digamma = fractions(_C_ops.lgamma), fractions(_C_ops.digamma)
+
+
+def complex(real, imag):
+    return _C_ops.complex(*paddle.broadcast_tensors(matched(real, imag)))
+
+
+def real(x):
+    return _C_ops.real(x) if is_complex(x.dtype) else x
+
+
+def conj(x):
+    return _C_ops.conj(x) if is_complex(x.dtype) else x
+
+
+def stop_gradient(x):
+    return x.detach()

@@ -1,0 +1,139 @@
+"""Operands for Paddle's kernels: in one dtype, and in a wider one where the CPU has no kernel for theirs."""
+
+import functools
+
+import numpy as np
+import paddle
+from paddle import _C_ops
+
+from labdl.backends.paddle.runtime import TENSORS, dtype, dtype_name
+from labdl.spec import promote
+
+FLOAT32, INT64, BOOL = paddle.float32, paddle.int64, paddle.bool
+HALVES = (paddle.float16, paddle.bfloat16)
+SMALL = (paddle.int8, paddle.int16, paddle.uint8)
+INTEGERS = (*SMALL, paddle.int32, paddle.int64)
+COMPLEX = (paddle.complex64, paddle.complex128)
+DOUBLES = (paddle.float64, paddle.complex128)
+# Most kernels of the CPU know none of these; what is computed in the other one is exact, or rounded once.
+WIDER = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *SMALL), paddle.int32)}
+# for functions whose results have fractions
+FRACTIONS = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *INTEGERS), paddle.float32)}
+
+cast = _C_ops.cast
+
+
+def expected_place():
+    return paddle.framework._current_expected_place()
+
+
+def filled(shape, value, kind):
+    return _C_ops.full(list(shape), value, kind, expected_place())
+
+
+def counted(*bounds):
+    """A tensor of integers, counted as ``range`` does."""
+    return paddle.arange(*bounds, dtype="int64")
+
+
+def as_tensor(value):
+    return value if isinstance(value, TENSORS) else paddle.to_tensor(np.asarray(value))
+
+
+def matched(*values):
+    """Tensors of one dtype, as LabDL promotes: Paddle lets the number of axes decide, and takes numbers in few places."""
+    values = [paddle.to_tensor(v) if isinstance(v, np.ndarray | np.generic) else v for v in values]
+    common = dtype(promote(*(dtype_name(v) if isinstance(v, TENSORS) else v for v in values)))
+    return [in_dtype(v, common) if isinstance(v, TENSORS) else filled([], v, common) for v in values]
+
+
+def in_dtype(x, kind):
+    return x if x.dtype is kind or x.dtype == kind else cast(x, kind)
+
+
+def is_fraction(kind):
+    """Whether numbers of this dtype are real and have fractions."""
+    return kind == FLOAT32 or kind == paddle.float64 or kind in HALVES
+
+
+def is_complex(kind):
+    return kind in COMPLEX
+
+
+def _wider(kind, x, table):
+    """The dtype to compute in instead, None to stay: other devices have kernels for half precision."""
+    wide = table.get(kind)
+    return None if wide is None or (kind in HALVES and not _on_cpu(x)) else wide
+
+
+def _on_cpu(x):
+    place = x.place or expected_place()
+    return place.is_cpu_place()
+
+
+def widened(function, table=WIDER, returned=True):
+    """A function of one tensor, computed in a wider dtype where ``table`` says so.
+
+    ``returned``: results go back to the tensor's dtype, unless they have fractions and it has none.
+    """
+
+    @functools.wraps(function)
+    def call(x, *args, **kwargs):
+        kind = x.dtype
+        wide = None if kind is FLOAT32 else _wider(kind, x, table)
+        if wide is None:
+            return function(x, *args, **kwargs)
+        result = function(cast(x, wide), *args, **kwargs)
+        return _narrowed(result, kind) if returned and _goes_back(kind, table) else result
+
+    return call
+
+
+def _goes_back(kind, table):
+    return table is not FRACTIONS or kind in HALVES
+
+
+def _narrowed(result, kind):
+    return tuple(cast(r, kind) for r in result) if isinstance(result, tuple | list) else cast(result, kind)
+
+
+def each(kernel, table=WIDER, returned=True):
+    """For kernels of one tensor and nothing else: float32 goes straight there."""
+    general = widened(kernel, table, returned)
+
+    def call(x):
+        return kernel(x) if x.dtype is FLOAT32 else general(x)
+
+    return call
+
+
+def fractions(kernel):
+    """The same for functions whose results have fractions: of integers they are float32."""
+    return each(kernel, FRACTIONS)
+
+
+def pair(kernel, table=WIDER, returned=True, number=None):
+    """For kernels of two tensors of one dtype: float32 goes straight there, the rest is brought to one dtype.
+
+    ``number(x, y)``: what computes a float32 tensor and a Python number faster.
+    """
+
+    def general(x, y):
+        if number is not None and y.__class__ in (float, int) and getattr(x, "dtype", None) is FLOAT32:
+            return number(x, y)
+        x, y = matched(x, y)
+        kind = x.dtype
+        wide = None if kind is FLOAT32 else _wider(kind, x, table)
+        if wide is None:
+            return kernel(x, y)
+        result = kernel(cast(x, wide), cast(y, wide))
+        return cast(result, kind) if returned and _goes_back(kind, table) else result
+
+    def call(x, y):
+        try:
+            straight = x.dtype is FLOAT32 and y.dtype is FLOAT32
+        except AttributeError:  # a Python number
+            straight = False
+        return kernel(x, y) if straight else general(x, y)
+
+    return call

@@ -1,0 +1,255 @@
+"""TensorFlow's spelling of arithmetic, rounding and functions, element by element."""
+
+import functools
+import math
+
+import tensorflow as tf
+
+from labdl.backends.tensorflow import layout
+from labdl.backends.tensorflow.promotion import (
+    BITS,
+    COMPLEX,
+    HALVES,
+    INTEGERS,
+    SMALL,
+    floating,
+    matched,
+    number,
+    of,
+    one,
+    pair,
+    through,
+    together,
+    two,
+)
+
+_raw = tf.raw_ops
+_SINGLE = (tf.float32, tf.float64)
+
+
+def _fractions(function):
+    """Integers have a fractional result."""
+    return through(tf.float32, function, *INTEGERS, back=False)
+
+
+# -- arithmetic
+
+add = pair(two(_raw.AddV2), {tf.bool: tf.logical_or})
+multiply = pair(two(_raw.Mul), {tf.bool: tf.logical_and})
+subtract, maximum, minimum, remainder = map(pair, map(two, (_raw.Sub, _raw.Maximum, _raw.Minimum, _raw.FloorMod)))
+divide = pair(two(_raw.RealDiv), _fractions(two(_raw.RealDiv)))
+pow = pair(two(_raw.Pow), through(tf.int32, two(_raw.Pow), tf.uint8))
+
+
+def _quotient(x, y):
+    rest = tf.truncatemod(x, y)
+    exact = (x - rest) / y
+    below = tf.logical_and(tf.not_equal(rest, 0), tf.not_equal(rest < 0, y < 0))
+    whole = tf.round(tf.where(below, exact - 1, exact))
+    return tf.where(tf.equal(y, 0), x / y, whole)
+
+
+_QUOTIENTS = dict.fromkeys(_SINGLE, _quotient) | through(tf.float32, _quotient, *HALVES)
+
+
+def floor_divide(x, y):
+    """TensorFlow rounds before it takes the floor (1 // 0.1 gives 10), and leaves infinity infinite."""
+    x, y = matched(x, y)
+    return _QUOTIENTS.get(x.dtype, two(_raw.FloorDiv))(x, y)
+
+
+@tf.custom_gradient
+def _rest(x, y):
+    rest = _raw.TruncateMod(x=x, y=y)
+    return rest, lambda gradient: (gradient, -gradient * tf.round((x - rest) / y))
+
+
+def _fractional_rest(x, y):
+    return _rest(*together(x, y))
+
+
+_RESTS = (
+    dict.fromkeys(_SINGLE, _fractional_rest)
+    | through(tf.float32, _fractional_rest, *HALVES)
+    | through(tf.int32, two(_raw.TruncateMod), *SMALL)
+)
+
+
+def fmod(x, y):
+    """TensorFlow's ``truncatemod`` has no gradient, and no kernel for small dtypes."""
+    x, y = matched(x, y)
+    return _RESTS.get(x.dtype, two(_raw.TruncateMod))(x, y)
+
+
+def _same(x):
+    return x
+
+
+negative = one(of(_raw.Neg), through(tf.int32, tf.negative, tf.uint8))
+abs = one(tf.abs, {tf.uint8: _same})
+sign = one(of(_raw.Sign), through(tf.int32, tf.sign, tf.uint8))
+square, reciprocal = one(of(_raw.Square)), floating(of(_raw.Reciprocal))
+
+
+def clip(x, min=None, max=None):
+    """Where ``min`` is above ``max`` TensorFlow's ``clip_by_value`` gives ``min``."""
+    given = iter(matched(*(v for v in (x, min, max) if v is not None)))
+    x, low, high = (v if v is None else next(given) for v in (x, min, max))
+    if layout.made_last(x) and not [v for v in (low, high) if v is not None and v.shape.rank]:
+        return layout.channels_first(_limited(layout.channels_last(x), low, high))
+    return _limited(x, low, high)
+
+
+def _limited(x, low, high):
+    x = x if low is None else tf.maximum(x, low)
+    return x if high is None else tf.minimum(x, high)
+
+
+@tf.function(autograph=False, reduce_retracing=True)
+def _common_divisor(x, y):
+    """Euclid's algorithm on all elements at once, as a graph: an eager loop would ask the host when to stop."""
+
+    def step(a, b):
+        done = tf.equal(b, 0)
+        return tf.where(done, a, b), tf.where(done, b, tf.math.floormod(a, tf.where(done, tf.ones_like(b), b)))
+
+    return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, 0)), step, (x, y))[0]
+
+
+def gcd(x, y):
+    """TensorFlow has none."""
+    x, y = matched(x, y)
+    if x.dtype not in INTEGERS:
+        raise TypeError("gcd wants integers")
+    return tf.cast(_common_divisor(*(tf.abs(tf.cast(v, tf.int64)) for v in together(x, y))), x.dtype)
+
+
+# -- rounding and floating-point numbers
+
+
+def _truncated(x):
+    return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x))
+
+
+def _both_parts(x):
+    return tf.complex(tf.round(tf.math.real(x)), tf.round(tf.math.imag(x)))
+
+
+_KEPT = dict.fromkeys(INTEGERS, _same)
+floor, ceil, trunc = (one(f, _KEPT) for f in (of(_raw.Floor), of(_raw.Ceil), _truncated))
+round = one(of(_raw.Round), _KEPT | dict.fromkeys(COMPLEX, _both_parts))
+
+
+def signbit(x):
+    """TensorFlow has none."""
+    return tf.bitcast(x, BITS[x.dtype]) < 0
+
+
+def copysign(x, y):
+    """TensorFlow has none."""
+    x, y = matched(x, y)
+    return tf.where(tf.equal(signbit(x), signbit(y)), x, -x)
+
+
+nextafter = pair(lambda x, y: _raw.NextAfter(x1=x, x2=y))
+
+
+def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
+    """TensorFlow has none."""
+    given = (nan, x.dtype.max if posinf is None else posinf, x.dtype.min if neginf is None else neginf)
+    nan, high, low = (number(v, x.dtype) for v in given)
+    x = tf.where(tf.math.is_nan(x), nan, x)
+    return tf.where(tf.math.is_inf(x), tf.where(x > 0, high, low), x)
+
+
+# -- powers, exponentials and logarithms
+
+sqrt, rsqrt, exp, expm1 = (floating(of(op)) for op in (_raw.Sqrt, _raw.Rsqrt, _raw.Exp, _raw.Expm1))
+log, log1p = floating(of(_raw.Log)), floating(of(_raw.Log1p))
+
+
+@floating
+def exp2(x):
+    """TensorFlow has none."""
+    if x.dtype.is_complex:
+        raise TypeError("exp2 wants real numbers")
+    return tf.pow(tf.constant(2, x.dtype), x)
+
+
+def _logarithm(base):
+    @floating
+    def call(x):
+        """TensorFlow has the natural logarithm only."""
+        return tf.math.log(x) * tf.constant(1 / math.log(base), x.dtype)
+
+    return call
+
+
+log2, log10 = map(_logarithm, (2, 10))
+
+
+def _own_gradient(function):
+    """For functions of two real tensors that give their own gradient, for operands of one shape."""
+    function = tf.custom_gradient(function)
+
+    @functools.wraps(function)
+    def call(x, y):
+        x, y = together(*matched(x, y))
+        if x.dtype in INTEGERS:
+            x, y = tf.cast(x, tf.float32), tf.cast(y, tf.float32)
+        return function(x, y)
+
+    return call
+
+
+@_own_gradient
+def logaddexp(x, y):
+    """TensorFlow has none."""
+    gap = tf.where(tf.equal(x, y), tf.zeros_like(x), x - y)  # infinities less themselves would be NaN
+    result = tf.maximum(x, y) + tf.math.log1p(tf.exp(-tf.abs(gap)))
+    return result, lambda gradient: (gradient * tf.sigmoid(x - y), gradient * tf.sigmoid(y - x))
+
+
+@_own_gradient
+def hypot(x, y):
+    """TensorFlow has none."""
+    large, small = tf.maximum(tf.abs(x), tf.abs(y)), tf.minimum(tf.abs(x), tf.abs(y))
+    result = large * tf.sqrt(1 + tf.square(tf.math.divide_no_nan(small, large)))
+    infinite = tf.logical_or(tf.math.is_inf(x), tf.math.is_inf(y))
+    result = tf.where(infinite, tf.constant(math.inf, x.dtype), result)
+    divide = tf.math.divide_no_nan
+    return result, lambda gradient: (gradient * divide(x, result), gradient * divide(y, result))
+
+
+# -- trigonometry
+
+sin, cos, tan = floating(of(_raw.Sin)), floating(of(_raw.Cos)), floating(of(_raw.Tan))
+asin, acos, atan = floating(of(_raw.Asin)), floating(of(_raw.Acos)), floating(of(_raw.Atan))
+sinh, cosh, tanh = floating(of(_raw.Sinh)), floating(of(_raw.Cosh)), floating(of(_raw.Tanh))
+asinh, acosh, atanh = floating(of(_raw.Asinh)), floating(of(_raw.Acosh)), floating(of(_raw.Atanh))
+atan2 = pair(lambda y, x: _raw.Atan2(y=y, x=x), _fractions(tf.atan2))
+
+
+# -- special functions
+
+erf, erfc = floating(of(_raw.Erf)), floating(of(_raw.Erfc))
+erfinv = floating(of(_raw.Erfinv), through(tf.float32, tf.math.erfinv, *HALVES))
+lgamma = floating(of(_raw.Lgamma), through(tf.float32, tf.math.lgamma, tf.bfloat16))
+
+
+def _digamma(x):
+    ends = tf.where(signbit(x), tf.constant(math.inf, x.dtype), tf.constant(-math.inf, x.dtype))
+    return tf.where(tf.equal(x, 0), ends, tf.math.digamma(x))
+
+
+@functools.partial(floating, others=through(tf.float32, _digamma, tf.bfloat16))
+def digamma(x):
+    """TensorFlow gives NaN at 0."""
+    return _digamma(x)
+
+
+# -- activations
+
+sigmoid, silu = floating(of(_raw.Sigmoid)), floating(tf.nn.silu)
+softplus, softsign = floating(tf.math.softplus), floating(tf.nn.softsign)
+relu = layout.elementwise(tf.nn.relu)

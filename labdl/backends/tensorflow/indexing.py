@@ -1,0 +1,119 @@
+"""TensorFlow's spelling of reading and writing by index, mask and position."""
+
+import numpy as np
+import tensorflow as tf
+
+from labdl.backends.tensorflow.arrays import positions
+from labdl.backends.tensorflow.promotion import NUMBERS, matched, number, sizes, together
+
+_ARRAYS = (tf.Tensor, tf.Variable, np.ndarray)
+
+
+def _is_mask(item) -> bool:
+    return item.dtype is tf.bool or item.dtype == "bool"
+
+
+def _width(item) -> int:
+    """How many axes an item of an index uses up."""
+    return 0 if item is None else len(item.shape) if isinstance(item, _ARRAYS) and _is_mask(item) else 1
+
+
+def getitem(x, index):
+    """TensorFlow's index takes no masks beside other items, and no tensors of integers."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    chosen = [i for i in items if isinstance(i, _ARRAYS)]
+    if not chosen:
+        return x[index]
+    at = next((a for a, i in enumerate(items) if i is Ellipsis), None)
+    if at is not None:
+        used = sum(_width(i) for i in items if i is not Ellipsis)
+        items[at : at + 1] = [slice(None)] * (len(x.shape) - used)
+    # first the rest, which leaves the axes of the tensors side by side
+    simple = [[slice(None)] * _width(i) if isinstance(i, _ARRAYS) else [i] for i in items]
+    first = next(a for a, i in enumerate(items) if isinstance(i, _ARRAYS))
+    place = len([i for i in items[:first] if not isinstance(i, int)])
+    if [i for i in items if not isinstance(i, _ARRAYS) and i != slice(None)]:
+        x = x[tuple(i for group in simple for i in group)]
+    if _is_mask(chosen[0]):
+        return tf.boolean_mask(x, chosen[0], axis=place)
+    if len(chosen) == 1:
+        return tf.gather(x, positions(chosen[0], sizes(x)[place]), axis=place)
+    return _points(x, chosen, place)
+
+
+def _points(x, chosen, place):
+    """Elements at positions on several axes, which stand side by side."""
+    rank, shape = x.shape.rank, sizes(x)
+    axes = list(range(place, place + len(chosen)))
+    chosen = [tf.convert_to_tensor(positions(i, shape[a])) for i, a in zip(chosen, axes, strict=True)]
+    indices = tf.stack(together(*chosen), -1)
+    if not place:
+        return tf.gather_nd(x, indices)
+    found = tf.gather_nd(tf.transpose(x, axes + [a for a in range(rank) if a not in axes]), indices)
+    new = indices.shape.rank - 1
+    order = [*range(new, new + place), *range(new), *range(new + place, found.shape.rank)]
+    return tf.transpose(found, order)
+
+
+def setitem(x, index, value):
+    """TensorFlow's tensors cannot be changed: the places are found among the numbers of all elements."""
+    x = tf.convert_to_tensor(x)
+    kind = x.dtype
+    value = number(value, kind) if isinstance(value, NUMBERS) else tf.cast(value, kind)
+    count = tf.size(x, tf.int64)
+    places = getitem(tf.reshape(tf.range(count), sizes(x)), index)
+    value = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
+    flat = tf.tensor_scatter_nd_update(tf.reshape(x, (-1,)), tf.reshape(places, (-1, 1)), value)
+    return tf.ensure_shape(tf.reshape(flat, sizes(x)), x.shape)
+
+
+def _multiplied(x, places, updates):
+    """By a product of the updates of each element: there is no scattered product."""
+    shape = tf.shape(x, tf.int64)
+    steps = tf.math.cumprod(shape, exclusive=True, reverse=True)
+    flat = tf.reshape(tf.reduce_sum(places * steps, -1), (-1,))
+    factors = tf.math.unsorted_segment_prod(tf.reshape(updates, (-1,)), flat, tf.size(x, tf.int64))
+    return x * tf.reshape(factors, shape)
+
+
+_SCATTER = {
+    None: tf.tensor_scatter_nd_update,
+    "add": tf.tensor_scatter_nd_add,
+    "multiply": _multiplied,
+    "max": tf.tensor_scatter_nd_max,
+    "min": tf.tensor_scatter_nd_min,
+}
+
+
+def scatter(x, indices, updates, axis=-1, *, reduce=None):
+    """TensorFlow wants positions on all axes."""
+    x, updates = matched(x, updates)
+    axis %= x.shape.rank
+    shape = sizes(x)
+    indices = tf.convert_to_tensor(positions(indices, shape[axis]))
+    shape[axis] = sizes(indices)[axis]
+    grid = [tf.reshape(tf.range(tf.cast(n, tf.int64)), [-1 if a == b else 1 for b in range(len(shape))])
+            for a, n in enumerate(shape)]  # fmt: skip
+    grid[axis] = indices
+    places = tf.stack([tf.broadcast_to(g, shape) for g in grid], -1)
+    result = _SCATTER[reduce](x, places, tf.broadcast_to(updates, shape))
+    return tf.ensure_shape(result, x.shape)
+
+
+def _places(indices, shape):
+    """Positions of several numbers, counted from the start."""
+    indices = tf.cast(indices, tf.int64)
+    depth = indices.shape[-1]
+    return tf.where(indices < 0, indices + tf.cast(tf.stack(shape[:depth]) if depth else 0, tf.int64), indices)
+
+
+def gather_nd(x, indices):
+    """TensorFlow takes no negative positions."""
+    return tf.gather_nd(x, _places(indices, sizes(x)))
+
+
+def scatter_nd(indices, updates, shape):
+    """TensorFlow takes no negative positions."""
+    if updates.dtype is tf.bool:
+        raise TypeError("scatter_nd wants numbers")
+    return tf.scatter_nd(_places(indices, list(shape)), updates, tf.constant(shape, tf.int64))

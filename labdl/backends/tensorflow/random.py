@@ -1,0 +1,36 @@
+"""TensorFlow's random numbers, all from its global generator, which compiled functions hold as a variable."""
+
+import tensorflow as tf
+
+
+def _generator():
+    return tf.random.get_global_generator()
+
+
+def _wide(name):
+    """The generator draws float32 and float64 in full resolution; narrower ones are rounded from float32."""
+    return name if name in ("float32", "float64") else "float32"
+
+
+def random_uniform(shape, low, high, name):
+    return tf.cast(_generator().uniform(shape, low, high, _wide(name)), name)
+
+
+def random_normal(shape, mean, std, name):
+    return tf.cast(_generator().normal(shape, mean, std, _wide(name)), name)
+
+
+def random_integers(shape, low, high, name):
+    return tf.cast(_generator().uniform(shape, low, high, tf.int64), name)
+
+
+def random_permutation(n):
+    return tf.cast(tf.argsort(_generator().uniform((n,), dtype=tf.float64)), tf.int64)
+
+
+def random_uniform_like(x, low=0.0, high=1.0):
+    return random_uniform(tf.shape(x), low, high, x.dtype.name)
+
+
+def random_normal_like(x, mean=0.0, std=1.0):
+    return random_normal(tf.shape(x), mean, std, x.dtype.name)

@@ -1,0 +1,205 @@
+"""TensorFlow's spelling of reductions, statistics and running totals."""
+
+import math
+
+import tensorflow as tf
+
+from labdl.backends.tensorflow import layout
+from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, number, sizes
+from labdl.backends.tensorflow.sorting import sort
+
+_raw = tf.raw_ops
+
+
+def _axes(x, axis):
+    return list(range(x.shape.rank)) if axis is None else list(axis) if isinstance(axis, tuple) else axis
+
+
+def _over(op):
+    """A raw reduction with our parameters: the functions around them ask for the number of axes at run time."""
+
+    def call(x, axis, keepdims):
+        return op(input=x, axis=_axes(x, axis), keep_dims=keepdims)
+
+    return layout.reduction(call)
+
+
+_sum, _prod, _mean, _max, _min = map(_over, (_raw.Sum, _raw.Prod, _raw.Mean, _raw.Max, _raw.Min))
+_any, _all = _over(_raw.Any), _over(_raw.All)
+
+
+def _whole(x) -> bool:
+    kind = x.dtype
+    return kind is not tf.float32 and (kind is tf.bool or kind in INTEGERS)
+
+
+def _total(reduce):
+    def call(x, axis=None, keepdims=False, *, dtype=None):
+        if dtype is not None or _whole(x):
+            x = tf.cast(x, dtype or tf.int64)
+        return reduce(x, axis, keepdims)
+
+    return call
+
+
+sum, prod = _total(_sum), _total(_prod)
+
+
+def _extreme(reduce):
+    def call(x, axis=None, keepdims=False):
+        if x.dtype is tf.bool:
+            return tf.cast(reduce(tf.cast(x, tf.uint8), axis, keepdims), tf.bool)
+        return reduce(x, axis, keepdims)
+
+    return call
+
+
+max, min = _extreme(_max), _extreme(_min)
+
+
+def _truth(reduce):
+    def call(x, axis=None, keepdims=False):
+        return reduce(x if x.dtype is tf.bool else tf.not_equal(x, tf.zeros((), x.dtype)), axis, keepdims)
+
+    return call
+
+
+any, all = _truth(_any), _truth(_all)
+
+
+def _position(find):
+    def along(x, axis):
+        at = find(x, axis, tf.int64)
+        if not x.dtype.is_floating:
+            return at
+        missing = tf.math.is_nan(x)
+        return tf.where(tf.reduce_any(missing, axis), tf.argmax(missing, axis), at)
+
+    def call(x, axis=None, keepdims=False):
+        """TensorFlow passes over NaN."""
+        if axis is not None:
+            at = along(x, axis)
+            return tf.expand_dims(at, axis) if keepdims else at
+        at = along(tf.reshape(x, (-1,)), 0)
+        return tf.reshape(at, (1,) * x.shape.rank) if keepdims else at
+
+    return call
+
+
+argmax, argmin = _position(tf.argmax), _position(tf.argmin)
+
+
+def mean(x, axis=None, keepdims=False):
+    return _mean(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims)
+
+
+@layout.reduction
+def _var(x, axis, keepdims, correction):
+    spread = tf.math.reduce_variance(x, _axes(x, axis), keepdims)
+    if correction:
+        count = tf.cast(tf.size(x), x.dtype) / tf.cast(tf.size(spread), x.dtype)
+        spread = spread * (count / tf.maximum(count - correction, 0))
+    return spread
+
+
+def var(x, axis=None, keepdims=False, correction=0):
+    """TensorFlow knows no correction."""
+    if x.dtype in COMPLEX:
+        raise TypeError("var wants real numbers")
+    return _var(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims, correction=correction)
+
+
+def std(x, axis=None, keepdims=False, correction=0):
+    """TensorFlow knows no correction."""
+    return tf.sqrt(var(x, axis, keepdims, correction))
+
+
+@layout.reduction
+def logsumexp(x, axis, keepdims):
+    return tf.reduce_logsumexp(x, _axes(x, axis), keepdims)
+
+
+_WEIGHTS = {
+    "linear": lambda place, low: place - low,
+    "lower": lambda place, low: tf.zeros_like(place),
+    "higher": lambda place, low: tf.math.ceil(place) - low,
+    "midpoint": lambda place, low: (tf.math.ceil(place) - low) / 2,
+    "nearest": lambda place, low: tf.round(place) - low,
+}
+
+
+def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
+    """TensorFlow has none."""
+    if x.dtype is tf.bool or x.dtype in COMPLEX:
+        raise TypeError("quantile wants real numbers")
+    x = tf.cast(x, tf.float32) if x.dtype in INTEGERS else x
+    rank, flat = x.shape.rank, axis is None
+    x, axis = (tf.reshape(x, (-1,)), 0) if flat else (x, axis % rank)
+    ordered = sort(x, axis)
+    shares = tf.constant(q, tf.float64)
+    place = shares * tf.cast(sizes(x)[axis] - 1, tf.float64)
+    low = tf.math.floor(place)
+    weight = tf.cast(_WEIGHTS[method](place, low), x.dtype)
+    weight = tf.reshape(weight, (*shares.shape, *(1,) * (x.shape.rank - axis - 1)))
+    below, above = (tf.gather(ordered, tf.cast(p, tf.int64), axis=axis) for p in (low, tf.math.ceil(place)))
+    # infinity times 0 would be NaN
+    mixed = tf.where(weight == 0, below, tf.where(weight == 1, above, (1 - weight) * below + weight * above))
+    missing = tf.reduce_any(tf.math.is_nan(x), axis, keepdims=bool(shares.shape.rank))
+    result = tf.where(missing, number(math.nan, x.dtype), mixed)
+    if shares.shape.rank:
+        order = [axis, *(a for a in range(result.shape.rank) if a != axis)]
+        result = tf.transpose(result, order)
+    if keepdims:
+        kept = (1,) * rank if flat else None
+        result = tf.reshape(result, (*shares.shape, *kept)) if flat else tf.expand_dims(result, axis + shares.shape.rank)
+    return result
+
+
+# -- running
+
+
+def _running(function, start):
+    def call(x, axis=None, *, dtype=None, include_initial=False):
+        axis = axis or 0
+        if dtype is not None or _whole(x):
+            x = tf.cast(x, dtype or tf.int64)
+        result = function(x, axis)
+        if include_initial:
+            first = [(int(a == axis % x.shape.rank), 0) for a in range(x.shape.rank)]
+            result = tf.pad(result, first, constant_values=number(start, x.dtype))
+        return result
+
+    return call
+
+
+cumulative_sum, cumulative_prod = _running(tf.cumsum, 0), _running(tf.math.cumprod, 1)
+
+
+def _running_extreme(op):
+    def call(x, axis=None):
+        """TensorFlow has none: each step doubles how many elements have been seen."""
+        axis = (axis or 0) % x.shape.rank
+        count = sizes(x)[axis]
+        places = tf.range(count)
+
+        def step(reach, result):
+            earlier = tf.gather(result, tf.maximum(places - reach, 0), axis=axis)
+            return reach * 2, op(x=result, y=earlier)
+
+        if not isinstance(count, int):
+            return tf.while_loop(lambda reach, _: reach < count, step, (tf.constant(1), x))[1]
+        reach, result = 1, x
+        while reach < count:
+            reach, result = step(reach, result)
+        return result
+
+    return call
+
+
+cumulative_max, cumulative_min = _running_extreme(_raw.Maximum), _running_extreme(_raw.Minimum)
+
+
+def logcumsumexp(x, axis=None):
+    """TensorFlow passes over NaN."""
+    missing = tf.cumsum(tf.cast(tf.math.is_nan(x), tf.int32), axis or 0)
+    return tf.where(missing > 0, number(math.nan, x.dtype), tf.math.cumulative_logsumexp(x, axis or 0))

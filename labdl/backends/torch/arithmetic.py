@@ -1,0 +1,118 @@
+"""PyTorch's spelling of element-wise operators: arithmetic, functions, comparisons, complex numbers."""
+
+import functools
+
+import numpy as np
+import torch
+
+from labdl.backends.torch.runtime import dtype, spec_of
+from labdl.spec import promote
+
+_Tensor = torch.Tensor
+
+
+def matched(*values):
+    """Tensors of one dtype, as LabDL promotes: torch lets the number of axes decide, and takes numbers in few places."""
+    values = [v.item() if isinstance(v, np.generic) else torch.as_tensor(v) if isinstance(v, np.ndarray | list) else v
+              for v in values]  # fmt: skip
+    common = dtype(promote(*(spec_of(v).dtype if isinstance(v, _Tensor) else v for v in values)))
+    device = next((v.device for v in values if isinstance(v, _Tensor)), None)
+    return [v.to(common) if isinstance(v, _Tensor) else torch.tensor(v, dtype=common, device=device) for v in values]
+
+
+def _pair(function):
+    """For functions of two tensors that take no numbers."""
+
+    def call(x, y):
+        if x.__class__ is y.__class__ and x.dtype is y.dtype:
+            return function(x, y)
+        return function(*matched(x, y))
+
+    return call
+
+
+_REAL_NUMBERS = (float, int)  # with True some kernels refuse what they do with 1
+
+
+def _infix(function):
+    """For functions of two tensors that take a number as the second."""
+
+    def call(x, y):
+        if x.__class__ is y.__class__:
+            if x.dtype is y.dtype:
+                return function(x, y)
+        elif y.__class__ in _REAL_NUMBERS and x.dtype is not torch.bool and isinstance(x, _Tensor):
+            return function(x, y)
+        return function(*matched(x, y))
+
+    return call
+
+
+add, subtract, multiply, divide = map(_infix, (torch.add, torch.sub, torch.mul, torch.div))
+floor_divide, remainder, fmod, pow = map(_infix, (torch.floor_divide, torch.remainder, torch.fmod, torch.pow))
+equal, not_equal = _infix(torch.eq), _infix(torch.ne)
+less, less_equal, greater, greater_equal = map(_infix, (torch.lt, torch.le, torch.gt, torch.ge))
+maximum, minimum, atan2 = map(_pair, (torch.maximum, torch.minimum, torch.atan2))
+copysign, nextafter, hypot = map(_pair, (torch.copysign, torch.nextafter, torch.hypot))
+gcd, complex = _pair(torch.gcd), _pair(torch.complex)
+logical_and, logical_or, logical_xor = map(_pair, (torch.logical_and, torch.logical_or, torch.logical_xor))
+bitwise_and, bitwise_or, bitwise_xor = map(_pair, (torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor))
+bitwise_left_shift, bitwise_right_shift = _pair(torch.bitwise_left_shift), _pair(torch.bitwise_right_shift)
+bitwise_invert = torch.bitwise_not
+
+
+def clip(x, min=None, max=None):
+    if isinstance(min, _Tensor) or isinstance(max, _Tensor):
+        x = x if min is None else maximum(x, min)  # torch.clamp does not grow the tensor it limits
+        return x if max is None else minimum(x, max)
+    return x if min is None and max is None else torch.clamp(x, min, max)
+
+
+def where(condition, x, y):
+    condition = torch.as_tensor(condition)
+    if isinstance(x, _Tensor) and isinstance(y, _Tensor) and x.dtype is y.dtype:
+        return torch.where(condition, x, y)
+    return torch.where(condition, *matched(x, y))
+
+
+def sign(x):
+    """torch gives 0 for NaN."""
+    if x.is_floating_point():
+        return torch.where(torch.isnan(x), x, torch.sign(x))
+    return torch.sgn(x)
+
+
+def round(x):
+    return torch.complex(torch.round(x.real), torch.round(x.imag)) if x.is_complex() else torch.round(x)
+
+
+def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
+    return torch.nan_to_num(x, nan, posinf, neginf)
+
+
+def real(x):
+    return torch.real(x) if x.is_complex() else x
+
+
+def conj(x):
+    """torch only marks a tensor as conjugated: resolved, for other libraries to read."""
+    return torch.conj_physical(x)
+
+
+def _floating(function):
+    """For functions that take no integers."""
+
+    @functools.wraps(function)
+    def call(x):
+        return function(x if x.is_floating_point() or x.is_complex() else x.float())
+
+    return call
+
+
+def logaddexp(x, y):
+    x, y = matched(x, y)
+    return torch.logaddexp(*(v if v.is_floating_point() else v.float() for v in (x, y)))
+
+
+erfinv, digamma, lgamma = map(_floating, (torch.erfinv, torch.digamma, torch.lgamma))
+sqrt, rsqrt, reciprocal = torch.sqrt, torch.rsqrt, torch.reciprocal

@@ -1,0 +1,44 @@
+"""PyTorch's spelling of losses."""
+
+import torch.nn.functional as F
+
+
+def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
+    """torch wants the classes on axis 1."""
+    if weight is not None and weight.requires_grad:
+        return NotImplemented  # the kernel has no gradient for it
+    classes, shape = logits.shape[-1], logits.shape[:-1]
+    if target.is_floating_point():
+        if target.shape != logits.shape:
+            return NotImplemented
+        flat = target.reshape(-1, classes).to(logits.dtype)
+    else:
+        flat = target.reshape(-1).long()
+    loss = F.cross_entropy(logits.reshape(-1, classes), flat, weight, ignore_index=ignore_index, reduction=reduction,
+                           label_smoothing=label_smoothing)  # fmt: skip
+    return loss.reshape(shape) if reduction == "none" else loss
+
+
+def _differ(x, y):
+    """What only the composite brings together."""
+    return x.__class__ is not y.__class__ or x.dtype is not y.dtype or x.shape != y.shape
+
+
+def binary_cross_entropy(logits, target, *, weight=None, pos_weight=None, reduction="mean"):
+    if weight is not None or pos_weight is not None or _differ(logits, target):
+        return NotImplemented
+    return F.binary_cross_entropy_with_logits(logits, target, reduction=reduction)
+
+
+def mean_squared_error(prediction, target, *, reduction="mean"):
+    return NotImplemented if _differ(prediction, target) else F.mse_loss(prediction, target, reduction=reduction)
+
+
+def mean_absolute_error(prediction, target, *, reduction="mean"):
+    return NotImplemented if _differ(prediction, target) else F.l1_loss(prediction, target, reduction=reduction)
+
+
+def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
+    if _differ(prediction, target):
+        return NotImplemented
+    return F.huber_loss(prediction, target, delta=delta, reduction=reduction)

@@ -1,0 +1,94 @@
+"""Settings from outside the code: environment variables, then the project's labdl.toml, then the user's.
+
+::
+
+    # labdl.toml, in the working directory or a folder above it; or in the user's configuration folder
+    backend = "paddle"                        # the default backend;                   LABDL_BACKEND=paddle
+    device = "cuda:0"                         # where the frameworks compute;          LABDL_DEVICE=cuda:0
+    backends = ["mindspore", "paddle"]        # loaded together, in an order that works; LABDL_BACKENDS=mindspore,paddle
+
+Nothing is read before a setting is asked for. A file is read once: edits count from the next start.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labdl.errors import ConfigError
+
+FILE = "labdl.toml"
+# Each key with an example, which also tells the type that it wants.
+KEYS: dict[str, Any] = {"backend": "torch", "device": "cuda:0", "backends": ["paddle", "tensorflow"]}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value, a text or a tuple of texts, and where it stands, for error messages."""
+
+    value: Any
+    origin: str
+
+
+def setting(key: str) -> Setting | None:
+    """What the environment, the project's file or the user's file say about a key, the first that does; None if none.
+
+    Raises ConfigError in a sentence when a file on the way is broken.
+    """
+    variable = f"LABDL_{key.upper()}"
+    text = os.environ.get(variable, "").strip()
+    if text:
+        names = tuple(name.strip() for name in text.split(",") if name.strip())
+        return Setting(names if isinstance(KEYS[key], list) else text, variable)
+    for path in _files(_folder()):
+        found = _read(path)
+        if key in found:
+            return Setting(found[key], f"{key} in {path}")
+    return None
+
+
+def user_file() -> Path:
+    """Where the user's own settings are looked for."""
+    import platformdirs  # here, because nobody else needs it; it comes with JupyterLab
+
+    return platformdirs.user_config_path("labdl", appauthor=False) / FILE
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the working directory has been deleted
+        return None
+
+
+@functools.cache
+def _files(folder: str | None) -> tuple[Path, ...]:
+    """The files that count in a folder, the project's before the user's."""
+    above = () if folder is None else (Path(folder), *Path(folder).parents)
+    project = next((path for path in (f / FILE for f in above) if path.is_file()), None)
+    user = user_file()
+    return tuple(dict.fromkeys(path for path in (project, user if user.is_file() else None) if path is not None))
+
+
+@functools.cache
+def _read(path: Path) -> dict[str, Any]:
+    """The settings in a file, checked. Raises ConfigError."""
+    import tomllib  # here, because most processes find no file
+
+    try:
+        with path.open("rb") as file:
+            found = tomllib.load(file)
+    except (OSError, ValueError) as error:  # unreadable; not TOML, or not UTF-8
+        raise ConfigError(f'{path} cannot be read as TOML: {error}; write for example backend = "torch"') from None
+    for key, value in found.items():
+        if key not in KEYS:
+            raise ConfigError(f"{path}: unknown key {key!r}: remove it, or use one of {', '.join(KEYS)}")
+        example, texts = KEYS[key], value if isinstance(value, list) else [value]
+        if type(value) is not type(example) or not all(isinstance(t, str) and t.strip() for t in texts):
+            kind = "a list of texts" if isinstance(example, list) else "a text"
+            shown = repr(example).replace("'", '"')
+            raise ConfigError(f"{path}: {key} wants {kind}, received {value!r}: write for example {key} = {shown}")
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in found.items()}

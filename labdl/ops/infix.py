@@ -1,0 +1,118 @@
+"""Infix operators: in a forward, ``a + b`` on any framework's tensors means `add`, with the same promotion everywhere.
+
+Frameworks disagree about operands of two dtypes: one refuses, one takes the first's, one lets the number of axes decide.
+Tensors stay the frameworks' own, so their classes learn to ask: inside a neutral scope (a module's forward, an operator
+written with operators) infix operators are LabDL's; outside it, native code keeps its native meaning.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+
+from labdl import dispatch
+from labdl.spec import Spec
+
+# Python's special method: the operator's name
+BINARY = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}  # fmt: skip
+COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
+UNARY = {"neg": "negative", "abs": "abs", "invert": "bitwise_invert"}
+
+
+class _Scope(threading.local):
+    """Whether infix operators are LabDL's, in this thread."""
+
+    on = False
+
+
+scope = _Scope()
+_methods: dict[str, Callable] = {}
+_taught: list[type] = [Spec]  # our own tensors: their infix operators are LabDL's everywhere
+
+
+def neutral(function: Callable) -> Callable:
+    """The function, with LabDL's infix operators while it runs."""
+
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        if scope.on:
+            return function(*args, **kwargs)
+        scope.on = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            scope.on = False
+
+    return run
+
+
+def everywhere() -> None:
+    """Make infix operators LabDL's in this whole process, as `array_namespace` promises."""
+    _Scope.on = True
+    scope.on = True
+
+
+def teach(kind: type) -> None:
+    """Give infix operators to one of LabDL's own tensor types, before `define` is called."""
+    _taught.append(kind)
+
+
+def define(operators: dict[str, Callable]) -> None:
+    """Take the functions behind the special methods; give them to Specs and to the tensors of every backend."""
+    for short, name in (BINARY | COMPARISONS).items():
+        if name not in operators: continue
+        _methods[f"__{short}__"] = operators[name]
+    for short, name in BINARY.items():
+        if name not in operators: continue
+        _methods[f"__r{short}__"] = _reflected(operators[name])
+    for short, name in UNARY.items():
+        if name not in operators: continue
+        _methods[f"__{short}__"] = operators[name]
+    _methods["__getitem__"] = operators["getitem"]
+    for kind in _taught:
+        for name, function in _methods.items():
+            if kind is not Spec or name not in ("__eq__", "__ne__"):  # Specs are values, compared as a whole
+                setattr(kind, name, _method(function))
+    dispatch.on_load(install)
+
+
+def _method(function: Callable) -> Callable:
+    """An operator as a method: a plain function, so that Python passes ``self``."""
+    return lambda self, *others: function(self, *others)
+
+
+def _reflected(function: Callable) -> Callable:
+    return lambda self, other: function(other, self)
+
+
+def install(backend) -> None:
+    """Let a framework's tensors ask for the scope before they compute."""
+    if hasattr(backend, "implementation"):
+        return  # NumPy: its arrays cannot be taught, and its rules are the standard's
+    for kind in backend.tensor_types():
+        for name, function in _methods.items():
+            native = getattr(kind, name, None)
+            if not hasattr(native, "labdl_native"):
+                setattr(kind, name, _scoped(native, function, name))
+
+
+def _scoped(native: Callable | None, function: Callable, name: str) -> Callable:
+    unordered = name in ("__eq__", "__ne__")
+
+    def method(self, *others):
+        if not scope.on or (unordered and (others[0] is None or isinstance(others[0], str))):
+            return NotImplemented if native is None else native(self, *others)
+        scope.on = False  # what the operator itself computes is native
+        try:
+            return function(self, *others)
+        finally:
+            scope.on = True
+
+    method.__name__ = name
+    method.labdl_native = native  # type: ignore[attr-defined]
+    return method

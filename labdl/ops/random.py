@@ -1,0 +1,123 @@
+"""Random numbers. Each backend draws its own, seeded and reproducible; in portable mode NumPy draws them for all alike.
+
+Portable numbers are for exact comparison between backends: ``labdl.seed(0, portable=True)`` makes everything that is
+drawn portable (dropout too), ``portable=True`` one call.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.ops import rules
+from labdl.ops.creation import tensor
+from labdl.ops.operator import case, floats, operator
+
+_generator = np.random.default_rng()
+
+
+def seed(value: int, portable: bool = False) -> None:
+    """Seed LabDL's own random numbers and those of every backend, loaded or yet to be.
+
+    ``portable=True``: from now on NumPy draws for every backend, so that dropout, noise and samples are equal on all of
+    them (compiled functions draw once, while they are compiled).
+    """
+    global _generator
+    _generator = np.random.default_rng(value)
+    dispatch.seed(value, portable)
+
+
+def generator() -> np.random.Generator:
+    """The generator of portable numbers."""
+    return _generator
+
+
+def _target(backend, portable):
+    """The backend that draws, or None for NumPy."""
+    target = dispatch.get(backend)
+    return None if target.name == "numpy" or (dispatch.portable() if portable is None else portable) else target
+
+
+def random_uniform(shape, low: float = 0.0, high: float = 1.0, dtype: str = "float32", backend: str | None = None,
+                   portable: bool | None = None):  # fmt: skip
+    """Uniform random numbers from ``low`` up to but without ``high``."""
+    target = _target(backend, portable)
+    if target is None:
+        return tensor(_generator.uniform(low, high, shape), dtype, backend)
+    return target.random_uniform(_shape(shape), low, high, dtype)
+
+
+def random_normal(shape, mean: float = 0.0, std: float = 1.0, dtype: str = "float32", backend: str | None = None,
+                  portable: bool | None = None):  # fmt: skip
+    """Normally distributed random numbers."""
+    target = _target(backend, portable)
+    if target is None:
+        return tensor(_generator.normal(mean, std, shape), dtype, backend)
+    return target.random_normal(_shape(shape), mean, std, dtype)
+
+
+def random_integers(shape, low: int, high: int, dtype: str = "int64", backend: str | None = None,
+                    portable: bool | None = None):  # fmt: skip
+    """Random integers from ``low`` up to but without ``high``."""
+    if high <= low:
+        raise ValueError(f"random_integers wants high above low, received low={low} and high={high}")
+    target = _target(backend, portable)
+    if target is None:
+        return tensor(_generator.integers(low, high, shape), dtype, backend)
+    return target.random_integers(_shape(shape), low, high, dtype)
+
+
+def permutation(n: int, backend: str | None = None, portable: bool | None = None):
+    """The numbers from 0 to n - 1 in random order, int64."""
+    target = _target(backend, portable)
+    return tensor(_generator.permutation(n), "int64", backend) if target is None else target.random_permutation(n)
+
+
+def random_truncated_normal(shape, mean: float = 0.0, std: float = 1.0, low: float = -2.0, high: float = 2.0,
+                            dtype: str = "float32", backend: str | None = None, portable: bool | None = None):  # fmt: skip
+    """Normally distributed random numbers, none further from ``mean`` than ``low`` or ``high`` standard deviations.
+
+    Drawn through the inverse of the distribution function, so nothing is drawn twice (as torch's trunc_normal_ does).
+    """
+    from labdl.ops.special import erfinv
+
+    ends = [math.erf(z / math.sqrt(2)) for z in (low, high)]
+    drawn = random_uniform(shape, *ends, dtype=dtype, backend=backend, portable=portable)
+    return erfinv(drawn) * (std * math.sqrt(2)) + mean
+
+
+def rand(*shape: int, dtype: str = "float32", backend: str | None = None):
+    """Uniform random numbers between 0 and 1: ``rand(2, 3)``."""
+    return random_uniform(_unpacked(shape), dtype=dtype, backend=backend)
+
+
+def randn(*shape: int, dtype: str = "float32", backend: str | None = None):
+    """Random numbers of the standard normal distribution: ``randn(2, 3)``."""
+    return random_normal(_unpacked(shape), dtype=dtype, backend=backend)
+
+
+def randint(low: int, high: int, shape, dtype: str = "int64", backend: str | None = None):
+    """Random integers from ``low`` up to but without ``high``, in torch.randint's order of arguments."""
+    return random_integers(shape, low, high, dtype, backend)
+
+
+def _shape(shape) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _unpacked(shape):
+    return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], list | tuple) else shape
+
+
+@operator(rules.elementwise, case(floats(3, 4)), case(floats(3, 4), low=-1.0, high=2.0), differentiable=False, random=True)
+def random_uniform_like(x, low=0.0, high=1.0):
+    """Uniform random numbers in the shape and dtype of ``x``."""
+    return _generator.uniform(low, high, np.shape(x))
+
+
+@operator(rules.elementwise, case(floats(3, 4)), case(floats(3, 4), mean=1.0, std=0.5), differentiable=False, random=True)
+def random_normal_like(x, mean=0.0, std=1.0):
+    """Normally distributed random numbers in the shape and dtype of ``x``."""
+    return _generator.normal(mean, std, np.shape(x))

@@ -1,0 +1,18 @@
+"""The shape rules that operators name: each takes the operator's arguments, tensors as Specs, and gives the result's Spec."""
+
+from labdl.ops.rules.activation import *
+from labdl.ops.rules.array import *
+from labdl.ops.rules.boxes import *
+from labdl.ops.rules.convolution import *
+from labdl.ops.rules.elementwise import *
+from labdl.ops.rules.fourier import *
+from labdl.ops.rules.image import *
+from labdl.ops.rules.indexing import *
+from labdl.ops.rules.linalg import *
+from labdl.ops.rules.loss import *
+from labdl.ops.rules.neural import *
+from labdl.ops.rules.normalisation import *
+from labdl.ops.rules.pooling import *
+from labdl.ops.rules.recurrence import *
+from labdl.ops.rules.reduction import *
+from labdl.ops.rules.sorting import *

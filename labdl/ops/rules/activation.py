@@ -1,0 +1,27 @@
+"""Shape rules of activation functions."""
+
+from __future__ import annotations
+
+from labdl.ops.rules.elementwise import common_dtype, promoting
+from labdl.spec import Spec, normal_axes, show
+
+
+def softmax(x, axis=-1, **options) -> Spec:
+    """Same shape, same dtype; the axis must exist."""
+    normal_axes(axis, x.ndim)
+    return x
+
+
+@promoting
+def prelu(x, slope, *, axis=1) -> Spec:
+    if slope.ndim > 1:
+        raise ValueError(
+            f"prelu wants one slope, or one for each channel, received slopes of shape {show(slope.shape)}"
+        )
+    if slope.ndim == 1 and slope.shape[0] not in (1, None):
+        channels = x.shape[normal_axes(axis, x.ndim)[0]]
+        if channels not in (slope.shape[0], None):
+            raise ValueError(
+                f"prelu of {show(x.shape)} wants {channels} slopes for axis {axis}, received {slope.shape[0]}"
+            )
+    return Spec(x.shape, common_dtype(x, slope))

@@ -1,0 +1,86 @@
+"""Shape rules of operators on boxes."""
+
+from __future__ import annotations
+
+from labdl.ops.rules.elementwise import common_dtype, promoting
+from labdl.ops.rules.loss import reduced
+from labdl.spec import Spec, broadcast, per_axis, show
+
+FORMATS = ("xyxy", "xywh", "cxcywh")
+
+
+def _check_boxes(boxes, ndim: int | None = None) -> None:
+    if boxes.ndim == 0 or boxes.shape[-1] not in (4, None) or ndim not in (boxes.ndim, None):
+        wanted = "(N, 4)" if ndim == 2 else "(..., 4)"
+        raise ValueError(f"boxes are {wanted}, four coordinates on the last axis, received {show(boxes.shape)}")
+
+
+def box_area(boxes) -> Spec:
+    _check_boxes(boxes)
+    return boxes.with_shape(boxes.shape[:-1])
+
+
+def box_convert(boxes, in_format, out_format) -> Spec:
+    _check_boxes(boxes)
+    for name in (in_format, out_format):
+        if name not in FORMATS:
+            raise ValueError(f"a format of boxes is one of {', '.join(FORMATS)}, received {name!r}")
+    return boxes
+
+
+def clip_boxes(boxes, size) -> Spec:
+    _check_boxes(boxes)
+    per_axis(size, 2, "size (height, width)")
+    return boxes
+
+
+@promoting
+def box_pairs(first, second) -> Spec:
+    """One number for each pair of a first and a second box."""
+    for boxes in (first, second):
+        _check_boxes(boxes)
+        if boxes.ndim < 2:
+            raise ValueError(f"boxes are (..., N, 4), received {show(boxes.shape)}")
+    batch = broadcast(first.shape[:-2], second.shape[:-2])
+    return Spec((*batch, first.shape[-2], second.shape[-2]), common_dtype(first, second))
+
+
+@promoting
+def box_loss(prediction, target, *, reduction="mean", **options) -> Spec:
+    """A loss of each box and the one at its place."""
+    for boxes in (prediction, target):
+        _check_boxes(boxes)
+    shape = broadcast(prediction.shape, target.shape)[:-1]
+    return reduced(shape, common_dtype(prediction, target), reduction)
+
+
+def _check_each(boxes, numbers, what: str) -> None:
+    if numbers.ndim != 1 or (None not in (numbers.shape[0], boxes.shape[0]) and numbers.shape[0] != boxes.shape[0]):
+        raise ValueError(f"boxes {show(boxes.shape)} want one {what} each, received {show(numbers.shape)}")
+
+
+@promoting
+def nms(boxes, scores, *args, **options) -> Spec:
+    _check_boxes(boxes, 2)
+    _check_each(boxes, scores, "score")
+    return Spec((None,), "int64")
+
+
+@promoting
+def batched_nms(boxes, scores, classes, *args, **options) -> Spec:
+    kept = nms(boxes, scores)
+    _check_each(boxes, classes, "class")
+    return kept
+
+
+def pooled_boxes(x, boxes, batch_indices, output_size, *, data_format="channels_first", **options) -> Spec:
+    """Features cut out of pictures, one grid of output_size for each box."""
+    if x.ndim != 4:
+        raise ValueError(f"boxes are cut out of features of 4 axes, received {show(x.shape)}")
+    _check_boxes(boxes, 2)
+    _check_each(boxes, batch_indices, "picture's number")
+    size = per_axis(output_size, 2, "output_size")
+    count = boxes.shape[0] if batch_indices.shape[0] is None else batch_indices.shape[0]
+    if data_format == "channels_last":
+        return Spec((count, *size, x.shape[3]), x.dtype)
+    return Spec((count, x.shape[1], *size), x.dtype)
