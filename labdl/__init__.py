@@ -13,16 +13,17 @@ from labdl.train import Trainer
 __version__ = "0.1.0"
 
 __all__ = [
-    "Graph", "Spec", "Trainer", "backends", "data", "device", "display", "errors", "infer", "lab", "load",
+    "Graph", "Spec", "Trainer", "array_namespace", "backends", "data", "device", "display", "errors", "infer", "lab", "load",
     "load_parameters", "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed",
     "tensor", "to_numpy", "trace", "train", "use",
 ]  # fmt: skip
 
 
 def __getattr__(name: str):
-    # the widgets bring ipywidgets along, which a script does not need
-    if name == "lab":
+    # the widgets bring ipywidgets along, which a script does not need, and few need the standard's namespace
+    if name in ("lab", "array_namespace"):
         import importlib
 
-        return importlib.import_module("labdl.lab")
+        module = importlib.import_module("labdl.lab" if name == "lab" else "labdl.array_api")
+        return module if name == "lab" else module.array_namespace
     raise AttributeError(f"module 'labdl' has no attribute {name!r}")

@@ -90,6 +90,8 @@ def _operator_call(name: str, params: dict[str, Any]) -> Callable:
 
 def show_index(index) -> str:
     """An index as text that `parse_index` reads: ``:, 0, 1:3``."""
+    if isinstance(index, str):
+        return index
     parts = []
     for item in index if isinstance(index, tuple) else (index,):
         if isinstance(item, slice):

@@ -139,6 +139,12 @@ def _ports(node: Node, feeds: dict[str, list[str]]) -> str:
     return ", ".join(parts)
 
 
+def _index_literal(index: str) -> str:
+    """An index as an argument, where ``:`` cannot stand."""
+    items = parse_index(index)
+    return repr(items)  # slices and ... write themselves as Python reads them
+
+
 def _operator(node: Node, feeds: dict[str, list[str]]) -> str:
     signature = OPERATORS[node.type.removeprefix("ops.")].signature.parameters
     unknown = [k for k in node.params if k not in signature]
@@ -146,7 +152,10 @@ def _operator(node: Node, feeds: dict[str, list[str]]) -> str:
         raise ConfigError(f"operator {node.type} has no argument {unknown[0]!r}: it has {', '.join(signature)}")
     if node.type == "ops.getitem":
         index = node.params.get("index")
-        return f"{(feeds['x'] or [_OPEN])[0]}[{show_index(parse_index(index) if isinstance(index, str) else index)}]"
+        text = feeds["index"][0] if feeds.get("index") else show_index(
+            parse_index(index) if isinstance(index, str) else index
+        )
+        return f"{(feeds['x'] or [_OPEN])[0]}[{text}]"
     variadic = {p.name for p in ports_of(node) if p.variadic}
     parts, gap = [], False
     for name, p in signature.items():
@@ -156,7 +165,8 @@ def _operator(node: Node, feeds: dict[str, list[str]]) -> str:
         if feeds.get(name):
             text = f"[{', '.join(feeds[name])}]" if name in variadic else feeds[name][0]
         elif name in node.params:
-            text = _literal(node.params[name])
+            value = node.params[name]
+            text = _index_literal(value) if name == "index" and isinstance(value, str) else _literal(value)
         elif p.default is p.empty:
             text = _OPEN
         else:

@@ -105,10 +105,12 @@ class Recorder:
             kind = entry.signature.parameters[name]
             if isinstance(value, Symbol):
                 links.append((value, name))
+            elif name == "index":
+                params[name] = show_index(value)
             elif isinstance(value, list | tuple) and value and all(isinstance(v, Symbol) for v in value):
                 links += [(v, name) for v in value]
             elif kind.default is kind.empty or value != kind.default:
-                params[name] = show_index(value) if entry.name == "getitem" else _constant(entry.name, name, value)
+                params[name] = _constant(entry.name, name, value)
         if entry.name == "reshape" and isinstance(params["shape"], tuple):
             params["shape"] = tuple(-1 if n is None else n for n in params["shape"])  # kernels know no unknown sizes
         node_id = self.add(f"ops.{entry.name}", entry.name, params)

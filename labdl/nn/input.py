@@ -16,7 +16,8 @@ class Input(Module):
     """Where data enters: shape of a batch (None for the batch size) and dtype."""
 
     shape: tuple[Whole | None, ...] = (None, 1, 8, 8)
-    dtype: Literal["float32", "int64", "int32", "bool"] = "float32"
+    dtype: Literal["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
+                   "complex64"] = "float32"  # fmt: skip
 
     is_source = True
 

@@ -166,10 +166,10 @@ def layer_schema(cls: type[Module]) -> dict[str, Any]:
 def operator_schema(entry: Operator) -> dict[str, Any]:
     """The same for an operator that a traced model uses directly; it is drawn, but not offered in the palette."""
     inputs, properties = [], {}
-    tensors = max((sum(isinstance(a, Sample | list) for a in args) for args, _ in entry.samples), default=1)
+    calls = [entry.signature.bind(*args, **kwargs).arguments for args, kwargs in entry.samples]
     for at, p in enumerate(entry.signature.parameters.values()):
-        if at < tensors or p.kind is p.VAR_POSITIONAL:
-            listed = any(len(args) > at and isinstance(args[at], list) for args, _ in entry.samples)
+        if p.name in entry.roles:
+            listed = any(isinstance(call.get(p.name), list) for call in calls)
             inputs.append({"name": p.name, "variadic": listed or p.kind is p.VAR_POSITIONAL, "optional": at > 0})
         properties[p.name] = {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
     return {

@@ -172,7 +172,7 @@ def _compare_eigvals(results, x):
 
 def _compare_eig(results, x):
     w, v = results
-    x = np.asarray(x, "complex128")
+    x = np.asarray(x, w.dtype)
     residue = (x @ v - v * w[..., None, :]) / (10 * max(np.abs(x).max(initial=0), 1))
     return [_sorted(w), residue, np.linalg.norm(v, axis=-2)]
 

@@ -1,216 +1,277 @@
-"""MindSpore's spelling of array operators that differ in name or meaning; the rest are found in mindspore.ops by name."""
+"""MindSpore's spelling of operators that arrange elements."""
 
 import builtins
+import math
 
 import mindspore
 import numpy as np
-from mindspore import Parameter, Tensor, mint, ops
+from mindspore import Parameter, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.runtime import dtype
+from labdl.backends.mindspore.kinds import ALL, as_tensor, broadcast, is_complex, matched, through
+from labdl.backends.mindspore.runtime import dtype as native_dtype
+from labdl.spec import normal_axes
 
-_FLOATS = (mindspore.float32, mindspore.float64, mindspore.float16, mindspore.bfloat16)
-
-
-def _operand(value, other):
-    """A NumPy array beside a tensor takes the tensor's dtype, unless it is a float beside integers."""
-    if not isinstance(value, np.ndarray | np.generic):
-        return value
-    if value.dtype.kind == "f":
-        return Tensor(np.array(value), other.dtype if other.dtype in _FLOATS else mindspore.float32)
-    return Tensor(np.array(value))
+_transpose = P.Transpose()
 
 
-def _operands(function):
-    def call(x, y):
-        if not isinstance(x, Tensor):
-            x = _operand(x, y)
-        elif not isinstance(y, Tensor):
-            y = _operand(y, x)
-        return function(x, y)
-
-    return call
-
-
-add, subtract, multiply, divide = _operands(ops.add), _operands(ops.sub), _operands(ops.mul), _operands(ops.div)
-floor_divide, remainder, pow = _operands(ops.floor_divide), _operands(P.FloorMod()), _operands(ops.pow)
-maximum, minimum = _operands(ops.maximum), _operands(ops.minimum)
-equal, not_equal = _operands(ops.equal), _operands(ops.not_equal)
-less, less_equal = _operands(ops.less), _operands(ops.less_equal)
-greater, greater_equal = _operands(ops.greater), _operands(ops.greater_equal)
-logical_and, logical_or, logical_xor = map(_operands, (ops.logical_and, ops.logical_or, ops.logical_xor))
-
-
-def _floating(function):
-    """MindSpore's transcendental kernels know no integers."""
-
-    def call(x):
-        return function(x if x.dtype in _FLOATS else x.astype(mindspore.float32))
-
-    return call
-
-
-def _accurate(function):
-    """The float32 kernels compute exp(x) - 1 and log(1 + x) literally; those of float64 are right near zero."""
-
-    def call(x):
-        kind = x.dtype if x.dtype in _FLOATS else mindspore.float32
-        return function(x.astype(mindspore.float64)).astype(kind)
-
-    return call
-
-
-expm1, log1p = _accurate(ops.expm1), _accurate(ops.log1p)
-exp, log, log2 = map(_floating, (ops.exp, ops.log, ops.log2))
-sqrt, rsqrt, reciprocal = map(_floating, (ops.sqrt, ops.rsqrt, ops.reciprocal))
-sin, cos, tan, sinh, cosh, tanh = map(_floating, (ops.sin, ops.cos, ops.tan, ops.sinh, ops.cosh, ops.tanh))
-asin, acos, atan = map(_floating, (ops.asin, ops.acos, ops.atan))
-sigmoid, erf = map(_floating, (ops.sigmoid, ops.erf))
-negative, relu = ops.neg, P.ReLU()
-silu, softplus, hardswish, hardsigmoid, softsign = ops.silu, ops.softplus, ops.hardswish, ops.hardsigmoid, ops.softsign
-
-
-def leaky_relu(x, negative_slope=0.01):
-    return ops.leaky_relu(x, negative_slope)
-
-
-def _whole(function):
-    """Rounding leaves integers as they are, which have no kernel."""
-
-    def call(x):
-        return function(x) if x.dtype in _FLOATS else x
-
-    return call
-
-
-floor, ceil, round = map(_whole, (ops.floor, ops.ceil, ops.round))
-
-
-def clip(x, low=None, high=None):
-    return x if low is None and high is None else ops.clamp(x, low, high)
-
-
-def where(condition, x, y):
-    condition = Tensor(np.array(condition)) if isinstance(condition, np.ndarray) else condition
-    other = next((v for v in (x, y) if isinstance(v, Tensor)), None)
-    if other is not None:
-        x, y = _operand(x, other), _operand(y, other)
-    return ops.where(condition, x, y)
-
-
-def _reduce(function):
-    def call(x, axis=None, keepdims=False):
-        return function(x, tuple(range(x.ndim)) if axis is None else axis, keepdims)
-
-    return call
-
-
-sum, mean, max, min = map(_reduce, (mint.sum, ops.mean, ops.amax, ops.amin))
-
-
-def _reduce_one(function):
-    def call(x, axis=None, keepdims=False):
-        if axis is not None:
-            return function(x, axis, keepdims)
-        result = function(x.reshape(-1), 0, False)
-        return result.reshape((1,) * x.ndim) if keepdims else result
-
-    return call
-
-
-def _argmin(x, axis, keepdims):
-    return ops.argmin(x, axis, keepdims).astype(mindspore.int64)
-
-
-prod, argmax, argmin, any, all = map(_reduce_one, (ops.prod, ops.argmax, _argmin, mint.any, mint.all))
-
-
-def var(x, axis=None, keepdims=False, correction=0):
-    centred = x - mean(x, axis, True)
-    total = sum(centred * centred, axis, keepdims)
-    return total / (x.size // (total.size or 1) - correction)
-
-
-def std(x, axis=None, keepdims=False, correction=0):
-    return ops.sqrt(var(x, axis, keepdims, correction))
-
-
-def logsumexp(x, axis=None, keepdims=False):
-    return ops.logsumexp(x, tuple(range(x.ndim)) if axis is None else axis, keepdims)
-
-
-def cumulative_sum(x, axis):
-    return ops.cumsum(x, axis)
+def reshape(x, shape):
+    shape = (shape,) if isinstance(shape, int) else tuple(-1 if n is None else n for n in shape)
+    known = math.prod(n for n in shape if n != -1)
+    open_sizes = shape.count(-1)
+    if open_sizes > 1 or (x.size != known if not open_sizes else not known or x.size % known):
+        raise ValueError(f"{x.size} elements of {x.shape} do not fit the shape {shape}")
+    return x.reshape(shape)
 
 
 def permute_dims(x, axes):
-    return ops.permute(x, axes)
+    axes = normal_axes(tuple(axes), x.ndim)
+    if sorted(axes) != list(range(x.ndim)):
+        raise ValueError(f"permute_dims wants each of {x.ndim} axes once, received {axes}")
+    return _transpose(x, axes) if axes else x.copy()
 
 
 def expand_dims(x, axis=0):
-    return ops.expand_dims(x, axis)
+    return ops.expand_dims(x, normal_axes(axis, x.ndim + 1)[0])
 
 
 def squeeze(x, axis):
-    return ops.squeeze(x, axis)
+    axes = normal_axes(axis, x.ndim)
+    for a in axes:
+        if x.shape[a] != 1:
+            raise ValueError(f"squeeze wants a size of 1 on axis {a}, received {x.shape}")
+    return x.reshape(tuple(n for a, n in enumerate(x.shape) if a not in axes))
 
 
 def concat(xs, axis=0):
-    return ops.cat(tuple(xs), axis)
+    xs = _of_one_dtype(xs)
+    if axis is None:
+        return ops.cat([x.reshape(-1) for x in xs], 0)
+    axis = normal_axes(axis, xs[0].ndim)[0]
+    rests = {(*x.shape[:axis], *x.shape[axis + 1 :]) for x in xs}
+    if len(rests) > 1 or len({x.ndim for x in xs}) > 1:
+        raise ValueError(f"concat wants sizes that differ on axis {axis} only, received {[x.shape for x in xs]}")
+    return ops.cat(xs, axis)
 
 
 def stack(xs, axis=0):
-    if builtins.any(isinstance(x, Parameter) for x in xs):  # Stack rejects a parameter beside a tensor, Concat takes it
+    """MindSpore rejects a parameter beside a tensor."""
+    xs = _of_one_dtype(xs)
+    axis = normal_axes(axis, xs[0].ndim + 1)[0]
+    if len({x.shape for x in xs}) > 1:
+        raise ValueError(f"stack wants tensors of one shape, received {[x.shape for x in xs]}")
+    if xs[0].dtype is mindspore.bfloat16 or builtins.any(isinstance(x, Parameter) for x in xs):
         return ops.cat([ops.expand_dims(x, axis) for x in xs], axis)
-    return ops.stack(tuple(xs), axis)
+    return ops.stack(xs, axis)
+
+
+def _of_one_dtype(xs):
+    xs = tuple(xs)
+    kind = getattr(xs[0], "dtype", None)
+    return xs if builtins.all(getattr(x, "dtype", None) is kind for x in xs) and kind in _KINDS else tuple(matched(*xs))
 
 
 def split(x, sections, axis=0):
-    return ops.split(x, x.shape[axis] // sections if isinstance(sections, int) else list(sections), axis)
+    axis = normal_axes(axis, x.ndim)[0]
+    size = x.shape[axis]
+    if isinstance(sections, int):
+        if sections < 1 or size % sections:
+            raise ValueError(f"axis {axis} of size {size} cannot be split into {sections} equal parts")
+        sections = [size // sections] * sections
+    elif builtins.sum(sections) != size:
+        raise ValueError(f"parts of {tuple(sections)} do not add up to size {size} of axis {axis}")
+    if len(sections) == 1:
+        return (x,)
+    if not x.size:
+        return tuple(ops.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :]), x.dtype) for n in sections)
+    return ops.split(x, list(sections), axis)
 
 
-def flip(x, axis):
-    return ops.flip(x, (axis,))
+def _tiled(x, repetitions):
+    ahead = (1,) * (len(repetitions) - x.ndim)
+    if 0 in repetitions or not x.size:
+        sizes = zip((*ahead, *x.shape), ((1,) * (x.ndim - len(repetitions)) + repetitions), strict=True)
+        return ops.zeros(tuple(n * m for n, m in sizes), x.dtype)
+    return ops.tile(x, repetitions)
 
 
-def roll(x, shift, axis):
-    shift %= x.shape[axis] or 1  # Roll has no CPU kernel
-    return ops.cat(ops.split(x, [x.shape[axis] - shift, shift], axis)[::-1], axis) if shift else x
+_tile = through(_tiled, ALL)
 
 
-def pad(x, padding, value=0.0):
-    return ops.pad(x, [n for pair in reversed(padding) for n in pair], value=value)
+def tile(x, repetitions):
+    return _tile(x, (repetitions,) if isinstance(repetitions, int) else tuple(repetitions))
 
 
-def take(x, indices, axis=0):
-    indices = Tensor(np.array(indices)) if isinstance(indices, np.ndarray) else indices
-    return ops.gather(x, indices, axis % x.ndim)
+def repeat(x, repeats, *, axis=None):
+    """MindSpore's means what `tile` does."""
+    x, axis = (x.reshape(-1), 0) if axis is None else (x, normal_axes(axis, x.ndim)[0])
+    size = x.shape[axis]
+    if isinstance(repeats, int):
+        places = as_tensor(np.repeat(np.arange(size), repeats))
+    else:
+        counts = as_tensor(repeats, mindspore.int64).reshape(-1)
+        if counts.size == 1:
+            counts = ops.broadcast_to(counts, (size,))
+        elif counts.size != size:
+            raise ValueError(f"repeat wants one number for each of {size} elements, received {counts.shape}")
+        if not size:
+            return x.copy()
+        ends = ops.cumsum(counts, 0)
+        total = int(ends[-1])
+        # the number of elements that end at or before a place is the element at that place
+        places = ops.searchsorted(ends, as_tensor(np.arange(total)), right=True).astype(mindspore.int64)
+    return _gathered(x, places, axis)
 
 
-def getitem(x, index):
-    items = index if isinstance(index, tuple) else (index,)
-    if not builtins.any(isinstance(item, slice) and item.step not in (None, 1) for item in items):
-        return x[index]
-    # the gradient of a slice with a step writes out of bounds from four axes on: gather the elements instead
-    if Ellipsis in items:
-        at, named = items.index(Ellipsis), len(items) - 1 - items.count(None)
-        items = (*items[:at], *(slice(None),) * (x.ndim - named), *items[at + 1 :])
-    rest, axis = [], 0
-    for item in items:
-        if isinstance(item, slice) and item.step not in (None, 1):
-            x = ops.gather(x, Tensor(np.arange(x.shape[axis])[item]), axis)
-            item = slice(None)
-        rest.append(item)
-        axis += item is not None
-    return x[tuple(rest)]
+def _gather(x, places, axis):
+    if not x.size or 0 in places.shape:
+        return ops.zeros((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]), x.dtype)
+    return ops.gather(x, places, axis)
 
 
-def astype(x, name):
-    return x.astype(dtype(name))
+_gathered = through(_gather, ALL)
 
 
-_one, _zero, _one_hot = Tensor(1.0, mindspore.float32), Tensor(0.0, mindspore.float32), P.OneHot()
+def _spread(x, shape):
+    if broadcast(x.shape, shape) != tuple(shape):
+        raise ValueError(f"{x.shape} cannot be spread to {tuple(shape)}")
+    return ops.broadcast_to(x, tuple(shape))
 
 
-def one_hot(x, classes):
-    return _one_hot(x, classes, _one, _zero)
+broadcast_to = through(_spread, ALL)
+
+
+def broadcast_arrays(*arrays):
+    arrays = [as_tensor(x) for x in arrays]
+    shape = broadcast(*(x.shape for x in arrays))
+    return tuple(broadcast_to(x, shape) for x in arrays)
+
+
+_flip = through(lambda x, axes: P.ReverseV2(axes)(x), ALL)
+
+
+def flip(x, axis=None):
+    axes = normal_axes(axis, x.ndim)
+    return _flip(x, axes) if axes and x.size else x.copy()
+
+
+def roll(x, shift, axis=None):
+    """By joining parts the other way round: Roll has no CPU kernel."""
+    if axis is None:
+        return roll(x.reshape(-1), shift, 0).reshape(x.shape)
+    axes = normal_axes(axis, x.ndim)
+    shifts = (shift,) * len(axes) if isinstance(shift, int) else tuple(shift)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll wants a shift for each of the axes {axes}, received {shifts}")
+    for a, n in zip(axes, shifts, strict=True):
+        n %= x.shape[a] or 1
+        if n:
+            x = ops.cat(split(x, [x.shape[a] - n, n], a)[::-1], a)
+    return x
+
+
+_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def pad(x, padding, mode="constant", value=0.0):
+    """MindSpore's other modes know few ranks: here axis by axis."""
+    padding = tuple(tuple(pair) for pair in padding)
+    if len(padding) != x.ndim:
+        raise ValueError(f"pad wants a pair for each of {x.ndim} axes, received {padding}")
+    if mode == "constant":
+        return _padded(x, padding, value)
+    for axis, pair in enumerate(padding):
+        size = x.shape[axis]
+        if pair != (0, 0):
+            if not size or (mode == "reflect" and builtins.max(pair) >= size) or (builtins.max(pair) > size and mode == "circular"):
+                if not size or mode == "reflect":
+                    raise ValueError(f"a border of {pair} is too wide for size {size} with mode {mode}")
+            x = _gathered(x, as_tensor(np.pad(np.arange(size), pair, mode=_MODES[mode])), axis)
+    return x
+
+
+def _bordered(x, padding, value):
+    for axis, pair in enumerate(padding):
+        parts = [as_tensor(np.full([n if a == axis else m for a, m in enumerate(x.shape)], value), x.dtype) for n in pair]
+        before, after = parts
+        x = ops.cat([p for p in (before, x, after) if p.shape[axis]] or [x], axis) if pair != (0, 0) else x
+    return x
+
+
+_padded = through(_bordered, ALL)
+
+
+def _triangle(kernel, keep):
+    def call(x, k):
+        if x.ndim < 2:
+            raise ValueError(f"tril and triu want matrices, received {x.shape}")
+        if is_complex(x):
+            kept = as_tensor(keep(np.ones(x.shape[-2:], "bool"), k))
+            return ops.where(ops.broadcast_to(kept, x.shape), x, ops.zeros_like(x))
+        return kernel(x, k)
+
+    call = through(call, ALL)
+    return lambda x, /, *, k=0: call(x, k)
+
+
+tril, triu = _triangle(ops.tril, np.tril), _triangle(ops.triu, np.triu)
+
+
+def _on_diagonal(x, first, second, offset):
+    """The two axes go to the end and are one, of which every so manieth element is taken."""
+    rest = [a for a in range(x.ndim) if a not in (first, second)]
+    rows, columns = x.shape[first], x.shape[second]
+    places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
+    flat = _transpose(x, (*rest, first, second)).reshape(*(x.shape[a] for a in rest), rows * columns)
+    return _gather(flat, as_tensor(places), len(rest))
+
+
+_diagonal = through(_on_diagonal, ALL)
+
+
+def diagonal(x, /, *, offset=0, axes=(-2, -1)):
+    first, second = normal_axes(tuple(axes), x.ndim)
+    return _diagonal(x, first, second, offset)
+
+
+def _diagonals(x, offset):
+    """Each row of the matrices is the vector where a one is, and zeros elsewhere."""
+    size = x.shape[-1] + builtins.abs(offset)
+    wide = _bordered(x, ((0, 0),) * (x.ndim - 1) + ((builtins.max(offset, 0), builtins.max(-offset, 0)),), 0)
+    kept = as_tensor(np.eye(size, k=offset, dtype="bool"))
+    wide = ops.broadcast_to(ops.expand_dims(wide, -2), (*x.shape[:-1], size, size))
+    return ops.where(ops.broadcast_to(kept, wide.shape), wide, ops.zeros_like(wide))
+
+
+_diag = through(_diagonals, ALL)
+
+
+def diag(x, /, *, offset=0):
+    """MindSpore's makes one matrix of one vector."""
+    return _diag(x, offset)
+
+
+def astype(x, dtype):
+    if is_complex(x) and not dtype.startswith("complex"):
+        raise TypeError(f"complex numbers do not become {dtype}")
+    return x.astype(native_dtype(dtype))
+
+
+def _like(make):
+    def call(x, /, *, dtype=None):
+        kind = x.dtype if dtype is None else native_dtype(dtype)
+        wide = mindspore.float32 if kind is mindspore.bfloat16 else kind
+        return make(x.shape, dtype=wide).astype(kind) if wide is not kind else make(x.shape, dtype=kind)
+
+    return call
+
+
+zeros_like, ones_like = _like(ops.zeros), _like(ops.ones)
+
+
+def full_like(x, value, /, *, dtype=None):
+    return as_tensor(np.full(x.shape, value), x.dtype if dtype is None else native_dtype(dtype))
+
+
+def stop_gradient(x):
+    return ops.stop_gradient(x)

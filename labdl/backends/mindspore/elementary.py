@@ -1,11 +1,7 @@
 """MindSpore's spelling of roots, exponentials, logarithms, trigonometry and special functions."""
 
-import math
 
-import mindspore
-import numpy as np
-from mindspore import Tensor, ops
-from mindspore.ops import operations as P
+from mindspore import ops
 
 from labdl.backends.mindspore.kinds import (
     EXACT,
@@ -13,7 +9,6 @@ from labdl.backends.mindspore.kinds import (
     FRACTIONS_AND_COMPLEX,
     HALF,
     INTO_FRACTIONS,
-    is_complex,
     pair,
     through,
 )

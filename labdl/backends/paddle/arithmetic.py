@@ -1,5 +1,6 @@
 """PaddlePaddle's spelling of element-wise operators: arithmetic, functions, comparisons, complex numbers."""
 
+import functools
 import math
 
 import paddle
@@ -9,15 +10,14 @@ from labdl.backends.paddle.operands import (
     BOOL,
     FLOAT32,
     FRACTIONS,
-    HALVES,
     INTEGERS,
     WIDER,
+    WITHOUT_BOOL,
     as_tensor,
     cast,
     each,
     filled,
     fractions,
-    in_dtype,
     is_complex,
     matched,
     pair,
@@ -27,15 +27,15 @@ from labdl.backends.paddle.runtime import TENSORS
 
 _scale = _C_ops.scale
 # a sum with -0.0 changes nothing, not even the sign of a zero
-add = pair(_C_ops.add, {k: v for k, v in WIDER.items() if k != BOOL}, number=lambda x, y: _scale(x, 1.0, y, True))
+add = pair(_C_ops.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
 subtract = pair(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
-multiply = pair(_C_ops.multiply, {k: v for k, v in WIDER.items() if k != BOOL},
+multiply = pair(_C_ops.multiply, WITHOUT_BOOL,
                 number=lambda x, y: _scale(x, y, -0.0, True))  # fmt: skip
 divide = pair(_C_ops.divide, FRACTIONS)
 floor_divide, remainder = pair(_C_ops.floor_divide), pair(_C_ops.remainder)
 maximum, minimum = pair(_C_ops.maximum), pair(_C_ops.minimum)
 copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
-atan2 = pair(_C_ops.atan2, FRACTIONS)
+atan2 = pair(lambda y, x: _C_ops.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
 equal, not_equal = pair(_C_ops.equal, {}), pair(_C_ops.not_equal, {})
 less, less_equal = pair(_C_ops.less_than, {}), pair(_C_ops.less_equal, {})
 greater, greater_equal = pair(_C_ops.greater_than, {}), pair(_C_ops.greater_equal, {})
@@ -178,7 +178,7 @@ def signbit(x):
     return less(_C_ops.copysign(filled([], 1.0, x.dtype), x), 0.0)
 
 
-@lambda function: pair(function, FRACTIONS)
+@functools.partial(pair, table=FRACTIONS)
 def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
     first = _C_ops.greater_equal(x, y)

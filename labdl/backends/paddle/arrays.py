@@ -1,229 +1,308 @@
-"""PaddlePaddle's spelling of array operators that differ in name or meaning; the rest are found in paddle by name."""
+"""PaddlePaddle's spelling of operators that arrange elements."""
 
-import operator
+import functools
+import math
 
+import numpy as np
 import paddle
-import paddle.nn.functional as F
 from paddle import _C_ops
 
-from labdl.backends.paddle.runtime import TENSORS, dtype_name
-from labdl.spec import promote
-
-
-def _matched(*values):
-    """Operands as tensors of one dtype: Paddle neither promotes integers nor takes numbers and arrays everywhere."""
-    known = [dtype_name(v) for v in values if isinstance(v, TENSORS)]
-    common = promote(*known) if known else None
-    tensors = []
-    for v in values:
-        if isinstance(v, bool | int | float):  # a number takes the tensor's dtype, unless it is a float beside integers
-            if common is None:
-                common = dtype_name(paddle.to_tensor(v))
-            elif isinstance(v, float) and "float" not in common and "complex" not in common:
-                common = "float32"
-        elif not isinstance(v, TENSORS):
-            v = paddle.to_tensor(v)
-            common = dtype_name(v) if common is None else promote(common, dtype_name(v))
-        tensors.append(v)
-    return [v.astype(common) if isinstance(v, TENSORS) else paddle.full([], v, common) for v in tensors]
-
-
-def _operands(function):
-    """Operands of one dtype go straight to the kernel."""
-
-    def call(x, y):
-        if not (isinstance(x, TENSORS) and isinstance(y, TENSORS) and x.dtype == y.dtype):
-            x, y = _matched(x, y)
-        return function(x, y)
-
-    return call
-
-
-def _infix(function):
-    """Paddle's infix operators take numbers too, at no cost."""
-    general = _operands(function)
-
-    def call(x, y):
-        return function(x, y) if type(y) in (int, float) and isinstance(x, TENSORS) else general(x, y)
-
-    return call
-
-
-add, subtract, multiply = _infix(operator.add), _infix(operator.sub), _infix(operator.mul)
-divide, floor_divide, remainder = _infix(operator.truediv), _infix(operator.floordiv), _infix(operator.mod)
-equal, not_equal, less = _infix(operator.eq), _infix(operator.ne), _infix(operator.lt)
-less_equal, greater, greater_equal = _infix(operator.le), _infix(operator.gt), _infix(operator.ge)
-maximum, minimum = _operands(_C_ops.maximum), _operands(_C_ops.minimum)
-_power = _operands(paddle.pow)
-
-
-def pow(x, y):
-    if isinstance(y, int) and y < 0 and "int" in dtype_name(x):  # Paddle's kernel would never return
-        raise ValueError(f"integers have no negative integer powers, received {y}: convert with astype(x, 'float32')")
-    if isinstance(y, int | float) and "float" in dtype_name(x):
-        return paddle.pow(x, y)
-    return _power(x, y)
-
-
-negative = operator.neg
-
-
-def clip(x, low=None, high=None):
-    return x if low is None and high is None else paddle.clip(x, low, high)
-
-
-def where(condition, x, y):
-    condition = condition if isinstance(condition, TENSORS) else paddle.to_tensor(condition)
-    return paddle.where(condition, *_matched(x, y))
-
-
-@_operands
-def matmul(x, y):
-    if x.ndim != y.ndim and x.ndim > 2 and y.ndim > 2:  # the gradient's kernel fails when batches differ in rank
-        rank = x.ndim if x.ndim > y.ndim else y.ndim
-        x, y = (t.reshape([1] * (rank - t.ndim) + t.shape) if t.ndim < rank else t for t in (x, y))
-    return _C_ops.matmul(x, y, False, False)
-
-
-def _reduce(function):
-    def call(x, axis=None, keepdims=False):
-        return function(x, axis, keepdim=keepdims)
-
-    return call
-
-
-# amax and amin share the gradient between equal elements, max and min give it to each of them in full
-sum, mean, max, min = map(_reduce, (paddle.sum, paddle.mean, paddle.amax, paddle.amin))
-logsumexp, prod, any, all = map(_reduce, (paddle.logsumexp, paddle.prod, paddle.any, paddle.all))
-
-
-def _reduce_one(function):
-    def call(x, axis=None, keepdims=False):
-        if axis is not None:
-            return function(x, axis, keepdim=keepdims)
-        result = function(x.flatten(), 0)
-        return result.reshape([1] * x.ndim) if keepdims else result
-
-    return call
-
-
-argmax, argmin = _reduce_one(paddle.argmax), _reduce_one(paddle.argmin)
-
-
-def var(x, axis=None, keepdims=False, correction=0):
-    centre = paddle.mean(x, axis, keepdim=True)
-    squares = paddle.mean(paddle.square(x - centre), axis, keepdim=keepdims)
-    if not correction:
-        return squares
-    count = x.size // centre.size
-    return squares * (count / (count - correction) if count > correction else float("nan"))
-
-
-def std(x, axis=None, keepdims=False, correction=0):
-    return paddle.sqrt(var(x, axis, keepdims, correction))
-
-
-def cumulative_sum(x, axis):
-    return paddle.cumsum(x, axis)
+from labdl.backends.paddle.arithmetic import where
+from labdl.backends.paddle.operands import (
+    HALF_ONLY,
+    INT64,
+    TENSORS,
+    WITHOUT_BOOL,
+    as_tensor,
+    cast,
+    counted,
+    filled,
+    in_dtype,
+    is_complex,
+    matched,
+    widened,
+)
+from labdl.backends.paddle.runtime import dtype as native_dtype
 
 
 def reshape(x, shape):
-    shape = [shape] if isinstance(shape, int) else list(shape)
-    if 0 in shape and 0 in x.shape:  # to Paddle a 0 means "as before"
-        return paddle.zeros([0 if n == -1 else n for n in shape], x.dtype)
+    """To Paddle a size of 0 means "as before"."""
+    shape = [shape] if isinstance(shape, int) else [-1 if n is None else n for n in shape]
+    if 0 in x.shape:
+        known = math.prod(n for n in shape if n != -1)
+        if -1 in shape and known == 0:
+            raise ValueError(f"reshape of {tuple(x.shape)} to {tuple(shape)}: -1 could be any size")
+        shape = [0 if n == -1 else n for n in shape]
+        if 0 not in shape:
+            raise ValueError(f"reshape of {tuple(x.shape)} to {tuple(shape)}: the numbers of elements differ")
+        return _C_ops.expand(_one(x), shape)
+    if 0 in shape:
+        raise ValueError(f"reshape of {tuple(x.shape)} to {tuple(shape)}: the numbers of elements differ")
     return _C_ops.reshape(x, shape)
 
 
+def _one(x):
+    """An element of the dtype of an empty tensor, which keeps its history."""
+    return _C_ops.sum(x, [], x.dtype, False)
+
+
 def permute_dims(x, axes):
-    return paddle.transpose(x, [a % x.ndim for a in axes])
+    rank = x.ndim
+    return _C_ops.transpose(x, [a % rank for a in axes])
 
 
 def expand_dims(x, axis=0):
-    return paddle.unsqueeze(x, axis)
+    return _C_ops.unsqueeze(x, [axis])
 
 
 def squeeze(x, axis):
-    return paddle.squeeze(x, axis)
+    """Paddle leaves an axis of another size than 1 as it is."""
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    for a in axes:
+        if x.shape[a] not in (1, -1):
+            raise ValueError(f"squeeze wants a size of 1 on axis {a}, received {tuple(x.shape)}")
+    return _C_ops.squeeze(x, axes) if axes else _C_ops.assign(x)
 
 
-def _of_one_dtype(xs):
-    return xs if len({x.dtype for x in xs}) == 1 else _matched(*xs)
+def _alike(xs):
+    """Tensors of one dtype."""
+    xs = list(xs)
+    try:
+        kind = xs[0].dtype
+        if all(x.dtype is kind for x in xs) and isinstance(xs[0], TENSORS):
+            return xs
+    except (AttributeError, IndexError):
+        pass
+    return matched(*xs)
 
 
 def concat(xs, axis=0):
-    return paddle.concat(_of_one_dtype(list(xs)), axis)
+    xs = _alike(xs)
+    return _C_ops.concat([_C_ops.reshape(x, [-1]) for x in xs], 0) if axis is None else _C_ops.concat(xs, axis)
 
 
 def stack(xs, axis=0):
-    return paddle.stack(_of_one_dtype(list(xs)), axis)
+    return _C_ops.stack(_alike(xs), axis)
 
 
 def split(x, sections, axis=0):
-    return tuple(paddle.split(x, sections if isinstance(sections, int) else list(sections), axis))
+    if isinstance(sections, int):
+        size = x.shape[axis]
+        if size % sections:
+            raise ValueError(f"axis {axis} of size {size} cannot be split into {sections} equal parts")
+        sections = [size // sections] * sections
+    return tuple(_C_ops.split(x, list(sections), axis))
 
 
-def roll(x, shift, axis):
-    return paddle.roll(x, shift, axis)
+@functools.partial(widened, table=HALF_ONLY)
+def _tiled(x, repetitions):
+    return _C_ops.tile(x, repetitions)
 
 
-def pad(x, padding, value=0.0):
-    return _C_ops.pad(x, [n for pair in padding for n in pair], float(value))
+def tile(x, repetitions):
+    return _tiled(x, [repetitions] if isinstance(repetitions, int) else list(repetitions))
+
+
+def repeat(x, repeats, *, axis=None):
+    if axis is None:
+        x, axis = _C_ops.reshape(x, [-1]), 0
+    size = x.shape[axis]
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError(f"repeat wants 0 or more, received {repeats}")
+        places = _C_ops.floor_divide(counted(0, size * repeats), filled([], max(repeats, 1), INT64))
+    else:  # how many there will be follows from values
+        repeats = cast(as_tensor(repeats), INT64)
+        repeats = _C_ops.expand(repeats, [size]) if repeats.ndim == 0 or repeats.shape[0] == 1 else repeats
+        if not size:
+            return x
+        places = _C_ops.repeat_interleave_with_tensor_index(counted(0, size), repeats, 0, -1)
+    return picked(x, places, axis)
+
+
+@functools.partial(widened, table=WITHOUT_BOOL)
+def picked(x, places, axis):
+    """Slices at positions of one axis, none of which is negative."""
+    if not x.shape[axis] and places.shape[0]:
+        raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
+    return _C_ops.gather(x, places, axis % x.ndim)
+
+
+def broadcast_to(x, shape):
+    return _C_ops.expand(x, [shape] if isinstance(shape, int) else list(shape))
+
+
+def broadcast_arrays(*arrays):
+    """Paddle refuses mixed dtypes."""
+    if not arrays:
+        return ()
+    arrays = [as_tensor(x) for x in arrays]
+    shape = list(np.broadcast_shapes(*(tuple(x.shape) for x in arrays)))
+    return tuple(x if x.shape == shape else _C_ops.expand(x, shape) for x in arrays)
+
+
+def _some(axis, rank):
+    return list(range(rank)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
+
+_flipped = widened(_C_ops.flip)
+_rolled = widened(_C_ops.roll)
+
+
+def flip(x, axis=None):
+    return _flipped(x, _some(axis, x.ndim))
+
+
+def roll(x, shift, axis=None):
+    axes = [] if axis is None else _some(axis, x.ndim)
+    shifts = [shift] * max(len(axes), 1) if isinstance(shift, int) else list(shift)
+    if 0 in x.shape or not x.ndim:
+        return _C_ops.assign(x)
+    return _rolled(x, shifts, axes)
+
+
+@widened
+def _bordered(x, pairs, value):
+    return _C_ops.pad(x, pairs, value)
+
+
+def pad(x, padding, mode="constant", value=0.0):
+    """Paddle's other modes are for the axes of images: here axis by axis."""
+    if not x.ndim:
+        return _C_ops.assign(x)
+    if mode == "constant":
+        return _bordered(x, [n for pair in padding for n in pair], value)
+    for axis, (before, after) in enumerate(padding):
+        if before or after:
+            size = x.shape[axis]
+            if not size or (mode == "reflect" and max(before, after) >= size):
+                raise ValueError(f"pad with {mode} of {(before, after)} wants more elements than {size}")
+            x = picked(x, _border(size, before, after, mode), axis)
+    return x
+
+
+def _bordered(x, pairs, value):
+    return _C_ops.pad(x, pairs, value)
+
+
+def pad(x, padding, mode="constant", value=0.0):
+    """Paddle's other modes are for the axes of images: here axis by axis."""
+    if not x.ndim:
+        return _C_ops.assign(x)
+    if mode == "constant":
+        return _bordered(x, [n for pair in padding for n in pair], value)
+    for axis, (before, after) in enumerate(padding):
+        if before or after:
+            size = x.shape[axis]
+            if not size or (mode == "reflect" and max(before, after) >= size):
+                raise ValueError(f"pad with {mode} of {(before, after)} wants more elements than {size}")
+            x = picked(x, _border(size, before, after, mode), axis)
+    return x
+
+
+def _as_kind(value, x):
+    return (
+        value
+        if is_complex(x.dtype)
+        else int(value)
+        if value == value and abs(value) < math.inf and int(value) == value
+        else value
+    )
+
+
+def _border(size, before, after, mode):
+    """Positions of a padded axis in the axis itself."""
+    names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    return paddle.to_tensor(np.pad(np.arange(size), (before, after), mode=names[mode]))  # type: ignore[call-overload]
+
+
+_triangle = {name: widened(getattr(_C_ops, name)) for name in ("tril", "triu")}
+
+
+def tril(x, *, k=0):
+    return _triangle["tril"](x, k)
+
+
+def triu(x, *, k=0):
+    return _triangle["triu"](x, k)
+
+
+def diagonal(x, *, offset=0, axes=(-2, -1)):
+    return _C_ops.diagonal(x, offset, *axes)
+
+
+@functools.partial(widened, table=WITHOUT_BOOL)
+def _on_diagonal(x, offset):
+    rows, size = max(-offset, 0), x.shape[-1] + abs(offset)
+    x = _C_ops.pad(x, [0, 0] * (x.ndim - 1) + [rows, size - rows - x.shape[-1]], 0.0)
+    at = counted(0, size)
+    row = _C_ops.scale(_C_ops.unsqueeze(at, [-1]), 1.0, float(offset), True)
+    return where(_C_ops.equal(row, at), _C_ops.unsqueeze(x, [-1]), filled([], 0, x.dtype))
+
+
+def diag(x, *, offset=0):
+    """Paddle's diag_embed knows few dtypes, and gives no gradient of some of them."""
+    return _on_diagonal(x, offset)
+
+
+def astype(x, dtype):
+    """Paddle drops imaginary parts in silence."""
+    kind = native_dtype(dtype)
+    if is_complex(x.dtype) and not is_complex(kind):
+        raise TypeError(f"complex numbers do not become {dtype}")
+    return cast(x, kind)
+
+
+def _kind(x, dtype):
+    return x.dtype if dtype is None else native_dtype(dtype)
+
+
+def full_like(x, value, *, dtype=None):
+    return filled(x.shape, value, _kind(x, dtype))
+
+
+def zeros_like(x, *, dtype=None):
+    return filled(x.shape, 0, _kind(x, dtype))
+
+
+def ones_like(x, *, dtype=None):
+    return filled(x.shape, 1, _kind(x, dtype))
+
+
+def positions(indices, size):
+    """Positions as Paddle's kernels want them: int64, counted from the start."""
+    indices = as_tensor(indices)
+    indices = in_dtype(indices, INT64)
+    later = _C_ops.scale(indices, 1.0, float(size), True)
+    return paddle.where(_C_ops.less_than(indices, filled([], 0, INT64)), later, indices)
 
 
 def take(x, indices, axis=0):
     axis = axis % x.ndim
-    indices = indices if isinstance(indices, TENSORS) else paddle.to_tensor(indices)
-    flat = paddle.index_select(x, indices.flatten(), axis)
-    return flat.reshape([*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
+    indices = as_tensor(indices)
+    flat = positions(_C_ops.reshape(indices, [-1]), x.shape[axis])
+    result = picked(x, flat, axis)
+    return result if indices.ndim == 1 else reshape(result, [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
 
 
-def getitem(x, index):
-    return x[index]
+def along(x, indices, axis):
+    """Positions along an axis, spread over the others."""
+    indices = positions(indices, x.shape[axis])
+    shape = list(x.shape)
+    shape[axis] = indices.shape[axis]
+    return indices if indices.shape == shape else _C_ops.expand(indices, shape)
 
 
-def astype(x, name):
-    return x.astype(name)
+_taken_along = widened(_C_ops.take_along_axis)
 
 
-def one_hot(x, classes):
-    return F.one_hot(x, classes)
+def take_along_axis(x, indices, axis=-1):
+    return flattened_take(x, along(x, indices, axis), axis)
 
 
-relu = _C_ops.relu
-
-
-def gelu(x, approximate="none"):
-    return F.gelu(x, approximate == "tanh")
-
-
-silu, softplus, elu, softsign, leaky_relu = F.silu, F.softplus, F.elu, F.softsign, F.leaky_relu
-hardswish, hardsigmoid, hardtanh = F.hardswish, F.hardsigmoid, F.hardtanh
-
-
-def softmax(x, axis=-1):
-    return F.softmax(x, axis)
-
-
-def log_softmax(x, axis=-1):
-    return F.log_softmax(x, axis)
-
-
-def cross_entropy(logits, target, label_smoothing=0.0):
-    if label_smoothing:
-        return F.cross_entropy(logits, target, label_smoothing=label_smoothing)
-    # soft_label, use_softmax, numeric_stable_mode, ignore_index, axis
-    losses = _C_ops.cross_entropy_with_softmax(logits, paddle.unsqueeze(target, -1), False, True, True, -100, -1)[1]
-    return _C_ops.mean_all(losses)
-
-
-def binary_cross_entropy(logits, target):
-    if target.stop_gradient:
-        return F.binary_cross_entropy_with_logits(logits, target)
-    return paddle.mean(F.softplus(logits) - logits * target)  # the kernel gives its target no gradient
-
-
-mean_squared_error, mean_absolute_error = F.mse_loss, F.l1_loss
-
-
-def huber_loss(prediction, target, delta=1.0):
-    return F.smooth_l1_loss(prediction, target, delta=delta)
+def flattened_take(x, indices, axis):
+    if not x.shape[axis] and 0 not in indices.shape:
+        raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
+    if is_complex(x.dtype):  # the kernel knows real numbers only
+        return _C_ops.complex(*(_taken_along(part, indices, axis) for part in (_C_ops.real(x), _C_ops.imag(x))))
+    return _taken_along(x, indices, axis)

@@ -19,6 +19,10 @@ DOUBLES = (paddle.float64, paddle.complex128)
 WIDER = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *SMALL), paddle.int32)}
 # for functions whose results have fractions
 FRACTIONS = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *INTEGERS), paddle.float32)}
+HALF_ONLY = {kind: FLOAT32 for kind in HALVES}
+WITHOUT_BOOL = {kind: wide for kind, wide in WIDER.items() if kind != BOOL}
+# for sums: integers and bool give int64
+LONG = {**HALF_ONLY, **dict.fromkeys((paddle.bool, *INTEGERS), paddle.int64)}
 
 cast = _C_ops.cast
 

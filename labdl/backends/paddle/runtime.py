@@ -17,6 +17,10 @@ def copy(value):
     return value.clone()
 
 
+def from_dlpack(value):
+    return paddle.utils.dlpack.from_dlpack(value)
+
+
 def dtype_name(value) -> str:
     return _NAMES[value.dtype]
 

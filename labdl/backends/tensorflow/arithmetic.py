@@ -37,7 +37,16 @@ def _fractions(function):
 add = pair(two(_raw.AddV2), {tf.bool: tf.logical_or})
 multiply = pair(two(_raw.Mul), {tf.bool: tf.logical_and})
 subtract, maximum, minimum, remainder = map(pair, map(two, (_raw.Sub, _raw.Maximum, _raw.Minimum, _raw.FloorMod)))
-divide = pair(two(_raw.RealDiv), _fractions(two(_raw.RealDiv)))
+
+
+def _complex_quotient(x, y):
+    """By zero, the parts are divided: TensorFlow gives NaN."""
+    zero, size = tf.equal(y, tf.zeros((), y.dtype)), tf.abs(y)
+    apart = tf.complex(tf.math.real(x) / size, tf.math.imag(x) / size)
+    return tf.where(zero, apart, _raw.RealDiv(x=x, y=tf.where(zero, tf.ones_like(y), y)))
+
+
+divide = pair(two(_raw.RealDiv), _fractions(two(_raw.RealDiv)) | dict.fromkeys(COMPLEX, _complex_quotient))
 pow = pair(two(_raw.Pow), through(tf.int32, two(_raw.Pow), tf.uint8))
 
 
@@ -246,10 +255,3 @@ def _digamma(x):
 def digamma(x):
     """TensorFlow gives NaN at 0."""
     return _digamma(x)
-
-
-# -- activations
-
-sigmoid, silu = floating(of(_raw.Sigmoid)), floating(tf.nn.silu)
-softplus, softsign = floating(tf.math.softplus), floating(tf.nn.softsign)
-relu = layout.elementwise(tf.nn.relu)

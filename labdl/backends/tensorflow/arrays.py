@@ -81,14 +81,15 @@ def roll(x, shift, axis=None):
 
 
 _SOURCES = {
+    "reflect": lambda places, size: size - 1 - tf.abs(size - 1 - tf.abs(places)),
     "replicate": lambda places, size: tf.clip_by_value(places, 0, size - 1),
     "circular": lambda places, size: tf.math.floormod(places, size),
 }
 
 
 def pad(x, padding, mode="constant", value=0.0):
-    """TensorFlow knows neither "replicate" nor "circular"."""
-    if mode in _SOURCES:
+    """TensorFlow knows neither "replicate" nor "circular", and reflects no empty tensor."""
+    if mode in ("replicate", "circular") or (mode == "reflect" and 0 in x.shape):
         for axis, (before, after) in enumerate(padding):
             if before or after:
                 size = sizes(x)[axis]

@@ -13,9 +13,7 @@ def _ordering(op):
     return pair(two(op), through(tf.int32, two(op), tf.bool, back=False))
 
 
-less, less_equal, greater, greater_equal = map(
-    _ordering, (_raw.Less, _raw.LessEqual, _raw.Greater, _raw.GreaterEqual)
-)
+less, less_equal, greater, greater_equal = map(_ordering, (_raw.Less, _raw.LessEqual, _raw.Greater, _raw.GreaterEqual))
 logical_and, logical_or, logical_xor = map(pair, (two(_raw.LogicalAnd), two(_raw.LogicalOr), tf.math.logical_xor))
 bitwise_and = pair(two(_raw.BitwiseAnd), {tf.bool: tf.logical_and})
 bitwise_or = pair(two(_raw.BitwiseOr), {tf.bool: tf.logical_or})

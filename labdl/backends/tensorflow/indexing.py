@@ -1,5 +1,7 @@
 """TensorFlow's spelling of reading and writing by index, mask and position."""
 
+import math
+
 import numpy as np
 import tensorflow as tf
 
@@ -76,12 +78,26 @@ def _multiplied(x, places, updates):
     return x * tf.reshape(factors, shape)
 
 
+def _extreme(function):
+    """TensorFlow passes over NaN."""
+
+    def call(x, places, updates):
+        result = function(x, places, updates)
+        if not x.dtype.is_floating:
+            return result
+        counted = (tf.cast(tf.math.is_nan(v), tf.int32) for v in (x, updates))
+        missing = tf.tensor_scatter_nd_add(next(counted), places, next(counted))
+        return tf.where(missing > 0, number(math.nan, x.dtype), result)
+
+    return call
+
+
 _SCATTER = {
     None: tf.tensor_scatter_nd_update,
     "add": tf.tensor_scatter_nd_add,
     "multiply": _multiplied,
-    "max": tf.tensor_scatter_nd_max,
-    "min": tf.tensor_scatter_nd_min,
+    "max": _extreme(tf.tensor_scatter_nd_max),
+    "min": _extreme(tf.tensor_scatter_nd_min),
 }
 
 

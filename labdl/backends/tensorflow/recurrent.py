@@ -5,37 +5,99 @@ TensorFlow's BlockLSTM kernel costs 1.7 times Keras's LSTM: it sums the gradient
 
 import tensorflow as tf
 
-
-def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None):
-    size, features = recurrent_kernel.shape[0], x.shape[-1]
-    batch, steps = tf.shape(x)[0], tf.shape(x)[1] if x.shape[1] is None else x.shape[1]
-    by_step = tf.transpose(x, (1, 0, 2))
-    inputs = tf.nn.bias_add(tf.matmul(tf.reshape(by_step, (-1, features)), kernel), bias)
-    zeros = tf.zeros((batch, size), x.dtype)
-    states = (zeros if state is None else state for state in (hidden, cell))
-    inputs = tf.reshape(inputs, (steps, batch, 4 * size))
-    outputs, cells = _recur(inputs, *map(tf.convert_to_tensor, (recurrent_kernel, *states)))
-    return tf.transpose(outputs, (1, 0, 2)), outputs[-1], cells[-1]
+from labdl.backends.tensorflow.promotion import matched
 
 
+def _network(recur):
+    """A network from ``recur(projected inputs (steps, N, gates), recurrent weights, initial states)``.
+
+    That gives the states (steps, N, H) after each step, the output first. The lengths need not be looked at in the loop: what
+    comes after a sequence's end does not reach what was before it.
+    """
+
+    def call(x, kernel, bias, weights, states, lengths, reverse):
+        x, kernel, bias, *weights = matched(x, kernel, bias, *weights)
+        if lengths is not None:
+            lengths = tf.clip_by_value(tf.cast(lengths, tf.int64), 0, tf.shape(x, tf.int64)[1])
+        x = _backwards(x, lengths) if reverse else x
+        size, features = weights[0].shape[0], x.shape[-1]
+        batch, steps = tf.shape(x)[0], tf.shape(x)[1] if x.shape[1] is None else x.shape[1]
+        by_step = tf.transpose(x, (1, 0, 2))
+        inputs = tf.nn.bias_add(tf.matmul(tf.reshape(by_step, (-1, features)), kernel), bias)
+        zeros = tf.zeros((batch, size), x.dtype)
+        start = [zeros if s is None else tf.cast(s, x.dtype) for s in states]
+        found = recur(tf.reshape(inputs, (steps, batch, kernel.shape[1])), *weights, *start)
+        outputs = tf.transpose(found[0], (1, 0, 2))
+        if lengths is None:
+            return _backwards(outputs, None) if reverse else outputs, *(f[-1] for f in found)
+        inside = tf.sequence_mask(lengths, steps)[:, :, None]
+        outputs = tf.where(inside, outputs, tf.zeros_like(outputs))
+        last = tf.stack((lengths, tf.range(tf.cast(batch, tf.int64))), 1)
+        ends = (tf.gather_nd(tf.concat((s[None], f), 0), last) for s, f in zip(start, found, strict=True))
+        return _backwards(outputs, lengths) if reverse else outputs, *ends
+
+    return call
+
+
+def _backwards(x, lengths):
+    """(N, steps, ...) with each sequence's steps in the opposite order."""
+    return tf.reverse(x, (1,)) if lengths is None else tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
+
+
+def _steps(steps, step, states, kept, like):
+    """``step(t, *states)`` gives new states and what is kept of the step: that of all steps, stacked."""
+
+    def body(t, states, arrays):
+        states, values = step(t, *states)
+        return t + 1, states, tuple(a.write(t, v) for a, v in zip(arrays, values, strict=True))
+
+    arrays = tuple(tf.TensorArray(like.dtype, steps) for _ in range(kept))
+    *_, arrays = tf.while_loop(lambda t, *_: t < steps, body, (0, tuple(states), arrays), parallel_iterations=1)
+    return [a.stack() for a in arrays]
+
+
+def _steps_back(known, weights, dh, dc, step):
+    """The gradients of all projected inputs, and of the initial states, from what is known of each step.
+
+    ``step(known of the step, dh, dc)`` gives what is kept of it, the gradient of the recurrent product, what reaches the
+    last hidden state beside that, and the new dc.
+    """
+    steps = known.shape[0] or tf.shape(known)[0]
+
+    def body(t, dh, dc, found):
+        kept, product, beside, dc = step(tf.gather(known, t), dh, dc)
+        dh = tf.matmul(product, weights, transpose_b=True)
+        return t - 1, dh if beside is None else dh + beside, dc, found.write(t, kept)
+
+    start = (steps - 1, dh, dc, tf.TensorArray(known.dtype, steps))
+    _, dh, dc, found = tf.while_loop(lambda t, *_: t >= 0, body, start, parallel_iterations=1)
+    return found.stack(), dh, dc
+
+
+def _flat(x):
+    return tf.reshape(x, (-1, x.shape[-1]))
+
+
+def _weights_gradient(initial, outputs, products):
+    """Of the recurrent product: the states before each step times the gradients of what they gave."""
+    return tf.matmul(_flat(tf.concat((initial[None], outputs[:-1]), 0)), _flat(products), transpose_a=True)
+
+
+@_network
 @tf.custom_gradient
-def _recur(inputs, weights, hidden, cell):
-    """Hidden and cell states (steps, N, H) from the projected inputs (steps, N, 4H)."""
-    steps, size = tf.shape(inputs)[0], weights.shape[0]
+def _lstm(inputs, weights, hidden, cell):
+    steps = inputs.shape[0] or tf.shape(inputs)[0]
 
-    def forward(t, h, c, outputs, cells, gates):
+    def forward(t, h, c):
         i, f, g, o = tf.split(tf.gather(inputs, t) + tf.matmul(h, weights), 4, -1)
         i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
         c = f * c + i * g
         h = o * tf.tanh(c)
-        return t + 1, h, c, outputs.write(t, h), cells.write(t, c), gates.write(t, tf.concat((i, f, g, o), -1))
+        return (h, c), (h, c, tf.concat((i, f, g, o), -1))
 
-    start = (0, hidden, cell, *_arrays(3, inputs, steps))
-    _, _, _, *made = tf.while_loop(lambda t, *_: t < steps, forward, start, parallel_iterations=1)
-    outputs, cells, gates = (a.stack() for a in made)
+    outputs, cells, gates = _steps(steps, forward, (hidden, cell), 3, inputs)
 
     def gradient(output_gradient, cell_gradient):
-        earlier_outputs = tf.concat((hidden[None], outputs[:-1]), 0)
         earlier_cells = tf.concat((cell[None], cells[:-1]), 0)
         bent = tf.tanh(cells)
         i, f, g, o = tf.split(gates, 4, -1)
@@ -43,21 +105,98 @@ def _recur(inputs, weights, hidden, cell):
         factors = (g * i * (1 - i), earlier_cells * f * (1 - f), i * (1 - g * g), bent * o * (1 - o), f)
         known = tf.concat((*factors, o * (1 - bent * bent), output_gradient, cell_gradient), -1)
 
-        def backward(t, dh, dc, found):
-            di, df, dg, do, keep, through, from_output, from_cell = tf.split(tf.gather(known, t), 8, -1)
+        def backward(now, dh, dc):
+            di, df, dg, do, keep, through, from_output, from_cell = tf.split(now, 8, -1)
             dh += from_output
             dc += from_cell + dh * through
             dz = tf.concat((di * dc, df * dc, dg * dc, do * dh), -1)
-            return t - 1, tf.matmul(dz, weights, transpose_b=True), dc * keep, found.write(t, dz)
+            return dz, dz, None, dc * keep
 
-        start = (steps - 1, tf.zeros_like(hidden), tf.zeros_like(cell), *_arrays(1, inputs, steps))
-        _, dh, dc, found = tf.while_loop(lambda t, *_: t >= 0, backward, start, parallel_iterations=1)
-        dz = found.stack()
-        flat = tf.reshape(dz, (-1, 4 * size))
-        return dz, tf.matmul(tf.reshape(earlier_outputs, (-1, size)), flat, transpose_a=True), dh, dc
+        dz, dh, dc = _steps_back(known, weights, tf.zeros_like(hidden), tf.zeros_like(cell), backward)
+        return dz, _weights_gradient(hidden, outputs, dz), dh, dc
 
     return (outputs, cells), gradient
 
 
-def _arrays(count, like, steps):
-    return [tf.TensorArray(like.dtype, steps) for _ in range(count)]
+def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
+    return _lstm(x, kernel, bias, (recurrent_kernel,), (hidden, cell), lengths, reverse)
+
+
+@_network
+@tf.custom_gradient
+def _gru(inputs, weights, bias, hidden):
+    steps = inputs.shape[0] or tf.shape(inputs)[0]
+
+    def forward(t, h):
+        past = tf.nn.bias_add(tf.matmul(h, weights), bias)
+        (r, u, n), (past_r, past_u, past_n) = tf.split(tf.gather(inputs, t), 3, -1), tf.split(past, 3, -1)
+        r, u = tf.sigmoid(r + past_r), tf.sigmoid(u + past_u)
+        n = tf.tanh(n + r * past_n)
+        h = n + u * (h - n)
+        return (h,), (h, tf.concat((r, u, n, past_n), -1))
+
+    outputs, gates = _steps(steps, forward, (hidden,), 2, inputs)
+
+    def gradient(output_gradient):
+        earlier = tf.concat((hidden[None], outputs[:-1]), 0)
+        r, u, n, past_n = tf.split(gates, 4, -1)
+        new = (1 - u) * (1 - n * n)
+        factors = (new * past_n * r * (1 - r), (earlier - n) * u * (1 - u), new, new * r, u)
+        known = tf.concat((*factors, output_gradient), -1)
+
+        def backward(now, dh, dc):
+            dr, du, dn, dp, keep, from_output = tf.split(now, 6, -1)
+            dh += from_output
+            dr, du, dn, dp = dr * dh, du * dh, dn * dh, dp * dh
+            return tf.concat((dr, du, dn, dp), -1), tf.concat((dr, du, dp), -1), keep * dh, dc
+
+        found, dh, _ = _steps_back(known, weights, tf.zeros_like(hidden), tf.zeros((), inputs.dtype), backward)
+        dr, du, dn, dp = tf.split(found, 4, -1)
+        products = tf.concat((dr, du, dp), -1)
+        projected = tf.concat((dr, du, dn), -1)
+        return projected, _weights_gradient(hidden, outputs, products), tf.reduce_sum(products, (0, 1)), dh
+
+    return (outputs,), gradient
+
+
+def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengths=None, reverse=False):
+    return _gru(x, kernel, bias, (recurrent_kernel, recurrent_bias), (hidden,), lengths, reverse)
+
+
+def _rnn(activation, slope):
+    """``slope``: the activation's derivative at its result."""
+
+    @_network
+    @tf.custom_gradient
+    def recur(inputs, weights, hidden):
+        steps = inputs.shape[0] or tf.shape(inputs)[0]
+
+        def forward(t, h):
+            h = activation(tf.gather(inputs, t) + tf.matmul(h, weights))
+            return (h,), (h,)
+
+        (outputs,) = _steps(steps, forward, (hidden,), 1, inputs)
+
+        def gradient(output_gradient):
+            def backward(now, dh, dc):
+                bent, from_output = tf.split(now, 2, -1)
+                dz = bent * (dh + from_output)
+                return dz, dz, None, dc
+
+            known = tf.concat((slope(outputs), output_gradient), -1)
+            dz, dh, _ = _steps_back(known, weights, tf.zeros_like(hidden), tf.zeros((), inputs.dtype), backward)
+            return dz, _weights_gradient(hidden, outputs, dz), dh
+
+        return (outputs,), gradient
+
+    return recur
+
+
+_RNN = {
+    "tanh": _rnn(tf.tanh, lambda y: 1 - y * y),
+    "relu": _rnn(tf.nn.relu, lambda y: tf.cast(y > 0, y.dtype)),
+}
+
+
+def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
+    return _RNN[activation](x, kernel, bias, (recurrent_kernel,), (hidden,), lengths, reverse)

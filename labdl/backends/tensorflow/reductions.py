@@ -150,8 +150,7 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
         order = [axis, *(a for a in range(result.shape.rank) if a != axis)]
         result = tf.transpose(result, order)
     if keepdims:
-        kept = (1,) * rank if flat else None
-        result = tf.reshape(result, (*shares.shape, *kept)) if flat else tf.expand_dims(result, axis + shares.shape.rank)
+        return tf.reshape(result, (*shares.shape, *(1,) * rank)) if flat else tf.expand_dims(result, axis - rank)
     return result
 
 

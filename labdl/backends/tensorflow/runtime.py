@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 
+import numpy as np
 import tensorflow as tf
 
 from labdl.spec import Spec
@@ -13,6 +14,13 @@ def dtype(name: str) -> tf.DType:
 
 def copy(value):
     return tf.identity(value)
+
+
+def from_dlpack(value):
+    """TensorFlow aborts on memory that is not aligned to 64 bytes: what is not its own is copied."""
+    if isinstance(value, tf.Tensor):
+        return tf.identity(value)
+    return tf.constant(np.from_dlpack(value))
 
 
 def spec_of(value) -> Spec:

@@ -130,7 +130,7 @@ def nonzero(x):
 def isin(x1, x2, *, invert=False):
     """TensorFlow has none."""
     x1, x2 = matched(x1, x2)
-    keys = tf.sort(_keys(tf.reshape(x2, (-1,))))
+    keys = _raw.TopKV2(input=_keys(tf.reshape(x2, (-1,))), k=tf.size(x2)).values[::-1]
     keys = tf.concat([keys, keys[-1:]], 0)  # a place for what is larger than all
     wanted = tf.reshape(_keys(x1), (-1,))
     found = tf.zeros_like(wanted, tf.bool)
@@ -156,7 +156,8 @@ def histogram(x, bins=10, *, range=None, density=False):
     x = tf.reshape(x, (-1,))
     kind = tf.float32 if x.dtype in INTEGERS else x.dtype
     wide = x if x.dtype is tf.float64 else tf.cast(x, tf.float32)
-    low, high = (tf.reduce_min(wide), tf.reduce_max(wide)) if range is None else tf.unstack(tf.constant(range, wide.dtype))
+    ends = (tf.reduce_min(wide), tf.reduce_max(wide)) if range is None else range
+    low, high = (tf.cast(v, wide.dtype) for v in ends)
     same = tf.equal(low, high)
     low, high = tf.where(same, low - 0.5, low), tf.where(same, high + 0.5, high)
     edges = low + (high - low) * tf.range(bins + 1, dtype=wide.dtype) / bins

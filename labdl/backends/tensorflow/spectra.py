@@ -48,21 +48,24 @@ def _scaled(result, count, norm, inverse):
     return result * tf.cast(factor, result.dtype)
 
 
-def _transform(function, inverse):
+def _transform(op, inverse):
     def call(x, n, norm):
         x = _fitted(_complex(x), n)
-        return _scaled(function(x), sizes(x)[-1], norm, inverse)
+        return _scaled(op(input=x), sizes(x)[-1], norm, inverse)
 
     return _along_last(call)
 
 
-fft, ifft = _transform(tf.signal.fft, False), _transform(tf.signal.ifft, True)
+fft, ifft = _transform(tf.raw_ops.FFT, False), _transform(tf.raw_ops.IFFT, True)
 
 
 @_along_last
 def rfft(x, n, norm):
     x = _fitted(x, n)
-    return _scaled(tf.signal.rfft(x), sizes(x)[-1], norm, False)
+    n = sizes(x)[-1]
+    kind = tf.complex128 if x.dtype is tf.float64 else tf.complex64
+    # the function around it brings the length to the host
+    return _scaled(tf.raw_ops.RFFT(input=x, fft_length=[n], Tcomplex=kind), n, norm, False)
 
 
 @_along_last
@@ -71,4 +74,5 @@ def irfft(x, n, norm):
     n = 2 * (sizes(x)[-1] - 1) if n is None else n
     if isinstance(n, int) and n < 1:  # TensorFlow would end the process
         raise ValueError(f"irfft wants at least 1 element, received {n}")
-    return _scaled(tf.signal.irfft(x, [n]), n, norm, True)
+    x = _fitted(x, n // 2 + 1)  # its gradient knows no cut
+    return _scaled(tf.raw_ops.IRFFT(input=x, fft_length=[n], Treal=x.dtype.real_dtype), n, norm, True)

@@ -18,6 +18,10 @@ def copy(value):
     return value.clone()
 
 
+def from_dlpack(value):
+    return torch.from_dlpack(value)
+
+
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), str(value.dtype).removeprefix("torch."))
 

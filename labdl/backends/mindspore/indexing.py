@@ -1,0 +1,222 @@
+"""MindSpore's spelling of reading and writing elements by position."""
+
+import builtins
+import math
+
+import mindspore
+import numpy as np
+from mindspore import Tensor, ops
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.arrays import _gathered
+from labdl.backends.mindspore.kinds import ALL, HALF, as_tensor, broadcast, is_complex, through
+from labdl.spec import normal_axes
+
+_int64 = mindspore.int64
+_gather_along = P.GatherD()
+
+
+def _positions(indices, size):
+    """Positions counted from the start, in int64; those of the host are counted there."""
+    if not isinstance(indices, Tensor):
+        indices = np.asarray(indices)
+        return Tensor(np.where(indices < 0, indices + size, indices).astype("int64"))
+    indices = indices if indices.dtype is _int64 else indices.astype(_int64)
+    return ops.where(ops.less(indices, 0), indices + size, indices)
+
+
+def take(x, indices, axis=0):
+    axis = normal_axes(axis, x.ndim)[0]
+    return _gathered(x, _positions(indices, x.shape[axis]), axis)
+
+
+def _along_axis(x, indices, axis):
+    """Positions along an axis, spread over the others."""
+    shape = tuple(indices.shape[a] if a == axis else n for a, n in enumerate(x.shape))
+    if len(indices.shape) != x.ndim or broadcast(indices.shape, shape) != shape:
+        raise ValueError(f"indices of {tuple(indices.shape)} do not fit {x.shape} but for axis {axis}")
+    return ops.broadcast_to(_positions(indices, x.shape[axis]), shape)
+
+
+_looked_up = through(lambda x, at, axis: _gather_along(x, axis, at), ALL)
+
+
+def take_along_axis(x, indices, axis=-1):
+    axis = normal_axes(axis, x.ndim)[0]
+    at = _along_axis(x, indices, axis)
+    return _looked_up(x, at, axis) if at.size else _gathered(x.reshape(-1), at, 0)
+
+
+def _places(shape):
+    """The number of each element, counted in the order in which they lie."""
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+_WRITERS = {None: ops.tensor_scatter_update, "add": ops.tensor_scatter_add, "multiply": ops.tensor_scatter_mul,
+            "max": ops.tensor_scatter_max, "min": ops.tensor_scatter_min}  # fmt: skip
+
+
+def _write(x, at, values, reduce):
+    """The tensor with values written at, or joined with, the elements of these numbers."""
+    if not at.size:
+        return x.copy()
+    if reduce == "add" and is_complex(x):
+        parts = [_write(part(x), at, part(values), reduce) for part in (P.Real(), P.Imag())]
+        return P.Complex()(*parts)
+    values = ops.broadcast_to(values, at.shape).reshape(-1)
+    return _WRITERS[reduce](x.reshape(-1), at.reshape(-1, 1), values).reshape(x.shape)
+
+
+_SMALL = {"bool": ("int32", "bool")} | HALF
+_written = through(lambda x, at, values: _write(x, at, values.astype(x.dtype), None), ALL)
+_joined = through(lambda x, at, values, reduce: _write(x, at, values.astype(x.dtype), reduce), ALL[1:], _SMALL)
+
+
+def scatter(x, indices, updates, axis=-1, *, reduce=None):
+    """MindSpore's wants updates of the same shape, and knows no negative positions."""
+    if reduce not in _WRITERS:
+        raise ValueError(f"reduce is add, multiply, max or min, received {reduce!r}")
+    axis = normal_axes(axis, x.ndim)[0]
+    at = _along_axis(x, indices, axis)
+    updates = as_tensor(updates)
+    if broadcast(updates.shape, at.shape) != tuple(at.shape):
+        raise ValueError(f"updates of {updates.shape} do not fit indices of {at.shape}")
+    steps = [math.prod(x.shape[a + 1 :]) for a in range(x.ndim)]
+    rows = np.ix_(*(np.arange(1 if a == axis else n) * steps[a] for a, n in enumerate(x.shape)))
+    at = at * steps[axis] + Tensor(builtins.sum(rows))
+    return _written(x, at, updates) if reduce is None else _joined(x, at, updates, reduce)
+
+
+def _numbers(indices, shape):
+    """The numbers of elements (or rows) whose positions stand on the last axis."""
+    indices = as_tensor(indices, _int64)
+    steps = [math.prod(shape[a + 1 :]) for a in range(len(shape))]
+    return (indices * Tensor(np.array(steps, "int64"))).sum(-1) if steps else ops.zeros(indices.shape[:-1], _int64)
+
+
+def gather_nd(x, indices):
+    width = indices.shape[-1]
+    if width > x.ndim:
+        raise ValueError(f"positions of {width} numbers are too long for {x.shape}")
+    rows = x.reshape(math.prod(x.shape[:width]), *x.shape[width:])
+    return _gathered(rows, _numbers(indices, x.shape[:width]), 0)
+
+
+def _added(updates, indices, shape):
+    if not updates.size or 0 in shape:
+        return ops.zeros(shape, updates.dtype)
+    return ops.scatter_nd(indices, updates, shape)
+
+
+_scattered = through(_added, ALL[1:])
+
+
+def scatter_nd(indices, updates, shape):
+    indices, shape = as_tensor(indices, _int64), tuple(shape)
+    wanted = (*indices.shape[:-1], *shape[indices.shape[-1] :])
+    if tuple(updates.shape) != wanted:
+        raise ValueError(f"updates for these positions have the shape {wanted}, received {updates.shape}")
+    return _scattered(updates, indices, shape)
+
+
+# -- x[index]
+
+
+def _plain(item) -> bool:
+    """What MindSpore's own slices are right for; their gradient with a step writes out of bounds from four axes on."""
+    return item is None or item is Ellipsis or isinstance(item, int) or (isinstance(item, slice) and item.step in (None, 1))
+
+
+def _is_mask(item) -> bool:
+    return str(item.dtype).lower() == "bool"
+
+
+def _width(item) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return len(item.shape) if isinstance(item, Tensor | np.ndarray) and _is_mask(item) else 1
+
+
+def _items(index, rank):
+    """The parts of an index, one for each axis; lists are arrays, and a mask is the positions at which it is true."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    items = [np.asarray(i) if isinstance(i, list) else i for i in items]
+    missing = rank - builtins.sum(map(_width, items))
+    if missing < 0:
+        raise ValueError(f"an index of {rank - missing} axes is too long for {rank}")
+    at = next((i for i, item in enumerate(items) if item is Ellipsis), None)
+    whole = [slice(None)] * missing
+    return [*items, *whole] if at is None else [*items[:at], *whole, *items[at + 1 :]]
+
+
+def getitem(x, index):
+    """MindSpore knows no negative steps, and its gradient of slices with a step is wrong."""
+    if builtins.all(map(_plain, index)) if isinstance(index, tuple) else _plain(index):
+        return x[index]
+    items, axis, chosen, result = _items(index, x.ndim), 0, [], []
+    for item in items:
+        if isinstance(item, slice) and item != slice(None):
+            x = _sliced(x, range(*item.indices(x.shape[axis])), axis)
+        if item is None or isinstance(item, slice):
+            result.append(item if item is None else slice(None))
+        else:
+            if not chosen:
+                first, place = axis, len(result)
+            chosen.append(item)
+        axis += _width(item)
+    if builtins.all(isinstance(item, int) for item in chosen):
+        if chosen:
+            result[place:place] = chosen
+        return x[tuple(result)]
+    x, places = _together(x, chosen, first)
+    x = _gathered(x, places, first)
+    result[place:place] = [slice(None)] * places.ndim
+    return x[tuple(result)] if None in result else x
+
+
+def _sliced(x, places, axis):
+    if places.step == 1:
+        return x[(*(slice(None),) * axis, slice(places.start, builtins.max(places.start, places.stop)))]
+    return _gathered(x, Tensor(np.array(places, "int64")), axis)
+
+
+def _together(x, chosen, first):
+    """The axes of a mask, or of integers side by side, as one, and the positions in it."""
+    if _width(chosen[0]) == 1 and len(chosen) == 1 and not _is_mask(chosen[0]):
+        return x, _positions(chosen[0], x.shape[first])
+    count = builtins.sum(map(_width, chosen))
+    sizes = x.shape[first : first + count]
+    if not isinstance(chosen[0], int) and _is_mask(chosen[0]):
+        places = _true_places(chosen[0], sizes)
+    else:
+        places = 0
+        for item, size, after in zip(chosen, sizes, range(1, count + 1), strict=True):
+            places = places + _positions(item, size) * math.prod(sizes[after:])
+    return x.reshape(*x.shape[:first], math.prod(sizes), *x.shape[first + count :]), places
+
+
+def _true_places(mask, sizes):
+    if tuple(mask.shape) != tuple(sizes):
+        raise ValueError(f"a mask of {tuple(mask.shape)} does not fit axes of {tuple(sizes)}")
+    if not isinstance(mask, Tensor):
+        return Tensor(np.flatnonzero(mask).astype("int64"))
+    return ops.nonzero(mask.reshape(-1)).reshape(-1) if mask.size else ops.zeros((0,), _int64)
+
+
+def setitem(x, index, value):
+    """A new tensor, by way of the numbers of the elements: MindSpore writes in place."""
+    value = as_tensor(value)
+    items = index if isinstance(index, tuple) else (index,)
+    if len(items) == 1 and not value.ndim and isinstance(index, Tensor) and _is_mask(index) and index.shape == x.shape:
+        return _chosen(x, index, value)
+    places = _places(x.shape)
+    if builtins.any(isinstance(item, Tensor) for item in items):
+        at = getitem(Tensor(places), index)
+    else:
+        at = Tensor(np.ascontiguousarray(places[index]))
+    if broadcast(value.shape, at.shape) != tuple(at.shape):
+        raise ValueError(f"a value of {value.shape} does not fit the place, which has {at.shape}")
+    return _written(x, at, value)
+
+
+_chosen = through(lambda x, mask, value: ops.where(mask, value.astype(x.dtype), x), ALL)

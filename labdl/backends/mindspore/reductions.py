@@ -1,0 +1,176 @@
+"""MindSpore's spelling of reductions over axes and running ones."""
+
+import math
+
+import mindspore
+import numpy as np
+from mindspore import mint, ops
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.kinds import (
+    ALL_NUMBERS,
+    ALL_REALS,
+    FRACTIONS,
+    FRACTIONS_AND_COMPLEX,
+    HALF,
+    HALVES,
+    INTO_FRACTIONS,
+    as_tensor,
+    is_floating,
+    through,
+)
+from labdl.backends.mindspore.runtime import dtype as native_dtype
+from labdl.spec import COMPLEX, INTEGERS, normal_axes
+
+_WIDE = ("int64", "float32", "float64", *COMPLEX)
+_COUNTED = {n: ("int64", None) for n in ("bool", *INTEGERS) if n != "int64"} | HALVES  # sums of integers are int64
+_ANY_TRUTH = {n: ("bool", None) for n in ALL_NUMBERS} | {"bfloat16": ("float32", None)}
+_MEANS = INTO_FRACTIONS | HALVES
+_reduce_any, _reduce_all, _gather_along = P.ReduceAny(), P.ReduceAll(), P.GatherD()
+
+
+def _over(kernel, own, wider, empty=None):
+    """A reduction over any axes; of an empty tensor, for which kernels give what lay in memory, ``empty``."""
+    function = through(kernel, own, wider)
+
+    def call(x, axis=None, keepdims=False, *, dtype=None):
+        x = x if dtype is None else x.astype(native_dtype(dtype))
+        shape = x.shape
+        axes = normal_axes(axis, len(shape))
+        if not axes:  # which MindSpore takes for all of them
+            return function(x.reshape(*shape, 1), (len(shape),), False)
+        if 0 not in shape:
+            return function(x, axes, keepdims)
+        left = tuple(1 if a in axes else n for a, n in enumerate(shape) if keepdims or a not in axes)
+        if empty is None and 0 not in left:
+            raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
+        kind = function(ops.ones((1,) * len(shape), x.dtype), axes, keepdims).dtype
+        return as_tensor(np.full(left, empty or 0), kind)
+
+    return call
+
+
+def _extreme(kernel):
+    def call(x, axes, keepdims):
+        found = kernel(x, axes, keepdims)
+        if not is_floating(x):
+            return found
+        missing = P.ReduceAny(keepdims)(ops.not_equal(x, x), axes)  # the kernels pass over NaN
+        return ops.where(missing, as_tensor(math.nan, x.dtype), found)
+
+    return call
+
+
+_BOOL = {"bool": ("uint8", "bool"), **HALF}
+sum, mean = _over(mint.sum, _WIDE, _COUNTED, 0), _over(ops.mean, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
+max, min = _over(_extreme(ops.amax), ALL_REALS, _BOOL), _over(_extreme(ops.amin), ALL_REALS, _BOOL)
+
+
+def _one_by_one(kernel):
+    def call(x, axes, keepdims):
+        for a in sorted(axes, reverse=True):
+            x = kernel(x, a, keepdims)
+        return x
+
+    return call
+
+
+prod = _over(_one_by_one(mint.prod), _WIDE, _COUNTED, 1)
+
+
+def _truths(kernel, empty):
+    def call(x, axes, keepdims):
+        return kernel(keepdims)(ops.not_equal(x, 0) if x.dtype is not mindspore.bool_ else x, axes)
+
+    return _over(call, ("bool", *ALL_NUMBERS), {"bfloat16": ("float32", None)}, empty)
+
+
+any, all = _truths(P.ReduceAny, False), _truths(P.ReduceAll, True)
+
+
+def _position(kernel):
+    """The kernels pass over NaN, which is the extreme wherever it stands."""
+
+    def find(x, axis):
+        found = kernel(x, axis)
+        if not is_floating(x):
+            return found
+        missing = ops.not_equal(x, x)
+        first = P.Argmax(axis)(missing.astype(mindspore.int32)).astype(found.dtype)
+        return ops.where(_reduce_any(missing, (axis,)), first, found)
+
+    find = through(find, ALL_REALS, {"bool": ("uint8", None), "bfloat16": ("float32", None)})
+
+    def call(x, axis=None, keepdims=False):
+        shape = x.shape
+        if 0 in shape and (axis is None or shape[axis] == 0):
+            raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
+        flat = x.reshape(-1) if axis is None else x
+        result = find(flat, (axis or 0) % flat.ndim).astype(mindspore.int64)
+        if keepdims:
+            return result.reshape((1,) * len(shape)) if axis is None else ops.expand_dims(result, axis)
+        return result
+
+    return call
+
+
+argmax = _position(lambda x, axis: P.Argmax(axis)(x))
+argmin = _position(lambda x, axis: P.ArgMinWithValue(axis)(x)[0])
+
+
+def _squares(x, axes, keepdims, correction):
+    apart = x - ops.mean(x, axes, True)
+    total = mint.sum(apart * apart, axes, keepdims)
+    count = math.prod(x.shape[a] for a in axes) - correction
+    return total * (1 / count if count > 0 else math.inf)
+
+
+def var(x, axis=None, keepdims=False, correction=0):
+    def squares(x, axes, keepdims):
+        return _squares(x, axes, keepdims, correction)
+
+    return _over(squares, FRACTIONS[1:], _MEANS, math.nan)(x, axis, keepdims)
+
+
+def std(x, axis=None, keepdims=False, correction=0):
+    def roots(x, axes, keepdims):
+        return ops.sqrt(_squares(x, axes, keepdims, correction))
+
+    return _over(roots, FRACTIONS[1:], _MEANS, math.nan)(x, axis, keepdims)
+
+
+def _running(kernel, own, wider, start):
+    function = through(kernel, own, wider)
+
+    def call(x, axis=None, *, dtype=None, include_initial=False):
+        axis = normal_axes(axis or 0, x.ndim)[0]
+        x = x if dtype is None else x.astype(native_dtype(dtype))
+        shape = x.shape
+        if 0 in shape:
+            result = x.astype(function(ops.ones((1,) * len(shape), x.dtype), axis).dtype)
+        else:
+            result = function(x, axis)
+        if include_initial:
+            first = as_tensor(np.full([1 if a == axis else n for a, n in enumerate(shape)], start), result.dtype)
+            result = ops.cat((first, result), axis)
+        return result
+
+    return call
+
+
+cumulative_sum = _running(lambda x, axis: P.CumSum()(x, axis), _WIDE, _COUNTED, 0)
+cumulative_prod = _running(lambda x, axis: P.CumProd()(x, axis), _WIDE, _COUNTED, 1)
+logcumsumexp = _running(ops.logcumsumexp, FRACTIONS, HALF, 0)
+
+
+def _running_extreme(kernel):
+    """The kernels have no gradients: their positions are looked up."""
+
+    def call(x, axis):
+        places = kernel(ops.stop_gradient(x), axis)[1]
+        return _gather_along(x, axis, places.astype(mindspore.int64))
+
+    return _running(call, ALL_REALS, HALF, 0)
+
+
+cumulative_max, cumulative_min = map(_running_extreme, (ops.cummax, ops.cummin))

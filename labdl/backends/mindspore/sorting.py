@@ -1,0 +1,217 @@
+"""MindSpore's spelling of sorting, searching, sets and counts."""
+
+import builtins
+import math
+
+import mindspore
+import numpy as np
+from mindspore import Tensor, ops
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.kinds import as_tensor, is_floating, matched, name_of
+from labdl.spec import normal_axes
+
+_int64, _float64 = mindspore.int64, mindspore.float64
+_gather_along, _ascending, _descending = P.GatherD(), P.Sort(-1, False), P.Sort(-1, True)
+_LARGEST = float(np.finfo("float64").max)
+
+
+def _keys(x, last):
+    """Numbers that the kernels sort as LabDL does: NaN as the infinity that comes last, infinity a little before it."""
+    x = ops.stop_gradient(x)
+    if not is_floating(x):
+        return x.astype(mindspore.uint8) if x.dtype is mindspore.bool_ else x
+    x = x.astype(_float64)
+    return ops.where(ops.not_equal(x, x), as_tensor(last, _float64), ops.clamp(x, -_LARGEST, _LARGEST))
+
+
+def _order(x, axis, descending):
+    """Positions in sorted order; the kernels are stable."""
+    axis %= x.ndim
+    keys = _keys(x, -math.inf if descending else math.inf)
+    moved = axis != x.ndim - 1
+    keys = ops.swapaxes(keys, axis, -1) if moved else keys
+    order = (_descending if descending else _ascending)(keys)[1].astype(_int64)
+    return ops.swapaxes(order, axis, -1) if moved else order
+
+
+def sort(x, axis=-1, *, descending=False, stable=True):
+    if not x.size:
+        return x.copy()
+    return _along(x, _order(x, axis, descending), axis)
+
+
+def argsort(x, axis=-1, *, descending=False, stable=True):
+    return _order(x, axis, descending) if x.size else ops.zeros(x.shape, _int64)
+
+
+def _along(x, order, axis):
+    """Elements at positions along an axis; GatherD knows no bfloat16."""
+    if x.dtype is mindspore.bfloat16:
+        return _along(x.astype(mindspore.float32), order, axis).astype(x.dtype)
+    return _gather_along(x, axis % x.ndim, order)
+
+
+def topk(x, k, axis=-1, *, largest=True):
+    """MindSpore finds the largest only, on the last axis, and mistakes NaN."""
+    axis = normal_axes(axis, x.ndim)[0]
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(f"topk wants k from 0 to {x.shape[axis]}, received {k}")
+    if not k or not x.size:
+        shape = tuple(k if a == axis else n for a, n in enumerate(x.shape))
+        return as_tensor(np.zeros(shape), x.dtype), ops.zeros(shape, _int64)
+    if largest:
+        keys = ops.swapaxes(_keys(x, -math.inf), axis, -1)
+        order = ops.swapaxes(P.TopK()(keys, k)[1].astype(_int64), axis, -1)
+    else:
+        order = ops.narrow(_order(x, axis, False), axis, 0, k)
+    return _along(x, order, axis), order
+
+
+def _sorted_runs(x):
+    """The elements in order, their order, and whether each is the first of its kind."""
+    flat = x.reshape(-1)
+    order = _order(flat, 0, False)
+    ordered = _along(flat, order, 0)
+    return ordered, order, ops.cat((Tensor([True]), ops.not_equal(ordered[1:], ordered[:-1])))
+
+
+def unique_all(x):
+    """MindSpore keeps the order in which elements come, and tells neither first positions nor counts."""
+    if not x.size:
+        return x.reshape(-1), *(ops.zeros(shape, _int64) for shape in ((0,), x.shape, (0,)))
+    wide = x.astype(mindspore.float32) if x.dtype is mindspore.bfloat16 else x
+    ordered, order, new = _sorted_runs(wide)
+    number = ops.cumsum(new.astype(_int64), 0) - 1
+    inverse = ops.scatter_nd(ops.expand_dims(order, 1), number, (x.size,)).reshape(x.shape)
+    values, first = ops.masked_select(ordered, new), ops.masked_select(order, new)
+    ends = ops.cat((ops.nonzero(new).reshape(-1), Tensor([x.size], _int64)))
+    return values.astype(x.dtype), first, inverse, ends[1:] - ends[:-1]
+
+
+def unique_values(x):
+    return unique_all(x)[0]
+
+
+def unique_counts(x):
+    values, _, _, counts = unique_all(x)
+    return values, counts
+
+
+def unique_inverse(x):
+    values, _, inverse, _ = unique_all(x)
+    return values, inverse
+
+
+_SEARCHED = {"uint8": mindspore.int32, "float16": mindspore.float32, "bfloat16": mindspore.float32,
+             "bool": mindspore.int32}  # fmt: skip
+
+
+def searchsorted(x1, x2, *, side="left", sorter=None):
+    x1, x2 = matched(x1, x2)
+    if x1.ndim != 1:
+        raise ValueError(f"searchsorted wants a sorted tensor of one axis, received {x1.shape}")
+    if sorter is not None:
+        x1 = _along(x1, as_tensor(sorter, _int64), 0)
+    if not x1.size or not x2.size:
+        return ops.zeros(x2.shape, _int64)
+    wide = _SEARCHED.get(name_of(x1))
+    x1, x2 = (x1, x2) if wide is None else (x1.astype(wide), x2.astype(wide))
+    found = ops.searchsorted(x1, x2.reshape(-1), right=side == "right").astype(_int64).reshape(x2.shape)
+    if is_floating(x2):  # NaN stands at the end
+        numbers = ops.equal(x1, x1).astype(_int64).sum()
+        found = ops.where(ops.not_equal(x2, x2), numbers if side == "left" else as_tensor(x1.size, _int64), found)
+    return found
+
+
+def nonzero(x):
+    x = x if x.dtype is mindspore.bool_ else ops.not_equal(x.astype(mindspore.float32) if
+                                                          x.dtype is mindspore.bfloat16 else x, 0)  # fmt: skip
+    if not x.ndim:
+        raise ValueError("nonzero wants at least one axis")
+    if not x.size:
+        return tuple(ops.zeros((0,), _int64) for _ in x.shape)
+    found = ops.nonzero(x)
+    return tuple(found[:, a] for a in range(x.ndim))
+
+
+def isin(x1, x2, *, invert=False):
+    x1, x2 = matched(x1, x2)
+    if not x1.size or not x2.size:
+        return ops.full(x1.shape, invert, dtype=mindspore.bool_)
+    if x1.dtype is mindspore.bfloat16:
+        x1, x2 = x1.astype(mindspore.float32), x2.astype(mindspore.float32)
+    if x1.dtype is mindspore.bool_:
+        x1, x2 = x1.astype(mindspore.int32), x2.astype(mindspore.int32)
+    known = sort(x2.reshape(-1))
+    at = ops.clamp(searchsorted(known, x1), 0, x2.size - 1)
+    found = ops.equal(ops.gather(known, at, 0), x1)
+    return ops.logical_not(found) if invert else found
+
+
+def bincount(x, weights=None, *, minlength=0):
+    """MindSpore takes int32 only."""
+    if x.ndim != 1:
+        raise ValueError(f"bincount wants a tensor of one axis, received {x.shape}")
+    size = builtins.max(minlength, int(x.max()) + 1 if x.size else 0)
+    if x.size and int(x.min()) < 0:
+        raise ValueError("bincount wants no negative numbers")
+    kind = _int64 if weights is None else as_tensor(weights).dtype
+    if not x.size:
+        return ops.zeros((size,), kind)
+    counted = ops.ones((x.size,), _int64) if weights is None else as_tensor(weights)
+    wide = mindspore.float32 if kind in (mindspore.bfloat16, mindspore.float16) else kind
+    return ops.scatter_nd(ops.expand_dims(x.astype(_int64), 1), counted.astype(wide), (size,)).astype(kind)
+
+
+def histogram(x, /, bins=10, *, range=None, density=False):
+    """Places by the edges, then counts: MindSpore's own gives no edges."""
+    x = x.reshape(-1)
+    wide = x if x.dtype in (mindspore.float32, _float64) else x.astype(mindspore.float32)
+    kind = wide.dtype
+    if range is not None:
+        low, high = (as_tensor(v, kind) for v in range)
+    else:
+        low, high = (wide.min(), wide.max()) if wide.size else (as_tensor(0, kind), as_tensor(1, kind))
+    same = ops.equal(low, high)
+    low, high = ops.where(same, low - 0.5, low), ops.where(same, high + 0.5, high)
+    edges = low + (high - low) * as_tensor(np.arange(bins + 1) / bins, kind)
+    if not wide.size:
+        counts = ops.zeros((bins,), _int64)
+    else:
+        place = searchsorted(edges, wide, side="right") - 1
+        place = ops.where(ops.equal(wide, edges[-1]), as_tensor(bins - 1, _int64), place)
+        inside = ops.logical_and(ops.greater_equal(place, 0), ops.less(place, bins))
+        places = ops.expand_dims(ops.clamp(place, 0, bins - 1), 1)
+        counts = ops.scatter_nd(places, inside.astype(_int64), (bins,))
+    if density:
+        counts = counts.astype(kind) / counts.sum().astype(kind) / (edges[1:] - edges[:-1])
+    return counts, edges
+
+
+def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
+    """From the sorted elements: MindSpore's own has no CPU kernel."""
+    if not is_floating(x):
+        x = x.astype(mindspore.float32)
+    elif x.dtype in (mindspore.float16, mindspore.bfloat16):
+        return quantile(x.astype(mindspore.float32), q, axis, keepdims, method=method).astype(x.dtype)
+    rank = x.ndim
+    flat, at = (x.reshape(-1), 0) if axis is None else (x, axis % rank)
+    if not flat.shape[at]:
+        raise ValueError(f"quantile wants at least one element along the axis, received {x.shape}")
+    ordered = sort(flat, at)
+    last = ops.narrow(ordered, at, flat.shape[at] - 1, 1)
+    missing = ops.not_equal(last, last)
+    results = []
+    for share in q if isinstance(q, list | tuple) else (q,):
+        position = share * (flat.shape[at] - 1)
+        low, high = math.floor(position), math.ceil(position)
+        weight = {"linear": position - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
+                  "nearest": builtins.round(position) - low}[method]  # fmt: skip
+        below, above = ops.narrow(ordered, at, low, 1), ops.narrow(ordered, at, high, 1)
+        mixed = below if weight == 0 else above if weight == 1 else below * (1 - weight) + above * weight
+        result = ops.where(missing, as_tensor(math.nan, x.dtype), mixed)
+        if axis is None:
+            result = result.reshape((1,) * rank if keepdims else ())
+        results.append(result if keepdims or axis is None else ops.squeeze(result, at))
+    return ops.stack(results) if isinstance(q, list | tuple) else results[0]

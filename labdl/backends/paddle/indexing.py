@@ -1,0 +1,206 @@
+"""PaddlePaddle's spelling of reading and writing by index, mask and position.
+
+Its own index expressions read memory that is not theirs, or end the process, where tensors of integers meet ``None``,
+reversed slices or positions that do not exist: here they are slices first, then positions along one axis.
+"""
+
+import functools
+import math
+
+import numpy as np
+from paddle import _C_ops
+
+from labdl.backends.paddle.arithmetic import isnan, where
+from labdl.backends.paddle.arrays import along, picked, positions, reshape
+from labdl.backends.paddle.operands import (
+    BOOL,
+    HALF_ONLY,
+    INT64,
+    WIDER,
+    as_tensor,
+    cast,
+    counted,
+    filled,
+    in_dtype,
+    is_complex,
+    is_fraction,
+    matched,
+    widened,
+)
+from labdl.backends.paddle.runtime import TENSORS
+
+_WHOLE = slice(None)
+_ARRAYS = (*TENSORS, np.ndarray)
+
+
+def _width(item):
+    """How many axes an item of an index uses up."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, _ARRAYS) and item.dtype == BOOL else 1
+
+
+def _split(x, index):
+    """An index as slices, and the group of tensors and integers in it: where that stands and what is in it.
+
+    The slices leave the axes of the group whole. Without tensors there is no group.
+    """
+    items = list(index) if isinstance(index, tuple) else [index]
+    items = [as_tensor(i) if isinstance(i, np.ndarray | list) else i for i in items]
+    if not any(isinstance(i, TENSORS) for i in items):
+        return tuple(items), 0, []
+    missing = x.ndim - sum(map(_width, items))
+    dots = next((a for a, i in enumerate(items) if i is Ellipsis), len(items))
+    items[dots : dots + 1] = [_WHOLE] * missing
+    places = [a for a, i in enumerate(items) if isinstance(i, (int, np.integer, *TENSORS))]
+    first, last = places[0], places[-1] + 1
+    if len(places) != last - first:
+        raise ValueError("integers and tensors of an index must stand side by side: index twice, or use ops.take")
+    group = items[first:last]
+    return (*items[:first], *(_WHOLE,) * sum(map(_width, group)), *items[last:]), first, group
+
+
+def _numbered(group, sizes):
+    """The positions that a group names, as numbers of the elements of its axes in order."""
+    found = []
+    for item in group:
+        if _width(item) == 1 and not (isinstance(item, TENSORS) and item.dtype == BOOL):
+            found.append(item)
+        else:
+            found.extend(_C_ops.unbind(_C_ops.nonzero(item), 1))
+    total = None
+    for item, size, rest in zip(found, sizes, [math.prod(sizes[a + 1 :]) for a in range(len(sizes))], strict=True):
+        item = positions(item, size) if isinstance(item, TENSORS) else filled([], item % size if size else 0, INT64)
+        item = item if rest == 1 else _C_ops.scale(item, float(rest), 0.0, True)
+        total = item if total is None else _C_ops.add(total, item)
+    return total
+
+
+def getitem(x, index):
+    slices, first, group = _split(x, index)
+    if not group:
+        return x[slices]
+    if any(s is not _WHOLE and s != _WHOLE for s in slices):
+        x = x[slices]
+    shape = list(x.shape)
+    last = first + sum(map(_width, group))
+    _check_masks(group, shape[first:last])
+    number = _numbered(group, shape[first:last])
+    merged = reshape(x, [*shape[:first], math.prod(shape[first:last]), *shape[last:]]) if last - first > 1 else x
+    result = picked(merged, _C_ops.reshape(number, [-1]), first)
+    return result if number.ndim == 1 else reshape(result, [*shape[:first], *number.shape, *shape[last:]])
+
+
+def _check_masks(group, sizes):
+    for item in group:
+        if (
+            isinstance(item, TENSORS)
+            and item.dtype == BOOL
+            and list(item.shape) != sizes[: item.ndim]
+            and len(group) == 1
+        ):
+            raise ValueError(f"a mask of {tuple(item.shape)} does not fit the axes of {tuple(sizes)}")
+
+
+def _value(value, x):
+    return in_dtype(as_tensor(value), x.dtype) if isinstance(value, _ARRAYS) else filled([], value, x.dtype)
+
+
+def setitem(x, index, value):
+    value = _value(value, x)
+    slices, first, group = _split(x, index)
+    mask = group[0] if len(group) == 1 and not first and all(s == _WHOLE for s in slices) else None
+    if mask is not None and mask.dtype == BOOL and value.ndim <= x.ndim - mask.ndim:
+        _check_masks(group, list(x.shape[: mask.ndim]))
+        return where(_C_ops.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)]), value, x)
+    places = getitem(reshape(counted(0, math.prod(x.shape)), x.shape), index)
+    if 0 in places.shape:
+        return _C_ops.assign(x)
+    return _written(x, places, _C_ops.expand(value, places.shape), False)
+
+
+def _written(x, places, values, added):
+    """The tensor with values at numbers of its elements."""
+    flat = _C_ops.index_put(
+        _C_ops.reshape(x, [-1]), [_C_ops.reshape(places, [-1])], _C_ops.reshape(values, [-1]), added
+    )
+    return _C_ops.reshape(flat, x.shape)
+
+
+_REDUCTIONS = {"multiply": "mul", "max": "amax", "min": "amin"}
+
+
+def scatter(x, indices, updates, axis=-1, *, reduce=None):
+    """Paddle's put_along_axis knows few dtypes and loses NaN from the largest and the smallest."""
+    x, updates = matched(as_tensor(x), updates)
+    kind = x.dtype
+    if reduce is not None and (kind == BOOL or (is_complex(kind) and reduce != "multiply" and reduce != "add")):
+        raise TypeError(f"scatter cannot reduce these by {reduce!r}")
+    axis %= x.ndim
+    indices = along(x, indices, axis)
+    if 0 in indices.shape:
+        return _C_ops.assign(x)
+    updates = _C_ops.expand(updates, indices.shape)
+    wide = kind if reduce is None else WIDER.get(kind, kind)
+    result = _scattered(in_dtype(x, wide), indices, in_dtype(updates, wide), axis, reduce)
+    return in_dtype(result, kind)
+
+
+def _scattered(x, indices, updates, axis, reduce):
+    if reduce is None or reduce == "add":
+        return _written(x, _places(x, indices, axis), updates, reduce is not None)
+    if is_complex(x.dtype):
+        return _multiplied(x, indices, updates, axis)
+    result = _C_ops.put_along_axis(x, indices, updates, axis, _REDUCTIONS[reduce], True)
+    if reduce == "multiply" or not is_fraction(x.dtype):
+        return result
+    lost = _scattered(cast(isnan(x), INT64), indices, cast(isnan(updates), INT64), axis, "add")
+    return where(cast(lost, BOOL), filled([], math.nan, x.dtype), result)
+
+
+def _places(x, indices, axis):
+    """Numbers of the elements that stand at positions along an axis."""
+    shape = list(x.shape)
+    stride = math.prod(shape[axis + 1 :])
+    before = _C_ops.scale(counted(0, math.prod(shape[:axis])), float(stride * shape[axis]), 0.0, True)
+    start = _C_ops.add(_C_ops.reshape(before, [*shape[:axis], *[1] * (len(shape) - axis)]),
+                       _C_ops.reshape(counted(0, stride), [*[1] * (axis + 1), *shape[axis + 1 :]]))  # fmt: skip
+    return _C_ops.add(start, _C_ops.scale(indices, float(stride), 0.0, True))
+
+
+def _multiplied(x, indices, updates, axis):
+    """Complex numbers times all of their updates: no kernel does that."""
+    order = [*(a for a in range(x.ndim) if a != axis), axis]
+    back = [order.index(a) for a in range(x.ndim)]
+    indices, updates = (_C_ops.unsqueeze(_C_ops.transpose(t, order), [-1]) for t in (indices, updates))
+    hit = _C_ops.equal(indices, counted(0, x.shape[axis]))
+    factors = _C_ops.prod(where(hit, updates, filled([], 1, x.dtype)), [x.ndim - 1], False, False)
+    return _C_ops.multiply(x, _C_ops.transpose(factors, back))
+
+
+@functools.partial(widened, table=HALF_ONLY)
+def _gathered(x, indices):
+    return _C_ops.gather_nd(x, indices)
+
+
+def gather_nd(x, indices):
+    indices = cast(as_tensor(indices), INT64)
+    if 0 in x.shape[: indices.shape[-1]] and 0 not in indices.shape[:-1]:
+        raise IndexError(f"there is no element to take of {tuple(x.shape)}")
+    return _gathered(x, indices)
+
+
+def scatter_nd(indices, updates, shape):
+    return _added(as_tensor(updates), indices, shape)
+
+
+@functools.partial(widened, table=HALF_ONLY)
+def _added(updates, indices, shape):
+    indices = cast(as_tensor(indices), INT64)
+    start = filled(shape, 0, updates.dtype)
+    if not indices.shape[-1]:
+        rows = list(range(indices.ndim - 1))
+        return _C_ops.sum(updates, rows, updates.dtype, False) if rows else _C_ops.assign(updates)
+    if 0 in updates.shape or 0 in start.shape:
+        return start
+    return _C_ops.index_put(start, list(_C_ops.unbind(indices, indices.ndim - 1)), updates, True)

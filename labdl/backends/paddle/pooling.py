@@ -1,0 +1,129 @@
+"""PaddlePaddle's pooling."""
+
+import math
+
+import numpy as np
+import paddle
+from paddle import _C_ops
+
+from labdl.backends.paddle.arrays import take
+from labdl.backends.paddle.convolution import FORMATS, bordered, flat, spatial_sizes
+from labdl.backends.paddle.operands import INT64, in_dtype
+from labdl.backends.paddle.precision import any_precision
+from labdl.backends.paddle.reductions import max as largest
+from labdl.spec import pad_pairs, per_axis, window_sizes
+
+
+def _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_format):
+    """Window, stride, padding, and how far the last window of ``ceil_mode`` hangs over the end."""
+    sizes = spatial_sizes(x, data_format)
+    window = per_axis(kernel_size, rank, "kernel_size")
+    strides = window if stride is None else per_axis(stride, rank, "stride")
+    pairs = pad_pairs(padding, sizes, window, strides, dilations)
+    over = (0,) * rank
+    if ceil_mode and padding != "same":
+        # Paddle keeps windows that begin beyond the input: ask for PyTorch's sizes by padding what hangs over
+        wanted = window_sizes(sizes, window, strides, padding, dilations, True)
+        over = [(o - 1) * s + d * (k - 1) + 1 - n - b - a
+                for o, s, d, k, n, (b, a) in zip(wanted, strides, dilations, window, sizes, pairs, strict=True)]  # fmt: skip
+        over = [n if n > 0 else 0 for n in over]
+    return window, strides, pairs, over
+
+
+def _reaching(pairs, over):
+    return tuple((b, a + e) for (b, a), e in zip(pairs, over, strict=True)) if any(over) else pairs
+
+
+def _in_plane(x, rank, data_format, *sizes):
+    """One spatial axis as the second of two."""
+    if rank > 1:
+        return x, *sizes
+    rows = [(1,) if isinstance(s[0], int) else ((0, 0),) for s in sizes]
+    return x.unsqueeze(2 if data_format == "channels_first" else 1), *((*r, *s) for r, s in zip(rows, sizes, strict=True))
+
+
+def _max_pool(rank):
+    plane = rank if rank > 1 else 2
+    kernels = _C_ops.pool2d if plane == 2 else _C_ops.pool3d
+    remembering = _C_ops.max_pool2d_with_index if plane == 2 else _C_ops.max_pool3d_with_index
+
+    @any_precision
+    def call(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first"):
+        """Paddle's maximum skips NaN."""
+        first = data_format == "channels_first"
+        dilations = per_axis(dilation, rank, "dilation")
+        window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_format)
+        pairs = _reaching(pairs, over)
+        if dilation != 1 and max(dilations) > 1:
+            return _dilated(x, window, strides, dilations, pairs, data_format)
+        x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, pairs)
+        if first and all(b == a for b, a in pairs):
+            # its gradient knows where each maximum was; pool2d's searches again and takes twice the time
+            y = remembering(x, window, strides, [b for b, _ in pairs], False, False, False)[0]
+        else:
+            y = kernels(x, window, strides, flat(pairs), False, True, FORMATS[data_format, plane], "max", False, False,
+                        "EXPLICIT")  # fmt: skip
+        return y if rank > 1 else y.squeeze(2 if first else 1)
+
+    return call
+
+
+def _dilated(x, window, strides, dilations, pairs, data_format):
+    """Paddle has no such kernel: one axis after the other, the elements of its windows as a further axis."""
+    x = _C_ops.pad(x, flat(bordered(pairs, data_format)), -math.inf)
+    begin = 2 if data_format == "channels_first" else 1
+    for axis, (k, s, d) in enumerate(zip(window, strides, dilations, strict=True), begin):
+        count = (x.shape[axis] - d * (k - 1) - 1) // s + 1
+        x = largest(take(x, np.arange(count)[:, None] * s + np.arange(k) * d, axis), axis=axis + 1)
+    return x
+
+
+def _avg_pool(rank):
+    plane = rank if rank > 1 else 2
+    kernels = _C_ops.pool2d if plane == 2 else _C_ops.pool3d
+
+    @any_precision
+    def call(x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+             data_format="channels_first"):  # fmt: skip
+        ones = (1,) * rank
+        window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, ones, ceil_mode, data_format)
+        exclusive = padding == "same" or not count_include_pad  # whether the border does not count
+        if not exclusive and (any(over) or [b for b, a in pairs if a != b]):
+            # explicit padding counts as zeros, what hangs over does not count; Paddle miscounts an uneven border
+            if any(map(any, pairs)):
+                x, pairs = _C_ops.pad(x, flat(bordered(pairs, data_format)), 0.0), ((0, 0),) * rank
+            exclusive = True
+        x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, _reaching(pairs, over))
+        y = kernels(x, window, strides, flat(pairs), False, exclusive, FORMATS[data_format, plane], "avg", False, False,
+                    "EXPLICIT")  # fmt: skip
+        return y if rank > 1 else y.squeeze(2 if data_format == "channels_first" else 1)
+
+    return call
+
+
+max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
+avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
+
+
+def _max_unpool(rank):
+    @any_precision
+    def call(x, indices, kernel_size, *, stride=None, padding=0, size=None):
+        """Paddle wants the size with batch and channels, and no further from the usual one than a stride."""
+        if size is None:
+            window = per_axis(kernel_size, rank, "kernel_size")
+            strides = window if stride is None else per_axis(stride, rank, "stride")
+            pads = per_axis(padding, rank, "padding", 0)
+            size = [(n - 1) * s - 2 * p + k for n, k, s, p in zip(x.shape[2:], window, strides, pads, strict=True)]
+        size, lead = per_axis(size, rank, "size"), x.shape[:2]
+        rows = [*lead, math.prod(x.shape[2:])]
+        zeros = paddle.zeros([*lead, math.prod(size)], x.dtype)
+        if not x.size:
+            return zeros.reshape([*lead, *size])
+        places = _C_ops.reshape(in_dtype(indices, INT64), rows)
+        y = _C_ops.put_along_axis(zeros, places, _C_ops.reshape(x, rows), 2, "assign", True)
+        return _C_ops.reshape(y, [*lead, *size])
+
+    return call
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)

@@ -1,0 +1,90 @@
+"""PaddlePaddle's attention and recurrence."""
+
+import paddle
+from paddle import _C_ops
+
+from labdl.backends.paddle.operands import INT64, as_tensor, cast, counted, in_dtype
+from labdl.backends.paddle.precision import any_precision
+
+
+def thawed(tensor):
+    """A stand-in whose gradient nobody reads: some kernels fail, or err, when one of their inputs is frozen."""
+    if not tensor.stop_gradient or not isinstance(tensor, paddle.Tensor):
+        return tensor
+    tensor = tensor.detach()
+    tensor.stop_gradient = False
+    return tensor
+
+
+def _lower(rows, columns):
+    return paddle.tril(paddle.ones([rows, columns], "bool"))
+
+
+@any_precision
+def causal_mask(scores):
+    return paddle.where(_lower(*scores.shape[-2:]), scores, paddle.full([], -float("inf"), scores.dtype))
+
+
+@any_precision
+def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
+    if (rate and training) or query.shape[:-2] != key.shape[:-2] or key.shape[:-2] != value.shape[:-2]:
+        return NotImplemented
+    scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
+    scores = _C_ops.matmul(_C_ops.scale(query, scale, -0.0, True), key, False, True)
+    if mask is None:
+        scores = causal_mask(scores) if causal else scores
+        return _C_ops.matmul(_C_ops.softmax(scores, -1), value, False, False)
+    mask = as_tensor(mask)
+    if mask.dtype != paddle.bool:
+        return NotImplemented
+    allowed = _C_ops.logical_and(mask, _lower(*scores.shape[-2:])) if causal else mask
+    # finite, for a row of infinities would give NaN; what may not be attended to gets nothing, in such a row too
+    scores = paddle.where(allowed, scores, paddle.full([], -1e30, scores.dtype))
+    weights = paddle.where(allowed, _C_ops.softmax(scores, -1), paddle.zeros([], scores.dtype))
+    return _C_ops.matmul(weights, value, False, False)
+
+
+def _backwards(x, lengths):
+    """Steps (steps, N, …) in the opposite order; sequences that end earlier keep their end where it is."""
+    if lengths is None:
+        return _C_ops.flip(x, [0])
+    steps = counted(x.shape[0]).unsqueeze(-1)
+    places = paddle.where(steps < lengths, lengths - 1 - steps, steps).unsqueeze(-1)
+    return _C_ops.take_along_axis(x, _C_ops.expand(places, x.shape), 0)
+
+
+def _recurrent(mode, x, kernel, recurrent_kernel, biases, states, lengths, reverse):
+    """Outputs and last states of Paddle's recurrent networks of one layer and direction; it wants the steps first."""
+    size, features = recurrent_kernel.shape[0], kernel.shape[0]
+    if not x.size:
+        return NotImplemented
+    lengths = None if lengths is None else in_dtype(as_tensor(lengths), INT64)
+    zeros = paddle.zeros([1, x.shape[0], size], x.dtype)
+    states = [zeros if s is None else s.unsqueeze(0) for s in states]
+    if not all(t.stop_gradient for t in (x, kernel, recurrent_kernel, *biases, *states)):
+        kernel, recurrent_kernel, *biases = map(thawed, (kernel, recurrent_kernel, *biases))
+    weights = [kernel.t(), recurrent_kernel.t(), *biases]
+    turned = x.transpose([1, 0, 2])
+    turned = _backwards(turned, lengths) if reverse else turned
+    ends = None if lengths is None else cast(lengths, paddle.int32)
+    y, _, last = _C_ops.rnn(turned, states, weights, ends, paddle.empty([0], "uint8"), 0.0, False, features, size, 1,
+                            mode, 0, not paddle.is_grad_enabled())  # fmt: skip
+    y = _backwards(y, lengths) if reverse else y
+    return y.transpose([1, 0, 2]), *(s.squeeze(0) for s in last)
+
+
+@any_precision
+def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
+    biases = (bias, paddle.zeros_like(bias))
+    return _recurrent("LSTM", x, kernel, recurrent_kernel, biases, (hidden, cell), lengths, reverse)
+
+
+@any_precision
+def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengths=None, reverse=False):
+    return _recurrent("GRU", x, kernel, recurrent_kernel, (bias, recurrent_bias), (hidden,), lengths, reverse)
+
+
+@any_precision
+def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
+    mode = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[activation]
+    return _recurrent(mode, x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse)

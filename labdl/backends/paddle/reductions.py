@@ -1,0 +1,242 @@
+"""PaddlePaddle's spelling of reductions, overall and running."""
+
+import builtins
+import functools
+import math
+
+import paddle
+from paddle import _C_ops
+
+from labdl.backends.paddle.arithmetic import isnan, where
+from labdl.backends.paddle.operands import (
+    BOOL,
+    FLOAT32,
+    FRACTIONS,
+    HALVES,
+    INT64,
+    INTEGERS,
+    LONG,
+    WIDER,
+    cast,
+    filled,
+    is_fraction,
+    widened,
+)
+from labdl.backends.paddle.runtime import dtype as native_dtype
+
+
+def _axes(axis):
+    return [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
+
+def _refuse_empty(x, axis, name):
+    if 0 in x.shape and builtins.any(x.shape[a] == 0 for a in (range(x.ndim) if axis is None else _axes(axis))):
+        raise ValueError(f"{name} wants at least one element on each axis, received {tuple(x.shape)}")
+
+
+
+
+def _summing(kernel):
+    """Sums and products: integers as int64, half precision rounded at the end."""
+
+    def call(x, axis=None, keepdims=False, *, dtype=None):
+        kind = x.dtype
+        if dtype is not None:
+            kind = native_dtype(dtype)
+            x = x if x.dtype == kind else cast(x, kind)
+        if axis == ():  # to Paddle that is all axes
+            return cast(x, INT64) if dtype is None and (kind == BOOL or kind in INTEGERS) else _copied(x)
+        if kind is FLOAT32:
+            return kernel(x, _axes(axis), keepdims)
+        long = LONG.get(kind, kind)
+        x = x if long == kind else cast(x, long)
+        result = kernel(x, _axes(axis), keepdims)
+        return cast(result, kind) if kind in HALVES or (dtype is not None and long != kind) else result
+
+    return call
+
+
+def _copied(x):
+    return _C_ops.assign(x)
+
+
+def _product(x, axes, keepdims):
+    """Paddle's gradient of a product is NaN where a factor is 0; that of running products is right."""
+    if x.stop_gradient:
+        return _C_ops.prod(x, axes, keepdims, not axes)
+    axes = [a % x.ndim for a in axes] or list(range(x.ndim))
+    kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
+    rest = [n for a, n in enumerate(x.shape) if a not in axes]
+    if not x.ndim or 0 in x.shape:
+        return _C_ops.prod(x, axes, keepdims, not axes)
+    order = [a for a in range(x.ndim) if a not in axes] + axes
+    x = _C_ops.reshape(_C_ops.transpose(x, order), [*rest, -1])
+    last = _C_ops.slice(_C_ops.cumprod(x, len(rest), False, False), [len(rest)], [-1], [x.shape[-1]], [1], [])
+    return _C_ops.reshape(last, kept if keepdims else rest)
+
+
+sum = _summing(lambda x, axes, keepdims: _C_ops.sum(x, axes, None, keepdims))
+prod = _summing(_product)
+
+
+def _by_axes(kernel, table, returned=True):
+    general = widened(kernel, table, returned)
+
+    def call(x, axis=None, keepdims=False):
+        if axis == ():
+            return _C_ops.reshape(general(_C_ops.unsqueeze(x, [0]), [0], False), x.shape)
+        return (kernel if x.dtype is FLOAT32 else general)(x, _axes(axis), keepdims)
+
+    return call
+
+
+mean = _by_axes(_C_ops.mean, FRACTIONS)
+any, all = _by_axes(_C_ops.any, WIDER, False), _by_axes(_C_ops.all, WIDER, False)
+
+
+def _extreme(kernel):
+    # amax and amin share the gradient between equal elements, max and min give it to each of them in full
+    function = _by_axes(kernel, WIDER)
+
+    def call(x, axis=None, keepdims=False):
+        if 0 in x.shape:
+            _refuse_empty(x, axis, "a largest or smallest element")
+        return function(x, axis, keepdims)
+
+    return call
+
+
+max, min = _extreme(_C_ops.amax), _extreme(_C_ops.amin)
+
+
+def _position(kernel, worst):
+    @functools.partial(widened, returned=False)
+    def found(x, axis, keepdims):
+        if is_fraction(x.dtype):  # Paddle does not see NaN: where there is one, the first of them is asked for
+            lost = isnan(x)
+            some = _C_ops.any(lost, [axis], True)
+            x = where(some, cast(lost, x.dtype) if worst > 0 else -cast(lost, x.dtype), x)
+        return kernel(x, axis, keepdims)
+
+    def call(x, axis=None, keepdims=False):
+        if 0 in x.shape:
+            _refuse_empty(x, axis, "a position")
+        if axis is not None:
+            return found(x, axis, keepdims)
+        result = found(_C_ops.reshape(x, [-1]), 0, False)
+        return _C_ops.reshape(result, [1] * x.ndim) if keepdims else result
+
+    return call
+
+
+argmax, argmin = _position(paddle.argmax, 1), _position(paddle.argmin, -1)
+
+
+def _spread(function):
+    wide = widened(function, FRACTIONS)
+
+    def call(x, axis=None, keepdims=False, correction=0):
+        return wide(x, axis, keepdims, correction)
+
+    return call
+
+
+def _variance(x, axis, keepdims, correction):
+    centre = mean(x, axis, True)
+    squares = _C_ops.square(_C_ops.subtract(x, centre))
+    if not correction:
+        return mean(squares, axis, keepdims)
+    count = math.prod(x.shape) // (math.prod(centre.shape) or 1)
+    total = sum(squares, axis, keepdims)
+    free = count - correction
+    return _C_ops.divide(total, filled([], free if free > 0 else 0.0, x.dtype))
+
+
+var = _spread(_variance)
+std = _spread(lambda *args: _C_ops.sqrt(_variance(*args)))
+
+
+@functools.partial(widened, table=FRACTIONS)
+def _quantile(x, q, axis, keepdims, method):
+    whole = x.ndim
+    if axis is None:
+        x, axis = _C_ops.reshape(x, [-1]), 0
+    axis %= x.ndim or 1
+    x = x if x.ndim else _C_ops.reshape(x, [1])
+    ordered = _C_ops.argsort(x, axis, False, True)[0]
+    size = x.shape[axis]
+    lost = isnan(_at(ordered, axis, size - 1))
+    results = []
+    for share in q if isinstance(q, list | tuple) else [q]:
+        place = share * (size - 1)
+        low, high = math.floor(place), math.ceil(place)
+        weight = {"linear": place - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
+                  "nearest": round(place) - low}[method]  # fmt: skip
+        mixed = _at(ordered, axis, high if weight == 1 else low)
+        if 0 < weight < 1:
+            mixed = _C_ops.add(_C_ops.scale(mixed, 1 - weight, 0.0, True),
+                               _C_ops.scale(_at(ordered, axis, high), weight, 0.0, True))  # fmt: skip
+        result = where(lost, filled([], math.nan, x.dtype), mixed)
+        if not keepdims:
+            result = _C_ops.squeeze(result, [axis])
+        elif result.ndim != whole:
+            result = _C_ops.reshape(result, [1] * whole)
+        results.append(result)
+    return _C_ops.stack(results, 0) if isinstance(q, list | tuple) else results[0]
+
+
+def _at(x, axis, place):
+    """The elements at one place of an axis, which stays."""
+    return _C_ops.slice(x, [axis], [place], [place + 1], [1], [])
+
+
+def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
+    _refuse_empty(x, axis, "a quantile")
+    if axis is None and keepdims and x.ndim > 1:
+        return _C_ops.reshape(
+            _quantile(x, q, None, False, method), [*([len(q)] if isinstance(q, list | tuple) else []), *[1] * x.ndim]
+        )
+    return _quantile(x, q, axis, keepdims, method)
+
+
+def _running(kernel, start):
+    def call(x, axis=None, *, dtype=None, include_initial=False):
+        kind = x.dtype if dtype is None else native_dtype(dtype)
+        long = LONG.get(kind, kind)
+        x = x if x.dtype == long else cast(cast(x, kind), long)
+        axis = (axis or 0) % x.ndim
+        if include_initial:
+            first = filled([1 if a == axis else n for a, n in enumerate(x.shape)], start, long)
+            x = _C_ops.concat([first, x], axis)
+        result = kernel(x, axis)
+        return cast(result, kind) if kind in HALVES or (dtype is not None and long != kind) else result
+
+    return call
+
+
+cumulative_sum = _running(lambda x, axis: _C_ops.cumsum(x, axis, False, False, False), 0)
+cumulative_prod = _running(lambda x, axis: _C_ops.cumprod(x, axis, False, False), 1)
+
+
+def _extreme_so_far(kernel):
+    wide = widened(lambda x, axis: kernel(x, axis, INT64)[0])
+
+    def call(x, axis=None):
+        return wide(x, axis or 0)
+
+    return call
+
+
+cumulative_max, cumulative_min = map(_extreme_so_far, (_C_ops.cummax, _C_ops.cummin))
+
+
+@widened
+def _log_sums(x, axis):
+    result = _C_ops.logcumsumexp(x, axis, False, False, False)
+    nothing = filled([], -math.inf, x.dtype)
+    return where(_C_ops.equal(_C_ops.cummax(x, axis, INT64)[0], nothing), nothing, result)
+
+
+def logcumsumexp(x, axis=None):
+    """Paddle gives the least finite number for a sum of nothing but zeros."""
+    return _log_sums(x, axis or 0)

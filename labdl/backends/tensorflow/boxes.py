@@ -1,0 +1,55 @@
+"""Suppression of overlapping boxes by TensorFlow's kernels."""
+
+import tensorflow as tf
+
+from labdl.backends.tensorflow.promotion import HALVES
+from labdl.backends.tensorflow.sorting import argsort
+
+
+def _suppressed(boxes, scores, kept):
+    """What ``kept`` leaves of the boxes in order, given with falling scores: the kernels pass over NaN and -inf."""
+    order = argsort(scores, descending=True, stable=True)
+    count = tf.shape(scores)[0]
+    falling = tf.cast(count - tf.range(count), tf.float32)
+    return tf.gather(order, kept(tf.gather(boxes, order), falling, count, order))
+
+
+def _overlap(boxes):
+    """Intersection over union of every two boxes."""
+    low, high = boxes[:, None, :2], boxes[:, None, 2:]
+    sides = tf.nn.relu(tf.minimum(high, boxes[:, 2:]) - tf.maximum(low, boxes[:, :2]))
+    common, areas = sides[..., 0] * sides[..., 1], tf.reduce_prod(boxes[:, 2:] - boxes[:, :2], -1)
+    return common / (areas[:, None] + areas - common)
+
+
+def _among_all(boxes, scores, iou_threshold, classes):
+    """By a table of all pairs, in the boxes' own dtype."""
+
+    def kept(ranked, falling, count, order):
+        overlaps = _overlap(tf.cast(ranked, tf.float32) if ranked.dtype in HALVES else ranked) > iou_threshold
+        if classes is not None:
+            of = tf.gather(classes, order)
+            overlaps &= tf.equal(of[:, None], of)
+        return tf.raw_ops.NonMaxSuppressionWithOverlaps(
+            overlaps=tf.cast(overlaps, tf.float32), scores=falling, max_output_size=count, overlap_threshold=0.5,
+            score_threshold=0.0)  # fmt: skip
+
+    return _suppressed(boxes, scores, kept)
+
+
+def nms(boxes, scores, iou_threshold):
+    """TensorFlow's kernel computes in float32, drops scores of NaN and minus infinity, and gives int32."""
+    if boxes.dtype is tf.float64:
+        return _among_all(boxes, scores, iou_threshold, None)
+
+    def kept(ranked, falling, count, order):
+        return tf.raw_ops.NonMaxSuppressionV3(
+            boxes=tf.cast(ranked, tf.float32), scores=falling, max_output_size=count, iou_threshold=iou_threshold,
+            score_threshold=0.0)  # fmt: skip
+
+    return _suppressed(boxes, scores, kept)
+
+
+def batched_nms(boxes, scores, classes, iou_threshold):
+    """TensorFlow has none for classes of any number."""
+    return _among_all(boxes, scores, iou_threshold, classes)

@@ -1,0 +1,151 @@
+"""Convolution and transposed convolution: TensorFlow's kernels behind PyTorch's meaning."""
+
+import functools
+
+import tensorflow as tf
+
+from labdl.backends.tensorflow.promotion import matched, sizes
+from labdl.backends.tensorflow.spatial import as_planar, padded, spatial
+from labdl.spec import crop_pairs, pad_pairs, per_axis
+
+_CONV = {2: tf.nn.conv2d, 3: tf.nn.conv3d}
+
+
+def _alike(function):
+    """For functions of x, kernel and bias: in one dtype."""
+
+    @functools.wraps(function)
+    def call(x, kernel, bias=None, **options):
+        if x.dtype is not kernel.dtype or (bias is not None and bias.dtype is not x.dtype):
+            x, kernel, *rest = matched(*(v for v in (x, kernel, bias) if v is not None))
+            bias = rest[0] if rest else None
+        return function(x, kernel, bias, **options)
+
+    return call
+
+
+def _native_kernel(kernel, rank):
+    kernel = tf.transpose(kernel, (*range(2, 2 + rank), 1, 0))
+    return tf.expand_dims(kernel, 0) if rank == 1 else kernel
+
+
+def _conv(rank):
+    def compute(x, kernel, bias, *, stride=1, padding=0, dilation=1, groups=1):
+        window = kernel.shape[2:]
+        strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
+        pairs = padding
+        if padding != "same":
+            pairs = pad_pairs(padding, (None,) * rank, window, strides, dilations)
+            if all(s == 1 and b == a and b + a == d * (k - 1)
+                   for s, d, k, (b, a) in zip(strides, dilations, window, pairs, strict=True)):  # fmt: skip
+                pairs = "same"
+        x, border = padded(x, pairs, rank)
+        if rank == 1:
+            strides, dilations = strides * 2, (1, *dilations)  # depthwise kernels want the same stride on both axes
+        y = _convolve(x, border, _native_kernel(kernel, rank), strides, dilations, groups)
+        return y if bias is None else tf.nn.bias_add(y, bias)
+
+    return _alike(spatial(rank, compute))
+
+
+def _convolve(x, border, kernel, strides, dilations, groups):
+    rank = len(strides)
+    dilated = max(dilations) > 1
+    if groups > 1:
+        if x.shape[-1] != kernel.shape[-2] * groups or kernel.shape[-1] % groups:
+            raise ValueError(f"{groups} groups do not fit {x.shape[-1]} channels")  # oneDNN would divide by zero
+        if rank == 2 and kernel.shape[-2] == 1 and len(set(strides)) == 1 and not dilated:
+            # gradients in half the time of the grouped kernel's
+            kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, kernel.shape[-1] // groups))
+            return tf.nn.depthwise_conv2d(x, kernel, (1, *strides, 1), border)
+        if rank == 3 or not _grouped_gradients(x.dtype):
+            parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1), strict=True)
+            return tf.concat([_convolve(a, border, k, strides, dilations, 1) for a, k in parts], -1)
+    if dilated and not _dilated_gradients(x.dtype):
+        if border == "SAME":
+            pairs = pad_pairs("same", x.shape[1:-1], kernel.shape[:rank], strides, dilations)
+            x = tf.pad(x, [(0, 0), *pairs, (0, 0)])
+        y = tf.nn.convolution(x, kernel, 1, "VALID", dilations=list(dilations))  # by space_to_batch: stride 1 only
+        return y[(slice(None), *(slice(None, None, s) for s in strides))]
+    return _CONV[rank](x, kernel, [1, *strides, 1], border, dilations=[1, *dilations, 1])
+
+
+@functools.cache
+def _grouped_gradients(dtype) -> bool:
+    return _has_gradient((1, 3, 3, 2), (1, 1, 1, 2), 1, dtype)
+
+
+@functools.cache
+def _dilated_gradients(dtype) -> bool:
+    return _has_gradient((1, 3, 3, 1), (2, 2, 1, 1), 2, dtype)
+
+
+def _has_gradient(shape, kernel, dilation, dtype) -> bool:
+    """Gradients of grouped and dilated convolutions: on CPUs by oneDNN only, which not every build and dtype has."""
+    with tf.init_scope():
+        x, weights = tf.zeros(shape, dtype), tf.zeros(kernel, dtype)
+        y = tf.nn.conv2d(x, weights, 1, "VALID", dilations=dilation)
+        try:
+            tf.raw_ops.Conv2DBackpropInput(
+                input_sizes=shape, filter=weights, out_backprop=y, strides=(1, 1, 1, 1), padding="VALID",
+                dilations=(1, dilation, dilation, 1))  # fmt: skip
+        except (tf.errors.UnimplementedError, tf.errors.InvalidArgumentError):
+            return False
+    return True
+
+
+conv1d, conv2d, conv3d = map(_conv, (1, 2, 3))
+
+
+def _conv_transpose(rank):
+    def compute(x, kernel, bias, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
+        window = kernel.shape[2:]
+        strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
+        crops = crop_pairs(padding, window, strides, dilations, output_padding)
+        if x.shape[-1] != kernel.shape[0] or kernel.shape[0] % groups:
+            raise ValueError(f"{groups} groups do not fit {x.shape[-1]} channels and a kernel of {kernel.shape}")
+        kernel = _native_kernel(kernel, rank)
+        strides, dilations = as_planar(rank, strides, dilations)
+        crops = ((0, 0), *crops) if rank == 1 else crops
+        if max(dilations) > 1 and not (rank < 3 and _dilated_gradients(x.dtype)):
+            kernel, dilations = _spread(kernel, dilations), (1,) * len(dilations)
+        y = _transposed(x, kernel, strides, dilations, [(b, max(a, 0)) for b, a in crops], groups)
+        if [a for _, a in crops if a < 0]:
+            y = tf.pad(y, [(0, 0), *((0, max(-a, 0)) for _, a in crops), (0, 0)])
+        return y if bias is None else tf.nn.bias_add(y, bias)
+
+    return _alike(spatial(rank, compute))
+
+
+def _spread(kernel, dilations):
+    """The kernel with zeros between its elements, where there is no kernel for dilation."""
+    for axis, d in enumerate(dilations):
+        if d > 1 and kernel.shape[axis] > 1:
+            parts = tf.expand_dims(kernel, axis + 1)
+            wide = tf.pad(parts, [(0, (d - 1) * (a == axis + 1)) for a in range(parts.shape.rank)])
+            before, size, after = kernel.shape[:axis], kernel.shape[axis], kernel.shape[axis + 1 :]
+            whole = tf.reshape(wide, (*before, size * d, *after))
+            kernel = whole[(*(slice(None),) * axis, slice(0, size * d - d + 1))]
+    return kernel
+
+
+def _transposed(x, kernel, strides, dilations, crops, groups):
+    rank = len(strides)
+    if groups > 1 and (rank == 3 or not _grouped_gradients(x.dtype)):
+        parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1), strict=True)
+        return tf.concat([_transposed(a, k, strides, dilations, crops, 1) for a, k in parts], -1)
+    count, *inner = sizes(x)[:-1]
+    full = [(n - 1) * s + d * (k - 1) + 1
+            for n, s, d, k in zip(inner, strides, dilations, kernel.shape[:rank], strict=True)]  # fmt: skip
+    channels = kernel.shape[-2] * groups
+    if rank == 3:
+        y = tf.nn.conv3d_transpose(x, kernel, [count, *full, channels], [1, *strides, 1], "VALID")
+        if not [c for c in crops if c != (0, 0)]:
+            return y
+        return y[(slice(None), *(slice(b, n - a) for n, (b, a) in zip(full, crops, strict=True)))]
+    shape = [count, *(n - b - a for n, (b, a) in zip(full, crops, strict=True)), channels]
+    border = [(0, 0), *crops, (0, 0)] if [c for c in crops if c != (0, 0)] else "VALID"
+    return tf.nn.conv2d_transpose(x, kernel, shape, [1, *strides, 1], border, dilations=[1, *dilations, 1])
+
+
+conv_transpose1d, conv_transpose2d, conv_transpose3d = map(_conv_transpose, (1, 2, 3))
