@@ -181,7 +181,7 @@ def _complex_cholesky(x):
 def _eigen(x):
     """Eigenvalues and vectors of a Hermitian matrix: the singular ones of the matrix moved until none is negative."""
     size = x.shape[-1]
-    bound = ops.expand_dims(_sizes(x).sum(-1).max(-1), -1)
+    bound = ops.expand_dims(ops.amax(_sizes(x).sum(-1), -1), -1)
     moved = _plus(x, as_tensor(np.eye(size), x.dtype) * ops.expand_dims(bound, -1).astype(x.dtype))
     values, vectors, _ = P.Svd(False, True)(moved)
     values = (_real(values) if is_complex(x) else values) - bound

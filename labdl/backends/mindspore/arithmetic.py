@@ -46,6 +46,16 @@ def _product(x, y):
     return _complex(a * c - b * d, a * d + b * c)
 
 
+def _of_one_shape(kernel):
+    """For kernels that do not broadcast."""
+
+    def call(x, y):
+        shape = broadcast(x.shape, y.shape)
+        return kernel(ops.broadcast_to(x, shape), ops.broadcast_to(y, shape))
+
+    return call
+
+
 add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")}, parts=_sum)
 subtract = pair(ops.sub, ALL_NUMBERS, parts=_difference)
 multiply = pair(ops.mul, ALL, parts=_product)
@@ -54,7 +64,7 @@ floor_divide, remainder = pair(ops.floor_divide, ALL_REALS), pair(P.FloorMod(), 
 fmod, pow = pair(ops.fmod, ALL_REALS), pair(ops.pow, ALL_NUMBERS)
 gcd = pair(ops.gcd, ("int16", "int32", "int64"), {n: ("int32", n) for n in ("int8", "uint8")}, numbers=False)
 copysign = pair(ops.copysign, FRACTIONS)
-nextafter = pair(ops.nextafter, FRACTIONS[1:], numbers=False)
+nextafter = pair(_of_one_shape(ops.nextafter), FRACTIONS[1:], {}, numbers=False)
 maximum = pair(ops.maximum, ALL_REALS)
 
 

@@ -5,7 +5,7 @@ import math
 
 import mindspore
 import numpy as np
-from mindspore import Parameter, ops
+from mindspore import Parameter, Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.kinds import ALL, as_tensor, broadcast, is_complex, matched, through
@@ -67,8 +67,8 @@ def stack(xs, axis=0):
 
 def _of_one_dtype(xs):
     xs = tuple(xs)
-    kind = getattr(xs[0], "dtype", None)
-    return xs if builtins.all(getattr(x, "dtype", None) is kind for x in xs) and kind in _KINDS else tuple(matched(*xs))
+    kind = xs[0].dtype if isinstance(xs[0], Tensor) else None
+    return xs if kind and builtins.all(getattr(x, "dtype", None) is kind for x in xs) else tuple(matched(*xs))
 
 
 def split(x, sections, axis=0):
@@ -183,9 +183,8 @@ def pad(x, padding, mode="constant", value=0.0):
     for axis, pair in enumerate(padding):
         size = x.shape[axis]
         if pair != (0, 0):
-            if not size or (mode == "reflect" and builtins.max(pair) >= size) or (builtins.max(pair) > size and mode == "circular"):
-                if not size or mode == "reflect":
-                    raise ValueError(f"a border of {pair} is too wide for size {size} with mode {mode}")
+            if not size or (mode == "reflect" and builtins.max(pair) >= size):
+                raise ValueError(f"a border of {pair} is too wide for size {size} with mode {mode}")
             x = _gathered(x, as_tensor(np.pad(np.arange(size), pair, mode=_MODES[mode])), axis)
     return x
 

@@ -6,18 +6,20 @@ import paddle
 from paddle import _C_ops
 
 from labdl.backends.paddle.arithmetic import maximum
-from labdl.backends.paddle.operands import FLOAT32, each, is_fraction, widened
+from labdl.backends.paddle.operands import FLOAT32, HALVES, INTEGERS, each, widened
 from labdl.backends.paddle.precision import any_precision
 
 
-@widened
-def _relu(x):
-    return _C_ops.clip(x, 0.0, math.inf) if is_fraction(x.dtype) else maximum(x, 0)
+_of_whole_numbers = widened(lambda x: maximum(x, 0))
+_of_fractions = widened(lambda x: _C_ops.clip(x, 0.0, math.inf), dict.fromkeys(HALVES, FLOAT32))
 
 
 def relu(x):
     """Paddle's own relu makes 0 of NaN."""
-    return _C_ops.clip(x, 0.0, math.inf) if x.dtype is FLOAT32 else _relu(x)
+    kind = x.dtype
+    if kind is FLOAT32:
+        return _C_ops.clip(x, 0.0, math.inf)
+    return _of_whole_numbers(x) if kind in INTEGERS else _of_fractions(x)
 
 
 sigmoid, silu, softsign = each(_C_ops.sigmoid), each(_C_ops.silu), each(_C_ops.softsign)

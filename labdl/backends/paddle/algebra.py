@@ -86,7 +86,7 @@ def solve(x, y):
     above = _C_ops.concat([a, _C_ops.scale(b, -1.0, 0.0, True)], -1)
     whole = _C_ops.concat([above, _C_ops.concat([b, a], -1)], -2)
     parts = _C_ops.solve(whole, _C_ops.concat([_C_ops.real(y), _C_ops.imag(y)], -2))
-    return _C_ops.complex(*_C_ops.split(parts, [x.shape[-1]] * 2, -2))
+    return _C_ops.complex(*_C_ops.split(parts, [x.shape[-1]] * 2, parts.ndim - 2))
 
 
 @_solving

@@ -62,13 +62,26 @@ def _whole(kernel):
 
 
 floor, ceil, trunc = map(_whole, (_C_ops.floor, _C_ops.ceil, _C_ops.trunc))
-reciprocal, sqrt, exp, expm1 = map(fractions, (_C_ops.reciprocal, _C_ops.sqrt, _C_ops.exp, _C_ops.expm1))
+reciprocal, sqrt, expm1 = map(fractions, (_C_ops.reciprocal, _C_ops.sqrt, _C_ops.expm1))
 log, log1p, log2, log10 = map(fractions, (_C_ops.log, _C_ops.log1p, _C_ops.log2, _C_ops.log10))
 sin, cos, tan = map(fractions, (_C_ops.sin, _C_ops.cos, _C_ops.tan))
 asin, acos, atan = map(fractions, (_C_ops.asin, _C_ops.acos, _C_ops.atan))
 sinh, cosh, tanh = map(fractions, (_C_ops.sinh, _C_ops.cosh, _C_ops.tanh))
 asinh, acosh, atanh = map(fractions, (_C_ops.asinh, _C_ops.acosh, _C_ops.atanh))
 erf, erfinv = map(fractions, (_C_ops.erf, _C_ops.erfinv))
+
+
+@fractions
+def exp(x):
+    """Paddle computes that of complex128 in complex64."""
+    if x.dtype != paddle.complex128:
+        return _C_ops.exp(x)
+    angle, zero = _C_ops.imag(x), filled([], 0.0, paddle.float64)
+    size = _C_ops.exp(_C_ops.real(x))
+    still = _C_ops.equal(angle, zero)  # infinity times 0 would be NaN
+    return _C_ops.complex(
+        _C_ops.multiply(size, _C_ops.cos(angle)), where(still, zero, _C_ops.multiply(size, _C_ops.sin(angle)))
+    )
 
 
 def negative(x):

@@ -91,7 +91,7 @@ def split(x, sections, axis=0):
         if size % sections:
             raise ValueError(f"axis {axis} of size {size} cannot be split into {sections} equal parts")
         sections = [size // sections] * sections
-    return tuple(_C_ops.split(x, list(sections), axis))
+    return tuple(_C_ops.split(x, list(sections), axis % x.ndim))  # with a negative axis it splits nonsense
 
 
 @functools.partial(widened, table=HALF_ONLY)
@@ -181,25 +181,6 @@ def pad(x, padding, mode="constant", value=0.0):
     return x
 
 
-def _bordered(x, pairs, value):
-    return _C_ops.pad(x, pairs, value)
-
-
-def pad(x, padding, mode="constant", value=0.0):
-    """Paddle's other modes are for the axes of images: here axis by axis."""
-    if not x.ndim:
-        return _C_ops.assign(x)
-    if mode == "constant":
-        return _bordered(x, [n for pair in padding for n in pair], value)
-    for axis, (before, after) in enumerate(padding):
-        if before or after:
-            size = x.shape[axis]
-            if not size or (mode == "reflect" and max(before, after) >= size):
-                raise ValueError(f"pad with {mode} of {(before, after)} wants more elements than {size}")
-            x = picked(x, _border(size, before, after, mode), axis)
-    return x
-
-
 def _as_kind(value, x):
     return (
         value
@@ -248,7 +229,7 @@ def diag(x, *, offset=0):
 def astype(x, dtype):
     """Paddle drops imaginary parts in silence."""
     kind = native_dtype(dtype)
-    if is_complex(x.dtype) and not is_complex(kind):
+    if is_complex(x.dtype) and not is_complex(kind) and kind != BOOL:
         raise TypeError(f"complex numbers do not become {dtype}")
     return cast(x, kind)
 
@@ -297,12 +278,11 @@ _taken_along = widened(_C_ops.take_along_axis)
 
 
 def take_along_axis(x, indices, axis=-1):
-    return flattened_take(x, along(x, indices, axis), axis)
-
-
-def flattened_take(x, indices, axis):
+    """Paddle's kernel knows few dtypes."""
+    axis %= x.ndim  # a negative one is measured on the wrong axis
+    indices = along(x, indices, axis)
     if not x.shape[axis] and 0 not in indices.shape:
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
-    if is_complex(x.dtype):  # the kernel knows real numbers only
+    if is_complex(x.dtype):
         return _C_ops.complex(*(_taken_along(part, indices, axis) for part in (_C_ops.real(x), _C_ops.imag(x))))
     return _taken_along(x, indices, axis)

@@ -16,7 +16,7 @@ def _reduced(losses, reduction):
 
 @any_precision
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """Paddle's own counts a class as at least exp(-64) times as likely as the likeliest one, and also what it ignores."""
+    """Paddle counts no logit as more than 64 below the largest one, and divides by the number of ignored classes too."""
     ndim = logits.ndim
     if label_smoothing or weight is not None or target.ndim == ndim or not logits.size:
         return NotImplemented
@@ -54,4 +54,4 @@ mean_squared_error, mean_absolute_error = _of_difference(_C_ops.square), _of_dif
 def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
     if prediction.shape != target.shape:
         return NotImplemented
-    return _reduced(_C_ops.huber_loss(prediction, target, delta)[0], reduction)
+    return _reduced(_C_ops.huber_loss(prediction, target, float(delta)), reduction)

@@ -1,6 +1,5 @@
 """PaddlePaddle's linear layers, normalisation, dropout and embedding."""
 
-import paddle
 import paddle.nn.functional as F
 from paddle import _C_ops
 

@@ -19,12 +19,12 @@ def any_precision(function):
             return function(*args, **kwargs)
         except (RuntimeError, ValueError) as found:
             error = found
-        kinds = [t.dtype for t in (*args, *kwargs.values()) if _fractional(t)]
-        if not kinds:
+        tensors = [t for t in (*args, *kwargs.values()) if _fractional(t)]
+        if not tensors:
             raise error
-        common = dtype(promote(*(dtype_name(kind) for kind in kinds)))
+        common = dtype(promote(*map(dtype_name, tensors)))
         wide = WIDER.get(common, common)
-        if all(kind == wide for kind in kinds):
+        if all(t.dtype == wide for t in tensors):
             raise error
         args = [in_dtype(t, wide) if _fractional(t) else t for t in args]
         kwargs = {name: in_dtype(t, wide) if _fractional(t) else t for name, t in kwargs.items()}

@@ -86,5 +86,6 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
 
 @any_precision
 def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
-    mode = {"tanh": "RNN_TANH", "relu": "RNN_RELU"}[activation]
-    return _recurrent(mode, x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse)
+    if activation != "tanh":  # the kernel's relu makes 0 of NaN
+        return NotImplemented
+    return _recurrent("RNN_TANH", x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse)

@@ -34,8 +34,6 @@ def _refuse_empty(x, axis, name):
         raise ValueError(f"{name} wants at least one element on each axis, received {tuple(x.shape)}")
 
 
-
-
 def _summing(kernel):
     """Sums and products: integers as int64, half precision rounded at the end."""
 

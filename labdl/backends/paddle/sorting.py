@@ -145,8 +145,6 @@ def bincount(x, weights=None, *, minlength=0):
 
 def histogram(x, bins=10, *, range=None, density=False):
     """Paddle gives counts without edges: here places by the edges, then counts."""
-
-import functools
     return _histogram(_C_ops.reshape(x, [-1]), bins, range, density)
 
 

@@ -1,7 +1,5 @@
 """Activations as single kernels, or in few, on whichever side the channels lie."""
 
-import math
-
 import tensorflow as tf
 
 from labdl.backends.tensorflow import layout

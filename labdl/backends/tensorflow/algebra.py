@@ -29,7 +29,7 @@ def matmul(x, y):
         return tf.linalg.matvec(x, y)
     if right == 2 and left > 2:  # one product of matrices, for it and for its gradients
         *outer, inner = sizes(x)
-        return tf.reshape(tf.matmul(tf.reshape(x, (-1, inner)), y), [*outer, y.shape[-1]])
+        return tf.reshape(tf.matmul(tf.reshape(x, (-1, inner)), y), [*outer, sizes(y)[-1]])
     return tf.matmul(x, y)
 
 

@@ -9,6 +9,7 @@ from labdl.backends.tensorflow.spatial import as_planar, padded, spatial
 from labdl.spec import crop_pairs, pad_pairs, per_axis
 
 _CONV = {2: tf.nn.conv2d, 3: tf.nn.conv3d}
+_TRANSPOSE = {2: tf.nn.conv2d_transpose, 3: tf.nn.conv3d_transpose}
 
 
 def _alike(function):
@@ -138,14 +139,14 @@ def _transposed(x, kernel, strides, dilations, crops, groups):
     full = [(n - 1) * s + d * (k - 1) + 1
             for n, s, d, k in zip(inner, strides, dilations, kernel.shape[:rank], strict=True)]  # fmt: skip
     channels = kernel.shape[-2] * groups
-    if rank == 3:
-        y = tf.nn.conv3d_transpose(x, kernel, [count, *full, channels], [1, *strides, 1], "VALID")
-        if not [c for c in crops if c != (0, 0)]:
-            return y
-        return y[(slice(None), *(slice(b, n - a) for n, (b, a) in zip(full, crops, strict=True)))]
-    shape = [count, *(n - b - a for n, (b, a) in zip(full, crops, strict=True)), channels]
-    border = [(0, 0), *crops, (0, 0)] if [c for c in crops if c != (0, 0)] else "VALID"
-    return tf.nn.conv2d_transpose(x, kernel, shape, [1, *strides, 1], border, dilations=[1, *dilations, 1])
+    cropped = [c for c in crops if c != (0, 0)]
+    if rank == 2 and cropped and groups == max(dilations) == 1:
+        shape = [count, *(n - b - a for n, (b, a) in zip(full, crops, strict=True)), channels]
+        return tf.nn.conv2d_transpose(x, kernel, shape, [1, *strides, 1], [(0, 0), *crops, (0, 0)])
+    y = _TRANSPOSE[rank](x, kernel, [count, *full, channels], [1, *strides, 1], "VALID", dilations=[1, *dilations, 1])
+    if cropped:  # oneDNN, which alone knows groups and dilation, does not know explicit padding
+        y = y[(slice(None), *(slice(b, n - a) for n, (b, a) in zip(full, crops, strict=True)))]
+    return y
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = map(_conv_transpose, (1, 2, 3))

@@ -42,8 +42,7 @@ def _soft_cross_entropy(logits, target, label_smoothing, weight, reduction):
 
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
     """TensorFlow's kernel wants sparse labels and the blank as the last class, and fails where a target does not fit."""
-    steps, batch, classes = logits.shape
-    if steps is None or targets.shape[1] is None:
+    if logits.shape[0] is None or targets.shape[1] is None:
         raise ValueError("ctc_loss wants a known number of steps and labels: pad to fixed sizes, the lengths count")
     wide = tf.cast(logits, tf.float32) if logits.dtype in HALVES else logits
     input_lengths, target_lengths = (tf.cast(v, tf.int32) for v in (input_lengths, target_lengths))

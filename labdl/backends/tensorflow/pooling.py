@@ -46,8 +46,9 @@ def _pool(rank, pool):
             pairs = pad_pairs(padding, inner, window, strides, dilations)
             if ceil_mode and padding != "same":
                 over = _overhang(inner, window, strides, dilations, padding, pairs)
-        window, strides, dilations, over = as_planar(rank, window, strides, dilations, over)
-        pairs = pairs if pairs == "same" else (((0, 0),) * (rank == 1) + pairs)
+        window, strides, dilations = as_planar(rank, window, strides, dilations)
+        if rank == 1:
+            over, pairs = (0, *over), pairs if pairs == "same" else ((0, 0), *pairs)
         return pool(x, window, strides, dilations, pairs, over, **options)
 
     return spatial(rank, compute)

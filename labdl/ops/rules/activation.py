@@ -18,6 +18,8 @@ def prelu(x, slope, *, axis=1) -> Spec:
         raise ValueError(
             f"prelu wants one slope, or one for each channel, received slopes of shape {show(slope.shape)}"
         )
+    if slope.ndim == 1 and not x.ndim:
+        raise ValueError("prelu with a slope for each channel wants a tensor with channels, received one without axes")
     if slope.ndim == 1 and slope.shape[0] not in (1, None):
         channels = x.shape[normal_axes(axis, x.ndim)[0]]
         if channels not in (slope.shape[0], None):

@@ -155,8 +155,8 @@ def scatter_nd(indices, updates, shape) -> Spec:
 
 
 def _depth(indices, shape, name: str) -> int:
-    if indices.ndim < 1 or indices.shape[-1] is None or indices.shape[-1] > len(shape):
-        raise ValueError(f"{name} wants positions of at most {len(shape)} numbers on the last axis, received "
+    if indices.ndim < 1 or not indices.shape[-1] or indices.shape[-1] > len(shape):
+        raise ValueError(f"{name} wants positions of 1 to {len(shape)} numbers on the last axis, received "
                          f"{show(indices.shape)}")  # fmt: skip
     return indices.shape[-1]
 

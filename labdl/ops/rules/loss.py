@@ -77,6 +77,8 @@ def labelled_pair(first, second, target, *args, reduction="mean", **options) -> 
 def labelled_vectors(first, second, target, *args, reduction="mean", **options) -> Spec:
     """A loss of two tensors of vectors on the last axis and a label, 1 or -1, for each pair of vectors."""
     vectors = broadcast(first.shape, second.shape)
+    if min(first.ndim, second.ndim) < 1:
+        raise ValueError(f"vectors have at least one axis, received {show(first.shape)} and {show(second.shape)}")
     if target.ndim != len(vectors) - 1:
         raise ValueError(f"vectors {show(vectors)} want labels of one axis less, received {show(target.shape)}")
     return reduced(broadcast(vectors[:-1], target.shape), common_dtype(first, second, target), reduction)

@@ -29,6 +29,8 @@ def bilinear(x, y, kernel, bias=None) -> Spec:
     lead = [n if n is not None else m for n, m in zip(x.shape[:-1], y.shape[:-1], strict=True)]
     if any(None not in (n, m) and n != m for n, m in zip(lead, y.shape[:-1], strict=True)):
         raise ValueError(f"bilinear wants inputs of one shape but for the last axis: {show(x.shape)}, {show(y.shape)}")
+    if bias is not None and bias.shape not in ((out,), (None,)):
+        raise ValueError(f"bilinear wants a bias of shape ({out},), received {show(bias.shape)}")
     return Spec((*lead, out), common_dtype(x, y, kernel))
 
 
@@ -123,7 +125,9 @@ def attention(query, key, value, mask=None, causal=False, **options) -> Spec:
     else:
         lead = broadcast(lead, key.shape[:-2], value.shape[:-2])
     if mask is not None:
-        broadcast((*lead, query.shape[-2], key.shape[-2]), mask.shape)
+        scores = (*lead, query.shape[-2], key.shape[-2])
+        if broadcast(scores, mask.shape) != scores and None not in (*scores, *mask.shape):
+            raise ValueError(f"a mask of {show(mask.shape)} does not spread to the scores {show(scores)}")
     return Spec((*lead, query.shape[-2], value.shape[-1]), common_dtype(query, key, value))
 
 
