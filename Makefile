@@ -29,9 +29,11 @@ quick: $(VENV)/.full  ## the daily loop, under two minutes
 check: $(VENV)/.full  ## style, types and layering
 	BIN=$(BIN) scripts/check.sh
 
-bench: $(VENV)/.full | $(FRONT)  ## figures, and train-step cost against hand-written native code on each backend
+bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead and train-step cost against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py
-	for backend in $(BACKENDS); do $(BIN)/python tests/bench/train_step.py $$backend || exit 1; done
+	for backend in $(BACKENDS); do \
+	  $(BIN)/python tests/bench/dispatch.py $$backend && $(BIN)/python tests/bench/train_step.py $$backend || exit 1; \
+	done
 
 front: $(FRONT)  ## build the front end
 

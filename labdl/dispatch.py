@@ -95,7 +95,7 @@ def _import(name: str, device: str | None = None) -> None:
         raise BackendError(f"backend {name!r} is installed but does not import: {_sentence(error)}") from None
     asked = config.setting("device") if device is None and name != "numpy" else None  # NumPy knows the CPU only
     if asked or device is not None:
-        _place(backend, asked.value if asked else device, asked)
+        _place(backend, asked.value if asked else str(device), asked)
     for kind in backend.tensor_types():
         claim(kind, backend)
     _loaded[name] = backend

@@ -69,12 +69,14 @@ class Source:
         return list(dict.fromkeys(found))
 
     def doc(self, name: str) -> str:
-        """The sentence about a definition, or about the function that made it."""
+        """The sentence about a definition, or about what the function that made it gives."""
         if self.docs.get(name):
             return self.docs[name]
         node = self.nodes.get(name)
-        made = node if isinstance(node, ast.Call) else None
-        return self.docs.get(made.func.id, "") if made and isinstance(made.func, ast.Name) else ""
+        maker = node.func if isinstance(node, ast.Call) else None
+        made = self.nodes.get(maker.id) if isinstance(maker, ast.Name) else None
+        inner = [n for n in getattr(made, "body", ()) if isinstance(n, ast.FunctionDef)]
+        return (ast.get_docstring(inner[-1]) or "") if inner else ""
 
     def _is_function(self, full: str) -> bool:
         parts = full.split(".")

@@ -13,28 +13,8 @@ import numpy as np
 from labdl import dispatch, ops
 from labdl.array_api.arrays import teach
 from labdl.array_api.dtypes import STANDARD, DataTypes
+from labdl.array_api.names import ARRANGING, ELEMENTWISE, FFT, LINALG, PRODUCTS, REDUCING, SEARCHING
 from labdl.ops.operator import OPERATORS
-
-# names of the standard that are operators of the same name and parameters
-ELEMENTWISE = (
-    "abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_invert bitwise_left_shift bitwise_or "
-    "bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater "
-    "greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not "
-    "logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder "
-    "round sign signbit sin sinh sqrt square subtract tan tanh trunc"
-).split()
-ARRANGING = (
-    "broadcast_to concat expand_dims flip moveaxis permute_dims repeat roll squeeze stack tile unstack take "
-    "take_along_axis tril triu matrix_transpose where"
-).split()
-REDUCING = "all any argmax argmin count_nonzero cumulative_prod cumulative_sum diff max mean min prod std sum var".split()
-SEARCHING = "argsort nonzero searchsorted sort unique_all unique_counts unique_inverse unique_values".split()
-PRODUCTS = "matmul tensordot vecdot".split()
-LINALG = (
-    "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose outer pinv "
-    "qr slogdet solve svd svdvals tensordot trace vecdot vector_norm"
-).split()
-FFT = "fft ifft fftn ifftn rfft irfft rfftn irfftn hfft ihfft fftshift ifftshift".split()
 
 RESULTS = {
     "unique_all": "values indices inverse_indices counts",
@@ -78,6 +58,11 @@ class ArrayNamespace:
             setattr(self, name, getattr(self._dtypes, name))
         teach(self)
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{self.__name__} has no {name!r}: the Array API standard of {self.__array_api_version__} names none"
+        )
+
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
 
@@ -115,11 +100,13 @@ class ArrayNamespace:
             obj = self._backend.copy(obj)
         return self._placed(obj, device)
 
-    def _default(self, obj, name):
+    def _default(self, obj, name) -> Any:
         """Python numbers become the default dtypes, int64 and float32."""
         if name is not None or hasattr(obj, "dtype"):
             return name
-        return {"i": "int64", "u": "int64", "f": "float32", "c": "complex64", "b": "bool"}.get(np.asarray(obj).dtype.kind)
+        return {"i": "int64", "u": "int64", "f": "float32", "c": "complex64", "b": "bool"}.get(
+            np.asarray(obj).dtype.kind
+        )
 
     def _placed(self, array, device):
         return array if device is None else self._backend.to_device(array, str(device))
@@ -224,11 +211,14 @@ class Info:
 
     def default_dtypes(self, *, device=None) -> dict[str, Any]:
         xp = self._namespace
-        return {"real floating": xp.float32, "complex floating": xp.complex64, "integral": xp.int64, "indexing": xp.int64}
+        return {
+            "real floating": xp.float32,
+            "complex floating": xp.complex64,
+            "integral": xp.int64,
+            "indexing": xp.int64,
+        }
 
     def dtypes(self, *, device=None, kind=None) -> dict[str, Any]:
         xp = self._namespace
         found = {name: xp._dtypes.native[name] for name in STANDARD}
         return found if kind is None else {n: d for n, d in found.items() if xp.isdtype(d, kind)}
-
-

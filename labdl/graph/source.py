@@ -152,8 +152,10 @@ def _operator(node: Node, feeds: dict[str, list[str]]) -> str:
         raise ConfigError(f"operator {node.type} has no argument {unknown[0]!r}: it has {', '.join(signature)}")
     if node.type == "ops.getitem":
         index = node.params.get("index")
-        text = feeds["index"][0] if feeds.get("index") else show_index(
-            parse_index(index) if isinstance(index, str) else index
+        text = (
+            feeds["index"][0]
+            if feeds.get("index")
+            else show_index(parse_index(index) if isinstance(index, str) else index)
         )
         return f"{(feeds['x'] or [_OPEN])[0]}[{text}]"
     variadic = {p.name for p in ports_of(node) if p.variadic}

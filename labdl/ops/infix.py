@@ -20,7 +20,14 @@ BINARY = {
     "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
 }  # fmt: skip
-COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
+COMPARISONS = {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
 UNARY = {"neg": "negative", "abs": "abs", "invert": "bitwise_invert"}
 
 
@@ -65,13 +72,16 @@ def teach(kind: type) -> None:
 def define(operators: dict[str, Callable]) -> None:
     """Take the functions behind the special methods; give them to Specs and to the tensors of every backend."""
     for short, name in (BINARY | COMPARISONS).items():
-        if name not in operators: continue
+        if name not in operators:
+            continue
         _methods[f"__{short}__"] = operators[name]
     for short, name in BINARY.items():
-        if name not in operators: continue
+        if name not in operators:
+            continue
         _methods[f"__r{short}__"] = _reflected(operators[name])
     for short, name in UNARY.items():
-        if name not in operators: continue
+        if name not in operators:
+            continue
         _methods[f"__{short}__"] = operators[name]
     _methods["__getitem__"] = operators["getitem"]
     for kind in _taught:

@@ -157,7 +157,7 @@ class Operator:
         arguments = self.signature.bind(*args, **kwargs).arguments
         common = self.operand_dtype(arguments)
         for name, value in arguments.items():
-            roles = self.roles.get(name)
+            roles = self.roles.get(name, set())
             for spec in _specs_in(value) if roles else ():
                 dtype = common if common and "free" in roles else spec.dtype
                 self._check_dtype(name, dtype, roles)
@@ -303,7 +303,9 @@ def _guarded(function: Callable, backend, entry: Operator) -> Callable:
 
     Kernels for all numbers mostly refuse what makes no sense themselves, and go without: ``lenient`` lists the others.
     """
-    position = next((i for i, name in enumerate(entry.signature.parameters) if "free" in entry.roles.get(name, ())), None)
+    position = next(
+        (i for i, name in enumerate(entry.signature.parameters) if "free" in entry.roles.get(name, ())), None
+    )
     if position is None:
         return function
     allowed = {backend.dtype(name) for name in entry.takes if name != "string"}
@@ -318,7 +320,7 @@ def _guarded(function: Callable, backend, entry: Operator) -> Callable:
     return guarded
 
 
-def _drawing(own: Callable, portable: Callable) -> Callable:
+def _drawing(own: Callable | None, portable: Callable) -> Callable:
     """The backend's own random numbers, or NumPy's where those are wanted."""
 
     def draw(*args, **kwargs):

@@ -35,7 +35,7 @@ class StringTensor:
         return len(self.array)
 
     def __iter__(self):
-        return (self[i] for i in range(len(self.array)))
+        return (StringTensor(part, self.backend) for part in self.array)
 
     def __repr__(self) -> str:
         return f"StringTensor({self.array.tolist()!r}, backend={self.backend!r})"

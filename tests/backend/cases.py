@@ -179,11 +179,28 @@ def edge_calls() -> Iterator[tuple[str, Call]]:
             tried = [samples_of(case)]
             for edge, (change, spoil) in EDGES.items():
                 changed = change(case)
-                undefined = spoil and edge != "large" and entry.category == "linalg"  # decompositions of what is not finite
-                if changed is None or undefined or (spoil and not floating) or (not spoil and samples_of(changed) in tried):
+                undefined = (
+                    spoil and edge != "large" and entry.category == "linalg"
+                )  # decompositions of what is not finite
+                if (
+                    changed is None
+                    or undefined
+                    or (spoil and not floating)
+                    or (not spoil and samples_of(changed) in tried)
+                ):
                     continue
                 tried.append(samples_of(changed))
                 yield f"{name}-{i}-{edge}", Call(entry, changed, None, spoil)
 
 
-__all__ = ["COMPLEX", "Call", "assert_alike", "dtype_calls", "each_sample", "edge_calls", "native", "samples_of", "value_calls"]
+__all__ = [
+    "COMPLEX",
+    "Call",
+    "assert_alike",
+    "dtype_calls",
+    "each_sample",
+    "edge_calls",
+    "native",
+    "samples_of",
+    "value_calls",
+]

@@ -4,9 +4,9 @@ import operator
 
 import numpy as np
 import pytest
+from cases import TOLERANCE, native
 
 import labdl
-from cases import TOLERANCE, native
 from labdl import nn, ops
 from labdl.ops import infix
 
@@ -59,7 +59,9 @@ def python(short):
 @pytest.mark.parametrize("short", METHODS)
 def test_two_tensors(short, left, right, backend):
     shapes = ((2, 3), (3, 2)) if short == "matmul" else ((2, 3), ())  # the number of axes must not decide the dtype
-    operands = [array(dtype, shape, seed, short) for seed, (dtype, shape) in enumerate(zip((left, right), shapes, strict=True))]
+    operands = [
+        array(dtype, shape, seed, short) for seed, (dtype, shape) in enumerate(zip((left, right), shapes, strict=True))
+    ]
     compare(python(short), METHODS[short], operands, backend)
 
 

@@ -4,9 +4,9 @@ import contextlib
 
 import numpy as np
 import pytest
+from cases import assert_alike, dtype_calls, each_sample, edge_calls, native, samples_of, value_calls
 
 import labdl
-from cases import assert_alike, dtype_calls, each_sample, edge_calls, native, samples_of, value_calls
 from labdl.ops.operator import OPERATORS
 
 
@@ -43,7 +43,9 @@ def expected_of(call, args, kwargs):
 
 
 def test_every_operator_has_samples_and_a_sentence():
-    assert [name for name, entry in OPERATORS.items() if not entry.samples or not (entry.body.__doc__ or "").strip()] == []
+    assert [
+        name for name, entry in OPERATORS.items() if not entry.samples or not (entry.body.__doc__ or "").strip()
+    ] == []
 
 
 @parametrise(value_calls())

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from cases import each_sample, native, value_calls
 
 import labdl
-from cases import each_sample, native, value_calls
 from labdl import ops
 
 # Each framework's ways to bring values to the host, by the class that has them

@@ -123,7 +123,9 @@ def indexed_by_several(case) -> bool:
 
 
 EVERY_CASE = [(name, i, case) for name, entry in OPERATORS.items() for i, case in enumerate(entry.samples)]
-OPERATOR_CASES = [pytest.param(name, *case, id=f"{name}-{i}") for name, i, case in EVERY_CASE if not indexed_by_several(case)]
+OPERATOR_CASES = [
+    pytest.param(name, *case, id=f"{name}-{i}") for name, i, case in EVERY_CASE if not indexed_by_several(case)
+]
 INDEXED = [pytest.param(name, *case, id=f"{name}-{i}") for name, i, case in EVERY_CASE if indexed_by_several(case)]
 
 

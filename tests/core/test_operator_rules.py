@@ -115,7 +115,7 @@ def test_an_unknown_first_size_is_no_obstacle(entry):
         if first is None:
             continue
         open_args, open_kwargs = replaced(
-            case, lambda s: Spec((None, *s.shape[1:]) if s.shape and s.shape[0] == first else s.shape, s.dtype)
+            case, lambda s, n=first: Spec((None, *s.shape[1:]) if s.shape and s.shape[0] == n else s.shape, s.dtype)
         )
         try:
             guessed = shapes(getattr(labdl.ops, entry.name)(*open_args, **open_kwargs))

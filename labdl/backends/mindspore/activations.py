@@ -1,11 +1,94 @@
 """MindSpore's spelling of activations."""
 
-from mindspore import ops
+from functools import lru_cache
+
+from mindspore import nn, ops
 from mindspore.ops import operations as P
+from mindspore.ops.auto_generate import ReluGrad
 
-relu = P.ReLU()
-silu, softplus, hardswish, hardsigmoid, softsign = ops.silu, ops.softplus, ops.hardswish, ops.hardsigmoid, ops.softsign
+from labdl.backends.mindspore.kinds import ALL_REALS, FRACTIONS, HALF, HALVES, float64, through
+
+_maximum, _relu_gradient, _sum, _stop = P.Maximum(), ReluGrad(), P.ReduceSum(True), ops.stop_gradient
 
 
-def leaky_relu(x, negative_slope=0.01):
-    return ops.leaky_relu(x, negative_slope)
+class _Relu(nn.Cell):
+    """The maximum keeps NaN, but has the slope 1/2 at 0."""
+
+    def construct(self, x):
+        return _maximum(x, 0)
+
+    def bprop(self, x, result, gradient):
+        return (_relu_gradient(gradient, result),)
+
+
+_relu = through(_Relu(), ALL_REALS, HALF)
+
+
+def relu(x):
+    """MindSpore makes 0 of NaN."""
+    return _relu(x)
+
+
+def _elementwise(kernel):
+    return through(kernel, FRACTIONS, HALF)
+
+
+silu, hardswish, hardsigmoid, softsign = map(_elementwise, (ops.silu, ops.hardswish, ops.hardsigmoid, ops.softsign))
+
+
+def _but_float64(kernel):
+    """For kernels whose constants have the precision of float32: in float64 the composite computes."""
+    run = through(kernel, FRACTIONS[:2], HALF)
+
+    def call(x, *args, **options):
+        return NotImplemented if x.dtype is float64 else run(x, *args, **options)
+
+    return call
+
+
+_softplus, _tanh_gelu = _but_float64(ops.softplus), _but_float64(P.GeLU())
+_exact_gelu = _but_float64(lambda x: 0.5 * x * (1 + ops.erf(x * 0.7071067811865476)))  # GeluExt has no CPU kernel
+
+
+def softplus(x, beta=1.0):
+    """In float64, MindSpore computes with the precision of float32."""
+    return _softplus(x) if beta == 1 else NotImplemented
+
+
+def gelu(x, approximate="none"):
+    """In float64, MindSpore computes with the precision of float32."""
+    kernel = {"none": _exact_gelu, "tanh": _tanh_gelu}.get(approximate)
+    return NotImplemented if kernel is None else kernel(x)
+
+
+@lru_cache(None)
+def _kernels(axis):
+    return P.Softmax(axis), P.LogSoftmax(axis)
+
+
+def _check_axis(x, axis: int) -> None:
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"axis {axis} is out of range for {x.ndim} axes")
+
+
+def _normalised(x, axis=-1):
+    y = _kernels(axis)[0](x)
+    return y + _stop(0 / _sum(y, axis))  # the kernel gives numbers where NaN, infinity or nothing but -infinity stands
+
+
+_softmax = through(_normalised, FRACTIONS, HALF)
+
+
+def softmax(x, axis=-1):
+    """MindSpore lets NaN spoil its own element only."""
+    _check_axis(x, axis)
+    return _softmax(x, axis) if x.size else x.copy()
+
+
+_log_softmax = through(lambda x, axis: _kernels(axis)[1](x), ("float32",), HALVES)
+
+
+def log_softmax(x, axis=-1):
+    """MindSpore computes float64 in float32."""
+    _check_axis(x, axis)
+    return NotImplemented if x.dtype is float64 or not x.size else _log_softmax(x, axis)

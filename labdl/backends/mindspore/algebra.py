@@ -4,7 +4,6 @@ Its gradients of decompositions are missing or wrong. Here the decomposition its
 is zero, but has the right derivative: the formula of first order in the difference of the matrix from itself.
 """
 
-
 import mindspore
 import numpy as np
 from mindspore import Tensor, ops
@@ -50,7 +49,9 @@ def _product_of_parts(x, y):
     return _complex(_product(a, c) - _product(b, d), _product(a, d) + _product(b, c))
 
 
-_any_product = through(lambda x, y: _product_of_parts(x, y) if is_complex(x) else _product(x, y.astype(x.dtype)), ALL_NUMBERS)
+_any_product = through(
+    lambda x, y: _product_of_parts(x, y) if is_complex(x) else _product(x, y.astype(x.dtype)), ALL_NUMBERS
+)
 
 
 def _adjoint(x):
@@ -119,7 +120,9 @@ def _solved(x, y, kernel):
     if not x.size or not columns.size:
         result = ops.zeros((*batch, *columns.shape[-2:]), x.dtype)
     else:
-        result = kernel(ops.broadcast_to(x, (*batch, *x.shape[-2:])), ops.broadcast_to(columns, (*batch, *columns.shape[-2:])))
+        result = kernel(
+            ops.broadcast_to(x, (*batch, *x.shape[-2:])), ops.broadcast_to(columns, (*batch, *columns.shape[-2:]))
+        )
     return ops.squeeze(result, -1) if y.ndim == 1 else result
 
 
@@ -249,7 +252,9 @@ def svd(x, *, full_matrices=True):
     size = min(rows, columns)
     if not x.size:
         kept = (rows, columns) if full_matrices else (size, size)
-        eyes = [np.broadcast_to(np.eye(n, k), (*x.shape[:-2], n, k)) for n, k in zip((rows, columns), kept, strict=True)]
+        eyes = [
+            np.broadcast_to(np.eye(n, k), (*x.shape[:-2], n, k)) for n, k in zip((rows, columns), kept, strict=True)
+        ]
         u, v = (as_tensor(e, x.dtype) for e in eyes)
         return u, ops.zeros((*x.shape[:-2], size), _real_kind(x)), ops.swapaxes(v, -2, -1)
     s, u, v = P.Svd(full_matrices, True)(_stop(x))
@@ -266,7 +271,9 @@ def svd(x, *, full_matrices=True):
     column = ops.expand_dims(s, -1)
     du = matmul(u, _scaled(_plus(_scaled(inner, row), _scaled(turned, column)), gaps))
     dv = matmul(v, _scaled(_plus(_scaled(inner, column), _scaled(turned, row)), gaps))
-    inverse = ops.where(ops.equal(row, 0), ops.zeros_like(row), 1 / ops.where(ops.equal(row, 0), ops.ones_like(row), row))
+    inverse = ops.where(
+        ops.equal(row, 0), ops.zeros_like(row), 1 / ops.where(ops.equal(row, 0), ops.ones_like(row), row)
+    )
     if rows > size:
         across = matmul(apart, v)
         du = _plus(du, _scaled(_minus(across, matmul(u, matmul(_adjoint(u), across))), inverse))
@@ -296,6 +303,8 @@ def _complex_kind(x):
     return {mindspore.float32: mindspore.complex64, mindspore.float64: mindspore.complex128}.get(x.dtype, x.dtype)
 
 
-fft, ifft = (_spectrum(kernel, lambda x, n, axis: (n or x.shape[axis], _complex_kind(x))) for kernel in (ops.fft, ops.ifft))
+fft, ifft = (
+    _spectrum(kernel, lambda x, n, axis: (n or x.shape[axis], _complex_kind(x))) for kernel in (ops.fft, ops.ifft)
+)
 rfft = _spectrum(ops.rfft, lambda x, n, axis: ((n or x.shape[axis]) // 2 + 1, _complex_kind(x)))
 irfft = _spectrum(ops.irfft, lambda x, n, axis: (n or 2 * (x.shape[axis] - 1), _real_kind(x)))

@@ -13,7 +13,7 @@ from labdl.backends.mindspore.kinds import (
     ALL_REALS,
     FRACTIONS,
     HALF,
-    INTO_FRACTIONS,
+    INTEGERS_INTO_FRACTIONS,
     TRUTHS,
     as_tensor,
     broadcast,
@@ -25,9 +25,20 @@ from labdl.backends.mindspore.kinds import (
 )
 from labdl.spec import COMPLEX, INTEGERS
 
-_complex, _real, _imag = P.Complex(), P.Real(), P.Imag()
+_complex = P.Complex()
 _INTEGERS_AND_BOOL = ("bool", *INTEGERS)
 _SMALL = {n: ("int32", n) for n in ("int8", "int16", "uint8")} | HALF
+
+
+def _part(kernel):
+    def call(x):
+        return kernel(x) if x.size else ops.zeros(x.shape, _REAL_KINDS[id(x.dtype)])  # the kernels refuse empty tensors
+
+    return call
+
+
+_REAL_KINDS = {id(mindspore.complex64): mindspore.float32, id(mindspore.complex128): mindspore.float64}
+_real, _imag = _part(P.Real()), _part(P.Imag())
 
 
 # -- arithmetic: of complex numbers by their parts, for most complex kernels have no gradients
@@ -59,21 +70,59 @@ def _of_one_shape(kernel):
 add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")}, parts=_sum)
 subtract = pair(ops.sub, ALL_NUMBERS, parts=_difference)
 multiply = pair(ops.mul, ALL, parts=_product)
-divide = pair(ops.div, (*FRACTIONS, *COMPLEX), INTO_FRACTIONS)
-floor_divide, remainder = pair(ops.floor_divide, ALL_REALS), pair(P.FloorMod(), ALL_REALS, numbers=False)
-fmod, pow = pair(ops.fmod, ALL_REALS), pair(ops.pow, ALL_NUMBERS)
+divide = pair(ops.div, (*FRACTIONS, *COMPLEX), INTEGERS_INTO_FRACTIONS)
+pow = pair(ops.pow, ALL_NUMBERS)
+
+
+def _with_infinities(kernel, beside_infinity):
+    """Quotients and remainders of fractions: the kernels give NaN where the divisor is infinite."""
+
+    def call(x, y):
+        if not is_floating(x):
+            return kernel(x, y)
+        found = ops.where(ops.isinf(y), beside_infinity(x, y), kernel(x, y))
+        return ops.where(ops.isinf(x), as_tensor(math.nan, x.dtype), found)
+
+    return pair(call, ALL_REALS, numbers=False)
+
+
+def _apart(x, y):
+    return ops.less(ops.sign(x) * ops.sign(y), 0)
+
+
+_floor_mod = P.FloorMod()
+floor_divide = _with_infinities(ops.floor_divide, lambda x, y: ops.neg(_apart(x, y).astype(x.dtype)))
+remainder = _with_infinities(_floor_mod, lambda x, y: ops.where(_apart(x, y), y, x + ops.zeros_like(y)))
+fmod = _with_infinities(ops.fmod, lambda x, y: x + ops.zeros_like(y))
 gcd = pair(ops.gcd, ("int16", "int32", "int64"), {n: ("int32", n) for n in ("int8", "uint8")}, numbers=False)
-copysign = pair(ops.copysign, FRACTIONS)
-nextafter = pair(_of_one_shape(ops.nextafter), FRACTIONS[1:], {}, numbers=False)
-maximum = pair(ops.maximum, ALL_REALS)
+copysign = pair(_of_one_shape(ops.copysign), FRACTIONS, numbers=False)
 
 
-def _lesser(x, y):
-    """The minimum of fractions, by way of the maximum: that kernel keeps NaN."""
-    return ops.neg(ops.maximum(ops.neg(x), ops.neg(y))) if is_floating(x) else ops.minimum(x, y)
+def _next(x, y):
+    """From infinity, which the kernel does not leave, to the largest number."""
+    largest = as_tensor(np.finfo(mindspore.dtype_to_nptype(x.dtype)).max, x.dtype)
+    leaves = ops.logical_and(ops.isinf(x), ops.logical_and(ops.not_equal(x, y), ops.equal(y, y)))
+    return ops.where(leaves, ops.sign(x) * largest, ops.nextafter(x, y))
 
 
-minimum = pair(_lesser, ALL_REALS, numbers=False)
+nextafter = pair(_of_one_shape(_next), FRACTIONS[1:], {}, numbers=False)
+
+
+def _extreme(kernel):
+    """The kernels give the second operand where one is NaN."""
+
+    def call(x, y):
+        if not isinstance(y, Tensor):
+            return kernel(y, x)
+        if not x.size or not y.size:
+            return ops.zeros(broadcast(x.shape, y.shape), x.dtype)
+        found = kernel(x, y)
+        return ops.where(ops.not_equal(x, x), x, found) if is_floating(x) else found
+
+    return pair(call, ALL_REALS)
+
+
+maximum, minimum = _extreme(ops.maximum), _extreme(ops.minimum)
 negative, square = through(ops.neg, ALL_NUMBERS), through(ops.square, ALL_NUMBERS)
 
 
@@ -95,11 +144,14 @@ def clip(x, /, min=None, max=None):
     """MindSpore makes a number of NaN."""
     if min is None and max is None:
         return x
-    given = [v for v in (x, min, max) if v is not None]
-    it = iter(matched(*given))
-    x = next(it)
-    x = x if min is None else maximum(x, next(it))
-    return x if max is None else minimum(x, next(it))
+    if x.dtype is not mindspore.float32 or not {min.__class__, max.__class__} <= _BOUNDS:
+        given = iter(matched(*(v for v in (x, min, max) if v is not None)))
+        x, min, max = next(given), None if min is None else next(given), None if max is None else next(given)
+    x = x if min is None else maximum(x, min)
+    return x if max is None else minimum(x, max)
+
+
+_BOUNDS = {int, float, type(None)}
 
 
 def _whole(function):

@@ -191,7 +191,9 @@ def pad(x, padding, mode="constant", value=0.0):
 
 def _bordered(x, padding, value):
     for axis, pair in enumerate(padding):
-        parts = [as_tensor(np.full([n if a == axis else m for a, m in enumerate(x.shape)], value), x.dtype) for n in pair]
+        parts = [
+            as_tensor(np.full([n if a == axis else m for a, m in enumerate(x.shape)], value), x.dtype) for n in pair
+        ]
         before, after = parts
         x = ops.cat([p for p in (before, x, after) if p.shape[axis]] or [x], axis) if pair != (0, 0) else x
     return x
@@ -204,6 +206,8 @@ def _triangle(kernel, keep):
     def call(x, k):
         if x.ndim < 2:
             raise ValueError(f"tril and triu want matrices, received {x.shape}")
+        if not x.size:
+            return x.copy()
         if is_complex(x):
             kept = as_tensor(keep(np.ones(x.shape[-2:], "bool"), k))
             return ops.where(ops.broadcast_to(kept, x.shape), x, ops.zeros_like(x))
@@ -252,6 +256,8 @@ def diag(x, /, *, offset=0):
 
 def astype(x, dtype):
     if is_complex(x) and not dtype.startswith("complex"):
+        if dtype == "bool":
+            return ops.not_equal(x, 0)
         raise TypeError(f"complex numbers do not become {dtype}")
     return x.astype(native_dtype(dtype))
 

@@ -73,7 +73,9 @@ def _product(left, x, right, y, wanted):
         """Each group of letters as one axis; where ``...`` names a size of 1, it is spread."""
         order = "".join(groups)
         tensor = broadcast_to(_ordered(tensor, letters, order), tuple(size[c] for c in order))
-        return reshape(tensor, tuple(size[c] for c in groups[0]) + tuple(math.prod(size[c] for c in g) for g in groups[1:]))
+        return reshape(
+            tensor, tuple(size[c] for c in groups[0]) + tuple(math.prod(size[c] for c in g) for g in groups[1:])
+        )
 
     product = matmul(arranged(x, left, batch, rows, inner), arranged(y, right, batch, inner, columns))
     letters = batch + rows + columns

@@ -1,13 +1,17 @@
 """MindSpore's spelling of roots, exponentials, logarithms, trigonometry and special functions."""
 
+import math
 
-from mindspore import ops
+import mindspore
+from mindspore import Tensor, ops
 
+from labdl.backends.mindspore.arithmetic import maximum
 from labdl.backends.mindspore.kinds import (
     EXACT,
     FRACTIONS,
     FRACTIONS_AND_COMPLEX,
     HALF,
+    INTEGERS_INTO_FRACTIONS,
     INTO_FRACTIONS,
     pair,
     through,
@@ -36,8 +40,42 @@ asinh, acosh, atanh = map(_function, (ops.asinh, ops.acosh, ops.atanh))
 expm1, log1p, tanh = map(_exact, (ops.expm1, ops.log1p, ops.tanh))
 exp2 = _of_reals(lambda x: ops.pow(2.0, x))
 erf, erfc, erfinv = map(_of_reals, (ops.erf, ops.erfc, ops.erfinv))
-lgamma, digamma = map(_of_reals, (ops.lgamma, ops.digamma))
+lgamma = _of_reals(ops.lgamma)
 sigmoid = _function(ops.sigmoid)
-atan2 = pair(ops.atan2, FRACTIONS, INTO_FRACTIONS)
+atan2 = pair(ops.atan2, FRACTIONS, INTEGERS_INTO_FRACTIONS)
 hypot = pair(ops.hypot, FRACTIONS[1:], {"float16": ("float32", "float16"), **HALF}, numbers=False)
-logaddexp = pair(ops.logaddexp, FRACTIONS, INTO_FRACTIONS, numbers=False)
+
+
+def _log_of_sum(x, y):
+    """MindSpore's gives NaN for infinities, which are equal here."""
+    same = ops.equal(x, y)
+    apart = ops.where(same, ops.zeros_like(x), ops.abs(x - y))
+    return maximum(x, y) + log1p(ops.exp(ops.neg(apart)))
+
+
+logaddexp = pair(_log_of_sum, FRACTIONS, INTEGERS_INTO_FRACTIONS, numbers=False)
+
+
+def _digamma(x):
+    """Of float64 the kernel has six digits only: the recurrence, up to where the asymptotic series has all of them."""
+    if not x.size:
+        return x.copy()
+    if x.dtype is not mindspore.float64:
+        return ops.digamma(x)
+    pi = Tensor(math.pi, mindspore.float64)
+    mirrored = ops.less(x, 0)
+    value, shift = ops.where(mirrored, 1 - x, x), ops.zeros_like(x)
+    for _ in range(10):
+        shift, value = shift - 1 / value, value + 1
+    square, series = 1 / (value * value), ops.zeros_like(x)
+    for term in reversed(_SERIES):
+        series = square * (series + Tensor(term, mindspore.float64))
+    result = shift + ops.log(value) - 0.5 / value + series
+    whole = ops.equal(x, ops.floor(x))
+    angle = ops.where(ops.logical_or(whole, ops.logical_not(mirrored)), ops.full_like(x, 0.5), x - ops.floor(x))
+    result = ops.where(mirrored, result - pi / ops.tan(pi * angle), result)
+    return ops.where(ops.logical_and(whole, mirrored), ops.full_like(x, math.nan), result)
+
+
+_SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
+digamma = _of_reals(_digamma)

@@ -9,7 +9,7 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arrays import _gathered
-from labdl.backends.mindspore.kinds import ALL, HALF, as_tensor, broadcast, is_complex, through
+from labdl.backends.mindspore.kinds import ALL, HALF, as_tensor, broadcast, is_complex, is_floating, through
 from labdl.spec import normal_axes
 
 _int64 = mindspore.int64
@@ -60,11 +60,65 @@ def _write(x, at, values, reduce):
     """The tensor with values written at, or joined with, the elements of these numbers."""
     if not at.size:
         return x.copy()
-    if reduce == "add" and is_complex(x):
-        parts = [_write(part(x), at, part(values), reduce) for part in (P.Real(), P.Imag())]
-        return P.Complex()(*parts)
-    values = ops.broadcast_to(values, at.shape).reshape(-1)
-    return _WRITERS[reduce](x.reshape(-1), at.reshape(-1, 1), values).reshape(x.shape)
+    if reduce and is_complex(x):
+        split, join = (_parts, P.Complex()) if reduce == "add" else (_polar, _from_polar)
+        return join(*(_write(a, at, b, how) for a, b, how in zip(split(x), split(values), ("multiply", "add") if
+                      reduce == "multiply" else ("add", "add"), strict=True)))  # fmt: skip
+    values, at = ops.broadcast_to(values, at.shape).reshape(-1), at.reshape(-1, 1)
+    return _JOINED.get(reduce, _WRITERS[reduce])(x.reshape(-1), at, values).reshape(x.shape)
+
+
+def _parts(x):
+    return P.Real()(x), P.Imag()(x)
+
+
+def _polar(x):
+    return P.ComplexAbs()(x), ops.angle(x)
+
+
+def _from_polar(size, angle):
+    return P.Complex()(size * ops.cos(angle), size * ops.sin(angle))
+
+
+def _extreme(reduce):
+    """The kernels pass over NaN."""
+    write = _WRITERS[reduce]
+
+    def call(x, at, values):
+        found = write(x, at, values)
+        if not is_floating(x):
+            return found
+        missing = (ops.not_equal(v, v).astype(mindspore.int32) for v in (x, values))
+        missing = ops.greater(ops.tensor_scatter_add(next(missing), at, next(missing)), 0)
+        return ops.where(missing, as_tensor(math.nan, x.dtype), found)
+
+    return call
+
+
+def _multiplied(x, at, values):
+    """The kernel's gradient is wrong where a place is named twice: the product is a constant, and the formula of first
+    order in each factor, which is zero, is added to it."""
+    if not is_floating(x):
+        return ops.tensor_scatter_mul(x, at, values)
+    fixed, factors = ops.stop_gradient(x), ops.stop_gradient(values)
+    zero, nothing = ops.equal(factors, 0), ops.equal(fixed, 0)
+    one = as_tensor(1, x.dtype)
+    whole = ops.tensor_scatter_mul(ops.where(nothing, one, fixed), at, ops.where(zero, one, factors))
+    zeros = ops.tensor_scatter_add(nothing.astype(mindspore.int32), at, zero.astype(mindspore.int32))
+
+    def others(product, count, own, is_zero):
+        """The product of all factors but one."""
+        left = ops.equal(count - is_zero.astype(mindspore.int32), 0)
+        return ops.where(left, product / ops.where(is_zero, one, own), as_tensor(0, x.dtype))
+
+    of_x = others(whole, zeros, fixed, nothing) * (x - fixed)
+    places = at.reshape(-1)
+    of_values = others(ops.gather(whole, places, 0), ops.gather(zeros, places, 0), factors, zero) * (values - factors)
+    product = ops.where(ops.equal(zeros, 0), whole, as_tensor(0, x.dtype))
+    return ops.tensor_scatter_add(product + of_x, at, of_values)
+
+
+_JOINED = {"max": _extreme("max"), "min": _extreme("min"), "multiply": _multiplied}
 
 
 _SMALL = {"bool": ("int32", "bool")} | HALF
@@ -124,7 +178,12 @@ def scatter_nd(indices, updates, shape):
 
 def _plain(item) -> bool:
     """What MindSpore's own slices are right for; their gradient with a step writes out of bounds from four axes on."""
-    return item is None or item is Ellipsis or isinstance(item, int) or (isinstance(item, slice) and item.step in (None, 1))
+    return (
+        item is None
+        or item is Ellipsis
+        or isinstance(item, int)
+        or (isinstance(item, slice) and item.step in (None, 1))
+    )
 
 
 def _is_mask(item) -> bool:
@@ -152,6 +211,8 @@ def _items(index, rank):
 def getitem(x, index):
     """MindSpore knows no negative steps, and its gradient of slices with a step is wrong."""
     if builtins.all(map(_plain, index)) if isinstance(index, tuple) else _plain(index):
+        if 0 in x.shape:  # which MindSpore does not slice
+            return ops.zeros(np.broadcast_to(np.int8(0), x.shape)[index].shape, x.dtype)
         return x[index]
     items, axis, chosen, result = _items(index, x.ndim), 0, [], []
     for item in items:

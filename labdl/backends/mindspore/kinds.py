@@ -5,7 +5,7 @@ import numpy as np
 from mindspore import Tensor
 
 from labdl.backends.mindspore.runtime import _NAMES, dtype
-from labdl.spec import COMPLEX, INTEGERS, REALS, promote
+from labdl.spec import COMPLEX, FLOATS, INTEGERS, REALS, promote
 
 __all__ = ()  # no operators
 
@@ -18,13 +18,15 @@ ALL = ("bool", *ALL_NUMBERS)
 # dtype: (the one to compute in, that of the result or None where it stays as computed)
 HALF = {"bfloat16": ("float32", "bfloat16")}
 HALVES = {"float16": ("float32", "float16"), **HALF}
+INTEGERS_INTO_FRACTIONS = {n: ("float32", None) for n in INTEGERS} | HALF
 INTO_FRACTIONS = {n: ("float32", None) for n in ("bool", *INTEGERS)} | HALF
 TRUTHS = {"bfloat16": ("float32", None)}
 # functions whose float32 kernels are wrong in the fourth digit, or near zero
-EXACT = {n: ("float64", n if n.startswith(("f", "b")) else "float32") for n in ("bool", *INTEGERS, "bfloat16", *FRACTIONS[:2])}
+EXACT = {n: ("float64", n if n in FLOATS else "float32") for n in ("bool", *INTEGERS, "bfloat16", *FRACTIONS[:2])}
 
-_name_of = {id(kind): name for kind, name in _NAMES.items()}  # hashing a dtype takes a microsecond, its identity nothing
-float32, bfloat16, int64 = mindspore.float32, mindspore.bfloat16, mindspore.int64
+# by identity: hashing a dtype takes a microsecond, and comparing two takes four
+_name_of = {id(kind): name for kind, name in _NAMES.items()}
+float32, float64, bfloat16, int64 = mindspore.float32, mindspore.float64, mindspore.bfloat16, mindspore.int64
 
 
 def identities(names) -> frozenset[int]:

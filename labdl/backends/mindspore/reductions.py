@@ -1,5 +1,6 @@
 """MindSpore's spelling of reductions over axes and running ones."""
 
+import builtins
 import math
 
 import mindspore
@@ -106,6 +107,11 @@ def _position(kernel):
         if 0 in shape and (axis is None or shape[axis] == 0):
             raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
         flat = x.reshape(-1) if axis is None else x
+        if 0 in shape:
+            left = [
+                1 if a == axis % len(shape) else n for a, n in enumerate(shape) if keepdims or a != axis % len(shape)
+            ]
+            return ops.zeros(tuple(left), mindspore.int64)
         result = find(flat, (axis or 0) % flat.ndim).astype(mindspore.int64)
         if keepdims:
             return result.reshape((1,) * len(shape)) if axis is None else ops.expand_dims(result, axis)
@@ -120,9 +126,8 @@ argmin = _position(lambda x, axis: P.ArgMinWithValue(axis)(x)[0])
 
 def _squares(x, axes, keepdims, correction):
     apart = x - ops.mean(x, axes, True)
-    total = mint.sum(apart * apart, axes, keepdims)
     count = math.prod(x.shape[a] for a in axes) - correction
-    return total * (1 / count if count > 0 else math.inf)
+    return mint.sum(apart * apart, axes, keepdims) / as_tensor(builtins.max(count, 0), x.dtype)
 
 
 def var(x, axis=None, keepdims=False, correction=0):
@@ -146,10 +151,7 @@ def _running(kernel, own, wider, start):
         axis = normal_axes(axis or 0, x.ndim)[0]
         x = x if dtype is None else x.astype(native_dtype(dtype))
         shape = x.shape
-        if 0 in shape:
-            result = x.astype(function(ops.ones((1,) * len(shape), x.dtype), axis).dtype)
-        else:
-            result = function(x, axis)
+        result = function(x, axis) if 0 not in shape else x.astype(function(ops.ones(1, x.dtype), 0).dtype)
         if include_initial:
             first = as_tensor(np.full([1 if a == axis else n for a, n in enumerate(shape)], start), result.dtype)
             result = ops.cat((first, result), axis)

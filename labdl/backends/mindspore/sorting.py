@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import as_tensor, is_floating, matched, name_of
+from labdl.backends.mindspore.kinds import as_tensor, is_floating, matched
 from labdl.spec import normal_axes
 
 _int64, _float64 = mindspore.int64, mindspore.float64
@@ -103,10 +103,6 @@ def unique_inverse(x):
     return values, inverse
 
 
-_SEARCHED = {"uint8": mindspore.int32, "float16": mindspore.float32, "bfloat16": mindspore.float32,
-             "bool": mindspore.int32}  # fmt: skip
-
-
 def searchsorted(x1, x2, *, side="left", sorter=None):
     x1, x2 = matched(x1, x2)
     if x1.ndim != 1:
@@ -115,13 +111,10 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
         x1 = _along(x1, as_tensor(sorter, _int64), 0)
     if not x1.size or not x2.size:
         return ops.zeros(x2.shape, _int64)
-    wide = _SEARCHED.get(name_of(x1))
-    x1, x2 = (x1, x2) if wide is None else (x1.astype(wide), x2.astype(wide))
-    found = ops.searchsorted(x1, x2.reshape(-1), right=side == "right").astype(_int64).reshape(x2.shape)
-    if is_floating(x2):  # NaN stands at the end
-        numbers = ops.equal(x1, x1).astype(_int64).sum()
-        found = ops.where(ops.not_equal(x2, x2), numbers if side == "left" else as_tensor(x1.size, _int64), found)
-    return found
+    x1, x2 = _keys(x1, math.inf), _keys(x2, math.inf)
+    if x1.dtype is mindspore.uint8:
+        x1, x2 = x1.astype(mindspore.int32), x2.astype(mindspore.int32)
+    return ops.searchsorted(x1, x2.reshape(-1), right=side == "right").astype(_int64).reshape(x2.shape)
 
 
 def nonzero(x):
@@ -167,7 +160,7 @@ def bincount(x, weights=None, *, minlength=0):
 def histogram(x, /, bins=10, *, range=None, density=False):
     """Places by the edges, then counts: MindSpore's own gives no edges."""
     x = x.reshape(-1)
-    wide = x if x.dtype in (mindspore.float32, _float64) else x.astype(mindspore.float32)
+    wide = x if x.dtype is mindspore.float32 or x.dtype is _float64 else x.astype(mindspore.float32)
     kind = wide.dtype
     if range is not None:
         low, high = (as_tensor(v, kind) for v in range)
@@ -184,8 +177,10 @@ def histogram(x, /, bins=10, *, range=None, density=False):
         inside = ops.logical_and(ops.greater_equal(place, 0), ops.less(place, bins))
         places = ops.expand_dims(ops.clamp(place, 0, bins - 1), 1)
         counts = ops.scatter_nd(places, inside.astype(_int64), (bins,))
+    widths = edges[1:] - edges[:-1]
+    edges = edges.astype(x.dtype) if is_floating(x) else edges
     if density:
-        counts = counts.astype(kind) / counts.sum().astype(kind) / (edges[1:] - edges[:-1])
+        counts = (counts.astype(wide.dtype) / counts.sum().astype(wide.dtype) / widths).astype(edges.dtype)
     return counts, edges
 
 
@@ -209,7 +204,8 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
         weight = {"linear": position - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
                   "nearest": builtins.round(position) - low}[method]  # fmt: skip
         below, above = ops.narrow(ordered, at, low, 1), ops.narrow(ordered, at, high, 1)
-        mixed = below if weight == 0 else above if weight == 1 else below * (1 - weight) + above * weight
+        mixed = below if weight == 0 else above if weight == 1 else (below * as_tensor(1 - weight, x.dtype)
+                                                                           + above * as_tensor(weight, x.dtype))  # fmt: skip
         result = ops.where(missing, as_tensor(math.nan, x.dtype), mixed)
         if axis is None:
             result = result.reshape((1,) * rank if keepdims else ())

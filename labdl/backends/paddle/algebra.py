@@ -1,15 +1,16 @@
 """PaddlePaddle's spelling of matrix products and linear algebra."""
 
+import functools
 import math
 
 import paddle
 from paddle import _C_ops
 
 from labdl.backends.paddle.arithmetic import where
-from labdl.backends.paddle.operands import filled, is_complex, matched, pair
+from labdl.backends.paddle.operands import BOOL, filled, is_complex, matched, pair
 
 
-@pair
+@functools.partial(pair, refused=(BOOL,))
 def matmul(x, y):
     """Paddle multiplies integers as float64: they are exact up to 2**53."""
     rank, other = x.ndim, y.ndim
@@ -99,6 +100,11 @@ def qr(x, *, mode="reduced"):
 
 
 def svd(x, *, full_matrices=True):
+    """Paddle fills nothing in where there are no elements."""
+    if full_matrices and 0 in x.shape:
+        *batch, rows, columns = x.shape
+        whole = (_C_ops.expand(paddle.eye(n, dtype=x.dtype), [*batch, n, n]) for n in (rows, columns))
+        return next(whole), _C_ops.abs(filled([*batch, min(rows, columns)], 0, x.dtype)), next(whole)
     return tuple(_C_ops.svd(x, full_matrices))
 
 

@@ -8,6 +8,7 @@ from paddle import _C_ops
 
 from labdl.backends.paddle.operands import (
     BOOL,
+    COMPLEX,
     FLOAT32,
     FRACTIONS,
     INTEGERS,
@@ -21,39 +22,44 @@ from labdl.backends.paddle.operands import (
     is_complex,
     matched,
     pair,
+    refuse,
     widened,
 )
 from labdl.backends.paddle.runtime import TENSORS
 
 _scale = _C_ops.scale
+_REALS = functools.partial(pair, refused=COMPLEX)
+_NUMBERS = functools.partial(pair, refused=(BOOL,))
+_REAL_NUMBERS = functools.partial(pair, refused=(BOOL, *COMPLEX))
+_ANY = functools.partial(pair, table={})  # kernels for every dtype
+
 # a sum with -0.0 changes nothing, not even the sign of a zero
 add = pair(_C_ops.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
-subtract = pair(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
-multiply = pair(_C_ops.multiply, WITHOUT_BOOL,
-                number=lambda x, y: _scale(x, y, -0.0, True))  # fmt: skip
-divide = pair(_C_ops.divide, FRACTIONS)
-floor_divide, remainder = pair(_C_ops.floor_divide), pair(_C_ops.remainder)
-maximum, minimum = pair(_C_ops.maximum), pair(_C_ops.minimum)
+subtract = _NUMBERS(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
+multiply = pair(_C_ops.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
+divide = _NUMBERS(_C_ops.divide, FRACTIONS)
+floor_divide, remainder = map(_REAL_NUMBERS, (_C_ops.floor_divide, _C_ops.remainder))
+maximum, minimum = map(_REAL_NUMBERS, (_C_ops.maximum, _C_ops.minimum))
 copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
-atan2 = pair(lambda y, x: _C_ops.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
-equal, not_equal = pair(_C_ops.equal, {}), pair(_C_ops.not_equal, {})
-less, less_equal = pair(_C_ops.less_than, {}), pair(_C_ops.less_equal, {})
-greater, greater_equal = pair(_C_ops.greater_than, {}), pair(_C_ops.greater_equal, {})
-logical_and, logical_or = pair(_C_ops.logical_and, {}), pair(_C_ops.logical_or, {})
-logical_xor, logical_not = pair(_C_ops.logical_xor, {}), _C_ops.logical_not
-bitwise_and, bitwise_or = pair(_C_ops.bitwise_and, {}), pair(_C_ops.bitwise_or, {})
-bitwise_xor, bitwise_invert = pair(_C_ops.bitwise_xor, {}), _C_ops.bitwise_not
+atan2 = _REAL_NUMBERS(lambda y, x: _C_ops.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
+equal, not_equal = map(_ANY, (_C_ops.equal, _C_ops.not_equal))
+less, less_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.less_than, _C_ops.less_equal))
+greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.greater_than, _C_ops.greater_equal))
+logical_and, logical_or, logical_xor = map(_ANY, (_C_ops.logical_and, _C_ops.logical_or, _C_ops.logical_xor))
+bitwise_and, bitwise_or, bitwise_xor = map(_ANY, (_C_ops.bitwise_and, _C_ops.bitwise_or, _C_ops.bitwise_xor))
 bitwise_left_shift = pair(lambda x, y: _C_ops.bitwise_left_shift(x, y, True))
 bitwise_right_shift = pair(lambda x, y: _C_ops.bitwise_right_shift(x, y, True))
-isfinite, isinf, isnan = (each(k, returned=False) for k in (_C_ops.isfinite, _C_ops.isinf, _C_ops.isnan))
+logical_not, bitwise_invert = _C_ops.logical_not, _C_ops.bitwise_not
 
-abs, square = each(_C_ops.abs), each(_C_ops.square)
-sign, round = each(_C_ops.sign), each(lambda x: _C_ops.round(x, 0))
+_NUMBER = functools.partial(each, refused=(BOOL,))
+isfinite, isinf, isnan = (_NUMBER(k, returned=False) for k in (_C_ops.isfinite, _C_ops.isinf, _C_ops.isnan))
+abs, square, sign = map(_NUMBER, (_C_ops.abs, _C_ops.square, _C_ops.sign))
+round, negative = _NUMBER(lambda x: _C_ops.round(x, 0)), _NUMBER(lambda x: _scale(x, -1.0, -0.0, True))
 
 
 def _whole(kernel):
     """For functions that leave integers as they are."""
-    general = widened(kernel)
+    general = widened(kernel, refused=(BOOL,))
 
     def call(x):
         return x if x.dtype in INTEGERS else general(x)
@@ -68,10 +74,10 @@ sin, cos, tan = map(fractions, (_C_ops.sin, _C_ops.cos, _C_ops.tan))
 asin, acos, atan = map(fractions, (_C_ops.asin, _C_ops.acos, _C_ops.atan))
 sinh, cosh, tanh = map(fractions, (_C_ops.sinh, _C_ops.cosh, _C_ops.tanh))
 asinh, acosh, atanh = map(fractions, (_C_ops.asinh, _C_ops.acosh, _C_ops.atanh))
-erf, erfinv = map(fractions, (_C_ops.erf, _C_ops.erfinv))
+erf = fractions(_C_ops.erf)
 
 
-@fractions
+@functools.partial(fractions, straight=_C_ops.exp)
 def exp(x):
     """Paddle computes that of complex128 in complex64."""
     if x.dtype != paddle.complex128:
@@ -84,16 +90,12 @@ def exp(x):
     )
 
 
-def negative(x):
-    return _scale(x, -1.0, -0.0, True)
-
-
-@fractions
+@functools.partial(fractions, straight=_C_ops.rsqrt)
 def rsqrt(x):
     return _C_ops.reciprocal(_C_ops.sqrt(x)) if is_complex(x.dtype) else _C_ops.rsqrt(x)
 
 
-@fractions
+@functools.partial(fractions, refused=COMPLEX)
 def exp2(x):
     return _C_ops.elementwise_pow(filled([], 2.0, x.dtype), x)
 
@@ -111,7 +113,7 @@ def _power(x, y):
     return result
 
 
-_any_power = pair(_power)
+_any_power = _NUMBERS(_power)
 
 
 def pow(x, y):
@@ -129,19 +131,19 @@ def fmod(x, y):
     return _fmod(x, y)
 
 
-@pair
+@_REAL_NUMBERS
 def _fmod(x, y):
     rest = _C_ops.remainder(_C_ops.abs(x), _C_ops.abs(y))
     return where(_C_ops.less_than(x, filled([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
 
 
 def clip(x, min=None, max=None):
-    """Paddle refuses tensors, infinities and a lower end above the upper one."""
-    plain = all_numbers = not (isinstance(min, TENSORS) or isinstance(max, TENSORS))
-    if all_numbers and x.dtype is FLOAT32 and not (min is None and max is None):
+    """Paddle takes no tensors, and no lower end above the upper one."""
+    if x.dtype is FLOAT32:
         low, high = -math.inf if min is None else min, math.inf if max is None else max
-        if plain and isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+        if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
             return _C_ops.clip(x, low, high)
+    refuse(x.dtype, (BOOL, *COMPLEX))
     x = x if min is None else maximum(x, min)
     return x if max is None else minimum(x, max)
 
@@ -191,7 +193,7 @@ def signbit(x):
     return less(_C_ops.copysign(filled([], 1.0, x.dtype), x), 0.0)
 
 
-@functools.partial(pair, table=FRACTIONS)
+@functools.partial(_REAL_NUMBERS, table=FRACTIONS)
 def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
     first = _C_ops.greater_equal(x, y)
@@ -215,8 +217,17 @@ def hypot(x, y):
 
 
 @fractions
+def erfinv(x):
+    """Paddle gives infinities beyond -1 and 1."""
+    inside = _C_ops.less_equal(_C_ops.abs(x), filled([], 1.0, x.dtype))
+    return where(inside, _C_ops.erfinv(x), filled([], math.nan, x.dtype))
+
+
+@fractions
 def erfc(x):
     """Paddle has none but 1 - erf(x), which has no digits left for large x."""
+    far = filled([], 30.0, x.dtype)  # where nothing of it is left in any dtype, and before squares overflow
+    x = _C_ops.minimum(_C_ops.maximum(x, _scale(far, -1.0, 0.0, True)), far)
     near = _C_ops.less_than(_C_ops.abs(x), filled([], 0.5, x.dtype))
     plain = _scale(_C_ops.erf(x), -1.0, 1.0, True)
     far = where(near, filled([], 1.0, x.dtype), x)  # the incomplete gamma function has no gradient at 0

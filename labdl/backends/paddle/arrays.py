@@ -9,6 +9,7 @@ from paddle import _C_ops
 
 from labdl.backends.paddle.arithmetic import where
 from labdl.backends.paddle.operands import (
+    BOOL,
     HALF_ONLY,
     INT64,
     TENSORS,
@@ -181,16 +182,6 @@ def pad(x, padding, mode="constant", value=0.0):
     return x
 
 
-def _as_kind(value, x):
-    return (
-        value
-        if is_complex(x.dtype)
-        else int(value)
-        if value == value and abs(value) < math.inf and int(value) == value
-        else value
-    )
-
-
 def _border(size, before, after, mode):
     """Positions of a padded axis in the axis itself."""
     names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
@@ -212,7 +203,7 @@ def diagonal(x, *, offset=0, axes=(-2, -1)):
     return _C_ops.diagonal(x, offset, *axes)
 
 
-@functools.partial(widened, table=WITHOUT_BOOL)
+@widened
 def _on_diagonal(x, offset):
     rows, size = max(-offset, 0), x.shape[-1] + abs(offset)
     x = _C_ops.pad(x, [0, 0] * (x.ndim - 1) + [rows, size - rows - x.shape[-1]], 0.0)

@@ -61,7 +61,12 @@ def _conv_transpose(rank):
     @any_precision
     def call(x, kernel, bias=None, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
              data_format="channels_first"):  # fmt: skip
-        """Paddle's "same" and its padding of both ends mean something else."""
+        """Paddle's "same" means something else, and it wants padding that is the same at both ends."""
+        if rank == 3 and data_format == "channels_last":  # the kernel takes the axes for others
+            x = _C_ops.transpose(x, [0, 4, 1, 2, 3])
+            y = call(x, kernel, bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation,
+                     groups=groups)  # fmt: skip
+            return _C_ops.transpose(y, [0, 2, 3, 4, 1])
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
         crops = crop_pairs(padding, kernel.shape[2:], strides, dilations, output_padding)
         layout = FORMATS[data_format, plane]

@@ -22,7 +22,9 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         return NotImplemented
     target = in_dtype(target, INT64)
     # soft_label, use_softmax, numeric_stable_mode, ignore_index, axis
-    chances, losses = _C_ops.cross_entropy_with_softmax(logits, target.unsqueeze(-1), False, True, True, ignore_index, -1)
+    chances, losses = _C_ops.cross_entropy_with_softmax(
+        logits, target.unsqueeze(-1), False, True, True, ignore_index, -1
+    )
     if reduction != "mean":
         return _reduced(losses.squeeze(-1), reduction)
     if ndim != 2:

@@ -75,16 +75,25 @@ def _on_cpu(x):
     return place.is_cpu_place()
 
 
-def widened(function, table=WIDER, returned=True):
+def refuse(kind, refused):
+    if kind in refused:
+        raise TypeError(f"no {str(kind).rpartition('.')[2]} here")  # the operator says it in full
+
+
+def widened(function, table=WIDER, returned=True, refused=()):
     """A function of one tensor, computed in a wider dtype where ``table`` says so.
 
-    ``returned``: results go back to the tensor's dtype, unless they have fractions and it has none.
+    ``returned``: results go back to the tensor's dtype, unless they have fractions and it has none. ``refused``: dtypes
+    that the operator does not take but the kernel does.
     """
 
     @functools.wraps(function)
     def call(x, *args, **kwargs):
         kind = x.dtype
-        wide = None if kind is FLOAT32 else _wider(kind, x, table)
+        if kind is FLOAT32:
+            return function(x, *args, **kwargs)
+        refuse(kind, refused)
+        wide = _wider(kind, x, table)
         if wide is None:
             return function(x, *args, **kwargs)
         result = function(cast(x, wide), *args, **kwargs)
@@ -101,22 +110,22 @@ def _narrowed(result, kind):
     return tuple(cast(r, kind) for r in result) if isinstance(result, tuple | list) else cast(result, kind)
 
 
-def each(kernel, table=WIDER, returned=True):
-    """For kernels of one tensor and nothing else: float32 goes straight there."""
-    general = widened(kernel, table, returned)
+def each(kernel, table=WIDER, returned=True, straight=None, refused=()):
+    """For kernels of one tensor and nothing else: float32 goes straight there, or to ``straight``."""
+    general, straight = widened(kernel, table, returned, refused), straight or kernel
 
     def call(x):
-        return kernel(x) if x.dtype is FLOAT32 else general(x)
+        return straight(x) if x.dtype is FLOAT32 else general(x)
 
     return call
 
 
-def fractions(kernel):
+def fractions(kernel, straight=None, refused=()):
     """The same for functions whose results have fractions: of integers they are float32."""
-    return each(kernel, FRACTIONS)
+    return functools.update_wrapper(each(kernel, FRACTIONS, straight=straight, refused=refused), kernel)
 
 
-def pair(kernel, table=WIDER, returned=True, number=None):
+def pair(kernel, table=WIDER, returned=True, number=None, refused=()):
     """For kernels of two tensors of one dtype: float32 goes straight there, the rest is brought to one dtype.
 
     ``number(x, y)``: what computes a float32 tensor and a Python number faster.
@@ -127,7 +136,8 @@ def pair(kernel, table=WIDER, returned=True, number=None):
             return number(x, y)
         x, y = matched(x, y)
         kind = x.dtype
-        wide = None if kind is FLOAT32 else _wider(kind, x, table)
+        refuse(kind, refused)
+        wide = _wider(kind, x, table)
         if wide is None:
             return kernel(x, y)
         result = kernel(cast(x, wide), cast(y, wide))

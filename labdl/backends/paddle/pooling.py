@@ -39,7 +39,9 @@ def _in_plane(x, rank, data_format, *sizes):
     if rank > 1:
         return x, *sizes
     rows = [(1,) if isinstance(s[0], int) else ((0, 0),) for s in sizes]
-    return x.unsqueeze(2 if data_format == "channels_first" else 1), *((*r, *s) for r, s in zip(rows, sizes, strict=True))
+    return x.unsqueeze(2 if data_format == "channels_first" else 1), *(
+        (*r, *s) for r, s in zip(rows, sizes, strict=True)
+    )
 
 
 def _max_pool(rank):

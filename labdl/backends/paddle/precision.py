@@ -31,7 +31,11 @@ def any_precision(function):
         result = function(*args, **kwargs)
         if wide == common:
             return result
-        return tuple(_narrow(r, wide, common) for r in result) if isinstance(result, tuple) else _narrow(result, wide, common)
+        return (
+            tuple(_narrow(r, wide, common) for r in result)
+            if isinstance(result, tuple)
+            else _narrow(result, wide, common)
+        )
 
     return call
 

@@ -88,4 +88,6 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
 def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
     if activation != "tanh":  # the kernel's relu makes 0 of NaN
         return NotImplemented
-    return _recurrent("RNN_TANH", x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse)
+    return _recurrent(
+        "RNN_TANH", x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse
+    )

@@ -231,10 +231,11 @@ cumulative_max, cumulative_min = map(_extreme_so_far, (_C_ops.cummax, _C_ops.cum
 @widened
 def _log_sums(x, axis):
     result = _C_ops.logcumsumexp(x, axis, False, False, False)
-    nothing = filled([], -math.inf, x.dtype)
-    return where(_C_ops.equal(_C_ops.cummax(x, axis, INT64)[0], nothing), nothing, result)
+    top = _C_ops.cummax(x, axis, INT64)[0]
+    plain = _C_ops.logical_or(_C_ops.isnan(top), _C_ops.equal(top, filled([], -math.inf, x.dtype)))
+    return where(plain, top, result)
 
 
 def logcumsumexp(x, axis=None):
-    """Paddle gives the least finite number for a sum of nothing but zeros."""
+    """Paddle gives the least finite number for the logarithm of 0, and loses NaN."""
     return _log_sums(x, axis or 0)

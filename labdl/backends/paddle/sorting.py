@@ -1,6 +1,7 @@
 """PaddlePaddle's spelling of sorting, searching, sets and counts."""
 
 import functools
+import math
 
 from paddle import _C_ops
 
@@ -105,13 +106,30 @@ def _part(x, start, stop):
 
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
+    """Paddle puts infinities of both signs behind everything."""
     x1, x2 = matched(x1, x2)
     kind = x1.dtype
     if kind in WIDER:
         x1, x2 = cast(x1, WIDER[kind]), cast(x2, WIDER[kind])
     if sorter is not None:
         x1 = _C_ops.gather(x1, cast(as_tensor(sorter), INT64), 0)
-    return _C_ops.searchsorted(x1, x2, False, side == "right")
+    place = _C_ops.searchsorted(x1, x2, False, side == "right")
+    return _beyond(place, x1, x2, side == "right") if is_fraction(x1.dtype) else place
+
+
+def _beyond(place, x1, x2, right):
+    """For infinities and NaN, which Paddle puts behind everything: counts of what comes before them."""
+
+    def count(mask):
+        return _C_ops.sum(cast(mask, INT64), [], None, False)
+
+    least, most = filled([], -math.inf, x1.dtype), filled([], math.inf, x1.dtype)
+    known = _C_ops.equal(x1, x1)
+    lost = filled([], x1.shape[0], INT64) if right else count(known)
+    high = count(known if right else _C_ops.less_than(x1, most))
+    low = count(_C_ops.equal(x1, least)) if right else filled([], 0, INT64)
+    place = where(_C_ops.equal(x2, most), high, where(_C_ops.equal(x2, least), low, place))
+    return where(_C_ops.equal(x2, x2), place, lost)
 
 
 def nonzero(x):

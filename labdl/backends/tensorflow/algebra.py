@@ -24,7 +24,7 @@ def _wide(function):
 def matmul(x, y):
     left, right = x.shape.rank, y.shape.rank
     if left == 1:
-        return tf.squeeze(matmul(x[None], y), -2 if right > 1 else -1)
+        return tf.squeeze(matmul(tf.expand_dims(x, 0), y), -2 if right > 1 else -1)
     if right == 1:
         return tf.linalg.matvec(x, y)
     if right == 2 and left > 2:  # one product of matrices, for it and for its gradients
@@ -85,7 +85,7 @@ def _columns(function):
     def call(x, y, **options):
         x, y = matched(x, y)
         if y.shape.rank == 1:
-            return tf.squeeze(call(x, y[:, None], **options), -1)
+            return tf.squeeze(call(x, tf.expand_dims(y, -1), **options), -1)
         outer = tf.broadcast_static_shape(x.shape[:-2], y.shape[:-2])
         shape = outer if outer.is_fully_defined() else tf.broadcast_dynamic_shape(tf.shape(x)[:-2], tf.shape(y)[:-2])
         x, y = (v if v.shape[:-2] == outer and outer.is_fully_defined() else

@@ -1,5 +1,8 @@
 """TensorFlow's spelling of operators that change shape, order and dtype."""
 
+import functools
+import operator
+
 import numpy as np
 import tensorflow as tf
 
@@ -9,6 +12,18 @@ from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, matched, numb
 
 def reshape(x, shape):
     return tf.reshape(x, [shape] if isinstance(shape, int) else [-1 if n is None else n for n in shape])
+
+
+def flatten(x, start_axis=0, end_axis=-1):
+    rank = x.shape.rank
+    if not rank or rank == 1:
+        return tf.reshape(x, (-1,))
+    first, last = start_axis % rank, end_axis % rank
+    if not (-rank <= start_axis < rank and -rank <= end_axis < rank) or first > last:
+        raise ValueError("flatten wants start_axis before end_axis")
+    shape = sizes(x)
+    joined = functools.reduce(operator.mul, shape[first : last + 1])
+    return tf.reshape(x, [*shape[:first], joined, *shape[last + 1 :]])
 
 
 def permute_dims(x, axes):

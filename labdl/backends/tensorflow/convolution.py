@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from labdl.backends.tensorflow.promotion import matched, sizes
 from labdl.backends.tensorflow.spatial import as_planar, padded, spatial
-from labdl.spec import crop_pairs, pad_pairs, per_axis
+from labdl.spec import crop_pairs, pad_pairs, per_axis, window_sizes
 
 _CONV = {2: tf.nn.conv2d, 3: tf.nn.conv3d}
 _TRANSPOSE = {2: tf.nn.conv2d_transpose, 3: tf.nn.conv3d_transpose}
@@ -40,6 +40,8 @@ def _conv(rank):
             if all(s == 1 and b == a and b + a == d * (k - 1)
                    for s, d, k, (b, a) in zip(strides, dilations, window, pairs, strict=True)):  # fmt: skip
                 pairs = "same"
+        if 0 in (*x.shape, *kernel.shape):
+            return _nothing(x, kernel, strides, padding, dilations)
         x, border = padded(x, pairs, rank)
         if rank == 1:
             strides, dilations = strides * 2, (1, *dilations)  # depthwise kernels want the same stride on both axes
@@ -47,6 +49,13 @@ def _conv(rank):
         return y if bias is None else tf.nn.bias_add(y, bias)
 
     return _alike(spatial(rank, compute))
+
+
+def _nothing(x, kernel, strides, padding, dilations):
+    """What no elements give: oneDNN gets the number of channels wrong."""
+    rank = len(strides)
+    inner = window_sizes(x.shape[-1 - rank : -1], kernel.shape[2:], strides, padding, dilations)
+    return tf.zeros(((x.shape[0], *(1,) * (rank == 1), *inner, kernel.shape[0])), x.dtype)
 
 
 def _convolve(x, border, kernel, strides, dilations, groups):

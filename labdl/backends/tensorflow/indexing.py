@@ -25,6 +25,8 @@ def getitem(x, index):
     items = list(index) if isinstance(index, tuple) else [index]
     chosen = [i for i in items if isinstance(i, _ARRAYS)]
     if not chosen:
+        if [i for i in items if isinstance(i, bool | list)]:
+            raise TypeError("an index has no lists and no single truths")  # TensorFlow takes them for something else
         return x[index]
     at = next((a for a, i in enumerate(items) if i is Ellipsis), None)
     if at is not None:

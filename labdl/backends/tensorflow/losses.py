@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from labdl.backends.tensorflow.promotion import HALVES, matched
 
-_REDUCED = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}
+REDUCED = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
@@ -26,7 +26,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         part = label_smoothing / logits.shape[-1]
         losses = losses * (1 - label_smoothing) - tf.where(counted, spread, zero) * part
     if reduction != "mean":
-        return _REDUCED[reduction](losses)
+        return REDUCED[reduction](losses)
     share = share if weight is None else tf.where(counted, share, zero)
     return tf.reduce_sum(losses) / tf.reduce_sum(share)
 
@@ -37,26 +37,4 @@ def _soft_cross_entropy(logits, target, label_smoothing, weight, reduction):
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
     target = target * given[0] if given else target
-    return _REDUCED[reduction](-tf.reduce_sum(tf.nn.log_softmax(logits) * target, -1))
-
-
-def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
-    """TensorFlow's kernel wants sparse labels and the blank as the last class, and fails where a target does not fit."""
-    if logits.shape[0] is None or targets.shape[1] is None:
-        raise ValueError("ctc_loss wants a known number of steps and labels: pad to fixed sizes, the lengths count")
-    wide = tf.cast(logits, tf.float32) if logits.dtype in HALVES else logits
-    input_lengths, target_lengths = (tf.cast(v, tf.int32) for v in (input_lengths, target_lengths))
-    labels = tf.cast(targets, tf.int32)
-    inside = tf.sequence_mask(target_lengths, targets.shape[1])
-    twice = tf.math.count_nonzero(tf.equal(labels[:, 1:], labels[:, :-1]) & inside[:, 1:], 1, dtype=tf.int32)
-    fits = target_lengths + twice <= input_lengths
-    blank_last = tf.concat((wide[..., :blank], wide[..., blank + 1 :], wide[..., blank : blank + 1]), -1)
-    places = tf.where(inside)
-    found = tf.gather_nd(labels, places)
-    losses = tf.raw_ops.CTCLoss(
-        inputs=blank_last, labels_indices=places, labels_values=tf.where(found > blank, found - 1, found),
-        sequence_length=input_lengths, ignore_longer_outputs_than_inputs=True)[0]  # fmt: skip
-    losses = tf.where(fits, losses, tf.constant(0 if zero_infinity else float("inf"), losses.dtype))
-    if reduction == "mean":
-        losses /= tf.cast(tf.maximum(target_lengths, 1), losses.dtype)
-    return tf.cast(_REDUCED[reduction](losses), logits.dtype)
+    return REDUCED[reduction](-tf.reduce_sum(tf.nn.log_softmax(logits) * target, -1))

@@ -16,5 +16,6 @@ from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.recurrent import *
 from labdl.backends.tensorflow.reductions import *
 from labdl.backends.tensorflow.segments import *
+from labdl.backends.tensorflow.sequence_losses import *
 from labdl.backends.tensorflow.sorting import *
 from labdl.backends.tensorflow.spectra import *

@@ -15,7 +15,7 @@ HALVES = (tf.float16, tf.bfloat16)
 COMPLEX = (tf.complex64, tf.complex128)
 BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
 
-_Eager = tf.__internal__.EagerTensor
+_Eager, _FLOAT = tf.__internal__.EagerTensor, tf.float32  # the usual case, which costs no look-up
 
 
 def number(value, kind):
@@ -67,8 +67,8 @@ def pair(function, others=None):
 
     @functools.wraps(function)
     def call(x, y):
-        usual = x.__class__ is _Eager and x.dtype is tf.float32
-        if usual and (y.__class__ is float or (y.__class__ is _Eager and y.dtype is tf.float32)):
+        usual = x.__class__ is _Eager and x.dtype is _FLOAT
+        if usual and (y.__class__ is float or (y.__class__ is _Eager and y.dtype is _FLOAT)):
             return function(x, y)
         x, y = matched(x, y)
         return ((others and others.get(x.dtype)) or spread)(x, y)
@@ -77,32 +77,21 @@ def pair(function, others=None):
 
 
 def one(function, others=None):
-    """For functions of one tensor."""
+    """For functions of one tensor; ``others``: the functions of dtypes for which that one has no kernel."""
     spread = layout.elementwise(function)
 
     @functools.wraps(function)
     def call(x):
-        kind = x.dtype
-        return ((others and kind is not tf.float32 and others.get(kind)) or spread)(x)
+        if x.__class__ is _Eager and x.dtype is _FLOAT:
+            return function(x)
+        return ((others and others.get(x.dtype)) or spread)(x)
 
     return call
 
 
 def floating(function, others=None):
-    """For functions with a fractional result: integers and bool are converted first."""
-    function = layout.elementwise(function)
-
-    @functools.wraps(function)
-    def call(x, *args, **kwargs):
-        kind = x.dtype
-        if kind is not tf.float32:
-            if kind is tf.bool or kind in INTEGERS:
-                x = tf.cast(x, tf.float32)
-            elif others and kind in others:
-                return others[kind](x, *args, **kwargs)
-        return function(x, *args, **kwargs)
-
-    return call
+    """For functions of one tensor with a fractional result: integers and bool are converted first."""
+    return one(function, through(tf.float32, function, tf.bool, *INTEGERS, back=False) | (others or {}))
 
 
 def two(op):

@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 
 from labdl.backends.tensorflow import layout
-from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, number, sizes
+from labdl.backends.tensorflow.promotion import COMPLEX, HALVES, INTEGERS, number, sizes
 from labdl.backends.tensorflow.sorting import sort
 
 _raw = tf.raw_ops
@@ -13,6 +13,18 @@ _raw = tf.raw_ops
 
 def _axes(x, axis):
     return list(range(x.shape.rank)) if axis is None else list(axis) if isinstance(axis, tuple) else axis
+
+
+def _wide(reduce):
+    """Half precision in float32: float16 sums stop growing at 2048, and means of many elements are NaN."""
+
+    def call(x, *args, **options):
+        kind = x.dtype
+        if kind is tf.float32 or kind not in HALVES:
+            return reduce(x, *args, **options)
+        return tf.cast(reduce(tf.cast(x, tf.float32), *args, **options), kind)
+
+    return call
 
 
 def _over(op):
@@ -24,8 +36,8 @@ def _over(op):
     return layout.reduction(call)
 
 
-_sum, _prod, _mean, _max, _min = map(_over, (_raw.Sum, _raw.Prod, _raw.Mean, _raw.Max, _raw.Min))
-_any, _all = _over(_raw.Any), _over(_raw.All)
+_sum, _prod, _mean = (_wide(_over(op)) for op in (_raw.Sum, _raw.Prod, _raw.Mean))
+_max, _min, _any, _all = map(_over, (_raw.Max, _raw.Min, _raw.Any, _raw.All))
 
 
 def _whole(x) -> bool:
@@ -93,6 +105,7 @@ def mean(x, axis=None, keepdims=False):
     return _mean(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims)
 
 
+@_wide
 @layout.reduction
 def _var(x, axis, keepdims, correction):
     spread = tf.math.reduce_variance(x, _axes(x, axis), keepdims)
@@ -114,6 +127,7 @@ def std(x, axis=None, keepdims=False, correction=0):
     return tf.sqrt(var(x, axis, keepdims, correction))
 
 
+@_wide
 @layout.reduction
 def logsumexp(x, axis, keepdims):
     return tf.reduce_logsumexp(x, _axes(x, axis), keepdims)
@@ -171,7 +185,7 @@ def _running(function, start):
     return call
 
 
-cumulative_sum, cumulative_prod = _running(tf.cumsum, 0), _running(tf.math.cumprod, 1)
+cumulative_sum, cumulative_prod = _running(_wide(tf.cumsum), 0), _running(_wide(tf.math.cumprod), 1)
 
 
 def _running_extreme(op):

@@ -25,8 +25,12 @@ def matmul(x, y) -> Spec:
 @promoting
 def linear(x, kernel, bias=None) -> Spec:
     if x.ndim < 1 or kernel.ndim != 2:
-        raise ValueError(f"linear wants x (..., in) and a kernel (in, out), received {show(x.shape)}, {show(kernel.shape)}")
-    if bias is not None and (bias.ndim != 1 or None not in (*bias.shape, kernel.shape[1]) and bias.shape != kernel.shape[1:]):
+        raise ValueError(
+            f"linear wants x (..., in) and a kernel (in, out), received {show(x.shape)}, {show(kernel.shape)}"
+        )
+    if bias is not None and (
+        bias.ndim != 1 or (None not in (*bias.shape, kernel.shape[1]) and bias.shape != kernel.shape[1:])
+    ):
         raise ValueError(f"linear wants a bias of shape ({kernel.shape[1]},), received {show(bias.shape)}")
     product = matmul(x, kernel)
     return product if bias is None else Spec(product.shape, common_dtype(product, bias))

@@ -1,0 +1,16 @@
+"""docs/operators.md says what the code says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_table_is_up_to_date(tmp_path):
+    """Made again it is the same; `python scripts/operator_table.py` brings it up to date."""
+    made = tmp_path / "operators.md"
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "operator_table.py"), str(made)], check=True, timeout=300)
+    text = made.read_text()
+    assert "| missing |" not in text
+    assert text == (ROOT / "docs" / "operators.md").read_text()
