@@ -34,3 +34,7 @@ class BackendError(LabDLError, ImportError):
 
 class FileFormatError(LabDLError, ValueError):
     """A file is broken, foreign, or newer than this version of LabDL."""
+
+
+class OutOfRangeError(IndexError, ValueError):
+    """An index names a place that the tensor does not have, or a mask has another shape."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from labdl import ops
+from labdl import dispatch, ops
 from labdl.ops import infix
 
 
@@ -28,7 +28,7 @@ def teach(namespace) -> None:
         "ndim": property(lambda self: len(self.shape)),
         "size": property(_size),
         "device": property(backend.device_of),
-        "to_device": lambda self, device, /, *, stream=None: backend.to_device(self, str(device)),
+        "to_device": lambda self, device, /, *, stream=None: dispatch.to_device(self, str(device)),
     }
     for kind in backend.tensor_types():
         for name, value in lacking.items():

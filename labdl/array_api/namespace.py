@@ -109,7 +109,7 @@ class ArrayNamespace:
         )
 
     def _placed(self, array, device):
-        return array if device is None else self._backend.to_device(array, str(device))
+        return array if device is None else dispatch.to_device(array, str(device))
 
     def _made(self, array, dtype, device):
         return self.asarray(array, dtype=dtype, device=device)

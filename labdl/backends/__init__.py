@@ -4,8 +4,11 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 
 - ``name`` and ``tensor_types()``, the types it computes with;
 - ``operators``, a module with one function for each operator whose spelling differs, and ``namespaces``, the framework's
-  own modules in which the rest are found by name;
-- ``spec_of(t)``, ``tensor(array)``, ``to_numpy(t)``, ``seed(n)``;
+  own modules in which the rest are found by name; a function for a composite may give NotImplemented for arguments that
+  only the composite can do; ``lenient`` names operators whose kernels take, in silence, dtypes that make no sense;
+- ``spec_of(t)``, ``dtype(name)``, ``tensor(array)``, ``to_numpy(t)``, ``copy(t)``, ``from_dlpack(t)``, ``seed(n)``;
+- ``random_uniform(shape, low, high, dtype)``, ``random_normal(shape, mean, std, dtype)``,
+  ``random_integers(shape, low, high, dtype)``, ``random_permutation(n)``: its own random numbers;
 - ``variable(array, trainable)`` and ``assign(variable, array)``: parameters are the framework's own (D7);
 - ``optimizer(name, variables, settings)``: an object with ``learning_rate`` and whatever ``train_function`` needs;
 - ``train_function(forward, variables, optimizer, compiled)``: a step ``(x, y) -> (loss, output)`` that updates in place;

@@ -15,7 +15,7 @@ class _Relu(nn.Cell):
     """The maximum keeps NaN, but has the slope 1/2 at 0."""
 
     def construct(self, x):
-        return _maximum(x, 0)
+        return _maximum(0, x)  # not the other way round: of NaN and 0 it takes the second
 
     def bprop(self, x, result, gradient):
         return (_relu_gradient(gradient, result),)
@@ -33,7 +33,13 @@ def _elementwise(kernel):
     return through(kernel, FRACTIONS, HALF)
 
 
-silu, hardswish, hardsigmoid, softsign = map(_elementwise, (ops.silu, ops.hardswish, ops.hardsigmoid, ops.softsign))
+silu, hardsigmoid, softsign = map(_elementwise, (ops.silu, ops.hardsigmoid, ops.softsign))
+_hardswish = _elementwise(lambda x: x * ops.hardsigmoid(x))
+
+
+def hardswish(x):
+    """MindSpore gives 0 for minus infinity, where infinity times 0 stands."""
+    return _hardswish(x)
 
 
 def _but_float64(kernel):

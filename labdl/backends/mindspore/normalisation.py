@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from mindspore import float64, ops
+from mindspore import ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import HALVES, float32, through
+from labdl.backends.mindspore.kinds import HALVES, float32, float64, through
 from labdl.backends.mindspore.weights import orders
 
 _transpose, _assign, _stop = P.Transpose(), P.Assign(), ops.stop_gradient

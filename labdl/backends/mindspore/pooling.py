@@ -9,7 +9,7 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.convolution import bordered, windows
-from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, through
+from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float64, through
 from labdl.backends.mindspore.weights import either_format, hashable
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
@@ -72,10 +72,10 @@ def _pool(kind: str, rank: int):
             for axis, (o, k, s, d) in enumerate(zip(out, window, stride, dilation, strict=True), 2):
                 x = ops.gather(x, _spread(o, k, s, d), axis)
             stride = window
-        if rank == 1:
-            y = _kernel(kind, (1, *window), (1, *stride))(_expand(x, 2)).squeeze(2)
-        elif rank == 3 and kind == "avg" and x.dtype == mindspore.float64:  # the kernel has no gradient
+        if kind == "avg" and x.dtype is float64:  # the kernels compute in float32, or have no gradient
             y = ops.mean(windows(x, window, stride, dilation, out), 2).reshape(*x.shape[:2], *out)
+        elif rank == 1:
+            y = _kernel(kind, (1, *window), (1, *stride))(_expand(x, 2)).squeeze(2)
         else:
             y = _kernel(kind, window, stride)(x)
         inside = padding == "same" or not count_include_pad

@@ -9,7 +9,6 @@ from labdl.backends.paddle.arithmetic import maximum
 from labdl.backends.paddle.operands import FLOAT32, HALVES, INTEGERS, each, widened
 from labdl.backends.paddle.precision import any_precision
 
-
 _of_whole_numbers = widened(lambda x: maximum(x, 0))
 _of_fractions = widened(lambda x: _C_ops.clip(x, 0.0, math.inf), dict.fromkeys(HALVES, FLOAT32))
 

@@ -7,7 +7,7 @@ import paddle
 from paddle import _C_ops
 
 from labdl.backends.paddle.arithmetic import where
-from labdl.backends.paddle.operands import BOOL, filled, is_complex, matched, pair
+from labdl.backends.paddle.operands import BOOL, cast, diagonal_mask, filled, is_complex, matched, pair
 
 
 @functools.partial(pair, refused=(BOOL,))
@@ -24,8 +24,11 @@ def matmul(x, y):
 
 def _turned(x):
     """Transposed, and conjugated where it is complex."""
-    order = [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]
-    return _C_ops.transpose(_C_ops.conj(x) if is_complex(x.dtype) else x, order)
+    return _transposed(_C_ops.conj(x) if is_complex(x.dtype) else x)
+
+
+def _transposed(x):
+    return _C_ops.transpose(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
 
 
 def _symmetric(x):
@@ -92,30 +95,52 @@ def solve(x, y):
 
 @_solving
 def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
-    return _C_ops.triangular_solve(x, y, upper, False, unit_diagonal)
+    if unit_diagonal:  # the kernel gives the ones a gradient
+        x = where(diagonal_mask(x.shape[-1]), filled([], 1, x.dtype), x)
+    return _C_ops.triangular_solve(x, y, upper, False, False)
 
 
 def qr(x, *, mode="reduced"):
-    return tuple(_C_ops.qr(x, mode))
+    """Paddle's gradient ends the process where only one of the two matrices has one."""
+    q, r = _C_ops.qr(x, mode)
+    if x.stop_gradient:
+        return q, r
+    zero = _C_ops.add(_C_ops.sum(q, [-2, -1], None, True), _C_ops.sum(r, [-2, -1], None, True))
+    zero = _C_ops.scale(zero, 0.0, 0.0, True)
+    return _C_ops.add(q, zero), _C_ops.add(r, zero)
 
 
 def svd(x, *, full_matrices=True):
     """Paddle fills nothing in where there are no elements."""
     if full_matrices and 0 in x.shape:
         *batch, rows, columns = x.shape
-        whole = (_C_ops.expand(paddle.eye(n, dtype=x.dtype), [*batch, n, n]) for n in (rows, columns))
-        return next(whole), _C_ops.abs(filled([*batch, min(rows, columns)], 0, x.dtype)), next(whole)
+        u, vh = (_C_ops.expand(paddle.eye(n, dtype=x.dtype), [*batch, n, n]) for n in (rows, columns))
+        return u, _C_ops.abs(filled([*batch, min(rows, columns)], 0, x.dtype)), vh
     return tuple(_C_ops.svd(x, full_matrices))
 
 
+def _followed(x, vectors, inverse):
+    """Eigenvalues by the vectors: the kernels give all matrices of a batch the first one's gradient."""
+    vectors, inverse = vectors.detach(), inverse.detach()
+    return _C_ops.sum(_C_ops.multiply(inverse, _transposed(_C_ops.matmul(x, vectors, False, False))), [-1], None, False)
+
+
 def eigh(x):
-    """Paddle reads one triangle only."""
-    return tuple(_C_ops.eigh(_symmetric(x), "L"))
+    """Paddle reads one triangle only, and gives all matrices of a batch the gradient of the first."""
+    x = _symmetric(x)
+    values, vectors = _C_ops.eigh(x, "L")
+    if x.stop_gradient or x.ndim == 2 or 0 in x.shape:
+        return values, vectors
+    followed = _followed(x, vectors, _turned(vectors))
+    return _C_ops.real(followed) if is_complex(x.dtype) else followed, vectors
 
 
 def eig(x):
     """Paddle ends the process where an element is not finite: here the results are NaN then."""
     fine = _C_ops.all(_C_ops.isfinite(x), [-2, -1], True)
-    values, vectors = _C_ops.eig(where(fine, x, filled([], 0, x.dtype)))
+    x = where(fine, x, filled([], 0, x.dtype))
+    values, vectors = _C_ops.eig(x)
+    if not x.stop_gradient and x.ndim > 2 and 0 not in x.shape:
+        values = _followed(cast(x, vectors.dtype), vectors, _C_ops.inverse(vectors.detach()))
     lost = filled([], math.nan, values.dtype)
     return where(_C_ops.squeeze(fine, [-1]), values, lost), where(fine, vectors, lost)

@@ -37,7 +37,6 @@ _ANY = functools.partial(pair, table={})  # kernels for every dtype
 add = pair(_C_ops.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
 subtract = _NUMBERS(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
 multiply = pair(_C_ops.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
-divide = _NUMBERS(_C_ops.divide, FRACTIONS)
 floor_divide, remainder = map(_REAL_NUMBERS, (_C_ops.floor_divide, _C_ops.remainder))
 maximum, minimum = map(_REAL_NUMBERS, (_C_ops.maximum, _C_ops.minimum))
 copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
@@ -50,6 +49,18 @@ bitwise_and, bitwise_or, bitwise_xor = map(_ANY, (_C_ops.bitwise_and, _C_ops.bit
 bitwise_left_shift = pair(lambda x, y: _C_ops.bitwise_left_shift(x, y, True))
 bitwise_right_shift = pair(lambda x, y: _C_ops.bitwise_right_shift(x, y, True))
 logical_not, bitwise_invert = _C_ops.logical_not, _C_ops.bitwise_not
+
+
+@functools.partial(_NUMBERS, table=FRACTIONS, straight=_C_ops.divide)
+def divide(x, y):
+    """Paddle gives NaN for a complex number divided by 0, not the infinities of its parts divided by 0."""
+    if not is_complex(x.dtype):
+        return _C_ops.divide(x, y)
+    real, imag = _C_ops.real(x), _C_ops.imag(x)
+    zero = filled([], 0, real.dtype)
+    parts = _C_ops.complex(_C_ops.divide(real, zero), _C_ops.divide(imag, zero))
+    return where(_C_ops.equal(y, filled([], 0, y.dtype)), parts, _C_ops.divide(x, y))
+
 
 _NUMBER = functools.partial(each, refused=(BOOL,))
 isfinite, isinf, isnan = (_NUMBER(k, returned=False) for k in (_C_ops.isfinite, _C_ops.isinf, _C_ops.isnan))

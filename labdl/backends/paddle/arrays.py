@@ -17,6 +17,7 @@ from labdl.backends.paddle.operands import (
     as_tensor,
     cast,
     counted,
+    diagonal_mask,
     filled,
     in_dtype,
     is_complex,
@@ -207,9 +208,7 @@ def diagonal(x, *, offset=0, axes=(-2, -1)):
 def _on_diagonal(x, offset):
     rows, size = max(-offset, 0), x.shape[-1] + abs(offset)
     x = _C_ops.pad(x, [0, 0] * (x.ndim - 1) + [rows, size - rows - x.shape[-1]], 0.0)
-    at = counted(0, size)
-    row = _C_ops.scale(_C_ops.unsqueeze(at, [-1]), 1.0, float(offset), True)
-    return where(_C_ops.equal(row, at), _C_ops.unsqueeze(x, [-1]), filled([], 0, x.dtype))
+    return where(diagonal_mask(size, offset), _C_ops.unsqueeze(x, [-1]), filled([], 0, x.dtype))
 
 
 def diag(x, *, offset=0):

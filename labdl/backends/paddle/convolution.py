@@ -17,6 +17,13 @@ def flat(pairs):
     return [n for pair in pairs for n in pair]
 
 
+def check_fit(sizes, window, dilations, pairs):
+    """Paddle would compute something with fewer than no elements; sizes below 0 are unknown. What is said is the rule's."""
+    for n, k, d, (before, after) in zip(sizes, window, dilations, pairs, strict=True):
+        if 0 <= n <= d * (k - 1) - before - after:
+            raise ValueError("the window does not fit")
+
+
 def bordered(pairs, data_format):
     """What is added to all axes, from what is added to the spatial ones."""
     return ((0, 0), (0, 0), *pairs) if data_format == "channels_first" else ((0, 0), *pairs, (0, 0))
@@ -35,7 +42,9 @@ def _conv(rank):
     @any_precision
     def call(x, kernel, bias=None, *, stride=1, padding=0, dilation=1, groups=1, data_format="channels_first"):
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
-        pairs = pad_pairs(padding, spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations)
+        sizes, window = spatial_sizes(x, data_format), kernel.shape[2:]
+        pairs = pad_pairs(padding, sizes, window, strides, dilations)
+        check_fit(sizes, window, dilations, pairs)
         layout = FORMATS[data_format, plane]
         if rank == 1:
             at = 2 if data_format == "channels_first" else 1
@@ -69,6 +78,10 @@ def _conv_transpose(rank):
             return _C_ops.transpose(y, [0, 2, 3, 4, 1])
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
         crops = crop_pairs(padding, kernel.shape[2:], strides, dilations, output_padding)
+        for n, k, s, d, (before, after) in zip(spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations, crops,
+                                               strict=True):  # fmt: skip
+            if 0 <= n and (n - 1) * s + d * (k - 1) < before + after:
+                raise ValueError("nothing is left")  # what is said is the rule's
         layout = FORMATS[data_format, plane]
         if rank == 1:
             at = 2 if data_format == "channels_first" else 1

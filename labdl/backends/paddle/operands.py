@@ -40,6 +40,11 @@ def counted(*bounds):
     return paddle.arange(*bounds, dtype="int64")
 
 
+def diagonal_mask(size, offset=0):
+    at = counted(0, size)
+    return _C_ops.equal(_C_ops.scale(_C_ops.unsqueeze(at, [-1]), 1.0, float(offset), True), at)
+
+
 def as_tensor(value):
     return value if isinstance(value, TENSORS) else paddle.to_tensor(np.asarray(value))
 
@@ -125,11 +130,12 @@ def fractions(kernel, straight=None, refused=()):
     return functools.update_wrapper(each(kernel, FRACTIONS, straight=straight, refused=refused), kernel)
 
 
-def pair(kernel, table=WIDER, returned=True, number=None, refused=()):
+def pair(kernel, table=WIDER, returned=True, number=None, straight=None, refused=()):
     """For kernels of two tensors of one dtype: float32 goes straight there, the rest is brought to one dtype.
 
-    ``number(x, y)``: what computes a float32 tensor and a Python number faster.
+    ``number(x, y)``: what computes a float32 tensor and a Python number faster. ``straight``: what computes float32.
     """
+    straight = straight or kernel
 
     def general(x, y):
         if number is not None and y.__class__ in (float, int) and getattr(x, "dtype", None) is FLOAT32:
@@ -145,9 +151,9 @@ def pair(kernel, table=WIDER, returned=True, number=None, refused=()):
 
     def call(x, y):
         try:
-            straight = x.dtype is FLOAT32 and y.dtype is FLOAT32
+            usual = x.dtype is FLOAT32 and y.dtype is FLOAT32
         except AttributeError:  # a Python number
-            straight = False
-        return kernel(x, y) if straight else general(x, y)
+            usual = False
+        return straight(x, y) if usual else general(x, y)
 
     return call

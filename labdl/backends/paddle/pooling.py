@@ -7,7 +7,7 @@ import paddle
 from paddle import _C_ops
 
 from labdl.backends.paddle.arrays import take
-from labdl.backends.paddle.convolution import FORMATS, bordered, flat, spatial_sizes
+from labdl.backends.paddle.convolution import FORMATS, bordered, check_fit, flat, spatial_sizes
 from labdl.backends.paddle.operands import INT64, in_dtype
 from labdl.backends.paddle.precision import any_precision
 from labdl.backends.paddle.reductions import max as largest
@@ -20,6 +20,9 @@ def _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_form
     window = per_axis(kernel_size, rank, "kernel_size")
     strides = window if stride is None else per_axis(stride, rank, "stride")
     pairs = pad_pairs(padding, sizes, window, strides, dilations)
+    check_fit(sizes, window, dilations, pairs)
+    if any(2 * max(pair) > d * (k - 1) + 1 for pair, k, d in zip(pairs, window, dilations, strict=True)):
+        raise ValueError("padding above half a window")  # what is said is the rule's
     over = (0,) * rank
     if ceil_mode and padding != "same":
         # Paddle keeps windows that begin beyond the input: ask for PyTorch's sizes by padding what hangs over

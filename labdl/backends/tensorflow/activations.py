@@ -1,5 +1,7 @@
 """Activations as single kernels, or in few, on whichever side the channels lie."""
 
+import math
+
 import tensorflow as tf
 
 from labdl.backends.tensorflow import layout
@@ -31,11 +33,16 @@ def mish(x):
 def gelu(x, approximate="none"):
     if approximate not in ("none", "tanh"):
         raise ValueError(f'gelu wants approximate="none" or "tanh", received {approximate!r}')
-    return tf.nn.gelu(x, approximate == "tanh")
+    if approximate == "tanh":
+        inner = (x + tf.square(x) * x * 0.044715) * math.sqrt(2 / math.pi)
+        return x * 0.5 * (tf.tanh(inner) + 1)
+    return x * 0.5 * (tf.math.erf(x * math.sqrt(0.5)) + 1)
 
 
 @layout.elementwise
 def leaky_relu(x, negative_slope=0.01):
+    if x.dtype is tf.float64:  # the kernel holds its slope in float32
+        return tf.where(x > 0, x, x * negative_slope)
     return tf.nn.leaky_relu(x, negative_slope)
 
 

@@ -41,6 +41,17 @@ def einsum(equation, *operands):
     return tf.einsum(equation, *operands)
 
 
+def kron(x, y):
+    x, y = matched(x, y)
+    if x.dtype is tf.bool:
+        raise TypeError("kron wants numbers")
+    a, b = sizes(x), sizes(y)
+    a, b = [1] * (len(b) - len(a)) + a, [1] * (len(a) - len(b)) + b
+    left, right = (tf.reshape(v, [n for pair in pairs for n in pair])
+                   for v, pairs in ((x, [(n, 1) for n in a]), (y, [(1, n) for n in b])))  # fmt: skip
+    return tf.reshape(left * right, [n * m for n, m in zip(a, b, strict=True)])
+
+
 def _refused(function):
     """For functions that refuse some matrices: eager errors become ValueErrors, as NumPy's are."""
 

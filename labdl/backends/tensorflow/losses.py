@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import HALVES, matched
+from labdl.backends.tensorflow.promotion import matched
 
 REDUCED = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}
 

@@ -15,6 +15,7 @@ from labdl.backends.tensorflow.pooling import *
 from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.recurrent import *
 from labdl.backends.tensorflow.reductions import *
+from labdl.backends.tensorflow.running import *
 from labdl.backends.tensorflow.segments import *
 from labdl.backends.tensorflow.sequence_losses import *
 from labdl.backends.tensorflow.sorting import *

@@ -9,6 +9,10 @@ from labdl.backends.tensorflow.promotion import HALVES
 _NEVER = -1e30
 
 
+def _size(x, axis):
+    return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
+
+
 def _log_probabilities(logits):
     wide = tf.cast(logits, tf.float32) if logits.dtype in HALVES else logits
     return tf.maximum(tf.nn.log_softmax(wide), tf.constant(_NEVER, wide.dtype))
@@ -54,7 +58,7 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
     skips = tf.logical_and(tf.not_equal(states, blank), tf.not_equal(states, before))
     place = tf.range(tf.shape(states, tf.int64)[1])[None]
     never = tf.constant(_NEVER, logs.dtype)
-    start = tf.where(tf.equal(place, 0), tf.zeros_like(logs[0, :, :1]), never)
+    start = tf.zeros_like(states, logs.dtype) + tf.where(tf.equal(place, 0), tf.zeros((), logs.dtype), never)
     everywhere = tf.broadcast_to(states, tf.concat((tf.shape(logs)[:1], tf.shape(states)), 0))
     seen = tf.gather(logs, everywhere, batch_dims=2)
 
@@ -63,8 +67,7 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
         found = _either(reached, _shifted(reached, 1), two) + tf.gather(seen, at)
         return (tf.where(input_lengths > tf.cast(at, tf.int64), found, reached),)
 
-    start = start + tf.zeros_like(states, logs.dtype)
-    (reached,) = _loop(step, logits.shape[0] or tf.shape(logits)[0], start) if logits.shape[0] != 0 else (start,)
+    (reached,) = _loop(step, _size(logits, 0), start)
     ends = tf.logical_or(tf.equal(place, 2 * target_lengths), tf.equal(place, 2 * target_lengths - 1))
     losses = -tf.reduce_logsumexp(tf.where(ends, reached, never), -1)
     infinite = tf.constant(0 if zero_infinity else float("inf"), losses.dtype)
@@ -84,7 +87,6 @@ def _skewed(grid):
 
 def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean"):
     """TensorFlow has none."""
-    _, steps, width, _ = logits.shape
     logs = _log_probabilities(logits)
     input_lengths, target_lengths = (tf.cast(v, tf.int64)[:, None] for v in (input_lengths, target_lengths))
     waits = _skewed(logs[..., blank])
@@ -105,8 +107,7 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
         done = tf.logical_and(tf.equal(goal, tf.cast(at, tf.int64)), ends)
         return reached, tf.where(done, reached + tf.gather(waits, at), result)
 
-    steps, width = (n or tf.shape(logs)[1 + i] for i, n in enumerate((steps, width)))
-    _, result = _loop(step, steps + width - 1, tf.where(tf.equal(place, 0), zeros, never), zeros)
+    _, result = _loop(step, _size(logits, 1) + _size(logits, 2) - 1, tf.where(tf.equal(place, 0), zeros, never), zeros)
     losses = -tf.reduce_sum(result, -1)
     losses = tf.where(losses > -_NEVER / 2, tf.constant(float("inf"), losses.dtype), losses)
     return tf.cast(REDUCED[reduction](losses), logits.dtype)

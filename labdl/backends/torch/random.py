@@ -2,23 +2,24 @@
 
 import torch
 
+from labdl.backends.torch import runtime
 from labdl.backends.torch.runtime import dtype
 
 
 def random_uniform(shape, low, high, name):
-    return torch.empty(shape, dtype=dtype(name)).uniform_(low, high)
+    return torch.empty(shape, dtype=dtype(name), device=runtime._device).uniform_(low, high)
 
 
 def random_normal(shape, mean, std, name):
-    return torch.empty(shape, dtype=dtype(name)).normal_(mean, std)
+    return torch.empty(shape, dtype=dtype(name), device=runtime._device).normal_(mean, std)
 
 
 def random_integers(shape, low, high, name):
-    return torch.randint(low, high, shape, dtype=dtype(name))
+    return torch.randint(low, high, shape, dtype=dtype(name), device=runtime._device)
 
 
 def random_permutation(n):
-    return torch.randperm(n)
+    return torch.randperm(n, device=runtime._device)
 
 
 def random_uniform_like(x, low=0.0, high=1.0):

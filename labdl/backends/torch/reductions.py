@@ -18,6 +18,9 @@ def _kind(name):
 
 
 def sum(x, axis=None, keepdims=False, *, dtype=None):
+    """To torch no axes mean all."""
+    if axis == ():
+        return x.to(_kind(dtype) or (x.dtype if x.is_floating_point() or x.is_complex() else torch.int64))
     return torch.sum(x, dim=_all_axes(x, axis), keepdim=keepdims, dtype=_kind(dtype))
 
 
@@ -26,7 +29,7 @@ def _float(x):
 
 
 def mean(x, axis=None, keepdims=False):
-    return torch.mean(_float(x), dim=_all_axes(x, axis), keepdim=keepdims)
+    return _float(x).clone() if axis == () else torch.mean(_float(x), dim=_all_axes(x, axis), keepdim=keepdims)
 
 
 def _extreme(function):
@@ -70,7 +73,7 @@ def all(x, axis=None, keepdims=False):
 
 def prod(x, axis=None, keepdims=False, *, dtype=None):
     kind = _kind(dtype) or (x.dtype if x.is_floating_point() or x.is_complex() else torch.int64)
-    return _prod(x.to(kind), axis, keepdims)
+    return _prod(x.to(kind), axis, keepdims, dtype=kind)
 
 
 def _position(function):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from labdl.errors import OutOfRangeError
 from labdl.ops.rules.array import one_axis, replaced
 from labdl.ops.rules.elementwise import common_dtype, float_of, operand, promoting
 from labdl.spec import COMPLEX, INTEGERS, Shape, Size, Spec, broadcast, show
@@ -17,7 +18,7 @@ def getitem(x, index) -> Spec:
     _check_items(items, chosen)
     used = sum(_width(i) for i in items)
     if used > x.ndim:
-        raise ValueError(f"an index of {used} axes is too long for {show(x.shape)}")
+        raise OutOfRangeError(f"an index of {used} axes is too long for {show(x.shape)}")
     if Ellipsis in items:
         at = items.index(Ellipsis)
         items[at : at + 1] = [slice(None)] * (x.ndim - used)
@@ -30,7 +31,7 @@ def getitem(x, index) -> Spec:
         elif isinstance(item, slice):
             shape.append(_sliced(item, n))
         elif isinstance(item, int) and n is not None and not -n <= item < n:
-            raise ValueError(f"index {item} is out of range for axis {axis} of size {n}")
+            raise OutOfRangeError(f"index {item} is out of range for axis {axis} of size {n}")
         elif isinstance(item, Spec):
             if item.dtype == "bool":
                 _check_mask(item, x.shape[axis : axis + item.ndim])
@@ -52,14 +53,14 @@ def _check_items(items, chosen) -> None:
                 f"an index is an integer, a slice, None, ..., a mask or a tensor of integers, received {kind}"
             )
     if sum(i is Ellipsis for i in items) > 1:
-        raise ValueError("an index has at most one ...")
+        raise OutOfRangeError("an index has at most one ...")
     if not chosen:
         return
     if len(chosen) > 1 and any(i.dtype == "bool" for i in chosen):
-        raise ValueError("an index has one mask, or tensors of integers")
+        raise OutOfRangeError("an index has one mask, or tensors of integers")
     places = [a for a, i in enumerate(items) if isinstance(i, int | Spec)]
     if places[-1] - places[0] >= len(places):
-        raise ValueError("integers and tensors of an index must stand side by side: index twice, or use ops.take")
+        raise OutOfRangeError("integers and tensors of an index must stand side by side: index twice, or use ops.take")
 
 
 def _width(item) -> int:
@@ -77,7 +78,7 @@ def _sliced(item: slice, n: Size) -> Size:
 
 def _check_mask(mask: Spec, sizes: Shape) -> None:
     if any(None not in (n, m) and n != m for n, m in zip(sizes, mask.shape, strict=True)):
-        raise ValueError(f"a mask of {show(mask.shape)} does not fit the axes of {show(sizes)}")
+        raise OutOfRangeError(f"a mask of {show(mask.shape)} does not fit the axes of {show(sizes)}")
 
 
 def _check_fit(given: Shape, wanted: Shape, name: str) -> None:
@@ -85,7 +86,7 @@ def _check_fit(given: Shape, wanted: Shape, name: str) -> None:
     if len(given) > len(wanted) or any(
         m not in (1, None, n) and n is not None for n, m in zip(reversed(wanted), reversed(given), strict=False)
     ):  # fmt: skip
-        raise ValueError(f"{name} wants values that fit {show(wanted)}, received {show(given)}")
+        raise OutOfRangeError(f"{name} wants values that fit {show(wanted)}, received {show(given)}")
 
 
 def setitem(x, index, value) -> Spec:
@@ -98,12 +99,14 @@ def along_axis(x: Spec, indices: Spec, axis: int, name: str) -> Shape:
     """The shape of positions along an axis, spread over the other axes of ``x``."""
     at = one_axis(axis, x.ndim)
     if indices.ndim != x.ndim:
-        raise ValueError(
+        raise OutOfRangeError(
             f"{name} wants indices of as many axes as x, received {show(indices.shape)} and {show(x.shape)}"
         )
     for a, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True)):
         if a != at and None not in (n, m) and m not in (1, n):
-            raise ValueError(f"{name} of {show(x.shape)} with indices {show(indices.shape)}: sizes differ on axis {a}")
+            raise OutOfRangeError(
+                f"{name} of {show(x.shape)} with indices {show(indices.shape)}: sizes differ on axis {a}"
+            )
     return tuple(m if a == at else n for a, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True)))
 
 
