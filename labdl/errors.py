@@ -37,4 +37,4 @@ class FileFormatError(LabDLError, ValueError):
 
 
 class OutOfRangeError(IndexError, ValueError):
-    """An index names a place that the tensor does not have, or a mask has another shape."""
+    """An axis or an index names a place that the tensor does not have, or a mask has another shape."""

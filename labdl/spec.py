@@ -6,6 +6,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labdl.errors import OutOfRangeError
+
 Size = int | None
 Shape = tuple[Size, ...]
 
@@ -139,7 +141,7 @@ def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     for a in axes:
         if not -ndim <= a < ndim:
-            raise ValueError(f"axis {a} is out of range for {ndim} axes")
+            raise OutOfRangeError(f"axis {a} is out of range for {ndim} axes")
     return tuple(a % ndim for a in axes)
 
 

@@ -70,7 +70,21 @@ def _of_one_shape(kernel):
 add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")}, parts=_sum)
 subtract = pair(ops.sub, ALL_NUMBERS, parts=_difference)
 multiply = pair(ops.mul, ALL, parts=_product)
-divide = pair(ops.div, (*FRACTIONS, *COMPLEX), INTEGERS_INTO_FRACTIONS)
+
+
+def _quotient(x, y):
+    """Divided by the larger part first, so that squares do not overflow; the kernel gives 0 for a divisor of 0."""
+    a, b, c, d = _real(x), _imag(x), _real(y), _imag(y)
+    size = ops.maximum(ops.abs(c), ops.abs(d))
+    zero = ops.equal(size, 0)
+    scale = ops.where(zero, ops.ones_like(size), size)
+    c, d = c / scale, d / scale
+    whole = ops.where(zero, size, (c * c + d * d) * scale)
+    c = ops.where(zero, ops.ones_like(c), c)
+    return _complex((a * c + b * d) / whole, (b * c - a * d) / whole)
+
+
+divide = pair(ops.div, FRACTIONS, INTEGERS_INTO_FRACTIONS, parts=_quotient)
 pow = pair(ops.pow, ALL_NUMBERS)
 
 
@@ -123,7 +137,8 @@ def _extreme(kernel):
 
 
 maximum, minimum = _extreme(ops.maximum), _extreme(ops.minimum)
-negative, square = through(ops.neg, ALL_NUMBERS), through(ops.square, ALL_NUMBERS)
+negative = through(ops.neg, ALL_NUMBERS)
+square = through(lambda x: _product(x, x) if is_complex(x) else ops.square(x), ALL_NUMBERS)
 
 
 def _absolute(x):

@@ -226,9 +226,7 @@ def getitem(x, index):
             chosen.append(item)
         axis += _width(item)
     if builtins.all(isinstance(item, int) for item in chosen):
-        if chosen:
-            result[place:place] = chosen
-        return x[tuple(result)]
+        return getitem(x, tuple(slice(None) if isinstance(item, slice) else item for item in items))
     x, places = _together(x, chosen, first)
     x = _gathered(x, places, first)
     result[place:place] = [slice(None)] * places.ndim

@@ -1,32 +1,68 @@
 """MindSpore's random numbers."""
 
-import mindspore
-from mindspore import Tensor, ops
+import math
 
+import mindspore
+import numpy as np
+from mindspore import Tensor, ops
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.kinds import name_of
 from labdl.backends.mindspore.runtime import dtype
+
+_least = P.Minimum()
+
+
+def _below(high, name):
+    """The largest number of a dtype below another one."""
+    if name != "bfloat16":
+        return np.nextafter(np.array(high, name), np.array(-math.inf, name))
+    bits = np.nextafter(np.float32(high), np.float32(-math.inf)).view("uint32")
+    return (bits + (0xFFFF if high <= 0 else 0) & 0xFFFF0000).astype("uint32").view("float32")  # rounded down
 
 
 def random_uniform(shape, low, high, name):
     drawn = ops.rand(*shape, dtype=mindspore.float32)
-    return (drawn * (high - low) + low).astype(dtype(name))
+    kind = mindspore.float64 if name == "float64" else mindspore.float32
+    if name == "float64":  # two draws, for each has 24 bits
+        drawn = drawn.astype(kind) + ops.rand(*shape, dtype=mindspore.float32).astype(kind) * 2.0**-24
+    drawn = drawn.reshape(shape) * Tensor(high - low, kind) + Tensor(low, kind)  # of no axes MindSpore makes one
+    if high > low:  # rounding may reach the end
+        drawn = _least(drawn, Tensor(_below(high, name), kind))
+    return drawn.astype(dtype(name))
 
 
 def random_normal(shape, mean, std, name):
-    return (ops.randn(*shape, dtype=mindspore.float32) * std + mean).astype(dtype(name))
+    kind = mindspore.float64 if name == "float64" else mindspore.float32
+    drawn = ops.randn(*shape, dtype=kind).reshape(shape)
+    return (drawn * Tensor(std, kind) + Tensor(mean, kind)).astype(dtype(name))
 
 
 def random_integers(shape, low, high, name):
-    drawn = ops.rand(*shape, dtype=mindspore.float32).astype(mindspore.float64)
-    return ops.floor(drawn * (high - low) + low).astype(dtype(name))
+    count = high - low
+    if count < 2**31:
+        drawn = _integers(count, shape)
+    else:  # MindSpore draws 31 bits: from 63 the remainder
+        top, middle, bottom = (_integers(2**bits, shape) for bits in (3, 30, 30))
+        drawn = (top * 2**60 + middle * 2**30 + bottom) % Tensor(min(count, 2**63 - 1), mindspore.int64)
+    return (drawn + Tensor(low, mindspore.int64)).astype(dtype(name))
+
+
+def _integers(count, shape):
+    if 0 in shape:
+        return ops.zeros(shape, mindspore.int64)
+    return ops.randint(0, count, shape or (1,)).astype(mindspore.int64).reshape(shape)
 
 
 def random_permutation(n):
-    return ops.argsort(ops.rand(n, dtype=mindspore.float32)).astype(mindspore.int64) if n else Tensor([], mindspore.int64)
+    return (
+        ops.argsort(ops.rand(n, dtype=mindspore.float32)).astype(mindspore.int64) if n else Tensor([], mindspore.int64)
+    )
 
 
 def random_uniform_like(x, low=0.0, high=1.0):
-    return ops.rand(*x.shape, dtype=mindspore.float32).mul(high - low).add(low).astype(x.dtype)
+    return random_uniform(x.shape, low, high, name_of(x))
 
 
 def random_normal_like(x, mean=0.0, std=1.0):
-    return ops.randn(*x.shape, dtype=mindspore.float32).mul(std).add(mean).astype(x.dtype)
+    return random_normal(x.shape, mean, std, name_of(x))

@@ -17,6 +17,7 @@ from labdl.backends.mindspore.kinds import (
     HALVES,
     INTO_FRACTIONS,
     as_tensor,
+    is_complex,
     is_floating,
     through,
 )
@@ -62,8 +63,14 @@ def _extreme(kernel):
     return call
 
 
+def _average(x, axes, keepdims):
+    if is_complex(x):  # the kernel has no gradient
+        return P.Complex()(*(ops.mean(part(x), axes, keepdims) for part in (P.Real(), P.Imag())))
+    return ops.mean(x, axes, keepdims)
+
+
 _BOOL = {"bool": ("uint8", "bool"), **HALF}
-sum, mean = _over(mint.sum, _WIDE, _COUNTED, 0), _over(ops.mean, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
+sum, mean = _over(mint.sum, _WIDE, _COUNTED, 0), _over(_average, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
 max, min = _over(_extreme(ops.amax), ALL_REALS, _BOOL), _over(_extreme(ops.amin), ALL_REALS, _BOOL)
 
 

@@ -1,6 +1,5 @@
 """PaddlePaddle's spelling of matrix products and linear algebra."""
 
-import functools
 import math
 
 import paddle
@@ -10,16 +9,24 @@ from labdl.backends.paddle.arithmetic import where
 from labdl.backends.paddle.operands import BOOL, cast, diagonal_mask, filled, is_complex, matched, pair
 
 
-@functools.partial(pair, refused=(BOOL,))
+def _product(x, y):
+    a, b = x.shape, y.shape
+    rank, other = len(a), len(b)
+    if rank != other or not rank:
+        if not rank or not other:
+            raise ValueError("matmul wants tensors of at least one axis")
+        if rank > 2 and other > 2:  # the gradient's kernel fails when batches differ in rank
+            x = _C_ops.reshape(x, [1] * (other - rank) + a) if rank < other else x
+            y = _C_ops.reshape(y, [1] * (rank - other) + b) if other < rank else y
+    return _C_ops.matmul(x, y, False, False)
+
+
+_any_product = pair(_product, refused=(BOOL,))
+
+
 def matmul(x, y):
     """Paddle multiplies integers as float64: they are exact up to 2**53."""
-    rank, other = x.ndim, y.ndim
-    if rank != other and rank > 2 and other > 2:  # the gradient's kernel fails when batches differ in rank
-        rank = max(rank, other)
-        x, y = (_C_ops.reshape(t, [1] * (rank - t.ndim) + list(t.shape)) if t.ndim < rank else t for t in (x, y))
-    elif not rank or not other:
-        raise ValueError("matmul wants tensors of at least one axis")
-    return _C_ops.matmul(x, y, False, False)
+    return _any_product(x, y)
 
 
 def _turned(x):

@@ -13,7 +13,6 @@ from labdl.backends.paddle.operands import (
     HALF_ONLY,
     INT64,
     TENSORS,
-    WITHOUT_BOOL,
     as_tensor,
     cast,
     counted,
@@ -22,6 +21,7 @@ from labdl.backends.paddle.operands import (
     in_dtype,
     is_complex,
     matched,
+    on_cpu,
     widened,
 )
 from labdl.backends.paddle.runtime import dtype as native_dtype
@@ -119,15 +119,15 @@ def repeat(x, repeats, *, axis=None):
         if not size:
             return x
         places = _C_ops.repeat_interleave_with_tensor_index(counted(0, size), repeats, 0, -1)
-    return picked(x, places, axis)
+    return picked(x, places, axis % x.ndim)
 
 
-@functools.partial(widened, table=WITHOUT_BOOL)
+@functools.partial(widened, table=HALF_ONLY)
 def picked(x, places, axis):
-    """Slices at positions of one axis, none of which is negative."""
-    if not x.shape[axis] and places.shape[0]:
+    """Slices at positions of one axis."""
+    if 0 in x.shape and not x.shape[axis] and places.shape[0]:  # the kernel would read what is not there
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
-    return _C_ops.gather(x, places, axis % x.ndim)
+    return _C_ops.gather(x, places, axis)
 
 
 def broadcast_to(x, shape):
@@ -240,25 +240,37 @@ def ones_like(x, *, dtype=None):
     return filled(x.shape, 1, _kind(x, dtype))
 
 
-def positions(indices, size):
-    """Positions as Paddle's kernels want them: int64, counted from the start."""
+def whole_numbers(indices):
+    """Positions as Paddle's kernels want them: int64."""
     indices = as_tensor(indices)
-    indices = in_dtype(indices, INT64)
+    return indices if indices.dtype is INT64 else in_dtype(indices, INT64)
+
+
+def from_start(indices, size):
+    """Positions that count from the start."""
+    indices = whole_numbers(indices)
     later = _C_ops.scale(indices, 1.0, float(size), True)
-    return paddle.where(_C_ops.less_than(indices, filled([], 0, INT64)), later, indices)
+    return _C_ops.where(_C_ops.less_than(indices, filled([], 0, INT64)), later, indices)
+
+
+def positions(indices, size):
+    """Positions for kernels that count negative ones from the end themselves, which those of the CPU do."""
+    return whole_numbers(indices) if on_cpu(indices) else from_start(indices, size)
 
 
 def take(x, indices, axis=0):
-    axis = axis % x.ndim
-    indices = as_tensor(indices)
-    flat = positions(_C_ops.reshape(indices, [-1]), x.shape[axis])
-    result = picked(x, flat, axis)
-    return result if indices.ndim == 1 else reshape(result, [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]])
+    shape = x.shape
+    axis = axis % len(shape)
+    indices = positions(as_tensor(indices), shape[axis])
+    if indices.ndim == 1:
+        return picked(x, indices, axis)
+    result = picked(x, _C_ops.reshape(indices, [-1]), axis)
+    return reshape(result, [*shape[:axis], *indices.shape, *shape[axis + 1 :]])
 
 
 def along(x, indices, axis):
     """Positions along an axis, spread over the others."""
-    indices = positions(indices, x.shape[axis])
+    indices = positions(as_tensor(indices), x.shape[axis])
     shape = list(x.shape)
     shape[axis] = indices.shape[axis]
     return indices if indices.shape == shape else _C_ops.expand(indices, shape)

@@ -80,7 +80,7 @@ def _conv_transpose(rank):
         crops = crop_pairs(padding, kernel.shape[2:], strides, dilations, output_padding)
         for n, k, s, d, (before, after) in zip(spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations, crops,
                                                strict=True):  # fmt: skip
-            if 0 <= n and (n - 1) * s + d * (k - 1) < before + after:
+            if n >= 0 and (n - 1) * s + d * (k - 1) < before + after:
                 raise ValueError("nothing is left")  # what is said is the rule's
         layout = FORMATS[data_format, plane]
         if rank == 1:

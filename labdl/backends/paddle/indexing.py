@@ -11,7 +11,7 @@ import numpy as np
 from paddle import _C_ops
 
 from labdl.backends.paddle.arithmetic import isnan, where
-from labdl.backends.paddle.arrays import along, picked, positions, reshape
+from labdl.backends.paddle.arrays import along, from_start, picked, reshape
 from labdl.backends.paddle.operands import (
     BOOL,
     HALF_ONLY,
@@ -70,13 +70,21 @@ def _numbered(group, sizes):
             found.extend(_C_ops.unbind(_C_ops.nonzero(item), 1))
     total = None
     for item, size, rest in zip(found, sizes, [math.prod(sizes[a + 1 :]) for a in range(len(sizes))], strict=True):
-        item = positions(item, size) if isinstance(item, TENSORS) else filled([], item % size if size else 0, INT64)
+        item = from_start(item, size) if isinstance(item, TENSORS) else filled([], _known(item, size), INT64)
         item = item if rest == 1 else _C_ops.scale(item, float(rest), 0.0, True)
         total = item if total is None else _C_ops.add(total, item)
     return total
 
 
+def _known(place, size):
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of range for an axis of size {size}")
+    return place % size
+
+
 def getitem(x, index):
+    if index.__class__ in (int, slice):
+        return x[index]
     slices, first, group = _split(x, index)
     if not group:
         return x[slices]
@@ -165,6 +173,7 @@ def _places(x, indices, axis):
     before = _C_ops.scale(counted(0, math.prod(shape[:axis])), float(stride * shape[axis]), 0.0, True)
     start = _C_ops.add(_C_ops.reshape(before, [*shape[:axis], *[1] * (len(shape) - axis)]),
                        _C_ops.reshape(counted(0, stride), [*[1] * (axis + 1), *shape[axis + 1 :]]))  # fmt: skip
+    indices = from_start(indices, shape[axis])
     return _C_ops.add(start, _C_ops.scale(indices, float(stride), 0.0, True))
 
 

@@ -72,10 +72,10 @@ def is_complex(kind):
 def _wider(kind, x, table):
     """The dtype to compute in instead, None to stay: other devices have kernels for half precision."""
     wide = table.get(kind)
-    return None if wide is None or (kind in HALVES and not _on_cpu(x)) else wide
+    return None if wide is None or (kind in HALVES and not on_cpu(x)) else wide
 
 
-def _on_cpu(x):
+def on_cpu(x):
     place = x.place or expected_place()
     return place.is_cpu_place()
 
@@ -138,8 +138,6 @@ def pair(kernel, table=WIDER, returned=True, number=None, straight=None, refused
     straight = straight or kernel
 
     def general(x, y):
-        if number is not None and y.__class__ in (float, int) and getattr(x, "dtype", None) is FLOAT32:
-            return number(x, y)
         x, y = matched(x, y)
         kind = x.dtype
         refuse(kind, refused)
@@ -151,9 +149,15 @@ def pair(kernel, table=WIDER, returned=True, number=None, straight=None, refused
 
     def call(x, y):
         try:
-            usual = x.dtype is FLOAT32 and y.dtype is FLOAT32
+            if x.dtype is FLOAT32 and y.dtype is FLOAT32:
+                return straight(x, y)
         except AttributeError:  # a Python number
-            usual = False
-        return straight(x, y) if usual else general(x, y)
+            pass
+        return general(x, y)
 
-    return call
+    def call_with_number(x, y):
+        if y.__class__ is float or y.__class__ is int:
+            return number(x, y) if x.dtype is FLOAT32 else general(x, y)
+        return call(x, y)
+
+    return call if number is None else call_with_number

@@ -2,6 +2,7 @@
 
 import paddle
 
+from labdl.backends.paddle.arithmetic import less, where
 from labdl.backends.paddle.runtime import dtype_name
 
 
@@ -11,7 +12,10 @@ def _wide(name):
 
 
 def random_uniform(shape, low, high, name):
-    return paddle.uniform(list(shape), _wide(name), low, high).astype(name)
+    drawn = paddle.uniform(list(shape), _wide(name), low, high).astype(name)
+    if name == _wide(name):
+        return drawn
+    return where(less(drawn, high), drawn, low)  # rounded up to the end, which does not belong to it
 
 
 def random_normal(shape, mean, std, name):

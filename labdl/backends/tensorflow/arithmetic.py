@@ -4,6 +4,7 @@ import functools
 import math
 
 import tensorflow as tf
+from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.promotion import (
@@ -23,7 +24,6 @@ from labdl.backends.tensorflow.promotion import (
     two,
 )
 
-_raw = tf.raw_ops
 _SINGLE = (tf.float32, tf.float64)
 
 

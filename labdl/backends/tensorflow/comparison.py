@@ -1,10 +1,9 @@
 """TensorFlow's spelling of comparison, logic, bits, choice and complex numbers, element by element."""
 
 import tensorflow as tf
+from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, matched, of, one, pair, through, two
-
-_raw = tf.raw_ops
 
 equal, not_equal = pair(two(_raw.Equal)), pair(two(_raw.NotEqual))
 

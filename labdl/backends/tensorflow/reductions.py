@@ -3,12 +3,11 @@
 import math
 
 import tensorflow as tf
+from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.promotion import COMPLEX, HALVES, INTEGERS, number, sizes
 from labdl.backends.tensorflow.sorting import sort
-
-_raw = tf.raw_ops
 
 
 def _axes(x, axis):

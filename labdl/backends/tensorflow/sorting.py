@@ -1,10 +1,9 @@
 """TensorFlow's spelling of sorting, searching, sets and counts."""
 
 import tensorflow as tf
+from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow.promotion import BITS, COMPLEX, INTEGERS, matched, sizes
-
-_raw = tf.raw_ops
 
 
 def _keys(x):

@@ -1,6 +1,7 @@
 """TensorFlow's spelling of Fourier transforms."""
 
 import tensorflow as tf
+from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow.promotion import COMPLEX, sizes
 
@@ -56,7 +57,7 @@ def _transform(op, inverse):
     return _along_last(call)
 
 
-fft, ifft = _transform(tf.raw_ops.FFT, False), _transform(tf.raw_ops.IFFT, True)
+fft, ifft = _transform(_raw.FFT, False), _transform(_raw.IFFT, True)
 
 
 @_along_last
@@ -65,7 +66,7 @@ def rfft(x, n, norm):
     n = sizes(x)[-1]
     kind = tf.complex128 if x.dtype is tf.float64 else tf.complex64
     # the function around it brings the length to the host
-    return _scaled(tf.raw_ops.RFFT(input=x, fft_length=[n], Tcomplex=kind), n, norm, False)
+    return _scaled(_raw.RFFT(input=x, fft_length=[n], Tcomplex=kind), n, norm, False)
 
 
 @_along_last
@@ -75,4 +76,4 @@ def irfft(x, n, norm):
     if isinstance(n, int) and n < 1:  # TensorFlow would end the process
         raise ValueError(f"irfft wants at least 1 element, received {n}")
     x = _fitted(x, n // 2 + 1)  # its gradient knows no cut
-    return _scaled(tf.raw_ops.IRFFT(input=x, fft_length=[n], Treal=x.dtype.real_dtype), n, norm, True)
+    return _scaled(_raw.IRFFT(input=x, fft_length=[n], Treal=x.dtype.real_dtype), n, norm, True)

@@ -211,6 +211,9 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
 
 
 def nonzero(x):
+    """torch gives a tuple of nothing for a tensor without axes."""
+    if not x.ndim:
+        raise ValueError("nonzero wants a tensor with at least one axis")
     return torch.nonzero(x, as_tuple=True)
 
 
