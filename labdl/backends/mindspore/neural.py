@@ -7,7 +7,7 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arithmetic import where
-from labdl.backends.mindspore.kinds import FRACTIONS, HALF, through
+from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float64, through
 from labdl.backends.mindspore.weights import joined
 
 _add, _matmul2 = P.Add(), P.MatMul()
@@ -27,7 +27,14 @@ def linear(x, kernel, bias=None):
     return y if bias is None else _add(y, bias)
 
 
-_dropout = through(lambda x, rate: ops.dropout(x, rate), FRACTIONS, HALF)
+def _thinned(x, rate):
+    if x.dtype is not float64:
+        return ops.dropout(x, rate)
+    kept = ops.dropout(ops.ones_like(x), rate)  # which has the precision of float32
+    return where(kept > 0, x * as_tensor(1 / (1 - rate), float64), 0.0)
+
+
+_dropout = through(_thinned, FRACTIONS, HALF)
 
 
 def dropout(x, rate, training=False):

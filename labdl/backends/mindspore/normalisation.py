@@ -5,7 +5,7 @@ from functools import lru_cache
 from mindspore import ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import HALVES, float32, float64, through
+from labdl.backends.mindspore.kinds import HALVES, as_tensor, float32, float64, through
 from labdl.backends.mindspore.weights import orders
 
 _transpose, _assign, _stop = P.Transpose(), P.Assign(), ops.stop_gradient
@@ -46,10 +46,13 @@ def _through_formula(x, scale, offset, mean, variance, training, momentum, epsil
         centred = x - m.reshape(channels)
         v = ops.mean(centred * centred, axes)
         count = x.size // x.shape[1]
-        for state, found in ((mean, m), (variance, v * (count / max(count - 1, 1)))):
+        unbiased = v * as_tensor(
+            count / max(count - 1, 1), wide
+        )  # beside a tensor, numbers have the precision of float32
+        for state, found in ((mean, m), (variance, unbiased)):
             old = state.astype(wide)
-            _assign(state, _stop(old + momentum * (found - old)).astype(state.dtype))
-    factor = scale / ops.sqrt(v + epsilon)
+            _assign(state, _stop(old + as_tensor(momentum, wide) * (found - old)).astype(state.dtype))
+    factor = scale / ops.sqrt(v + as_tensor(epsilon, wide))
     y = x * factor.reshape(channels) + (offset - m * factor).reshape(channels)
     return y if kind is wide else y.astype(kind)
 

@@ -209,7 +209,7 @@ def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
     first = _C_ops.greater_equal(x, y)
     high, low = where(first, x, y), where(first, y, x)
-    gap = where(_C_ops.isinf(high), filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
+    gap = where(_C_ops.equal(low, high), filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
     return _C_ops.add(high, _C_ops.log1p(_C_ops.exp(gap)))
 
 

@@ -76,6 +76,18 @@ def _numbered(group, sizes):
     return total
 
 
+def _sliced(x, items):
+    """The new axes of None are made at the end: Paddle puts them elsewhere where integers follow and nothing is left."""
+    if not any(i is None for i in items):
+        return x[items]
+    rest, new, axis = [i for i in items if i is not None], [], 0
+    for item in items:
+        if item is None:
+            new.append(axis)
+        axis += 1 if item is None or isinstance(item, slice) else x.ndim - len(rest) + 1 if item is Ellipsis else 0
+    return _C_ops.unsqueeze(x[tuple(rest)] if rest else x, new)
+
+
 def _known(place, size):
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for an axis of size {size}")
@@ -87,9 +99,9 @@ def getitem(x, index):
         return x[index]
     slices, first, group = _split(x, index)
     if not group:
-        return x[slices]
+        return _sliced(x, slices)
     if any(s is not _WHOLE and s != _WHOLE for s in slices):
-        x = x[slices]
+        x = _sliced(x, slices)
     shape = list(x.shape)
     last = first + sum(map(_width, group))
     _check_masks(group, shape[first:last])
@@ -181,6 +193,7 @@ def _multiplied(x, indices, updates, axis):
     """Complex numbers times all of their updates: no kernel does that."""
     order = [*(a for a in range(x.ndim) if a != axis), axis]
     back = [order.index(a) for a in range(x.ndim)]
+    indices = from_start(indices, x.shape[axis])
     indices, updates = (_C_ops.unsqueeze(_C_ops.transpose(t, order), [-1]) for t in (indices, updates))
     hit = _C_ops.equal(indices, counted(0, x.shape[axis]))
     factors = _C_ops.prod(where(hit, updates, filled([], 1, x.dtype)), [x.ndim - 1], False, False)

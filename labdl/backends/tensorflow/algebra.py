@@ -7,7 +7,7 @@ import tensorflow as tf
 from labdl.backends.tensorflow.promotion import SMALL, matched, sizes
 
 
-def _wide(function):
+def _product_of(function):
     """For products, which have no kernel for small integers."""
 
     @functools.wraps(function)
@@ -20,8 +20,9 @@ def _wide(function):
     return call
 
 
-@_wide
+@_product_of
 def matmul(x, y):
+    """TensorFlow multiplies no vectors, and no small integers."""
     left, right = x.shape.rank, y.shape.rank
     if left == 1:
         return tf.squeeze(matmul(tf.expand_dims(x, 0), y), -2 if right > 1 else -1)
@@ -34,6 +35,7 @@ def matmul(x, y):
 
 
 def einsum(equation, *operands):
+    """TensorFlow multiplies no small integers."""
     operands = matched(*operands)
     kind = operands[0].dtype
     if kind in SMALL:

@@ -36,7 +36,8 @@ def _fractions(function):
 
 add = pair(two(_raw.AddV2), {tf.bool: tf.logical_or})
 multiply = pair(two(_raw.Mul), {tf.bool: tf.logical_and})
-subtract, maximum, minimum, remainder = map(pair, map(two, (_raw.Sub, _raw.Maximum, _raw.Minimum, _raw.FloorMod)))
+subtract, remainder = pair(two(_raw.Sub)), pair(two(_raw.FloorMod))
+maximum, minimum = pair(two(_raw.Maximum)), pair(two(_raw.Minimum))
 
 
 def _complex_quotient(x, y):
@@ -145,7 +146,7 @@ def _both_parts(x):
 
 
 _KEPT = dict.fromkeys(INTEGERS, _same)
-floor, ceil, trunc = (one(f, _KEPT) for f in (of(_raw.Floor), of(_raw.Ceil), _truncated))
+floor, ceil, trunc = one(of(_raw.Floor), _KEPT), one(of(_raw.Ceil), _KEPT), one(_truncated, _KEPT)
 round = one(of(_raw.Round), _KEPT | dict.fromkeys(COMPLEX, _both_parts))
 
 
@@ -173,7 +174,8 @@ def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
 
 # -- powers, exponentials and logarithms
 
-sqrt, rsqrt, exp, expm1 = (floating(of(op)) for op in (_raw.Sqrt, _raw.Rsqrt, _raw.Exp, _raw.Expm1))
+sqrt, rsqrt = floating(of(_raw.Sqrt)), floating(of(_raw.Rsqrt))
+exp, expm1 = floating(of(_raw.Exp)), floating(of(_raw.Expm1))
 log, log1p = floating(of(_raw.Log)), floating(of(_raw.Log1p))
 
 
@@ -246,12 +248,8 @@ erfinv = floating(of(_raw.Erfinv), through(tf.float32, tf.math.erfinv, *HALVES))
 lgamma = floating(of(_raw.Lgamma), through(tf.float32, tf.math.lgamma, tf.bfloat16))
 
 
-def _digamma(x):
-    ends = tf.where(signbit(x), tf.constant(math.inf, x.dtype), tf.constant(-math.inf, x.dtype))
-    return tf.where(tf.equal(x, 0), ends, tf.math.digamma(x))
-
-
-@functools.partial(floating, others=through(tf.float32, _digamma, tf.bfloat16))
+@functools.partial(floating, others=through(tf.float32, lambda x: digamma(x), tf.bfloat16))
 def digamma(x):
     """TensorFlow gives NaN at 0."""
-    return _digamma(x)
+    ends = tf.where(signbit(x), tf.constant(math.inf, x.dtype), tf.constant(-math.inf, x.dtype))
+    return tf.where(tf.equal(x, 0), ends, tf.math.digamma(x))

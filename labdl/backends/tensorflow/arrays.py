@@ -78,20 +78,20 @@ def broadcast_arrays(*arrays):
     return tuple(together(*map(tf.convert_to_tensor, arrays)))
 
 
-def _chosen(x, axis) -> list[int]:
+def _all_axes(x, axis) -> list[int]:
     rank = x.shape.rank
     return list(range(rank)) if axis is None else [a % rank for a in ([axis] if isinstance(axis, int) else axis)]
 
 
 def flip(x, axis=None):
-    return tf.reverse(x, _chosen(x, axis))
+    return tf.reverse(x, _all_axes(x, axis))
 
 
 def roll(x, shift, axis=None):
     """TensorFlow wants an axis for each shift."""
     if axis is None:
         return tf.reshape(tf.roll(tf.reshape(x, (-1,)), shift, 0), tf.shape(x))
-    axes = _chosen(x, axis)
+    axes = _all_axes(x, axis)
     return tf.roll(x, [shift] * len(axes) if isinstance(shift, int) else list(shift), axes)
 
 

@@ -32,7 +32,7 @@ def _test(op, joined, of_integers):
 
 
 isfinite = _test(_raw.IsFinite, tf.logical_and, True)
-isinf, isnan = (_test(op, tf.logical_or, False) for op in (_raw.IsInf, _raw.IsNan))
+isinf, isnan = _test(_raw.IsInf, tf.logical_or, False), _test(_raw.IsNan, tf.logical_or, False)
 
 
 def where(condition, x, y):

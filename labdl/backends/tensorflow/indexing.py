@@ -80,7 +80,7 @@ def _multiplied(x, places, updates):
     return x * tf.reshape(factors, shape)
 
 
-def _extreme(function):
+def _scattered_extreme(function):
     """TensorFlow passes over NaN."""
 
     def call(x, places, updates):
@@ -98,8 +98,8 @@ _SCATTER = {
     None: tf.tensor_scatter_nd_update,
     "add": tf.tensor_scatter_nd_add,
     "multiply": _multiplied,
-    "max": _extreme(tf.tensor_scatter_nd_max),
-    "min": _extreme(tf.tensor_scatter_nd_min),
+    "max": _scattered_extreme(tf.tensor_scatter_nd_max),
+    "min": _scattered_extreme(tf.tensor_scatter_nd_min),
 }
 
 

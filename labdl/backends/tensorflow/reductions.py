@@ -14,7 +14,7 @@ def _axes(x, axis):
     return list(range(x.shape.rank)) if axis is None else list(axis) if isinstance(axis, tuple) else axis
 
 
-def _wide(reduce):
+def _widely(reduce):
     """Half precision in float32: float16 sums stop growing at 2048, and means of many elements are NaN."""
 
     def call(x, *args, **options):
@@ -35,7 +35,7 @@ def _over(op):
     return layout.reduction(call)
 
 
-_sum, _prod, _mean = (_wide(_over(op)) for op in (_raw.Sum, _raw.Prod, _raw.Mean))
+_sum, _prod, _mean = _widely(_over(_raw.Sum)), _widely(_over(_raw.Prod)), _widely(_over(_raw.Mean))
 _max, _min, _any, _all = map(_over, (_raw.Max, _raw.Min, _raw.Any, _raw.All))
 
 
@@ -46,6 +46,7 @@ def _whole(x) -> bool:
 
 def _total(reduce):
     def call(x, axis=None, keepdims=False, *, dtype=None):
+        """TensorFlow keeps the dtype of integers, and has no digits left in long sums of float16."""
         if dtype is not None or _whole(x):
             x = tf.cast(x, dtype or tf.int64)
         return reduce(x, axis, keepdims)
@@ -70,6 +71,7 @@ max, min = _extreme(_max), _extreme(_min)
 
 def _truth(reduce):
     def call(x, axis=None, keepdims=False):
+        """TensorFlow takes bool only."""
         return reduce(x if x.dtype is tf.bool else tf.not_equal(x, tf.zeros((), x.dtype)), axis, keepdims)
 
     return call
@@ -101,10 +103,11 @@ argmax, argmin = _position(tf.argmax), _position(tf.argmin)
 
 
 def mean(x, axis=None, keepdims=False):
+    """TensorFlow cuts the fraction off for integers, and gives NaN for many elements of float16."""
     return _mean(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims)
 
 
-@_wide
+@_widely
 @layout.reduction
 def _var(x, axis, keepdims, correction):
     spread = tf.math.reduce_variance(x, _axes(x, axis), keepdims)
@@ -126,7 +129,7 @@ def std(x, axis=None, keepdims=False, correction=0):
     return tf.sqrt(var(x, axis, keepdims, correction))
 
 
-@_wide
+@_widely
 @layout.reduction
 def logsumexp(x, axis, keepdims):
     return tf.reduce_logsumexp(x, _axes(x, axis), keepdims)
