@@ -23,6 +23,7 @@ _PRECISE = ("float32", "float64", *COMPLEX)
 
 
 def matmul(x, y):
+    """MindSpore gives what lay in memory where the inner size is 0."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is float32 and y.dtype is float32:
         return _product(x, y)
     x, y = matched(x, y)
@@ -290,6 +291,7 @@ def _spectrum(kernel, into):
     """A transform; ``into`` gives the number and the dtype of the results, for what is empty."""
 
     def call(x, n=None, axis=-1, norm="backward"):
+        """MindSpore refuses empty tensors."""
         axis %= x.ndim
         if x.size:
             return kernel(x, n, axis, norm)

@@ -89,9 +89,8 @@ pow = pair(ops.pow, ALL_NUMBERS)
 
 
 def _with_infinities(kernel, beside_infinity):
-    """Quotients and remainders of fractions: the kernels give NaN where the divisor is infinite."""
-
     def call(x, y):
+        """MindSpore gives NaN where the divisor is infinite."""
         if not is_floating(x):
             return kernel(x, y)
         found = ops.where(ops.isinf(y), beside_infinity(x, y), kernel(x, y))
@@ -122,10 +121,9 @@ def _next(x, y):
 nextafter = pair(_of_one_shape(_next), FRACTIONS[1:], {}, numbers=False)
 
 
-def _extreme(kernel):
-    """The kernels give the second operand where one is NaN."""
-
+def _larger_or_smaller(kernel):
     def call(x, y):
+        """MindSpore gives the second operand where the first is NaN."""
         if not isinstance(y, Tensor):
             return kernel(y, x)
         if not x.size or not y.size:
@@ -136,7 +134,7 @@ def _extreme(kernel):
     return pair(call, ALL_REALS)
 
 
-maximum, minimum = _extreme(ops.maximum), _extreme(ops.minimum)
+maximum, minimum = map(_larger_or_smaller, (ops.maximum, ops.minimum))
 negative = through(ops.neg, ALL_NUMBERS)
 square = through(lambda x: _product(x, x) if is_complex(x) else ops.square(x), ALL_NUMBERS)
 
@@ -170,9 +168,8 @@ _BOUNDS = {int, float, type(None)}
 
 
 def _whole(function):
-    """Rounding leaves integers as they are, which have no kernel."""
-
     def call(x):
+        """MindSpore has no kernel for integers, which stay as they are."""
         return function(x) if is_floating(x) else x
 
     return through(call, ALL_REALS)

@@ -80,7 +80,7 @@ def _from_polar(size, angle):
     return P.Complex()(size * ops.cos(angle), size * ops.sin(angle))
 
 
-def _extreme(reduce):
+def _keeping_nan(reduce):
     """The kernels pass over NaN."""
     write = _WRITERS[reduce]
 
@@ -118,7 +118,7 @@ def _multiplied(x, at, values):
     return ops.tensor_scatter_add(product + of_x, at, of_values)
 
 
-_JOINED = {"max": _extreme("max"), "min": _extreme("min"), "multiply": _multiplied}
+_JOINED = {"max": _keeping_nan("max"), "min": _keeping_nan("min"), "multiply": _multiplied}
 
 
 _SMALL = {"bool": ("int32", "bool")} | HALF

@@ -123,6 +123,7 @@ def pair(function, own, wider=HALF, *, numbers=True, parts=None):
     scalars = (int, float) if numbers else ()
 
     def call(x, y):
+        """MindSpore promotes by rules of its own."""
         if isinstance(x, Tensor):
             kind = x.dtype
             if isinstance(y, Tensor):

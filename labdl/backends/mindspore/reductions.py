@@ -32,17 +32,18 @@ _reduce_any, _reduce_all, _gather_along = P.ReduceAny(), P.ReduceAll(), P.Gather
 
 
 def _over(kernel, own, wider, empty=None):
-    """A reduction over any axes; of an empty tensor, for which kernels give what lay in memory, ``empty``."""
+    """A reduction over any axes; of an empty tensor it is ``empty``."""
     function = through(kernel, own, wider)
 
-    def call(x, axis=None, keepdims=False, *, dtype=None):
+    def call(x, axis=None, keepdims=False, *, dtype=None, **options):
+        """MindSpore gives what lay in memory for empty tensors."""
         x = x if dtype is None else x.astype(native_dtype(dtype))
         shape = x.shape
         axes = normal_axes(axis, len(shape))
         if not axes:  # which MindSpore takes for all of them
-            return function(x.reshape(*shape, 1), (len(shape),), False)
+            return function(x.reshape(*shape, 1), (len(shape),), False, **options)
         if 0 not in shape:
-            return function(x, axes, keepdims)
+            return function(x, axes, keepdims, **options)
         left = tuple(1 if a in axes else n for a, n in enumerate(shape) if keepdims or a not in axes)
         if empty is None and 0 not in left:
             raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
@@ -52,15 +53,16 @@ def _over(kernel, own, wider, empty=None):
     return call
 
 
-def _extreme(kernel):
+def _largest_or_smallest(kernel):
     def call(x, axes, keepdims):
+        """MindSpore passes over NaN, and gives what lay in memory for empty tensors."""
         found = kernel(x, axes, keepdims)
         if not is_floating(x):
             return found
-        missing = P.ReduceAny(keepdims)(ops.not_equal(x, x), axes)  # the kernels pass over NaN
+        missing = P.ReduceAny(keepdims)(ops.not_equal(x, x), axes)
         return ops.where(missing, as_tensor(math.nan, x.dtype), found)
 
-    return call
+    return _over(call, ALL_REALS, {"bool": ("uint8", "bool"), **HALF})
 
 
 def _average(x, axes, keepdims):
@@ -69,9 +71,8 @@ def _average(x, axes, keepdims):
     return ops.mean(x, axes, keepdims)
 
 
-_BOOL = {"bool": ("uint8", "bool"), **HALF}
 sum, mean = _over(mint.sum, _WIDE, _COUNTED, 0), _over(_average, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
-max, min = _over(_extreme(ops.amax), ALL_REALS, _BOOL), _over(_extreme(ops.amin), ALL_REALS, _BOOL)
+max, min = map(_largest_or_smallest, (ops.amax, ops.amin))
 
 
 def _one_by_one(kernel):
@@ -97,8 +98,6 @@ any, all = _truths(P.ReduceAny, False), _truths(P.ReduceAll, True)
 
 
 def _position(kernel):
-    """The kernels pass over NaN, which is the extreme wherever it stands."""
-
     def find(x, axis):
         found = kernel(x, axis)
         if not is_floating(x):
@@ -110,6 +109,7 @@ def _position(kernel):
     find = through(find, ALL_REALS, {"bool": ("uint8", None), "bfloat16": ("float32", None)})
 
     def call(x, axis=None, keepdims=False):
+        """MindSpore passes over NaN, which is the extreme wherever it stands."""
         shape = x.shape
         if 0 in shape and (axis is None or shape[axis] == 0):
             raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
@@ -131,30 +131,29 @@ argmax = _position(lambda x, axis: P.Argmax(axis)(x))
 argmin = _position(lambda x, axis: P.ArgMinWithValue(axis)(x)[0])
 
 
-def _squares(x, axes, keepdims, correction):
+def _squares(x, axes, keepdims, correction=0):
     apart = x - ops.mean(x, axes, True)
     count = math.prod(x.shape[a] for a in axes) - correction
     return mint.sum(apart * apart, axes, keepdims) / as_tensor(builtins.max(count, 0), x.dtype)
 
 
-def var(x, axis=None, keepdims=False, correction=0):
-    def squares(x, axes, keepdims):
-        return _squares(x, axes, keepdims, correction)
+_var = _over(_squares, FRACTIONS[1:], _MEANS, math.nan)
+_std = _over(lambda *args, **options: ops.sqrt(_squares(*args, **options)), FRACTIONS[1:], _MEANS, math.nan)
 
-    return _over(squares, FRACTIONS[1:], _MEANS, math.nan)(x, axis, keepdims)
+
+def var(x, axis=None, keepdims=False, correction=0):
+    return _var(x, axis, keepdims, correction=correction)
 
 
 def std(x, axis=None, keepdims=False, correction=0):
-    def roots(x, axes, keepdims):
-        return ops.sqrt(_squares(x, axes, keepdims, correction))
-
-    return _over(roots, FRACTIONS[1:], _MEANS, math.nan)(x, axis, keepdims)
+    return _std(x, axis, keepdims, correction=correction)
 
 
 def _running(kernel, own, wider, start):
     function = through(kernel, own, wider)
 
     def call(x, axis=None, *, dtype=None, include_initial=False):
+        """MindSpore refuses empty tensors."""
         axis = normal_axes(axis or 0, x.ndim)[0]
         x = x if dtype is None else x.astype(native_dtype(dtype))
         shape = x.shape
@@ -173,9 +172,8 @@ logcumsumexp = _running(ops.logcumsumexp, FRACTIONS, HALF, 0)
 
 
 def _running_extreme(kernel):
-    """The kernels have no gradients: their positions are looked up."""
-
     def call(x, axis):
+        """MindSpore's has no gradient: the elements at its positions are looked up."""
         places = kernel(ops.stop_gradient(x), axis)[1]
         return _gather_along(x, axis, places.astype(mindspore.int64))
 

@@ -36,12 +36,14 @@ def _order(x, axis, descending):
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
+    """MindSpore does not know where to put NaN."""
     if not x.size:
         return x.copy()
     return _along(x, _order(x, axis, descending), axis)
 
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
+    """MindSpore does not know where to put NaN."""
     return _order(x, axis, descending) if x.size else ops.zeros(x.shape, _int64)
 
 

@@ -79,7 +79,7 @@ def _whole(kernel):
 
 
 floor, ceil, trunc = map(_whole, (_C_ops.floor, _C_ops.ceil, _C_ops.trunc))
-reciprocal, sqrt, expm1 = map(fractions, (_C_ops.reciprocal, _C_ops.sqrt, _C_ops.expm1))
+reciprocal, expm1 = fractions(_C_ops.reciprocal), fractions(_C_ops.expm1)
 log, log1p, log2, log10 = map(fractions, (_C_ops.log, _C_ops.log1p, _C_ops.log2, _C_ops.log10))
 sin, cos, tan = map(fractions, (_C_ops.sin, _C_ops.cos, _C_ops.tan))
 asin, acos, atan = map(fractions, (_C_ops.asin, _C_ops.acos, _C_ops.atan))
@@ -99,6 +99,13 @@ def exp(x):
     return _C_ops.complex(
         _C_ops.multiply(size, _C_ops.cos(angle)), where(still, zero, _C_ops.multiply(size, _C_ops.sin(angle)))
     )
+
+
+@fractions
+def sqrt(x):
+    """Paddle's vectorised square root of infinity is NaN in float32."""
+    root = _C_ops.sqrt(x)
+    return _C_ops.where(_C_ops.equal(x, filled([], math.inf, FLOAT32)), x, root) if x.dtype is FLOAT32 else root
 
 
 @functools.partial(fractions, straight=_C_ops.rsqrt)
@@ -209,7 +216,8 @@ def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
     first = _C_ops.greater_equal(x, y)
     high, low = where(first, x, y), where(first, y, x)
-    gap = where(_C_ops.equal(low, high), filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
+    same = _C_ops.logical_and(_C_ops.isinf(high), _C_ops.equal(low, high))
+    gap = where(same, filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
     return _C_ops.add(high, _C_ops.log1p(_C_ops.exp(gap)))
 
 
@@ -219,7 +227,9 @@ def _hypot(x, y):
     plain = _C_ops.logical_or(_C_ops.equal(high, filled([], 0.0, x.dtype)), _C_ops.isinf(high))
     one = filled([], 1.0, x.dtype)
     ratio = _C_ops.divide(where(plain, filled([], 0.0, x.dtype), low), where(plain, one, high))
-    return _C_ops.multiply(high, _C_ops.sqrt(_C_ops.add(one, _C_ops.square(ratio))))
+    result = _C_ops.multiply(high, _C_ops.sqrt(_C_ops.add(one, _C_ops.square(ratio))))
+    endless = _C_ops.logical_or(_C_ops.isinf(x), _C_ops.isinf(y))
+    return where(endless, filled([], math.inf, x.dtype), result)
 
 
 def hypot(x, y):

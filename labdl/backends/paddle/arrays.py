@@ -212,7 +212,7 @@ def _on_diagonal(x, offset):
 
 
 def diag(x, *, offset=0):
-    """Paddle's diag_embed knows few dtypes, and gives no gradient of some of them."""
+    """Paddle's diag_embed knows few dtypes on the CPU."""
     return _on_diagonal(x, offset)
 
 

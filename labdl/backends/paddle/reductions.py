@@ -7,7 +7,7 @@ import math
 import paddle
 from paddle import _C_ops
 
-from labdl.backends.paddle.arithmetic import isnan, where
+from labdl.backends.paddle.arithmetic import isnan, sqrt, where
 from labdl.backends.paddle.operands import (
     BOOL,
     FLOAT32,
@@ -151,7 +151,7 @@ def _variance(x, axis, keepdims, correction):
 
 
 var = _spread(_variance)
-std = _spread(lambda *args: _C_ops.sqrt(_variance(*args)))
+std = _spread(lambda *args: sqrt(_variance(*args)))
 
 
 @functools.partial(widened, table=FRACTIONS)
@@ -232,8 +232,7 @@ cumulative_max, cumulative_min = map(_extreme_so_far, (_C_ops.cummax, _C_ops.cum
 def _log_sums(x, axis):
     result = _C_ops.logcumsumexp(x, axis, False, False, False)
     top = _C_ops.cummax(x, axis, INT64)[0]
-    plain = _C_ops.logical_or(_C_ops.isnan(top), _C_ops.equal(top, filled([], -math.inf, x.dtype)))
-    return where(plain, top, result)
+    return where(_C_ops.isfinite(top), result, top)
 
 
 def logcumsumexp(x, axis=None):

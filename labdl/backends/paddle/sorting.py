@@ -140,19 +140,19 @@ def nonzero(x):
 
 
 def isin(x1, x2, *, invert=False):
-    """Paddle knows few dtypes, and loops over elements in some of its ways."""
+    """Paddle knows few dtypes."""
     x1, x2 = matched(x1, x2)
     if 0 in x2.shape or 0 in x1.shape:
         return filled(x1.shape, invert, BOOL)
     kind = WIDER.get(x1.dtype, x1.dtype)
     x1, known = in_dtype(x1, kind), _C_ops.argsort(_C_ops.reshape(in_dtype(x2, kind), [-1]), 0, False, True)[0]
-    place = _C_ops.minimum(_C_ops.searchsorted(known, x1, False, False), filled([], known.shape[0] - 1, INT64))
+    place = _C_ops.minimum(searchsorted(known, x1), filled([], known.shape[0] - 1, INT64))
     met = _C_ops.reshape(_C_ops.gather(known, _C_ops.reshape(place, [-1]), 0), x1.shape)
     return (_C_ops.not_equal if invert else _C_ops.equal)(met, x1)
 
 
 def bincount(x, weights=None, *, minlength=0):
-    """Paddle takes int32 and int64, and counts half-precision weights in no dtype."""
+    """Paddle takes int32 and int64 only, and no weights of half precision."""
     x = cast(x, INT64)
     if weights is None:
         return _C_ops.bincount(x, None, minlength)

@@ -67,7 +67,7 @@ def _convolve(x, border, kernel, strides, dilations, groups):
         if rank == 2 and kernel.shape[-2] == 1 and len(set(strides)) == 1 and not dilated:
             # gradients in half the time of the grouped kernel's
             kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, kernel.shape[-1] // groups))
-            return tf.nn.depthwise_conv2d(x, kernel, (1, *strides, 1), border)
+            return tf.raw_ops.DepthwiseConv2dNative(input=x, filter=kernel, strides=(1, *strides, 1), padding=border)
         if rank == 3 or not _grouped_gradients(x.dtype):
             parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1), strict=True)
             return tf.concat([_convolve(a, border, k, strides, dilations, 1) for a, k in parts], -1)

@@ -68,14 +68,12 @@ def _widened(pairs, over):
 
 
 def _largest(x, window, strides, dilations, pairs, over):
+    """The kernels pass over NaN, and make the lowest number of a window of minus infinities."""
     rank, dtype = len(window), x.dtype
     x, border = padded(x, _widened(pairs, over), rank, -math.inf if max(dilations) > 1 else dtype.min)
     if max(dilations) > 1:
         return _dilated(x, window, strides, dilations)
-    y = _MAX_POOL[rank](dtype)(x, window, strides, border)
-    # the kernels pass over NaN: the mean of a window shows it
-    lost = tf.math.is_nan(tf.stop_gradient(_AVG_POOL[rank](dtype)(x, window, strides, border)))
-    return tf.where(lost, tf.constant(math.nan, dtype), y)
+    return _MAX_POOL[rank](dtype)(x, window, strides, border)
 
 
 def _dilated(x, window, strides, dilations):
