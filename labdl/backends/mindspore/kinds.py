@@ -119,7 +119,7 @@ def pair(function, own, wider=HALF, *, numbers=True, parts=None):
 
     ``numbers``: whether its kernel takes a Python number beside float32.
     """
-    direct, detours = identities(own), _detours(wider)
+    direct, detours = identities(own) - (_COMPLEX if parts else frozenset()), _detours(wider)
     scalars = (int, float) if numbers else ()
 
     def call(x, y):

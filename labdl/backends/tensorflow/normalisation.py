@@ -7,6 +7,7 @@ from labdl.backends.tensorflow.promotion import HALVES
 
 
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
+    """TensorFlow's fused kernel knows four axes with the channels last, and no float64."""
     rank = x.shape.rank
     axis %= rank
     settings = scale, offset, mean, variance, training, momentum, epsilon

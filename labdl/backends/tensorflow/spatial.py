@@ -19,6 +19,7 @@ def spatial(rank, compute):
     """``compute`` on (N, ..., C) with at least two spatial axes, whatever the logical layout."""
 
     def call(x, *args, data_format="channels_first", **kwargs):
+        """TensorFlow's CPU kernels take channels last, and pad as "same" or not at all."""
         if x.shape.rank != rank + 2:  # oneDNN does not look, and aborts the process
             raise ValueError(f"{rank + 2} axes wanted, received shape {x.shape}")
         first = data_format == "channels_first"
