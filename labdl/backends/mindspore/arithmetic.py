@@ -41,15 +41,7 @@ _REAL_KINDS = {id(mindspore.complex64): mindspore.float32, id(mindspore.complex1
 _real, _imag = _part(P.Real()), _part(P.Imag())
 
 
-# -- arithmetic: of complex numbers by their parts, for most complex kernels have no gradients
-
-
-def _sum(x, y):
-    return _complex(_real(x) + _real(y), _imag(x) + _imag(y))
-
-
-def _difference(x, y):
-    return _complex(_real(x) - _real(y), _imag(x) - _imag(y))
+# -- arithmetic: products and quotients of complex numbers by their parts, for those kernels have no gradients
 
 
 def _product(x, y):
@@ -67,8 +59,8 @@ def _of_one_shape(kernel):
     return call
 
 
-add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")}, parts=_sum)
-subtract = pair(ops.sub, ALL_NUMBERS, parts=_difference)
+add = pair(ops.add, ALL_NUMBERS, {**HALF, "bool": ("int32", "bool")})
+subtract = pair(ops.sub, ALL_NUMBERS)
 multiply = pair(ops.mul, ALL, parts=_product)
 
 
