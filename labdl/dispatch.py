@@ -23,13 +23,21 @@ _portable = False
 
 
 def owner_of_type(kind: type):
-    """The backend (or interpreter, such as shape inference) that computes with this type, or None."""
+    """The backend (or interpreter, such as shape inference) that computes with this type, or None.
+
+    A framework's tensor may come before LabDL was asked for that framework: then its backend is loaded now.
+    """
     owner = _owners.get(kind)
     if owner is None:
         for base in kind.__mro__[1:]:
             if base in _owners:
                 owner = _owners[kind] = _owners[base]
                 break
+        else:
+            home = kind.__module__.partition(".")[0]
+            if home in NAMES and home not in _loaded:
+                load(home)
+                return owner_of_type(kind)
     return owner
 
 

@@ -161,16 +161,7 @@ class CustomOperator(Operator):
 
     # -- how it is found and run
 
-    def search(self, *args, **kwargs):
-        owner = dispatch.owner(*args, *kwargs.values())
-        interpret = getattr(owner, "implementation", None)
-        implementation = interpret(self) if interpret else self.on(owner)
-        if args and owner.name != "numpy" and dispatch.owner_of_type(type(args[0])) is owner:
-            self.implementations[type(args[0])] = implementation
-        return implementation(*args, **kwargs)
-
     def on(self, backend) -> Callable:
-        """The operator as a function of this backend's tensors."""
         if backend.name in self.own:
             return self.own[backend.name]
         if self.composite:

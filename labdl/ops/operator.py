@@ -91,12 +91,16 @@ def _samples_in(value) -> Iterator[Sample]:
             yield from _samples_in(v)
 
 
+def _leaves(value) -> Iterator:
+    for v in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(v, list | tuple):
+            yield from _leaves(v)
+        else:
+            yield v
+
+
 def _specs_in(value) -> Iterator[Spec]:
-    if isinstance(value, Spec):
-        yield value
-    elif isinstance(value, list | tuple):
-        for v in value:
-            yield from _specs_in(v)
+    return (v for v in _leaves(value) if isinstance(v, Spec))
 
 
 @dataclass
@@ -131,13 +135,33 @@ class Operator:
                     found.setdefault(name, set()).add("free" if sample.free else sample.dtype)
         return found
 
+    def on(self, backend) -> Callable:
+        """The operator as a function of this backend's tensors."""
+        return native_implementation(backend, self)
+
+    @functools.cached_property
+    def leader(self) -> Callable[[Sequence], Any] | None:
+        """How to find the tensor whose type chooses the implementation, None where it is simply the first argument."""
+        first = next((args[0] for args, _ in self.samples if args), None)
+        if isinstance(first, list):
+            return lambda args: args[0][0]  # concat([x, y])
+        return (lambda args: args[1]) if isinstance(first, str) else None  # einsum("ij->ji", x)
+
+    def _leading(self, args: Sequence) -> type:
+        """The type that the table is asked for, as `callable_of` does it."""
+        try:
+            return type(self.leader(args) if self.leader else args[0])
+        except (IndexError, KeyError, TypeError):
+            return type(None)
+
     def search(self, *args, **kwargs):
-        """Find the implementation for these arguments, remember it when the first argument alone decides, and run it."""
+        """Find the implementation for these arguments, remember it when the leading one alone decides, and run it."""
         owner = dispatch.owner(*args, *kwargs.values())
         interpret = getattr(owner, "implementation", None)
-        implementation = interpret(self) if interpret else native_implementation(owner, self)
-        if args and owner.name != "numpy" and dispatch.owner_of_type(type(args[0])) is owner:
-            self.implementations[type(args[0])] = implementation
+        implementation = interpret(self) if interpret else self.on(owner)
+        kind = self._leading(args)
+        if owner.name != "numpy" and dispatch.owner_of_type(kind) is owner:
+            self.implementations[kind] = implementation
         return implementation(*args, **kwargs)
 
     def operand_dtype(self, arguments: dict[str, Any]) -> str | None:
@@ -155,6 +179,7 @@ class Operator:
         """The Spec of the result, or a TypeError or ValueError in our words for what no backend takes."""
         args, kwargs = tuple(map(to_spec, args)), {k: to_spec(v) for k, v in kwargs.items()}
         arguments = self.signature.bind(*args, **kwargs).arguments
+        self._check_operands(arguments)
         common = self.operand_dtype(arguments)
         for name, value in arguments.items():
             roles = self.roles.get(name, set())
@@ -162,6 +187,20 @@ class Operator:
                 dtype = common if common and "free" in roles else spec.dtype
                 self._check_dtype(name, dtype, roles)
         return (self.rule or self.body)(*args, **kwargs)
+
+    def _check_operands(self, arguments: dict[str, Any]) -> None:
+        texts = any(s.dtype == "string" for value in arguments.values() for s in _specs_in(value))
+        for name, value in arguments.items():
+            if "free" not in self.roles.get(name, ()):
+                continue
+            for leaf in _leaves(value):
+                absent = leaf is None and (value is not None or self.signature.parameters[name].default is None)
+                if not (
+                    absent
+                    or isinstance(leaf, Spec | bool | int | float | complex | dict)
+                    or (texts and isinstance(leaf, str))
+                ):
+                    raise TypeError(f"{self.name} wants a tensor for {name}, received {leaf!r:.60}")
 
     def _check_dtype(self, parameter: str, dtype: str, roles: set[str]) -> None:
         if "free" in roles and dtype in self.takes:
@@ -178,7 +217,8 @@ class Operator:
 
         Neither the search for an implementation nor a check costs anything while all is well: both are made only here.
         """
-        if isinstance(error, IndexError | KeyError) and not (args and type(args[0]) in self.implementations):
+        kind = self._leading(args)
+        if kind not in self.implementations:
             try:
                 return self.search(*args, **kwargs)
             except Exception as found:
@@ -188,8 +228,8 @@ class Operator:
         try:
             owner = dispatch.owner(*args, *kwargs.values())
             if hasattr(owner, "implementation"):
-                if args and dispatch.owner_of_type(type(args[0])) not in (owner, None):
-                    return owner.implementation(self)(*args, **kwargs)  # the first argument alone did not decide
+                if dispatch.owner_of_type(kind) not in (owner, None):
+                    return owner.implementation(self)(*args, **kwargs)  # the leading argument alone did not decide
             else:
                 self.verify(args, kwargs)
         except (TypeError, ValueError) as clear:
@@ -239,7 +279,7 @@ def callable_of(entry: Operator) -> Callable:
     One function for each number of arguments that cannot be named: packing and unpacking any others costs more than
     the look-up. A type that is not in the table yet is one of the errors.
     """
-    table, recover = entry.implementations, entry.recover
+    table, recover, leader = entry.implementations, entry.recover, entry.leader
     parameters = entry.signature.parameters.values()
     positional = all(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in parameters)
 
@@ -264,7 +304,14 @@ def callable_of(entry: Operator) -> Callable:
             error = found
         return recover(error, args, kwargs)
 
-    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else any_number
+    def led(*args, **kwargs):
+        try:
+            return table[leader(args).__class__](*args, **kwargs)
+        except Exception as found:
+            error = found
+        return recover(error, args, kwargs)
+
+    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else led if leader else any_number
     functools.update_wrapper(call, entry.body)
     call.operator = entry  # type: ignore[attr-defined]
     return call

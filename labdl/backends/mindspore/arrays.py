@@ -5,7 +5,7 @@ import math
 
 import mindspore
 import numpy as np
-from mindspore import Parameter, Tensor, ops
+from mindspore import Parameter, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.kinds import ALL, as_tensor, broadcast, is_complex, matched, through
@@ -44,7 +44,7 @@ def squeeze(x, axis):
 
 
 def concat(xs, axis=0):
-    xs = _of_one_dtype(xs)
+    xs = matched(*xs)
     if axis is None:
         return ops.cat([x.reshape(-1) for x in xs], 0)
     axis = normal_axes(axis, xs[0].ndim)[0]
@@ -56,19 +56,13 @@ def concat(xs, axis=0):
 
 def stack(xs, axis=0):
     """MindSpore rejects a parameter beside a tensor."""
-    xs = _of_one_dtype(xs)
+    xs = matched(*xs)
     axis = normal_axes(axis, xs[0].ndim + 1)[0]
     if len({x.shape for x in xs}) > 1:
         raise ValueError(f"stack wants tensors of one shape, received {[x.shape for x in xs]}")
     if xs[0].dtype is mindspore.bfloat16 or builtins.any(isinstance(x, Parameter) for x in xs):
         return ops.cat([ops.expand_dims(x, axis) for x in xs], axis)
     return ops.stack(xs, axis)
-
-
-def _of_one_dtype(xs):
-    xs = tuple(xs)
-    kind = xs[0].dtype if isinstance(xs[0], Tensor) else None
-    return xs if kind and builtins.all(getattr(x, "dtype", None) is kind for x in xs) else tuple(matched(*xs))
 
 
 def split(x, sections, axis=0):

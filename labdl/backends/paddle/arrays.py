@@ -12,7 +12,6 @@ from labdl.backends.paddle.operands import (
     BOOL,
     HALF_ONLY,
     INT64,
-    TENSORS,
     as_tensor,
     cast,
     counted,
@@ -66,25 +65,13 @@ def squeeze(x, axis):
     return _C_ops.squeeze(x, axes) if axes else _C_ops.assign(x)
 
 
-def _alike(xs):
-    """Tensors of one dtype."""
-    xs = list(xs)
-    try:
-        kind = xs[0].dtype
-        if all(x.dtype is kind for x in xs) and isinstance(xs[0], TENSORS):
-            return xs
-    except (AttributeError, IndexError):
-        pass
-    return matched(*xs)
-
-
 def concat(xs, axis=0):
-    xs = _alike(xs)
+    xs = matched(*xs)
     return _C_ops.concat([_C_ops.reshape(x, [-1]) for x in xs], 0) if axis is None else _C_ops.concat(xs, axis)
 
 
 def stack(xs, axis=0):
-    return _C_ops.stack(_alike(xs), axis)
+    return _C_ops.stack(matched(*xs), axis)
 
 
 def split(x, sections, axis=0):

@@ -51,6 +51,9 @@ def as_tensor(value):
 
 def matched(*values):
     """Tensors of one dtype, as LabDL promotes: Paddle lets the number of axes decide, and takes numbers in few places."""
+    first = values[0]
+    if isinstance(first, TENSORS) and all(isinstance(v, TENSORS) and v.dtype == first.dtype for v in values):
+        return list(values)
     values = [paddle.to_tensor(v) if isinstance(v, np.ndarray | np.generic) else v for v in values]
     common = dtype(promote(*(dtype_name(v) if isinstance(v, TENSORS) else v for v in values)))
     return [in_dtype(v, common) if isinstance(v, TENSORS) else filled([], v, common) for v in values]
