@@ -35,4 +35,7 @@ def teach(namespace) -> None:
             if not hasattr(kind, name):
                 setattr(kind, name, value)
         kind.__array_namespace__ = lambda self, *, api_version=None: namespace
+    for kind, members in backend.array_members().items():
+        for name, value in members.items():
+            setattr(kind, name, value)
     infix.everywhere()

@@ -5,6 +5,7 @@ from labdl.backends.mindspore import runtime  # isort: skip  # first: it prepare
 import mindspore
 
 from labdl.backends.mindspore import operators
+from labdl.backends.mindspore.array_api import array_members
 from labdl.backends.mindspore.custom import host_function
 from labdl.backends.mindspore.random import *
 from labdl.backends.mindspore.runtime import *

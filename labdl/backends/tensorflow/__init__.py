@@ -29,6 +29,7 @@ tf = _import_quietly()
 
 # ruff: noqa: E402 - our own files import TensorFlow too, so it has to come first
 from labdl.backends.tensorflow import operators
+from labdl.backends.tensorflow.array_api import array_members
 from labdl.backends.tensorflow.custom import host_function
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.random import *

@@ -1,0 +1,16 @@
+"""What the Array API standard asks of TensorFlow's own types."""
+
+import numpy as np
+import tensorflow as tf
+
+_COMPARABLE = (tf.DType, str, int, type, np.dtype)
+_equal = tf.DType.__eq__
+
+
+def _same_dtype(self, other):
+    """Whether two dtypes are one; TensorFlow fails for most other objects."""
+    return isinstance(other, _COMPARABLE) and _equal(self, other)
+
+
+def array_members() -> dict[type, dict]:
+    return {tf.DType: {"__eq__": _same_dtype, "__ne__": lambda self, other: not _same_dtype(self, other)}}
