@@ -19,6 +19,35 @@ def _size(self):
     return None if None in sizes else math.prod(sizes)
 
 
+def shape_like(native: type) -> type:
+    """A class of tuples, as the standard wants sizes, that otherwise do what a framework's own class of sizes does."""
+
+    class Shape(tuple):
+        __slots__ = ()
+        __hash__ = tuple.__hash__
+
+        def __getattr__(self, name):
+            return getattr(native(self), name)
+
+        def __eq__(self, other):
+            return tuple.__eq__(self, other) if isinstance(other, tuple) else native(self) == other
+
+        def __ne__(self, other):
+            return not self == other
+
+        def __getitem__(self, key):
+            found = tuple.__getitem__(self, key)
+            return Shape(found) if isinstance(key, slice) else found
+
+        def __add__(self, other):
+            return Shape((*self, *other)) if isinstance(other, tuple | list) else native(self) + other
+
+        def __radd__(self, other):
+            return Shape((*other, *self)) if isinstance(other, tuple | list) else other + native(self)
+
+    return Shape
+
+
 def teach(namespace) -> None:
     """Give the framework's tensor types what they lack; what they have keeps its native meaning."""
     backend = namespace._backend
@@ -35,7 +64,7 @@ def teach(namespace) -> None:
             if not hasattr(kind, name):
                 setattr(kind, name, value)
         kind.__array_namespace__ = lambda self, *, api_version=None: namespace
-    for kind, members in backend.array_members().items():
+    for kind, members in backend.array_members(shape_like).items():
         for name, value in members.items():
             setattr(kind, name, value)
     infix.everywhere()

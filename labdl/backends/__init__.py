@@ -18,8 +18,9 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 - ``devices()``: the devices that are there, named "cpu", "cuda:0", "ascend:0", "mps", "xpu:0" whatever the framework calls
   them; ``current_device()`` and ``set_device(name)``: where ``tensor`` and ``variable`` make new ones (RuntimeError where
   it is too late to change); ``device_of(t)`` and ``to_device(t, name)``;
-- ``array_members()``: for each of its types, attributes that the Array API standard asks for and the framework lacks or
-  means differently; they are set when somebody asks for its array namespace;
+- ``array_members(shape_like)``: for each of its types, attributes that the Array API standard asks for and the framework
+  lacks or means differently; they are set when somebody asks for its array namespace. ``shape_like(list)`` makes a class of
+  tuples that do what lists do besides;
 - ``host_function(bind)``: for custom operators, ``native(options)``, a differentiable function of native tensors that calls
   the NumPy functions of ``bind(options)`` (see `labdl.ops.host.HostFunction`), eager and in the framework's compilers.
 """

@@ -28,7 +28,7 @@ COMPARISONS = {
     "eq": "equal",
     "ne": "not_equal",
 }
-UNARY = {"neg": "negative", "abs": "abs", "invert": "bitwise_invert"}
+UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
 
 
 class _Scope(threading.local):

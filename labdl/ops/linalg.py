@@ -205,7 +205,8 @@ def pinv(x, /, *, rtol=None):
     return matmul(multiply(_adjoint(vh), expand_dims(inverse, -2)), _adjoint(u))
 
 
-@operator(rules.matrix_rank, case(floats(2, 3, 2)), case(floats(2, 2, 3)), case(floats(2, 3, 3), rtol=0.5), takes=_PRECISE,
+@operator(rules.matrix_rank, case(floats(2, 3, 2)), case(floats(2, 2, 3)), case(floats(2, 3, 3), rtol=0.5),
+          case(floats(2, 3, 3), rtol=floats(2, low=0.1, high=0.9)), takes=_PRECISE,
           differentiable=False, composite=True)  # fmt: skip
 def matrix_rank(x, /, *, rtol=None):
     """The number of singular values above ``rtol`` times the largest; see `pinv`."""
@@ -216,6 +217,8 @@ def _counted(s, spec, rtol):
     """Which singular values do not count as 0."""
     if rtol is None:
         rtol = max(spec.shape[-2:]) * float(np.finfo(rules.real_of(spec.dtype)).eps)
+    elif not isinstance(rtol, float | int):
+        rtol = expand_dims(rtol, -1)  # one for each matrix
     return greater(s, multiply(getitem(s, (..., slice(0, 1))), rtol))
 
 

@@ -140,6 +140,11 @@ def _scalar(case):
     return each_sample(case, lambda s: replace(s, shape=()) if s.free else s)
 
 
+def _single(case):
+    """Every tensor of one element."""
+    return each_sample(case, lambda s: replace(s, shape=(1,) * len(s.shape)))
+
+
 def _broadcast(case, which: int):
     """One of the first two free tensors without its first axis, or with a first axis of size 1."""
     at = iter(range(99))
@@ -162,6 +167,7 @@ def _put(last: float, first: float | None = None):
 EDGES = {
     "empty": (lambda case: _resized(case, 0), None),
     "one": (lambda case: _resized(case, 1), None),
+    "single": (_single, None),
     "scalar": (_scalar, None),
     "left": (lambda case: _broadcast(case, 0), None),
     "right": (lambda case: _broadcast(case, 1), None),

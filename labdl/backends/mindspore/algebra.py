@@ -73,16 +73,28 @@ def _squared(function):
 # -- determinants and equations
 
 
+def _of_two(x):
+    """A matrix of one row with a row and a column of the identity's added, for kernels that want two."""
+    if x.shape[-1] > 1:
+        return x
+    ends = [
+        as_tensor(np.broadcast_to(row, (*x.shape[:-2], *np.shape(row))), x.dtype) for row in ([[0.0]], [[0.0, 1.0]])
+    ]
+    return ops.cat((ops.cat((x, ends[0]), -1), ends[1]), -2)
+
+
 @_squared
 def det(x):
-    return P.MatrixDeterminant()(x) if x.size else ops.ones(x.shape[:-2], x.dtype)
+    """MindSpore refuses matrices of one row."""
+    return P.MatrixDeterminant()(_of_two(x)) if x.size else ops.ones(x.shape[:-2], x.dtype)
 
 
 @_squared
 def slogdet(x):
+    """MindSpore refuses matrices of one row."""
     if not x.size:
         return ops.ones(x.shape[:-2], x.dtype), ops.zeros(x.shape[:-2], _real_kind(x))
-    sign, logarithm = P.LogMatrixDeterminant()(x)
+    sign, logarithm = P.LogMatrixDeterminant()(_of_two(x))
     return sign, _real(logarithm) if is_complex(x) else logarithm
 
 
@@ -92,7 +104,9 @@ def _real_kind(x):
 
 @_squared
 def inv(x):
-    return P.MatrixInverse()(x) if x.size else x.copy()
+    """MindSpore refuses matrices of one row."""
+    size = x.shape[-1]
+    return P.MatrixInverse()(_of_two(x))[..., :size, :size] if x.size else x.copy()
 
 
 def solve(x, y):
@@ -199,9 +213,13 @@ def _sizes(x):
 
 def _gaps(values):
     """1 / (w_j - w_i), and 0 where they are equal."""
-    gaps = ops.expand_dims(values, -2) - ops.expand_dims(values, -1)
-    same = ops.equal(gaps, 0)
-    return ops.where(same, ops.zeros_like(gaps), 1 / ops.where(same, ops.ones_like(gaps), gaps))
+    return _inverted(ops.expand_dims(values, -2) - ops.expand_dims(values, -1))
+
+
+def _inverted(x):
+    """1 / x, and 0 where that is not finite: it is a factor of what is zero."""
+    inverse = 1 / x
+    return ops.where(ops.isfinite(inverse), inverse, ops.zeros_like(x))
 
 
 @_squared
@@ -272,9 +290,7 @@ def svd(x, *, full_matrices=True):
     column = ops.expand_dims(s, -1)
     du = matmul(u, _scaled(_plus(_scaled(inner, row), _scaled(turned, column)), gaps))
     dv = matmul(v, _scaled(_plus(_scaled(inner, column), _scaled(turned, row)), gaps))
-    inverse = ops.where(
-        ops.equal(row, 0), ops.zeros_like(row), 1 / ops.where(ops.equal(row, 0), ops.ones_like(row), row)
-    )
+    inverse = _inverted(row)
     if rows > size:
         across = matmul(apart, v)
         du = _plus(du, _scaled(_minus(across, matmul(u, matmul(_adjoint(u), across))), inverse))
@@ -291,11 +307,13 @@ def _spectrum(kernel, into):
     """A transform; ``into`` gives the number and the dtype of the results, for what is empty."""
 
     def call(x, n=None, axis=-1, norm="backward"):
-        """MindSpore refuses empty tensors."""
+        """MindSpore refuses empty tensors, and crashes for a transform of no points."""
         axis %= x.ndim
+        size, kind = into(x, n, axis)
+        if size < 1 or (n is not None and n < 1):
+            raise ValueError("a transform wants at least one point")  # what is said is the rule's
         if x.size:
             return kernel(x, n, axis, norm)
-        size, kind = into(x, n, axis)
         return ops.zeros(tuple(size if a == axis else m for a, m in enumerate(x.shape)), kind)
 
     return call

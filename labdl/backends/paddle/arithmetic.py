@@ -23,6 +23,7 @@ from labdl.backends.paddle.operands import (
     matched,
     pair,
     refuse,
+    same,
     widened,
 )
 from labdl.backends.paddle.runtime import TENSORS
@@ -41,7 +42,7 @@ floor_divide, remainder = map(_REAL_NUMBERS, (_C_ops.floor_divide, _C_ops.remain
 maximum, minimum = map(_REAL_NUMBERS, (_C_ops.maximum, _C_ops.minimum))
 copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
 atan2 = _REAL_NUMBERS(lambda y, x: _C_ops.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
-equal, not_equal = map(_ANY, (_C_ops.equal, _C_ops.not_equal))
+equal, not_equal = _ANY(same), _ANY(lambda x, y: _C_ops.logical_not(same(x, y)))
 less, less_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.less_than, _C_ops.less_equal))
 greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.greater_than, _C_ops.greater_equal))
 logical_and, logical_or, logical_xor = map(_ANY, (_C_ops.logical_and, _C_ops.logical_or, _C_ops.logical_xor))
@@ -59,7 +60,7 @@ def divide(x, y):
     real, imag = _C_ops.real(x), _C_ops.imag(x)
     zero = filled([], 0, real.dtype)
     parts = _C_ops.complex(_C_ops.divide(real, zero), _C_ops.divide(imag, zero))
-    return where(_C_ops.equal(y, filled([], 0, y.dtype)), parts, _C_ops.divide(x, y))
+    return where(same(y, filled([], 0, y.dtype)), parts, _C_ops.divide(x, y))
 
 
 _NUMBER = functools.partial(each, refused=(BOOL,))
@@ -95,7 +96,7 @@ def exp(x):
         return _C_ops.exp(x)
     angle, zero = _C_ops.imag(x), filled([], 0.0, paddle.float64)
     size = _C_ops.exp(_C_ops.real(x))
-    still = _C_ops.equal(angle, zero)  # infinity times 0 would be NaN
+    still = same(angle, zero)  # infinity times 0 would be NaN
     return _C_ops.complex(
         _C_ops.multiply(size, _C_ops.cos(angle)), where(still, zero, _C_ops.multiply(size, _C_ops.sin(angle)))
     )
@@ -216,15 +217,15 @@ def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
     first = _C_ops.greater_equal(x, y)
     high, low = where(first, x, y), where(first, y, x)
-    same = _C_ops.logical_and(_C_ops.isinf(high), _C_ops.equal(low, high))
-    gap = where(same, filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
+    endless = _C_ops.logical_and(_C_ops.isinf(high), same(low, high))
+    gap = where(endless, filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
     return _C_ops.add(high, _C_ops.log1p(_C_ops.exp(gap)))
 
 
 @pair
 def _hypot(x, y):
     high, low = _C_ops.maximum(_C_ops.abs(x), _C_ops.abs(y)), _C_ops.minimum(_C_ops.abs(x), _C_ops.abs(y))
-    plain = _C_ops.logical_or(_C_ops.equal(high, filled([], 0.0, x.dtype)), _C_ops.isinf(high))
+    plain = _C_ops.logical_or(same(high, filled([], 0.0, x.dtype)), _C_ops.isinf(high))
     one = filled([], 1.0, x.dtype)
     ratio = _C_ops.divide(where(plain, filled([], 0.0, x.dtype), low), where(plain, one, high))
     result = _C_ops.multiply(high, _C_ops.sqrt(_C_ops.add(one, _C_ops.square(ratio))))

@@ -82,6 +82,8 @@ def _conv_transpose(rank):
                                                strict=True):  # fmt: skip
             if n >= 0 and (n - 1) * s + d * (k - 1) < before + after:
                 raise ValueError("nothing is left")  # what is said is the rule's
+        if x.shape[1 if data_format == "channels_first" else -1] != kernel.shape[0] or kernel.shape[0] % groups:
+            raise ValueError("the channels do not fit")  # Paddle divides by 0
         layout = FORMATS[data_format, plane]
         if rank == 1:
             at = 2 if data_format == "channels_first" else 1

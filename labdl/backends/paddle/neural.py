@@ -29,7 +29,15 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
     if scale.stop_gradient != offset.stop_gradient:  # neither would get a gradient
         scale, offset = thawed(scale), thawed(offset)
     count = x.size // x.shape[axis]
-    if not training or count == 1:
+    if training and count == 1:  # Paddle gives the value itself
+        flat = _C_ops.reshape(x, [-1]).detach()
+        _C_ops.assign_out_(
+            _C_ops.add(_C_ops.scale(mean, 1 - momentum, 0.0, True), _C_ops.scale(flat, momentum, 0.0, True)), mean
+        )
+        _C_ops.assign_out_(_C_ops.scale(variance, 1 - momentum, 0.0, True), variance)
+        x, training = _C_ops.subtract(x, x), False
+        mean, variance = _C_ops.scale(mean, 0.0, 0.0, True), _C_ops.scale(variance, 0.0, 0.0, True)
+    if not training:
         return F.batch_norm(x, mean, variance, scale, offset, training, 1 - momentum, epsilon, layout)
     # Paddle mixes in the biased variance; scaled before and after, it is the unbiased one
     moving = _C_ops.scale(variance, (count - 1) / count, 0.0, True)

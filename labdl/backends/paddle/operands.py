@@ -72,6 +72,16 @@ def is_complex(kind):
     return kind in COMPLEX
 
 
+def same(x, y):
+    """Which elements are equal: Paddle's own answer holds for all fractions less than 1e-15 apart."""
+    if is_complex(x.dtype):
+        parts = ((part(x), part(y)) for part in (_C_ops.real, _C_ops.imag))
+        return _C_ops.logical_and(*(same(*pair) for pair in parts))
+    if is_fraction(x.dtype):
+        return _C_ops.logical_and(_C_ops.less_equal(x, y), _C_ops.greater_equal(x, y))
+    return _C_ops.equal(x, y)
+
+
 def _wider(kind, x, table):
     """The dtype to compute in instead, None to stay: other devices have kernels for half precision."""
     wide = table.get(kind)

@@ -19,6 +19,7 @@ from labdl.backends.paddle.operands import (
     in_dtype,
     is_fraction,
     matched,
+    same,
     widened,
 )
 
@@ -91,7 +92,7 @@ def _unique(x):
     if not size:
         return values, order, _C_ops.reshape(order, x.shape), order
     one = filled([1], True, BOOL)
-    new = _C_ops.concat([one, _C_ops.not_equal(_part(values, 1, size), _part(values, 0, size - 1))], 0)
+    new = _C_ops.concat([one, _C_ops.logical_not(same(_part(values, 1, size), _part(values, 0, size - 1)))], 0)
     starts = _C_ops.reshape(_C_ops.nonzero(new), [-1])
     ends = _C_ops.concat([_part(starts, 1, starts.shape[0]), filled([1], size, INT64)], 0)
     number = _C_ops.scale(_C_ops.cumsum(cast(new, INT64), 0, False, False, False), 1.0, -1.0, True)
@@ -148,7 +149,8 @@ def isin(x1, x2, *, invert=False):
     x1, known = in_dtype(x1, kind), _C_ops.argsort(_C_ops.reshape(in_dtype(x2, kind), [-1]), 0, False, True)[0]
     place = _C_ops.minimum(searchsorted(known, x1), filled([], known.shape[0] - 1, INT64))
     met = _C_ops.reshape(_C_ops.gather(known, _C_ops.reshape(place, [-1]), 0), x1.shape)
-    return (_C_ops.not_equal if invert else _C_ops.equal)(met, x1)
+    found = same(met, x1)
+    return _C_ops.logical_not(found) if invert else found
 
 
 def bincount(x, weights=None, *, minlength=0):
@@ -174,16 +176,16 @@ def _histogram(x, bins, limits, density):
         if not wide.shape[0]:
             raise ValueError("histogram of no elements wants a range")
         low, high = _C_ops.amin(wide, [], False), _C_ops.amax(wide, [], False)
-        same = _C_ops.equal(low, high)
-        low = where(same, _C_ops.scale(low, 1.0, -0.5, True), low)
-        high = where(same, _C_ops.scale(high, 1.0, 0.5, True), high)
+        one = same(low, high)
+        low = where(one, _C_ops.scale(low, 1.0, -0.5, True), low)
+        high = where(one, _C_ops.scale(high, 1.0, 0.5, True), high)
     else:
         low, high = (filled([], v, wide.dtype) for v in limits)
     step = _C_ops.scale(_C_ops.subtract(high, low), 1 / bins, 0.0, True)
     edges = _C_ops.add(low, _C_ops.multiply(step, cast(counted(0, bins), wide.dtype)))
     edges = _C_ops.concat([edges, _C_ops.reshape(high, [1])], 0)
     place = _C_ops.scale(_C_ops.searchsorted(edges, wide, False, True), 1.0, -1.0, True)
-    place = where(_C_ops.equal(wide, high), filled([], bins - 1, INT64), place)
+    place = where(same(wide, high), filled([], bins - 1, INT64), place)
     inside = _C_ops.logical_and(_C_ops.greater_equal(place, filled([], 0, INT64)),
                                 _C_ops.less_than(place, filled([], bins, INT64)))  # fmt: skip
     place = where(inside, place, filled([], bins, INT64))  # what lies outside is counted behind the last one

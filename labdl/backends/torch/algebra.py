@@ -28,7 +28,9 @@ eigh, eig = torch.linalg.eigh, torch.linalg.eig
 def solve(x, y):
     """torch takes a matrix of right-hand sides for a batch of vectors where the sizes allow both."""
     x, y = matched(x, y)
-    return torch.linalg.solve(x, y[:, None])[..., 0] if y.ndim == 1 else torch.linalg.solve(x, y)
+    columns = y[:, None] if y.ndim == 1 else y
+    result = torch.linalg.solve(x, columns.reshape((1,) * (x.ndim - columns.ndim) + columns.shape))
+    return result[..., 0] if y.ndim == 1 else result
 
 
 def triangular_solve(x, y, *, upper=False, unit_diagonal=False):

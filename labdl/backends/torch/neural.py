@@ -33,8 +33,15 @@ def log_softmax(x, axis=-1):
 
 
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
+    """torch refuses one value for each channel in training: its deviation from the mean is 0, as is its variance."""
     if axis != 1:
         x = x.movedim(axis, 1)
+    if training and x.numel() == x.shape[1]:
+        with torch.no_grad():
+            mean.lerp_(x.detach().reshape(-1).to(mean.dtype), momentum)
+            variance.mul_(1 - momentum)
+        y = F.batch_norm(x - x, torch.zeros_like(mean), torch.zeros_like(variance), scale, offset, False, 0.0, epsilon)
+        return y if axis == 1 else y.movedim(1, axis)
     y = F.batch_norm(x, mean, variance, scale, offset, training, momentum, epsilon)
     return y if axis == 1 else y.movedim(1, axis)
 

@@ -92,7 +92,9 @@ def _avg_pool(rank, function):
                         count_include_pad=count_include_pad, data_format=data_format)  # fmt: skip
             return wide.to(x.dtype)
         x = _channels_first(x, data_format)
-        if isinstance(padding, int) or padding == "valid":
+        # with three axes torch refuses a window larger than the input without its border
+        narrow = rank == 3 and min(x.shape[2:]) < max(per_axis(kernel_size, rank, "kernel_size"))
+        if padding == "valid" or (isinstance(padding, int) and not narrow):
             y = function(x, kernel_size, stride, 0 if padding == "valid" else padding, ceil_mode, count_include_pad)
             return _channels_as(y, data_format)
         window = per_axis(kernel_size, rank, "kernel_size")
