@@ -17,7 +17,8 @@ from labdl.ops.operator import (
     values,
 )
 
-_COMPARED = (case(values(3, 4), values(3, 4)), case(floats(3, 1), floats(4)), case(floats(3), 0.5), case(1, values(5)))
+_COMPARED = (case(values(3, 4), values(3, 4)), case(floats(3, 1), floats(4)), case(floats(3), 0.5), case(1, values(5)),
+             case(floats(3, low=-1e-20, high=1e-20), 0.0))  # fmt: skip
 _BITS = (case(values(3, 4), values(3, 4)), case(values(3, 1, low=-9, high=9), values(4, low=-9, high=9)),
          case(values(5), 6), case(values(4, dtype="bool"), values(4, dtype="bool")))  # fmt: skip
 _SHIFTED = (case(values(3, 4), values(3, 4, high=3)), case(values(3, 1, low=-99, high=99), values(4, high=3)),

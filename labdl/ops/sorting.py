@@ -1,11 +1,17 @@
 """Sorting, searching, sets and counts (Python Array API standard; topk, isin, bincount and histogram as in PyTorch)."""
 
+from typing import Any
+
 import numpy as np
 
-from labdl.ops.array import stack
+from labdl.dispatch import spec_of
+from labdl.ops.array import astype, ones_like, reshape, roll, stack, take
+from labdl.ops.comparison import equal, logical_or, not_equal
+from labdl.ops.complex_numbers import imag, real
 from labdl.ops.operator import NUMBERS_AND_BOOL, REALS, REALS_AND_BOOL, case, floats, ints, operator, values
+from labdl.ops.reduction import cumulative_sum
 from labdl.ops.rules import sorting as shapes
-from labdl.spec import normal_axes
+from labdl.spec import COMPLEX, normal_axes
 
 _ORDERED = (*REALS_AND_BOOL, "string")
 _SORTED = (case(floats(3, 4)), case(floats(3, 4, 2), axis=1), case(floats(5), descending=True))
@@ -66,31 +72,46 @@ def kthvalue(x, k, axis=-1, *, keepdims=False):
     return found[last], positions[last]
 
 
-@operator(shapes.unique_values, *_REPEATED, takes=_ORDERED, differentiable=False)
-def unique_values(x, /):
-    """The different elements, sorted; each NaN is one of its own."""
-    return np.unique(x, equal_nan=False)
+_UNIQUE: dict[str, Any] = {"takes": (*_ORDERED, *COMPLEX), "differentiable": False, "composite": True}
 
 
-@operator(shapes.unique_counts, *_REPEATED, takes=_ORDERED, differentiable=False)
-def unique_counts(x, /):
-    """The different elements, sorted, and how often each occurs."""
-    return np.unique(x, return_counts=True, equal_nan=False)
-
-
-@operator(shapes.unique_inverse, *_REPEATED, takes=_ORDERED, differentiable=False)
-def unique_inverse(x, /):
-    """The different elements, sorted, and for each element of ``x`` its position among them."""
-    found, inverse = np.unique(x, return_inverse=True, equal_nan=False)
-    return found, inverse.reshape(x.shape)
-
-
-@operator(shapes.unique_all, *_REPEATED, takes=_ORDERED, differentiable=False)
+@operator(shapes.unique_all, *_REPEATED, **_UNIQUE)
 def unique_all(x, /):
     """The different elements, sorted; their first positions in the flattened tensor; for each element of ``x`` its
-    position among them; and how often each occurs."""
-    found, first, inverse, counts = np.unique(x, True, True, True, equal_nan=False)
-    return found, first, inverse.reshape(x.shape), counts
+    position among them; and how often each occurs. Complex numbers go by their real parts, then by the imaginary ones;
+    each NaN is one of its own."""
+    flat = reshape(x, (-1,))
+    keys = (real(flat), imag(flat)) if spec_of(x).dtype in COMPLEX else (flat,)
+    order = argsort(keys[-1])
+    for key in keys[:-1]:
+        order = take(order, argsort(take(key, order, axis=0)), axis=0)
+    new = equal(cumulative_sum(ones_like(order)), 1)  # the first, and each that differs from the one before
+    for key in keys:
+        key = take(key, order, axis=0)
+        new = logical_or(new, not_equal(key, roll(key, 1)))
+    number, starts = cumulative_sum(astype(new, "int64")) - 1, take(order, nonzero(new)[0], axis=0)
+    inverse = reshape(take(number, argsort(order), axis=0), x.shape)
+    return take(flat, starts, axis=0), starts, inverse, bincount(number)
+
+
+@operator(shapes.unique_values, *_REPEATED, **_UNIQUE)
+def unique_values(x, /):
+    """The different elements, sorted: see `unique_all`."""
+    return unique_all(x)[0]
+
+
+@operator(shapes.unique_counts, *_REPEATED, **_UNIQUE)
+def unique_counts(x, /):
+    """The different elements, sorted, and how often each occurs: see `unique_all`."""
+    found, _, _, counts = unique_all(x)
+    return found, counts
+
+
+@operator(shapes.unique_inverse, *_REPEATED, **_UNIQUE)
+def unique_inverse(x, /):
+    """The different elements, sorted, and for each element of ``x`` its position among them: see `unique_all`."""
+    found, _, inverse, _ = unique_all(x)
+    return found, inverse
 
 
 # a tensor of equal elements is a sorted one, whatever is drawn

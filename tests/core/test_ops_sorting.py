@@ -5,7 +5,7 @@ import pytest
 
 import labdl
 from labdl import ops
-from labdl.spec import REALS, Spec
+from labdl.spec import COMPLEX, REALS, Spec
 
 torch = pytest.importorskip("torch")
 NAN = np.nan
@@ -77,6 +77,14 @@ def test_sets_of_strings_and_of_nan():
     assert found.tolist() == ["be", "not", "or", "to"]
     assert counts.tolist() == [2, 1, 1, 2]
     np.testing.assert_array_equal(ops.unique_values(np.array([NAN, 1.0, NAN])), [1, NAN, NAN])
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_sets_of_complex_numbers(dtype):
+    x = np.array([[1 + 2j, 1 - 2j, 0, 1 + 2j], [-1j, 0, 1, 1 - 2j]], dtype)
+    found, first, inverse, counts = np.unique(x, True, True, True)
+    for ours, reference in zip(ops.unique_all(x), (found, first, inverse.reshape(x.shape), counts), strict=True):
+        np.testing.assert_array_equal(ours, reference)
 
 
 @pytest.mark.parametrize("dtype", REALS)

@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import as_tensor, is_floating, matched
+from labdl.backends.mindspore.kinds import as_tensor, is_complex, is_floating, matched
 from labdl.spec import normal_axes
 
 _int64, _float64 = mindspore.int64, mindspore.float64
@@ -80,6 +80,8 @@ def _sorted_runs(x):
 
 def unique_all(x):
     """MindSpore keeps the order in which elements come, and tells neither first positions nor counts."""
+    if is_complex(x):
+        return NotImplemented
     if not x.size:
         return x.reshape(-1), *(ops.zeros(shape, _int64) for shape in ((0,), x.shape, (0,)))
     wide = x.astype(mindspore.float32) if x.dtype is mindspore.bfloat16 else x
@@ -89,20 +91,6 @@ def unique_all(x):
     values, first = ops.masked_select(ordered, new), ops.masked_select(order, new)
     ends = ops.cat((ops.nonzero(new).reshape(-1), Tensor([x.size], _int64)))
     return values.astype(x.dtype), first, inverse, ends[1:] - ends[:-1]
-
-
-def unique_values(x):
-    return unique_all(x)[0]
-
-
-def unique_counts(x):
-    values, _, _, counts = unique_all(x)
-    return values, counts
-
-
-def unique_inverse(x):
-    values, _, inverse, _ = unique_all(x)
-    return values, inverse
 
 
 def searchsorted(x1, x2, *, side="left", sorter=None):

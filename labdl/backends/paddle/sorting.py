@@ -17,6 +17,7 @@ from labdl.backends.paddle.operands import (
     counted,
     filled,
     in_dtype,
+    is_complex,
     is_fraction,
     matched,
     same,
@@ -67,26 +68,10 @@ def _top(x, k, axis, largest):
     return _C_ops.topk(x, k, axis, largest, True)
 
 
-def unique_values(x):
-    return _unique(x)[0]
-
-
-def unique_counts(x):
-    values, _, _, counts = _unique(x)
-    return values, counts
-
-
-def unique_inverse(x):
-    values, _, inverse, _ = _unique(x)
-    return values, inverse
-
-
 def unique_all(x):
-    return _unique(x)
-
-
-def _unique(x):
     """paddle.unique reads memory that is not its own where there are several NaN: here from sorted elements."""
+    if is_complex(x.dtype):
+        return NotImplemented
     values, order = _order(_C_ops.reshape(x, [-1]), 0, False)
     values, size = in_dtype(values, x.dtype), order.shape[0]
     if not size:

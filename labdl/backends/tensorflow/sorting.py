@@ -88,26 +88,10 @@ def _inverse(x, order, kinds):
     return tf.reshape(tf.scatter_nd(order[:, None], kinds, tf.size(kinds, tf.int64)[None]), tf.shape(x))
 
 
-def unique_values(x):
-    """TensorFlow gives them in the order in which they come."""
-    found, _, new, _ = _groups(x)
-    return tf.boolean_mask(found, new)
-
-
-def unique_counts(x):
-    """TensorFlow gives them in the order in which they come."""
-    found, _, new, kinds = _groups(x)
-    return tf.boolean_mask(found, new), _counts(new, kinds)
-
-
-def unique_inverse(x):
-    """TensorFlow gives them in the order in which they come."""
-    found, order, new, kinds = _groups(x)
-    return tf.boolean_mask(found, new), _inverse(x, order, kinds)
-
-
 def unique_all(x):
     """TensorFlow gives them in the order in which they come."""
+    if x.dtype.is_complex:
+        return NotImplemented
     found, order, new, kinds = _groups(x)
     return (tf.boolean_mask(found, new), tf.boolean_mask(order, new), _inverse(x, order, kinds), _counts(new, kinds))
 

@@ -182,19 +182,13 @@ def topk(x, k, axis=-1, *, largest=True):
 
 
 def unique_values(x):
-    return torch.unique(x)
-
-
-def unique_counts(x):
-    return torch.unique(x, return_counts=True)
-
-
-def unique_inverse(x):
-    return torch.unique(x, return_inverse=True)
+    return NotImplemented if x.is_complex() else torch.unique(x)
 
 
 def unique_all(x):
     """torch gives no first positions."""
+    if x.is_complex():
+        return NotImplemented
     values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
     flat = inverse.reshape(-1)
     places = torch.arange(flat.numel(), device=x.device)
