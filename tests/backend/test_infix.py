@@ -37,6 +37,8 @@ def compare(expression, name, operands, backend):
     model = Infix(expression)
     model.__dict__["_ready"] = True  # there are no parameters to build
     tensors = [native(v, backend.name) if isinstance(v, np.ndarray) else v for v in operands]
+    # a framework takes NumPy's scalars for numbers; for NumPy they are tensors of no axes
+    operands = [v.item() if isinstance(v, np.generic) else v for v in operands]
     try:
         expected = getattr(ops, name)(*operands)
     except (TypeError, ValueError):
@@ -73,6 +75,13 @@ def test_a_number_on_either_side(short, dtype, number, backend):
     compare(python(short), METHODS[short], (values, number), backend)
     if short in infix.BINARY:
         compare(python(short), METHODS[short], (number, values), backend)
+
+
+@pytest.mark.parametrize("number", [np.float64(1.5), np.float32(1.5), np.int64(2)], ids=repr)
+@pytest.mark.parametrize("dtype", ["int32", "float16", "float32"])
+@pytest.mark.parametrize("short", ["add", "mul", "pow", "lt"])
+def test_a_number_of_numpy_is_a_python_number(short, dtype, number, backend):
+    compare(python(short), METHODS[short], (array(dtype, (2, 3), 0), number), backend)
 
 
 def test_outside_a_forward_native_code_keeps_its_meaning(backend):

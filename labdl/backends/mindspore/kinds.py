@@ -62,6 +62,7 @@ def matched(*values):
     first = values[0]
     if isinstance(first, Tensor) and all(isinstance(v, Tensor) and v.dtype is first.dtype for v in values):
         return list(values)
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
     values = [v if isinstance(v, bool | int | float | complex) else as_tensor(v) for v in values]
     common = dtype(promote(*(name_of(v) if isinstance(v, Tensor) else v for v in values)))
     return [as_tensor(v, common) for v in values]

@@ -54,7 +54,8 @@ def matched(*values):
     first = values[0]
     if isinstance(first, TENSORS) and all(isinstance(v, TENSORS) and v.dtype == first.dtype for v in values):
         return list(values)
-    values = [paddle.to_tensor(v) if isinstance(v, np.ndarray | np.generic) else v for v in values]
+    values = [v.item() if isinstance(v, np.generic) else paddle.to_tensor(v) if isinstance(v, np.ndarray) else v
+              for v in values]  # fmt: skip
     common = dtype(promote(*(dtype_name(v) if isinstance(v, TENSORS) else v for v in values)))
     return [in_dtype(v, common) if isinstance(v, TENSORS) else filled([], v, common) for v in values]
 

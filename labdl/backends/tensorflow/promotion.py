@@ -25,7 +25,8 @@ def number(value, kind):
 
 def matched(*values):
     """Tensors of one dtype, as LabDL promotes: TensorFlow does not, and gives the first operand's dtype to numbers."""
-    values = [v if isinstance(v, NUMBERS) else tf.convert_to_tensor(v) for v in values]
+    values = [v.item() if isinstance(v, np.generic) else v if isinstance(v, NUMBERS) else tf.convert_to_tensor(v)
+              for v in values]  # fmt: skip
     first = values[0]
     if isinstance(first, tf.Tensor) and not [v for v in values if isinstance(v, NUMBERS) or v.dtype is not first.dtype]:
         return values
