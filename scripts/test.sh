@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test, each backend in a process of its own. All stages run even when one fails; the exit status tells.
+# Every test, each backend in a process of its own, two at a time. All stages run even when one fails; the exit status tells.
 set -u
 failed=()
 stage() {
@@ -13,9 +13,21 @@ python="$BIN/python"
 stage check scripts/check.sh
 stage "front end" npm --prefix labextension test --silent
 stage library "$python" -m pytest tests/core tests/lab
+began=$SECONDS
+results=$(mktemp -d)
+backend() {
+  "$python" -m pytest tests/backend --backend "$1" >"$results/$1" 2>&1 || touch "$results/$1.failed"
+}
+export -f backend
+export python results
+printf '%s\n' $BACKENDS | xargs -P 2 -I{} bash -c 'backend {}'
 for backend in $BACKENDS; do
-  stage "backend $backend" "$python" -m pytest tests/backend --backend "$backend"
+  printf '\n== backend %s\n' "$backend"
+  cat "$results/$backend"
+  [ ! -e "$results/$backend.failed" ] || failed+=("backend $backend")
 done
+rm -r "$results"
+printf '== backends took %d s\n' $((SECONDS - began))
 stage "import orders" "$python" -m pytest tests/orders
 stage parity "$python" -m pytest tests/parity
 stage notebooks "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks

@@ -1,13 +1,24 @@
 """Products of matrices and tensors (Python Array API standard; cov and corrcoef as in NumPy and PyTorch)."""
 
 import builtins
+import math
 from string import ascii_letters
 
 import numpy as np
 
 from labdl.dispatch import spec_of
 from labdl.ops import rules
-from labdl.ops.array import astype, diagonal, expand_dims, matrix_transpose, moveaxis, reshape, roll, squeeze
+from labdl.ops.array import (
+    astype,
+    diagonal,
+    expand_dims,
+    matrix_transpose,
+    moveaxis,
+    permute_dims,
+    reshape,
+    roll,
+    squeeze,
+)
 from labdl.ops.complex_numbers import conj
 from labdl.ops.math import clip, divide, multiply, sqrt, subtract
 from labdl.ops.operator import NUMBERS, REALS, case, floats, operator
@@ -23,14 +34,77 @@ def matmul(x, y, /):
 
 @operator(rules.einsum, case("ij,jk->ik", floats(2, 3), floats(3, 4)), case("bhi,bhj->bij", floats(2, 3, 4), floats(2, 3, 5)),
           case("...ij,...jk->...ik", floats(2, 2, 3), floats(3, 2)), case("ij,jk", floats(2, 3), floats(3, 4)),
-          case("ii->i", floats(3, 3)), case("ij->", floats(2, 3)), takes=NUMBERS)  # fmt: skip
+          case("ii->i", floats(3, 3)), case("ij->", floats(2, 3)),
+          case("ab,bcb,cd->da", floats(2, 3), floats(3, 4, 3), floats(4, 2)),
+          case("...i,i...->...", floats(2, 1, 3), floats(3, 4)), takes=NUMBERS, composite=True)  # fmt: skip
 def einsum(equation, *operands):
     """Sum of products by the Einstein notation, the result's axes named after ``->``.
 
     ``...`` stands for any number of axes, which broadcast. Without ``->`` the result has those, then the letters that
-    stand once, in the order of the alphabet.
+    stand once, in the order of the alphabet. Operands are multiplied from left to right, each time as matrices, and a
+    letter is summed as soon as nothing later names it.
     """
-    return np.einsum(equation, *operands)
+    specs = [spec_of(x) for x in operands]
+    kind = rules.einsum(equation, *specs).dtype
+    terms, output = rules.einsum_terms(equation, [s.ndim for s in specs])
+    names, x = _once(terms[0], astype(operands[0], kind))
+    for at in range(1, len(terms)):
+        wanted = set(output).union(*terms[at + 1 :])
+        names, x = _joined(names, x, *_once(terms[at], astype(operands[at], kind)), wanted)
+    names, x = _summed(names, x, set(output))
+    return _ordered(x, names, output)
+
+
+def _once(names, x):
+    """The diagonal where a term names an axis twice; it becomes the last axis."""
+    names = list(names)
+    for name in dict.fromkeys(names):
+        while names.count(name) > 1:
+            first = names.index(name)
+            second = names.index(name, first + 1)
+            x = diagonal(x, axes=(first, second))
+            names = [c for a, c in enumerate(names) if a not in (first, second)] + [name]
+    return names, x
+
+
+def _summed(names, x, wanted):
+    axes = tuple(a for a, c in enumerate(names) if c not in wanted)
+    if not axes:
+        return names, x
+    return [c for c in names if c in wanted], sum(x, axes, dtype=spec_of(x).dtype)
+
+
+def _ordered(x, names, order):
+    return x if list(names) == list(order) else permute_dims(x, tuple(map(list(names).index, order)))
+
+
+def _joined(left, x, right, y, wanted):
+    """One batched matrix product: axes of both that stay, of x alone, of both that are summed, of y alone."""
+    left, x = _summed(left, x, wanted | set(right))
+    right, y = _summed(right, y, wanted | set(left))
+    left, x = _unstretched(left, x, right, y)
+    right, y = _unstretched(right, y, left, x)
+    batch = [c for c in left if c in right and c in wanted]
+    inner = [c for c in left if c in right and c not in wanted]
+    rows, columns = [c for c in left if c not in right], [c for c in right if c not in left]
+    size = dict(zip(left, x.shape, strict=True)) | dict(zip(right, y.shape, strict=True))
+
+    def sizes(*groups):
+        return [size[c] for group in groups for c in group]
+
+    def matrices(tensor, names, first, second):
+        shape = (*sizes(batch), math.prod(sizes(first)), math.prod(sizes(second)))
+        return reshape(_ordered(tensor, names, batch + first + second), shape)
+
+    product = matmul(matrices(x, left, rows, inner), matrices(y, right, inner, columns))
+    return batch + rows + columns, reshape(product, tuple(sizes(batch, rows, columns)))
+
+
+def _unstretched(names, x, others, y):
+    """Without the axes of size 1 that ``...`` spreads to the other operand's."""
+    size = dict(zip(others, y.shape, strict=True))
+    axes = tuple(a for a, c in enumerate(names) if c[0] == "." and x.shape[a] == 1 and size.get(c, 1) != 1)
+    return ([c for a, c in enumerate(names) if a not in axes], squeeze(x, axes)) if axes else (names, x)
 
 
 @operator(rules.tensordot, case(floats(2, 3, 4), floats(3, 4, 2)), case(floats(2, 3), floats(3, 4), axes=1),

@@ -5,7 +5,6 @@ from labdl.backends.mindspore.algebra import *
 from labdl.backends.mindspore.arithmetic import *
 from labdl.backends.mindspore.arrays import *
 from labdl.backends.mindspore.convolution import *
-from labdl.backends.mindspore.einsum import *
 from labdl.backends.mindspore.elementary import *
 from labdl.backends.mindspore.indexing import *
 from labdl.backends.mindspore.losses import *

@@ -24,7 +24,7 @@ namespaces = (paddle, paddle.nn.functional)
 # kernels that take, in silence, dtypes that make no sense for them: checked before
 lenient = frozenset((
     "var", "std", "quantile", "cumulative_max", "cumulative_min", "topk", "searchsorted", "histogram", "real", "conj",
-    "einsum", "scatter_nd",
+    "scatter_nd",
 ))  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from labdl.backends.paddle.algebra import *
 from labdl.backends.paddle.arithmetic import *
 from labdl.backends.paddle.arrays import *
 from labdl.backends.paddle.convolution import *
-from labdl.backends.paddle.einsum import *
 from labdl.backends.paddle.indexing import *
 from labdl.backends.paddle.losses import *
 from labdl.backends.paddle.neural import *
