@@ -21,7 +21,7 @@ _COMPARED = (case(values(3, 4), values(3, 4)), case(floats(3, 1), floats(4)), ca
              case(floats(3, low=-1e-20, high=1e-20), 0.0))  # fmt: skip
 _BITS = (case(values(3, 4), values(3, 4)), case(values(3, 1, low=-9, high=9), values(4, low=-9, high=9)),
          case(values(5), 6), case(values(4, dtype="bool"), values(4, dtype="bool")))  # fmt: skip
-_SHIFTED = (case(values(3, 4), values(3, 4, high=3)), case(values(3, 1, low=-99, high=99), values(4, high=3)),
+_SHIFTED = (case(values(3, 4), values(3, 4, high=11)), case(values(3, 1, low=-99, high=99), values(4, high=3)),
             case(values(5), 2))  # fmt: skip
 _TRUTHS = (case(values(3, 4, dtype="bool"), values(3, 4, dtype="bool")),
            case(values(3, 1, dtype="bool"), values(4, dtype="bool")), case(values(3, dtype="bool"), True))  # fmt: skip

@@ -28,11 +28,12 @@ _AXES = (
     case(floats(2, 3), axis=-1, keepdims=True),
 )
 _ONE_AXIS = (case(floats(2, 3)), case(floats(2, 3, 4), axis=1), case(floats(2, 3), axis=-1, keepdims=True))
-_SUMS = (*_AXES, case(floats(2, 3), axis=0, dtype="float64"))
+_SUMS = (*_AXES, case(floats(2, 3), axis=0, dtype="float64"), case(values(2, 3), axis=0, dtype="int16"))
 _TRUTHS = (case(values(2, 3, dtype="bool")), case(values(2, 3, dtype="bool"), axis=1),
            case(values(2, 3, 2, dtype="bool"), axis=(0, -1), keepdims=True), case(values(2, 3, high=1), axis=-1))  # fmt: skip
 _RUNNING = (case(floats(2, 3), axis=1), case(floats(2, 3, 4), axis=-2), case(floats(4)))
-_RUNNING_SUMS = (*_RUNNING, case(floats(2, 3), axis=0, include_initial=True), case(floats(4), dtype="float64"))
+_RUNNING_SUMS = (*_RUNNING, case(floats(2, 3), axis=0, include_initial=True), case(floats(4), dtype="float64"),
+                 case(values(4), dtype="int16"))  # fmt: skip
 _WIDE = {"float16": "float32", "bfloat16": "float32"}
 
 

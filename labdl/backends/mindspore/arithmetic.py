@@ -100,7 +100,7 @@ floor_divide = _with_infinities(ops.floor_divide, lambda x, y: ops.neg(_apart(x,
 remainder = _with_infinities(_floor_mod, lambda x, y: ops.where(_apart(x, y), y, x + ops.zeros_like(y)))
 fmod = _with_infinities(ops.fmod, lambda x, y: x + ops.zeros_like(y))
 gcd = pair(ops.gcd, ("int16", "int32", "int64"), {n: ("int32", n) for n in ("int8", "uint8")}, numbers=False)
-copysign = pair(_of_one_shape(ops.copysign), FRACTIONS, numbers=False)
+copysign = pair(lambda x, y: ops.where(_has_sign(y), -ops.abs(x), ops.abs(x)), FRACTIONS, numbers=False)
 
 
 def _next(x, y):
@@ -208,8 +208,19 @@ def _bits(function):
 
 
 bitwise_and, bitwise_or, bitwise_xor = map(_bits, (ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor))
-bitwise_left_shift = pair(ops.bitwise_left_shift, INTEGERS, {}, numbers=False)
-bitwise_right_shift = pair(ops.bitwise_right_shift, INTEGERS, {}, numbers=False)
+
+
+def _shifted(kernel, beyond):
+    def call(x, y):
+        """MindSpore shifts by the rest of division by the number of bits."""
+        bits = 8 * np.dtype(mindspore.dtype_to_nptype(x.dtype)).itemsize
+        return ops.where(ops.less(y, as_tensor(bits, x.dtype)), kernel(x, y), beyond(x))
+
+    return pair(call, INTEGERS, {}, numbers=False)
+
+
+bitwise_left_shift = _shifted(ops.bitwise_left_shift, ops.zeros_like)
+bitwise_right_shift = _shifted(ops.bitwise_right_shift, lambda x: ops.neg(ops.less(x, 0).astype(x.dtype)))
 
 
 def _inverted(x):
@@ -236,7 +247,14 @@ def _is_infinite(x):
 
 isfinite, isnan = _parts_too(ops.isfinite, ops.logical_and), _parts_too(ops.isnan, ops.logical_or)
 isinf = _parts_too(_is_infinite, ops.logical_or)
-signbit = through(ops.signbit, FRACTIONS, TRUTHS)
+
+
+def _has_sign(x):
+    """MindSpore finds no sign at zero: here that of the angle of (-1, x)."""
+    return ops.less(ops.atan2(x, as_tensor(-1, x.dtype)), 0)
+
+
+signbit = through(_has_sign, FRACTIONS, TRUTHS)
 
 
 def where(condition, x, y):

@@ -1,14 +1,36 @@
 """What the Array API standard asks of MindSpore's own types."""
 
+import operator
+
 from mindspore import Tensor
+
+from labdl.backends.mindspore.indexing import setitem
+
+_IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
+
+
+def _replaced(short):
+    """A new tensor instead of a changed one: MindSpore's own methods take few operands and other dtypes."""
+    function = getattr(operator, f"__{short}__")
+    return lambda self, other: function(self, other)
+
+
+def _set(self, index, value):
+    self.assign_value(setitem(self, index, value))
+
+
+def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    # through the array, which lies in the tensor's own memory: MindSpore's capsules know no bool and no device
+    return self.asnumpy().__dlpack__()
 
 
 def array_members(shape_like) -> dict[type, dict]:
     return {
         Tensor: {
+            **{f"__i{short}__": _replaced(short) for short in _IN_PLACE},
+            "__setitem__": _set,
             "__complex__": lambda self: complex(self.asnumpy()),
-            # through the array, which lies in the tensor's own memory: MindSpore's capsules know no bool and no device
-            "__dlpack__": lambda self, **options: self.asnumpy().__dlpack__(),
+            "__dlpack__": _dlpack,
             "__dlpack_device__": lambda self: self.asnumpy().__dlpack_device__(),
         }
     }

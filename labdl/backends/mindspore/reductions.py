@@ -37,7 +37,10 @@ def _over(kernel, own, wider, empty=None):
 
     def call(x, axis=None, keepdims=False, *, dtype=None, **options):
         """MindSpore gives what lay in memory for empty tensors."""
-        x = x if dtype is None else x.astype(native_dtype(dtype))
+        if dtype is not None:
+            kind = native_dtype(dtype)
+            result = call(x.astype(kind), axis, keepdims, **options)
+            return result if result.dtype is kind else result.astype(kind)
         shape = x.shape
         axes = normal_axes(axis, len(shape))
         if not axes:  # which MindSpore takes for all of them
@@ -155,7 +158,10 @@ def _running(kernel, own, wider, start):
     def call(x, axis=None, *, dtype=None, include_initial=False):
         """MindSpore refuses empty tensors."""
         axis = normal_axes(axis or 0, x.ndim)[0]
-        x = x if dtype is None else x.astype(native_dtype(dtype))
+        if dtype is not None:
+            kind = native_dtype(dtype)
+            result = call(x.astype(kind), axis, include_initial=include_initial)
+            return result if result.dtype is kind else result.astype(kind)
         shape = x.shape
         result = function(x, axis) if 0 not in shape else x.astype(function(ops.ones(1, x.dtype), 0).dtype)
         if include_initial:

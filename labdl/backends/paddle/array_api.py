@@ -2,7 +2,15 @@
 
 import paddle
 
+from labdl.backends.paddle.indexing import setitem
+
 
 def array_members(shape_like) -> dict[type, dict]:
     sizes, native = shape_like(list), paddle.Tensor.shape
-    return {paddle.Tensor: {"shape": property(lambda self: sizes(native.__get__(self)))}}
+    return {
+        paddle.Tensor: {
+            "shape": property(lambda self: sizes(native.__get__(self))),
+            # Paddle's own wants an axis, and few dtypes
+            "__setitem__": lambda self, index, value: paddle.assign(setitem(self, index, value), output=self),
+        }
+    }

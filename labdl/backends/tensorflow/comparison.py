@@ -18,7 +18,13 @@ bitwise_and = pair(two(_raw.BitwiseAnd), {tf.bool: tf.logical_and})
 bitwise_or = pair(two(_raw.BitwiseOr), {tf.bool: tf.logical_or})
 bitwise_xor = pair(two(_raw.BitwiseXor), {tf.bool: tf.math.logical_xor})
 bitwise_invert = one(of(_raw.Invert), {tf.bool: tf.logical_not})
-bitwise_left_shift, bitwise_right_shift = pair(two(_raw.LeftShift)), pair(two(_raw.RightShift))
+bitwise_right_shift = pair(two(_raw.RightShift))
+
+
+@pair
+def bitwise_left_shift(x, y):
+    """TensorFlow shifts by one less than the number of bits at most."""
+    return tf.where(y < x.dtype.size * 8, _raw.LeftShift(x=x, y=y), tf.zeros((), x.dtype))
 
 
 def _test(op, joined, of_integers):

@@ -207,20 +207,20 @@ def _solution(a: Spec, b: Spec, size: Size, name: str) -> Spec:
 
 
 def pinv(x, *, rtol=None) -> Spec:
-    rows, columns = _ranked(x, rtol, "pinv")
-    return x.with_shape((*x.shape[:-2], columns, rows))
+    batch, rows, columns = _ranked(x, rtol, "pinv")
+    return x.with_shape((*batch, columns, rows))
 
 
 def matrix_rank(x, *, rtol=None) -> Spec:
-    _ranked(x, rtol, "matrix_rank")
-    return Spec(x.shape[:-2], "int64")
+    return Spec(_ranked(x, rtol, "matrix_rank")[0], "int64")
 
 
-def _ranked(x: Spec, rtol, name: str) -> tuple[Size, Size]:
+def _ranked(x: Spec, rtol, name: str) -> tuple[Shape, Size, Size]:
     rows, columns = _matrix(x, name).shape[-2:]
     if rtol is None and (rows is None or columns is None):
         raise ValueError(f"{name} wants a known number of rows and columns, or rtol, received {show(x.shape)}")
-    return rows, columns
+    batch = x.shape[:-2]
+    return broadcast(batch, rtol.shape) if isinstance(rtol, Spec) else batch, rows, columns
 
 
 def _smaller(n: Size, m: Size) -> Size:
