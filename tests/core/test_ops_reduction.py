@@ -44,6 +44,7 @@ def running(function, initial=None):
     def call(x, axis=0, dtype=None, include_initial=False):
         x = x if dtype is None else x.to(getattr(torch, dtype))
         result = function(x, axis)
+        result = result if dtype is None else result.to(getattr(torch, dtype))
         first = torch.full_like(result.narrow(axis, 0, 1), initial) if include_initial else None
         return result if first is None else torch.cat([first, result], axis)
 

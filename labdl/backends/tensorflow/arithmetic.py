@@ -191,7 +191,10 @@ def _logarithm(base):
     @floating
     def call(x):
         """TensorFlow has the natural logarithm only."""
-        return tf.math.log(x) * tf.constant(1 / math.log(base), x.dtype)
+        found = tf.math.log(x)
+        if x.dtype.is_complex:  # by its parts: infinity times a complex number would be NaN
+            return tf.complex(*(part(found) / math.log(base) for part in (tf.math.real, tf.math.imag)))
+        return found * tf.constant(1 / math.log(base), x.dtype)
 
     return call
 
