@@ -279,7 +279,7 @@ def callable_of(entry: Operator) -> Callable:
     One function for each number of arguments that cannot be named: packing and unpacking any others costs more than
     the look-up. A type that is not in the table yet is one of the errors.
     """
-    table, recover, leader = entry.implementations, entry.recover, entry.leader
+    table, recover, leader = entry.implementations, entry.recover, entry.leader or (lambda args: args[0])
     parameters = entry.signature.parameters.values()
     positional = all(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in parameters)
 
@@ -311,7 +311,7 @@ def callable_of(entry: Operator) -> Callable:
             error = found
         return recover(error, args, kwargs)
 
-    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else led if leader else any_number
+    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else led if entry.leader else any_number
     functools.update_wrapper(call, entry.body)
     call.operator = entry  # type: ignore[attr-defined]
     return call
