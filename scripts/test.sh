@@ -16,7 +16,9 @@ stage library "$python" -m pytest tests/core tests/lab
 began=$SECONDS
 results=$(mktemp -d)
 backend() {
-  "$python" -m pytest tests/backend --backend "$1" >"$results/$1" 2>&1 || touch "$results/$1.failed"
+  for folder in tests/backend tests/namespace; do
+    "$python" -m pytest "$folder" --backend "$1" >>"$results/$1" 2>&1 || touch "$results/$1.failed"
+  done
 }
 export -f backend
 export python results

@@ -19,6 +19,13 @@ def _size(self):
     return None if None in sizes else math.prod(sizes)
 
 
+def device_name(device) -> str:
+    """LabDL's name of a device that a framework calls "CPU", "/job:localhost/…/device:GPU:0" or torch.device("cuda")."""
+    kind, _, number = str(device).rpartition("device:")[2].lower().partition(":")
+    kind = {"gpu": "cuda"}.get(kind, kind)
+    return kind if kind == "cpu" or not number else f"{kind}:{number}"
+
+
 def shape_like(native: type) -> type:
     """A class of tuples, as the standard wants sizes, that otherwise do what a framework's own class of sizes does."""
 
@@ -57,7 +64,7 @@ def teach(namespace) -> None:
         "ndim": property(lambda self: len(self.shape)),
         "size": property(_size),
         "device": property(backend.device_of),
-        "to_device": lambda self, device, /, *, stream=None: dispatch.to_device(self, str(device)),
+        "to_device": lambda self, device, /, *, stream=None: dispatch.to_device(self, device_name(device)),
     }
     for kind in backend.tensor_types():
         for name, value in lacking.items():

@@ -44,9 +44,11 @@ class DataTypes:
         return self.names[value] if _hashable(value) and value in self.names else self._backend.spec_of(value).dtype
 
     def result_type(self, *values):
+        """The dtype in which arrays, dtypes and Python numbers meet."""
         return self.native[promote(*map(self.of, values))]
 
     def can_cast(self, start, to) -> bool:
+        """Whether promotion leads from a dtype, or an array's, to another."""
         start, to = self.of(start), self.name(to)
         try:
             return promote(start, to) == to
@@ -54,6 +56,7 @@ class DataTypes:
             return False
 
     def isdtype(self, dtype, kind) -> bool:
+        """Whether a dtype is another one, or of a kind such as "real floating", or one of several."""
         if isinstance(kind, tuple):
             return any(self.isdtype(dtype, k) for k in kind)
         if isinstance(kind, str):
@@ -63,6 +66,7 @@ class DataTypes:
         return self.name(dtype) == self.name(kind)
 
     def finfo(self, value):
+        """Bits, precision and range of a dtype with fractions, or of an array's."""
         name = str(self.of(value))
         real = {"complex64": "float32", "complex128": "float64"}.get(name, name)
         if real not in FLOATS:
@@ -74,6 +78,7 @@ class DataTypes:
                             self.native[real])  # fmt: skip
 
     def iinfo(self, value):
+        """Bits and range of an integer dtype, or of an array's."""
         name = str(self.of(value))
         if name not in INTEGERS:
             raise ValueError(f"iinfo wants an integer dtype, received {name}")

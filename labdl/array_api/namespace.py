@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.array_api.arrays import teach
+from labdl.array_api.arrays import device_name, teach
 from labdl.array_api.dtypes import STANDARD, DataTypes
 from labdl.array_api.names import ARRANGING, ELEMENTWISE, FFT, LINALG, PRODUCTS, REDUCING, SEARCHING
 from labdl.ops.operator import OPERATORS
@@ -109,12 +109,13 @@ class ArrayNamespace:
         )
 
     def _placed(self, array, device):
-        return array if device is None else dispatch.to_device(array, str(device))
+        return array if device is None else dispatch.to_device(array, device_name(device))
 
     def _made(self, array, dtype, device):
         return self.asarray(array, dtype=dtype, device=device)
 
     def arange(self, start, /, stop=None, step=1, *, dtype=None, device=None):
+        """Numbers from start up to, but without, stop: int64, or float32 when one of them has a fraction."""
         first, last = (0, start) if stop is None else (start, stop)
         whole = all(isinstance(n, int) for n in (first, last, step))
         count = max(math.ceil((last - first) / step), 0)
@@ -123,39 +124,50 @@ class ArrayNamespace:
                           dtype or (self.int64 if whole else self.float32), device)  # fmt: skip
 
     def empty(self, shape, *, dtype=None, device=None):
+        """An array whose values mean nothing; here they are zeros."""
         return self.zeros(shape, dtype=dtype, device=device)
 
     def empty_like(self, x, /, *, dtype=None, device=None):
+        """An array of another one's shape and dtype whose values mean nothing."""
         return self.zeros_like(x, dtype=dtype, device=device)
 
     def eye(self, n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+        """Ones on a diagonal, ``k`` further right, and zeros elsewhere."""
         return self._made(np.eye(n_rows, n_cols, k), dtype or self.float32, device)
 
     def full(self, shape, fill_value, *, dtype=None, device=None):
+        """An array of one value; int64, float32, complex64 or bool after the value unless a dtype is given."""
         name = self._dtypes.name(dtype) or self._default(fill_value, None)
         return self._made(np.full(shape, fill_value, name), dtype or self._dtypes.native[name], device)
 
     def full_like(self, x, /, fill_value, *, dtype=None, device=None):
+        """An array of one value in another array's shape and dtype."""
         return self.full(tuple(x.shape), fill_value, dtype=dtype or x.dtype, device=device)
 
     def ones(self, shape, *, dtype=None, device=None):
+        """An array of ones, float32 unless a dtype is given."""
         return self.full(shape, 1, dtype=dtype or self.float32, device=device)
 
     def ones_like(self, x, /, *, dtype=None, device=None):
+        """Ones in another array's shape and dtype."""
         return self.full_like(x, 1, dtype=dtype, device=device)
 
     def zeros(self, shape, *, dtype=None, device=None):
+        """An array of zeros, float32 unless a dtype is given."""
         return self.full(shape, 0, dtype=dtype or self.float32, device=device)
 
     def zeros_like(self, x, /, *, dtype=None, device=None):
+        """Zeros in another array's shape and dtype."""
         return self.full_like(x, 0, dtype=dtype, device=device)
 
     def linspace(self, start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+        """``num`` numbers at equal distances from start to stop, which ``endpoint=False`` leaves out."""
         whole = isinstance(start, complex) or isinstance(stop, complex)
         return self._made(np.linspace(start, stop, num, endpoint=endpoint),
                           dtype or (self.complex64 if whole else self.float32), device)  # fmt: skip
 
     def meshgrid(self, *arrays, indexing="xy"):
+        """Arrays of one axis spread to grids, in a list."""
         return list(ops.meshgrid(*arrays, indexing=indexing))
 
     def from_dlpack(self, x, /, *, device=None, copy=None):
@@ -166,6 +178,7 @@ class ArrayNamespace:
         make = getattr(np.fft, name)
 
         def frequencies(n, /, *, d=1.0, dtype=None, device=None):
+            """The frequencies of a transform of ``n`` points at a distance of ``d``."""
             return self._made(make(n, d), dtype or self.float32, device)
 
         return frequencies
@@ -173,6 +186,7 @@ class ArrayNamespace:
     # -- what differs from the operator in its parameters
 
     def astype(self, x, dtype, /, *, copy=True, device=None):
+        """The array in another dtype; itself when it has that already and ``copy=False``."""
         name = self._dtypes.name(dtype)
         if self._backend.spec_of(x).dtype != name:
             x = ops.astype(x, name)
@@ -181,9 +195,11 @@ class ArrayNamespace:
         return self._placed(x, device)
 
     def broadcast_arrays(self, *arrays):
+        """Arrays in the shape in which they meet, in a list."""
         return list(ops.broadcast_arrays(*arrays))
 
     def reshape(self, x, /, shape, *, copy=None):
+        """The elements in another shape; ``copy=True`` for memory of its own."""
         result = ops.reshape(x, shape)
         return self._backend.copy(result) if copy else result
 

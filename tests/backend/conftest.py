@@ -1,6 +1,5 @@
 """One backend a process: `pytest tests/backend --backend torch`. Known gaps of a framework stand in tests/xfails."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -9,21 +8,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))  # the cases beside the tests
 
 
-def pytest_addoption(parser):
-    parser.addoption("--backend", default=os.environ.get("LABDL_BACKEND", "torch"), help="the backend under test")
-
-
 def pytest_configure(config):
     import labdl
 
     labdl.use(config.getoption("--backend"))  # a missing backend fails the run, it is never skipped
-
-
-@pytest.fixture(scope="session")
-def backend(pytestconfig):
-    import labdl
-
-    return labdl.backends.get(pytestconfig.getoption("--backend"))
 
 
 def pytest_report_header(config):
