@@ -168,9 +168,6 @@ def _kept(boxes, scores, iou_threshold, classes=None):
     A box is kept unless a kept one before it overlaps it. Starting from "all are kept", each round settles at least the
     boxes whose suppressors are settled, so the rounds are at most the length of the longest chain of overlapping boxes.
     """
-    given = [boxes, scores] if classes is None else [boxes, scores, classes]
-    # checked before it runs: a position outside of a tensor is an error much later on some backends
-    (rules.nms if classes is None else rules.batched_nms)(*map(dispatch.spec_of, given), iou_threshold)
     order = argsort(scores, descending=True, stable=True)
     ranked = _wide(take(boxes, order, axis=0))
     rank = cumulative_sum(ones_like(order), axis=0)

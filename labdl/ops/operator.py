@@ -25,6 +25,8 @@ REALS_AND_BOOL = ("bool", *REALS)
 INTEGERS_AND_BOOL = ("bool", *INTEGERS)
 FLOATS_AND_COMPLEX = (*FLOATS, *COMPLEX)
 
+CLEAR = (TypeError, ValueError, IndexError)  # what an operator says of arguments; the rest are a framework's own words
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -115,6 +117,7 @@ class Operator:
     differentiable: bool = True
     composite: bool = False
     random: bool = False
+    checked: bool = False
     compare: Callable | None = None
     category: str = ""
 
@@ -232,11 +235,27 @@ class Operator:
                     return owner.implementation(self)(*args, **kwargs)  # the leading argument alone did not decide
             else:
                 self.verify(args, kwargs)
-        except (TypeError, ValueError) as clear:
+                if not isinstance(error, CLEAR) and not self.random:
+                    self._compute(owner, args, kwargs)
+        except CLEAR as clear:
             clear.labdl_clear = True  # type: ignore[union-attr]
             raise clear from (None if type(clear) is type(error) and str(clear) == str(error) else error)
         error.labdl_clear = True  # type: ignore[attr-defined]
         raise error
+
+    def _compute(self, owner, args, kwargs) -> None:
+        """Let the body say what it thinks of these values, of which a framework spoke in its own words."""
+        try:
+            args, kwargs = _to_numpy(args, owner), {name: _to_numpy(v, owner) for name, v in kwargs.items()}
+        except Exception:
+            return  # tensors of a graph have no values
+        self.body(*args, **kwargs)
+
+
+def _to_numpy(value, owner):
+    if isinstance(value, list | tuple):
+        return type(value)(_to_numpy(v, owner) for v in value)
+    return owner.to_numpy(value) if dispatch.owner_of_type(type(value)) is owner else value
 
 
 def operator(
@@ -246,6 +265,7 @@ def operator(
     differentiable: bool = True,
     composite: bool | None = None,
     random: bool = False,
+    checked: bool = False,
     compare: Callable | None = None,
 ):
     """Register the decorated function as an operator.
@@ -255,9 +275,10 @@ def operator(
     no rule (``rule=None``) unless its body looks at sizes that may be unknown.
 
     ``takes`` lists the dtypes of the tensors it computes with (the free samples); anything else is a TypeError. The rule
-    gives the result's dtype, whatever NumPy would make of it. ``random=True`` is for results that are drawn. ``compare``
-    makes of the results (a list of NumPy arrays) and the positional arguments what is equal for every right answer, where
-    signs or an order are free.
+    gives the result's dtype, whatever NumPy would make of it. ``random=True`` is for results that are drawn.
+    ``checked=True`` asks the rule before each call, because kernels crash for sizes that do not fit. ``compare`` makes of
+    the results (a list of NumPy arrays) and the positional arguments what is equal for every right answer, where signs or
+    an order are free.
     """
 
     def register(body: Callable):
@@ -266,7 +287,9 @@ def operator(
             raise ValueError(f"an operator named {name!r} exists already")
         composed = rule is None if composite is None else composite
         category = body.__module__.rsplit(".", 1)[-1]
-        entry = Operator(name, body, rule, samples, tuple(takes), differentiable, composed, random, compare, category)
+        entry = Operator(
+            name, body, rule, samples, tuple(takes), differentiable, composed, random, checked, compare, category
+        )
         OPERATORS[name] = entry
         return callable_of(entry)
 
@@ -320,6 +343,8 @@ def callable_of(entry: Operator) -> Callable:
 def native_implementation(backend, entry: Operator) -> Callable:
     """What a framework's backend runs: its own spelling, the composite's body, or the framework's function of that name."""
     own = getattr(backend.operators, entry.name, None)
+    if entry.checked and own is not None:
+        own = _checked(own, entry)
     if entry.random:
         portable = neutral(entry.body) if entry.composite else portable_draw(backend, entry)
         return _guarded(_drawing(own, portable), backend, entry)
@@ -331,6 +356,14 @@ def native_implementation(backend, entry: Operator) -> Callable:
             checks_itself = set(REALS) <= set(entry.takes) and entry.name not in backend.lenient
             return function if checks_itself else _guarded(function, backend, entry)
     raise BackendError(f"operator {entry.name!r} has no implementation for backend {backend.name!r}")
+
+
+def _checked(function: Callable, entry: Operator) -> Callable:
+    def run(*args, **kwargs):
+        entry.verify(args, kwargs)
+        return function(*args, **kwargs)
+
+    return run
 
 
 def _preferring(own: Callable | None, body: Callable) -> Callable:

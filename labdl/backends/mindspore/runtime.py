@@ -89,6 +89,19 @@ def set_device(name: str) -> None:
     """For all of MindSpore, once a process and before its first operation."""
     kind, _, number = name.partition(":")
     mindspore.set_device(_KINDS[kind], int(number or 0))
+    _wait_for_each_operation()
+
+
+def _wait_for_each_operation() -> None:
+    """On CPU a call returns when its result is there, as in the other frameworks.
+
+    MindSpore would go on in the meantime, and after an error that came late (a position outside of a tensor) whoever uses
+    what depends on the result ends the process. Training is faster without the hand-over between threads, too.
+    """
+    mindspore.set_context(pynative_synchronize=current_device() == "cpu")
+
+
+_wait_for_each_operation()
 
 
 def device_of(value) -> str:

@@ -31,8 +31,10 @@ def assemble(x, channels, sizes, data_format: str) -> Spec:
 def _check_kernel(kernel, bias, rank: int, out, what: str) -> None:
     if kernel.ndim != rank + 2:
         raise ValueError(f"{what} wants a kernel of {rank + 2} axes, received {show(kernel.shape)}")
-    if 0 in kernel.shape[2:]:
-        raise ValueError(f"{what} wants a kernel of at least one element, received {show(kernel.shape)}")
+    if 0 in (out, *kernel.shape[2:]):
+        raise ValueError(
+            f"{what} wants a kernel of at least one output channel and one element, received {show(kernel.shape)}"
+        )
     if bias is not None and bias.shape not in ((out,), (None,)) and out is not None:
         raise ValueError(f"{what} wants a bias of shape ({out},), received {show(bias.shape)}")
 

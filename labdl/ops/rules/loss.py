@@ -149,6 +149,8 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
     if logits.ndim != 4 or targets.ndim != 2:
         raise ValueError(f"rnnt_loss wants logits (N, steps, labels + 1, classes) and targets (N, labels), received "
                          f"{show(logits.shape)} and {show(targets.shape)}")  # fmt: skip
+    if logits.shape[1] == 0:
+        raise ValueError(f"rnnt_loss wants at least one step, received {show(logits.shape)}")
     if None not in (logits.shape[2], targets.shape[1]) and logits.shape[2] != targets.shape[1] + 1:
         raise ValueError(f"rnnt_loss wants logits for {targets.shape[1]} + 1 labels, received {show(logits.shape)}")
     return reduced(

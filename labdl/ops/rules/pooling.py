@@ -11,7 +11,7 @@ def pool(rank: int, kind: str):
 
     def rule(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first",
              **options):  # fmt: skip
-        channels, sizes = spatial(x, rank, data_format, what)
+        channels, sizes = _with_channels(x, rank, data_format, what)
         window, dilations = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
         strides = window if stride is None else per_axis(stride, rank, "stride")
         if padding not in ("same", "valid"):
@@ -22,6 +22,13 @@ def pool(rank: int, kind: str):
         return assemble(x, channels, window_sizes(sizes, window, strides, padding, dilations, ceil_mode), data_format)
 
     return rule
+
+
+def _with_channels(x, rank: int, data_format: str, what: str):
+    channels, sizes = spatial(x, rank, data_format, what)
+    if channels == 0:
+        raise ValueError(f"{what} wants at least one channel, received {show(x.shape)}")
+    return channels, sizes
 
 
 def lp_pool(rank: int):
@@ -74,7 +81,7 @@ def adaptive_pool(rank: int, kind: str):
     what = f"adaptive_{kind}_pool{rank}d"
 
     def rule(x, output_size, *, data_format="channels_first"):
-        channels, sizes = spatial(x, rank, data_format, what)
+        channels, sizes = _with_channels(x, rank, data_format, what)
         return assemble(x, channels, adaptive_sizes(sizes, output_size), data_format)
 
     return rule
