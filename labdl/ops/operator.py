@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
@@ -26,6 +27,7 @@ INTEGERS_AND_BOOL = ("bool", *INTEGERS)
 FLOATS_AND_COMPLEX = (*FLOATS, *COMPLEX)
 
 CLEAR = (TypeError, ValueError, IndexError)  # what an operator says of arguments; the rest are a framework's own words
+EXPLAINED = 1_000_000  # elements; what fails with more of them may have failed for want of memory
 
 
 @dataclass(frozen=True)
@@ -236,20 +238,28 @@ class Operator:
             else:
                 self.verify(args, kwargs)
                 if not isinstance(error, CLEAR) and not self.random:
-                    self._compute(owner, args, kwargs)
+                    clear = self._explained(owner, args, kwargs)
+                    if clear is not None:
+                        raise clear
         except CLEAR as clear:
             clear.labdl_clear = True  # type: ignore[union-attr]
             raise clear from (None if type(clear) is type(error) and str(clear) == str(error) else error)
         error.labdl_clear = True  # type: ignore[attr-defined]
         raise error
 
-    def _compute(self, owner, args, kwargs) -> None:
+    def _explained(self, owner, args, kwargs) -> Exception | None:
         """Let the body say what it thinks of these values, of which a framework spoke in its own words."""
-        try:
-            args, kwargs = _to_numpy(args, owner), {name: _to_numpy(v, owner) for name, v in kwargs.items()}
-        except Exception:
-            return  # tensors of a graph have no values
-        self.body(*args, **kwargs)
+        shapes = [s.shape for s in _specs_in([to_spec(v) for v in (*args, *kwargs.values())])]
+        if sum(math.prod(n or 0 for n in shape) for shape in shapes) > EXPLAINED:
+            return None
+        with contextlib.suppress(Exception):  # tensors of a graph have no values
+            arrays = _to_numpy(tuple(args), owner)
+            options = {name: _to_numpy(v, owner) for name, v in kwargs.items()}
+            try:
+                self.body(*arrays, **options)
+            except CLEAR as clear:
+                return clear
+        return None
 
 
 def _to_numpy(value, owner):

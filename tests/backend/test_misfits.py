@@ -4,6 +4,7 @@ import random
 import zlib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from cases import Call, each_sample, native
 
@@ -63,3 +64,17 @@ def test_sizes_that_do_not_fit(name, backend):
                 assert isinstance(found, list | TypeError | ValueError | IndexError), f"{call.case}: {found!r}"
             else:
                 assert found == [r.shape for r in call(args, kwargs)], call.case
+
+
+@pytest.mark.parametrize(("name", "args"), [
+    ("take", (np.ones((2, 3), "float32"), np.array([7]), 1)), ("getitem", (np.ones((2, 3), "float32"), np.array([-3]))),
+    ("embedding", (np.array([9]), np.ones((4, 2), "float32"))),
+    ("take_along_axis", (np.ones((2, 3), "float32"), np.array([[0], [5]]), 1)),
+])  # fmt: skip
+def test_a_position_outside_of_a_tensor(name, args, backend):
+    """The error comes at once, and what came of the call does no harm afterwards."""
+    tensors = [native(a, backend.name) if isinstance(a, np.ndarray) else a for a in args]
+    for _ in range(3):
+        with pytest.raises((IndexError, ValueError)):
+            getattr(labdl.ops, name)(*tensors)
+        labdl.ops.add(*tensors[:1] * 2)

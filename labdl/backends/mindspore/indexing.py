@@ -13,16 +13,23 @@ from labdl.backends.mindspore.kinds import ALL, HALF, as_tensor, broadcast, is_c
 from labdl.spec import normal_axes
 
 _int64 = mindspore.int64
-_gather_along = P.GatherD()
 
 
-def _positions(indices, size):
-    """Positions counted from the start, in int64; those of the host are counted there."""
+def _positions(indices, size, outside=None):
+    """Positions counted from the start, in int64; those of the host are counted there.
+
+    One outside of the axis becomes ``outside``, or the size: a number that the kernel refuses, for it counts those just
+    below 0 from the end, and among those of several axes it may be another element's.
+    """
+    outside = size if outside is None else outside
     if not isinstance(indices, Tensor):
         indices = np.asarray(indices)
-        return Tensor(np.where(indices < 0, indices + size, indices).astype("int64"))
+        found = np.where(indices < 0, indices + size, indices)
+        return Tensor(np.where((found < 0) | (found >= size), outside, found).astype("int64"))
     indices = indices if indices.dtype is _int64 else indices.astype(_int64)
-    return ops.where(ops.less(indices, 0), indices + size, indices)
+    found = ops.where(ops.less(indices, 0), indices + size, indices)
+    known = ops.logical_and(ops.greater_equal(found, 0), ops.less(found, size))
+    return ops.where(known, found, as_tensor(outside, _int64))
 
 
 def take(x, indices, axis=0):
@@ -31,20 +38,22 @@ def take(x, indices, axis=0):
 
 
 def _along_axis(x, indices, axis):
-    """Positions along an axis, spread over the others."""
+    """The numbers of the elements, counted in the order in which they lie, at positions along an axis.
+
+    MindSpore's own look-up along an axis may go on after a position outside of it, which ends the process later.
+    """
     shape = tuple(indices.shape[a] if a == axis else n for a, n in enumerate(x.shape))
     if len(indices.shape) != x.ndim or broadcast(indices.shape, shape) != shape:
         raise ValueError(f"indices of {tuple(indices.shape)} do not fit {x.shape} but for axis {axis}")
-    return ops.broadcast_to(_positions(indices, x.shape[axis]), shape)
-
-
-_looked_up = through(lambda x, at, axis: _gather_along(x, axis, at), ALL)
+    at = ops.broadcast_to(_positions(indices, x.shape[axis], math.prod(x.shape)), shape)
+    steps = [math.prod(x.shape[a + 1 :]) for a in range(x.ndim)]
+    rows = np.ix_(*(np.arange(1 if a == axis else n) * steps[a] for a, n in enumerate(x.shape)))
+    return at * steps[axis] + Tensor(builtins.sum(rows))
 
 
 def take_along_axis(x, indices, axis=-1):
     axis = normal_axes(axis, x.ndim)[0]
-    at = _along_axis(x, indices, axis)
-    return _looked_up(x, at, axis) if at.size else _gathered(x.reshape(-1), at, 0)
+    return _gathered(x.reshape(-1), _along_axis(x, indices, axis), 0)
 
 
 def _places(shape):
@@ -135,9 +144,6 @@ def scatter(x, indices, updates, axis=-1, *, reduce=None):
     updates = as_tensor(updates)
     if broadcast(updates.shape, at.shape) != tuple(at.shape):
         raise ValueError(f"updates of {updates.shape} do not fit indices of {at.shape}")
-    steps = [math.prod(x.shape[a + 1 :]) for a in range(x.ndim)]
-    rows = np.ix_(*(np.arange(1 if a == axis else n) * steps[a] for a, n in enumerate(x.shape)))
-    at = at * steps[axis] + Tensor(builtins.sum(rows))
     return _written(x, at, updates) if reduce is None else _joined(x, at, updates, reduce)
 
 
@@ -250,7 +256,7 @@ def _together(x, chosen, first):
     else:
         places = 0
         for item, size, after in zip(chosen, sizes, range(1, count + 1), strict=True):
-            places = places + _positions(item, size) * math.prod(sizes[after:])
+            places = places + _positions(item, size, math.prod(sizes)) * math.prod(sizes[after:])
     return x.reshape(*x.shape[:first], math.prod(sizes), *x.shape[first + count :]), places
 
 

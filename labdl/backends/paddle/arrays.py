@@ -233,11 +233,17 @@ def whole_numbers(indices):
     return indices if indices.dtype is INT64 else in_dtype(indices, INT64)
 
 
-def from_start(indices, size):
-    """Positions that count from the start."""
-    indices = whole_numbers(indices)
+def from_start(indices, size, outside=None):
+    """Positions that count from the start.
+
+    One outside of the axis becomes ``outside``, or the size: a number that kernels refuse, for they count those just below
+    0 from the end, and among those of several axes it may be another element's.
+    """
+    indices, zero = whole_numbers(indices), filled([], 0, INT64)
     later = _C_ops.scale(indices, 1.0, float(size), True)
-    return _C_ops.where(_C_ops.less_than(indices, filled([], 0, INT64)), later, indices)
+    found = _C_ops.where(_C_ops.less_than(indices, zero), later, indices)
+    known = _C_ops.logical_and(_C_ops.greater_equal(found, zero), _C_ops.less_than(found, filled([], size, INT64)))
+    return _C_ops.where(known, found, _C_ops.scale(found, 0.0, float(size if outside is None else outside), True))
 
 
 def positions(indices, size):

@@ -70,7 +70,11 @@ def _numbered(group, sizes):
             found.extend(_C_ops.unbind(_C_ops.nonzero(item), 1))
     total = None
     for item, size, rest in zip(found, sizes, [math.prod(sizes[a + 1 :]) for a in range(len(sizes))], strict=True):
-        item = from_start(item, size) if isinstance(item, TENSORS) else filled([], _known(item, size), INT64)
+        item = (
+            from_start(item, size, math.prod(sizes))
+            if isinstance(item, TENSORS)
+            else filled([], _known(item, size), INT64)
+        )
         item = item if rest == 1 else _C_ops.scale(item, float(rest), 0.0, True)
         total = item if total is None else _C_ops.add(total, item)
     return total

@@ -3,6 +3,7 @@
 import paddle.nn.functional as F
 from paddle import _C_ops
 
+from labdl.backends.paddle.arrays import picked
 from labdl.backends.paddle.operands import FLOAT32, HALVES, INT64, cast, in_dtype
 from labdl.backends.paddle.precision import any_precision
 from labdl.backends.paddle.recurrence import thawed
@@ -70,4 +71,7 @@ def dropout(x, rate, training=False):
 
 
 def embedding(indices, table):
-    return F.embedding(in_dtype(indices, INT64), table)
+    """Paddle's own reads before the table at position -1."""
+    places = in_dtype(indices, INT64)
+    rows = picked(table, _C_ops.reshape(places, [-1]), 0)
+    return rows if places.ndim == 1 else _C_ops.reshape(rows, [*places.shape, table.shape[1]])
