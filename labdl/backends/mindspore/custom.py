@@ -3,6 +3,7 @@
 import functools
 import inspect
 
+import mindspore
 from mindspore import Tensor, nn, ops
 from mindspore.common.dtype import TensorType
 from mindspore.ops.primitive import jit_context
@@ -32,6 +33,7 @@ class _Eager(nn.Cell):
         *tensors, results, gradients = given
         if self.gradient is None:
             self.function.run()  # a gradient that is missing says so when it is asked for
+        mindspore.runtime.synchronize()  # what MindSpore computes backwards may still be on its way
         return _packed(self.gradient(*tensors, *_packed(results), *_packed(gradients)))
 
 
