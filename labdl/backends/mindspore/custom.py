@@ -33,8 +33,10 @@ class _Eager(nn.Cell):
         *tensors, results, gradients = given
         if self.gradient is None:
             self.function.run()  # a gradient that is missing says so when it is asked for
-        mindspore.runtime.synchronize()  # what MindSpore computes backwards may still be on its way
-        return _packed(self.gradient(*tensors, *_packed(results), *_packed(gradients)))
+        # what MindSpore computes backwards may still be on its way, and reading it does not wait; an operation of ours does
+        arrived = [ops.add(g, 0) for g in _packed(gradients)]
+        mindspore.runtime.synchronize()
+        return _packed(self.gradient(*tensors, *_packed(results), *arrived))
 
 
 def _packed(values):
