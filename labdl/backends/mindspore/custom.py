@@ -3,7 +3,6 @@
 import functools
 import inspect
 
-import mindspore
 from mindspore import Tensor, nn, ops
 from mindspore.common.dtype import TensorType
 from mindspore.ops.primitive import jit_context
@@ -33,10 +32,7 @@ class _Eager(nn.Cell):
         *tensors, results, gradients = given
         if self.gradient is None:
             self.function.run()  # a gradient that is missing says so when it is asked for
-        # what MindSpore computes backwards may still be on its way, and reading it does not wait; an operation of ours does
-        arrived = [ops.add(g, 0) for g in _packed(gradients)]
-        mindspore.runtime.synchronize()
-        return _packed(self.gradient(*tensors, *_packed(results), *arrived))
+        return _packed(self.gradient(*tensors, *_packed(results), *_packed(gradients)))
 
 
 def _packed(values):
