@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from labdl.nn import initialisers
-from labdl.nn.module import Module, Parameter
+from labdl.nn.module import Buffer, Module, Parameter
 from labdl.nn.schema import LAYERS, layer, layer_schema
 from labdl.nn.input import *
 from labdl.nn.linear import *
@@ -31,6 +31,7 @@ globals().update(LAYERS)
 __all__ = [
     *LAYERS,
     "LAYERS",
+    "Buffer",
     "Module",
     "ModuleList",
     "Parameter",

@@ -21,7 +21,7 @@ class Parameter:
     """A tensor that belongs to a module: its declaration, and once built the backend's own variable.
 
     ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (R7.1: a
-    convolution kernel is spatial × in × out on disk). ``trainable=False`` makes a buffer, such as a running mean.
+    convolution kernel is spatial × in × out on disk). ``trainable=False`` freezes it: it keeps its value in training.
     """
 
     shape: tuple[int, ...]
@@ -46,6 +46,13 @@ class Parameter:
     @property
     def standard_shape(self) -> tuple[int, ...]:
         return self.shape if self.standard is None else tuple(self.shape[a] for a in self.standard)
+
+
+class Buffer(Parameter):
+    """A tensor of a module that is saved with it and never learnt, such as a running mean."""
+
+    def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32"):
+        super().__init__(shape, init, dtype, trainable=False)
 
 
 class Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from labdl import ops
 from labdl.nn.linear import sized
-from labdl.nn.module import Module, Parameter
+from labdl.nn.module import Buffer, Module, Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Positive
 from labdl.ops.operator import floats
@@ -24,8 +24,8 @@ class BatchNorm(Module):
             raise ValueError(f"BatchNorm wants (N, C, ...), received {show(x.shape)}")
         size = (sized("BatchNorm", "channel", None, x.shape[self._axis]),)
         self.gamma, self.beta = Parameter(size, "ones"), Parameter(size)
-        self.moving_mean = Parameter(size, trainable=False)
-        self.moving_variance = Parameter(size, "ones", trainable=False)
+        self.moving_mean = Buffer(size)
+        self.moving_variance = Buffer(size, "ones")
 
     @property
     def _axis(self) -> int:
