@@ -14,16 +14,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Graph", "Spec", "Trainer", "array_namespace", "backends", "data", "device", "display", "errors", "infer", "lab", "load",
-    "load_parameters", "load_structure", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed",
+    "load_parameters", "load_structure", "models", "nn", "ops", "predict", "save", "save_parameters", "save_structure", "seed",
     "tensor", "to_numpy", "trace", "train", "use",
 ]  # fmt: skip
 
 
 def __getattr__(name: str):
-    # the widgets bring ipywidgets along, which a script does not need, and few need the standard's namespace
-    if name in ("lab", "array_namespace"):
+    # the widgets bring ipywidgets along, which a script does not need; few need all models or the standard's namespace
+    if name in ("lab", "models", "array_namespace"):
         import importlib
 
-        module = importlib.import_module("labdl.lab" if name == "lab" else "labdl.array_api")
-        return module if name == "lab" else module.array_namespace
+        module = importlib.import_module("labdl.array_api" if name == "array_namespace" else f"labdl.{name}")
+        return module.array_namespace if name == "array_namespace" else module
     raise AttributeError(f"module 'labdl' has no attribute {name!r}")

@@ -10,10 +10,16 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 - ``random_uniform(shape, low, high, dtype)``, ``random_normal(shape, mean, std, dtype)``,
   ``random_integers(shape, low, high, dtype)``, ``random_permutation(n)``: its own random numbers;
 - ``variable(array, trainable)`` and ``assign(variable, array)``: parameters are the framework's own (D7);
-- ``optimizer(name, variables, settings)``: an object with ``learning_rate`` and whatever ``train_function`` needs;
-- ``train_function(forward, variables, optimizer, compiled)``: a step ``(x, y) -> (loss, output)`` that updates in place;
+  ``set_trainable(variable, flag)`` freezes and frees one, ``move_variable(variable, device)`` makes its like elsewhere;
+- ``optimizer(rule, variables)``: what updates variables in place as a rule (`labdl.train.optimizers.base.Optimizer`) says, with
+  a kernel of the framework that means the same or the rule's own ``update``. It has ``variables``, ``learning_rate`` to read
+  and set, ``advance()``, which counts a step before it is made, ``update(gradients)``, a native tensor or None for each
+  variable, ``step``, ``state``, a dictionary of slots for each variable, and ``load(step, state)`` of NumPy arrays in place;
+- ``train_function(forward, optimizer, compiled)``: a step ``(x, y) -> (loss, output)`` that updates the optimiser's variables
+  in place; while ``optimizer.version`` is the same, so are those. ``clear_gradients(variables)``: forgets stored ones;
 - ``evaluate_function(forward, compiled)``: ``forward`` without gradients;
 - ``gradients(function, values)``: ``(result, gradients)`` of a scalar function of native tensors;
+- ``with_gradient(forward, pull)``: ``forward`` of native tensors with ``pull(gradients, tensors)`` for its gradient;
 - ``finite(variables)``: the index of the first variable with a value that is not finite, or None;
 - ``devices()``: the devices that are there, named "cpu", "cuda:0", "ascend:0", "mps", "xpu:0" whatever the framework calls
   them; ``current_device()`` and ``set_device(name)``: where ``tensor`` and ``variable`` make new ones (RuntimeError where

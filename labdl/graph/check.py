@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from labdl.errors import ConfigError
-from labdl.graph.graph import Graph
+from labdl.graph.graph import PARAMETER, Edge, Graph
 from labdl.graph.node import make, output_port, outputs_of, ports_of
 from labdl.nn.module import Module, reserved
-from labdl.spec import Spec, show
+from labdl.spec import Spec
 
-_TAKEN = ("graph", "_inputs", "_plan", "_results")  # what the model of a graph has besides its layers
+_TAKEN = ("graph", "run", "_inputs", "_plan", "_slots", "_results")  # what the model of a graph has besides its layers
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     node = graph.nodes[node_id]
     try:
         ports = {p.name: p for p in ports_of(node)}
-        made = result.made[node_id] = make(node)
+        made = _made(graph, node_id, result)
         if isinstance(made, Module) and (reserved(node.name) or node.name in _TAKEN):
             raise ConfigError(f"every model has something named {node.name!r}: choose another name")
     except Exception as error:  # shown to a person; a layer of the user's own may raise anything
@@ -82,12 +82,12 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
             continue
         found = []
         for edge_id, edge in edges:
-            given = result.specs.get(edge.source)
-            if given is not None and edge.source_port not in given:
+            given = given_to(result, edge)
+            if given is None and edge.source in result.specs:
                 source = graph.nodes[edge.source]
                 message = f"{source.name} has no output {edge.source_port!r}"
                 result.problems.append(Problem(message, node_id, edge_id))
-            found.append(None if given is None else given.get(edge.source_port))
+            found.append(given)
         complete = complete and None not in found
         values[name] = found if ports[name].variadic else found[0]
     is_operator = not isinstance(made, Module)
@@ -99,19 +99,47 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     if not complete:
         return  # the cause is shown where it is
     try:
-        outputs = _infer(node, made, ports, values)
+        outputs = infer(node, made, ports, values)
     except Exception as error:  # as above: the next node is checked all the same
         result.problems.append(Problem(_sentence(error), node_id))
         return
     listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     names = outputs_of(node)
     result.specs[node_id] = {names[i] if i < len(names) else output_port(i): s for i, s in enumerate(listed)}
-    result.counts[node_id] = made.count_parameters() if isinstance(made, Module) else 0
+    result.counts[node_id] = made.count_parameters() if isinstance(made, Module) and not node.shares else 0
 
 
-def _infer(node, made, ports, values):
+def _made(graph: Graph, node_id: str, result: Checked):
+    """The layer or operator of a node; a layer that several nodes share is made once."""
+    node = graph.nodes[node_id]
+    origin = node.shares or node_id
+    if node.shares:
+        found = graph.nodes.get(origin)
+        if found is None or found.type != node.type or found.shares:
+            raise ConfigError(
+                f"{node.name} shares the layer of a node that is gone or is no {node.type}: give it one of its own"
+            )
+    if origin not in result.made:
+        result.made[origin] = make(graph.nodes[origin])
+    result.made[node_id] = result.made[origin]
+    return result.made[node_id]
+
+
+def given_to(result: Checked, edge: Edge) -> Spec | None:
+    """What an edge carries: an output, or a parameter of the layer it comes from."""
+    outputs = result.specs.get(edge.source)
+    if outputs is None or not edge.source_port.endswith(PARAMETER):
+        return None if outputs is None else outputs.get(edge.source_port)
+    made = result.made[edge.source]
+    parameter = made.get_parameters().get(edge.source_port) if isinstance(made, Module) else None
+    return None if parameter is None else Spec(parameter.shape, parameter.dtype)
+
+
+def infer(node, made, ports, values):
     if node.type == "Input":
         return made.spec
+    if not values and isinstance(made, Module) and not ports:
+        return made.infer()
     if not isinstance(made, Module):
         return made(values)
     args = []
@@ -126,21 +154,3 @@ def _infer(node, made, ports, values):
 def _sentence(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0]
-
-
-def summary(graph: Graph) -> str:
-    """A table of nodes, output shapes and parameter counts, in order of computation."""
-    result = check(graph)
-    problems = {p.node: p.message for p in result.problems}
-    rows = [("Name", "Layer", "Output", "Parameters")]
-    for node_id in [*graph.order()[0], *graph.order()[1]]:
-        node = graph.nodes[node_id]
-        shapes = " ".join(show(s.shape) for s in result.specs.get(node_id, {}).values()) or problems.get(node_id, "?")
-        rows.append((node.name, node.type, shapes, f"{result.counts.get(node_id, 0):,}"))
-    widths = [max(len(r[i]) for r in rows) for i in range(4)]
-    lines = [
-        "  ".join((*(c.ljust(w) for c, w in zip(r[:3], widths, strict=False)), r[3].rjust(widths[3]))) for r in rows
-    ]
-    rule = "-" * len(lines[0])
-    total = f"{sum(result.counts.values()):,} trainable parameters"
-    return "\n".join([lines[0], rule, *lines[1:], rule, total])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +15,32 @@ if TYPE_CHECKING:
     from labdl.graph.module import GraphModule
     from labdl.spec import Spec
 
-VERSION = 1
+VERSION = 2
 # A name is the path of the layer's parameters in files: words joined by "/".
 NAME = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*")
+
+PARAMETER = ":0"  # what the name of a parameter ends in, and of no output port
 
 
 @dataclass(frozen=True)
 class Node:
-    """One layer (type "Conv2d") or operator (type "ops.relu") with its hyper-parameters."""
+    """One layer (type "Conv2d") or operator (type "ops.relu") with its hyper-parameters.
+
+    ``shares`` is the id of the node whose layer this one calls again, with the same parameters; the settings stand there.
+    """
 
     type: str
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    shares: str = ""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A connection from an output port of one node to an input port of another."""
+    """A connection from an output port of one node to an input port of another.
+
+    A source port that ends in ":0" is a parameter of the layer, such as "kernel:0": a decoder may use an embedding's.
+    """
 
     source: str
     target: str
@@ -41,12 +50,19 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Layers and connections of a model, by unique id (R7.3). Canvas positions lie beside them."""
+    """Layers and connections of a model, by unique id (R7.3). Canvas positions lie beside them.
+
+    ``groups`` gives the class of each module that a path of names runs through: node "encoder/0/linear" with groups
+    {"encoder": "ModuleList", "encoder/0": "Block"}. ``ties`` leads from the name of a parameter to that of the one whose
+    place and values it takes.
+    """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
     edges: Mapping[str, Edge] = field(default_factory=dict)
     name: str = "model"
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict, compare=False)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    ties: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         names: dict[str, str] = {}
@@ -56,6 +72,9 @@ class Graph:
             if node.name in names:
                 raise ModelError(f"nodes {names[node.name]!r} and {node_id!r} are both named {node.name!r}")
             names[node.name] = node_id
+        for path in self.groups:
+            if not NAME.fullmatch(path):
+                raise ModelError(f"there is a group named {path!r}: use letters, digits and _")
         for edge_id, edge in self.edges.items():
             for end in (edge.source, edge.target):
                 if end not in self.nodes:
@@ -68,24 +87,28 @@ class Graph:
         return {
             "version": VERSION,
             "name": self.name,
-            "nodes": {i: {"type": n.type, "name": n.name, "params": _json(n.params)} for i, n in self.nodes.items()},
+            "nodes": {i: {"type": n.type, "name": n.name, "params": _json(n.params),
+                          **({"shares": n.shares} if n.shares else {})} for i, n in self.nodes.items()},
             "edges": {i: {"source": e.source, "source_port": e.source_port, "target": e.target,
                           "target_port": e.target_port} for i, e in self.edges.items()},
             "positions": {i: list(p) for i, p in self.positions.items()},
+            "groups": dict(self.groups),
+            "ties": dict(self.ties),
         }  # fmt: skip
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Graph:
         """A graph from JSON data. Raises ModelError that names what is missing or wrong."""
         try:
-            nodes = {str(i): Node(str(n["type"]), n["name"], _tuples(dict(n.get("params", {}))))
-                     for i, n in data["nodes"].items()}  # fmt: skip
+            nodes = {str(i): Node(str(n["type"]), n["name"], _tuples(dict(n.get("params", {}))),
+                                  str(n.get("shares", ""))) for i, n in data["nodes"].items()}  # fmt: skip
             edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
                                   str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
             positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items() if i in nodes}
+            groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
             raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
-        return cls(nodes, edges, str(data.get("name", "model")), positions)
+        return cls(nodes, edges, str(data.get("name", "model")), positions, groups, ties)
 
     # -- reading
 
@@ -137,6 +160,15 @@ class Graph:
 
         return GraphModule(self)
 
+    def run(self, fetches: str | Sequence[str], feeds: Mapping[str, Any], backend: str | None = None):
+        """Values of nodes by name, given values of others, with fresh weights; for weights of your own make a model first.
+
+        See `GraphModule.run`; each call draws the weights anew unless `labdl.seed` was called.
+        """
+        model = self.to_module().build(backend=backend)
+        model.eval()
+        return model.run(fetches, feeds)
+
     def to_python(self) -> str:
         """The graph as the source of a Module."""
         from labdl.graph.source import to_python
@@ -144,8 +176,8 @@ class Graph:
         return to_python(self)
 
     def summary(self) -> str:
-        """A table of nodes, output shapes and parameter counts."""
-        from labdl.graph.check import summary
+        """A table of nodes: shapes, parameters, floating-point operations and memory of one sample."""
+        from labdl.graph.cost import summary
 
         return summary(self)
 

@@ -1,17 +1,30 @@
-"""A graph that computes: its nodes as sub-modules, run in order."""
+"""A graph that computes: its nodes as sub-modules, run in order, as a whole or in part."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.check import check
-from labdl.graph.graph import Graph, Node
+from labdl.graph.graph import PARAMETER, Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, params_of
+from labdl.ops.infix import neutral
 from labdl.spec import Spec
+
+
+class _Step(NamedTuple):
+    """One thing to compute: a layer, an operator's function, or with ``port`` reading a parameter of a layer."""
+
+    layer: str
+    function: Callable | None
+    taken: tuple[int, ...]
+    first: int  # the slot of its first result
+    count: int
+    port: str = ""
 
 
 class GraphModule(Module):
@@ -19,7 +32,8 @@ class GraphModule(Module):
 
     graph: Graph
     _inputs: list[Spec]
-    _plan: tuple[tuple[str, Callable | None, tuple[int, ...], int], ...]
+    _plan: tuple[_Step, ...]
+    _slots: dict[tuple[str, str], int]
     _results: list[int]
 
     def __init__(self, graph: Graph):
@@ -30,41 +44,101 @@ class GraphModule(Module):
             raise ModelError(f"the graph {graph.name!r} does not fit together: {'; '.join(lines[:5])}")
         object.__setattr__(self, "graph", graph)
         order, incoming = graph.order()[0], graph.incoming()
+        read = {}
+        for edge in graph.edges.values():
+            if edge.source_port.endswith(PARAMETER):
+                read.setdefault(edge.source, {})[edge.source_port] = None
         # slot 0 stands for an input that is not connected
-        slots = {None: 0, **{(i, "output"): at for at, i in enumerate(graph.inputs(), 1)}}
-        self.__dict__["_inputs"] = [checked.specs[i]["output"] for i in graph.inputs()]
+        slots = {("", ""): 0, **{(i, "output"): at for at, i in enumerate(graph.inputs(), 1)}}
         plan = []
         for node_id in order:
             node, made = graph.nodes[node_id], checked.made[node_id]
-            if node.type == "Input":
-                setattr(self, node.name, made)
-                continue
-            function, entering = None, incoming[node_id]
+            name = graph.nodes[node.shares or node_id].name
             if isinstance(made, Module):
-                setattr(self, node.name, made)
-            else:
-                function = _named_ports(made, node, entering)
+                setattr(self, name, made)
+            if node.type == "Input":
+                continue
+            entering = incoming[node_id]
+            function = None if isinstance(made, Module) else _named_ports(made, node, entering)
             taken = [slots[end] for p in ports_of(node)
                      for end in [(e.source, e.source_port) for _, e in entering.get(p.name, ())]
-                     or ([] if p.variadic or function else [None])]  # fmt: skip
+                     or ([] if p.variadic or function else [("", "")])]  # fmt: skip
             count = len(checked.specs[node_id])
             names = [*outputs_of(node), *(output_port(i) for i in range(1, count))][:count]
-            first = len(slots)
-            slots.update({(node_id, name): first + at for at, name in enumerate(names)})
-            plan.append((node.name, function, tuple(taken), count))
-        self.__dict__["_plan"] = tuple(plan)
+            plan.append(_Step(name, function, tuple(taken), len(slots), count))
+            slots.update({(node_id, port): len(slots) + at for at, port in enumerate(names)})
+            for port in read.get(node_id, ()):
+                plan.append(_Step(name, None, (), len(slots), 1, port))
+                slots[node_id, port] = len(slots)
         sinks = [i for i in graph.outputs() if graph.nodes[i].type != "Input"] or graph.outputs()
-        self.__dict__["_results"] = [slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]]
+        self.__dict__.update(_inputs=[checked.specs[i]["output"] for i in graph.inputs()], _plan=tuple(plan), _slots=slots,
+                             _results=[slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]])  # fmt: skip
+        for name, to in graph.ties.items():
+            self.tie(name, to)
 
     def forward(self, *inputs):
         if len(inputs) != len(self._inputs):
             raise ModelError(f"the graph {self.graph.name!r} has {len(self._inputs)} input(s), received {len(inputs)}")
         values = [None, *inputs]
-        for name, function, taken, count in self._plan:
-            result = (function or self._modules[name])(*[values[i] for i in taken])
-            values.append(result) if count == 1 else values.extend(result)
+        for step in self._plan:
+            result = self._compute(step, values)
+            values.append(result) if step.count == 1 else values.extend(result)
         results = self._results
         return values[results[0]] if len(results) == 1 else tuple(values[i] for i in results)
+
+    def _compute(self, step: _Step, values):
+        if step.port:
+            home, _, word = step.port.removesuffix(PARAMETER).rpartition("/")
+            return self._modules[step.layer].get_module(home).__dict__[word]
+        return (step.function or self._modules[step.layer])(*[values[i] for i in step.taken])
+
+    def run(self, fetches: str | Sequence[str], feeds: Mapping[str, Any]):
+        """Values of the nodes named in ``fetches``, given values of those named in ``feeds``; only what lies between runs.
+
+        ``model.run("head", {"input": x})``; a second output is "lstm:hidden". A node inside may be fed as well:
+        ``model.run("head", {"features": h})``. Gives native tensors: one, or for a list of names a list. Raises ModelError
+        for a name that is not there, and for what the feeds do not lead to.
+        """
+        if not self.built:
+            self.build()
+        wanted = [self._slot(name) for name in ([fetches] if isinstance(fetches, str) else fetches)]
+        values = {0: None, **{self._slot(name): value for name, value in feeds.items()}}
+        producer = {
+            slot: at for at, step in enumerate(self._plan) for slot in range(step.first, step.first + step.count)
+        }
+        needed, waiting = set(), list(wanted)
+        while waiting:
+            slot = waiting.pop()
+            if slot in values:
+                continue
+            if slot not in producer:
+                name = self.graph.nodes[self.graph.inputs()[slot - 1]].name
+                raise ModelError(f"{fetches!r} cannot be computed without {name!r}: give it in feeds")
+            if producer[slot] not in needed:
+                needed.add(producer[slot])
+                waiting += self._plan[producer[slot]].taken
+
+        @neutral
+        def compute():
+            for at in sorted(needed):
+                step = self._plan[at]
+                result = self._compute(step, values)
+                for n, value in enumerate((result,) if step.count == 1 else result):
+                    values.setdefault(step.first + n, value)  # a value that was fed stays
+            return [values[slot] for slot in wanted]
+
+        found = compute()
+        return found[0] if isinstance(fetches, str) else found
+
+    def _slot(self, name: str) -> int:
+        word, _, port = name.partition(":")
+        for node_id, node in self.graph.nodes.items():
+            if node.name == word:
+                slot = self._slots.get((node_id, port or outputs_of(node)[0]))
+                if slot is not None:
+                    return slot
+        names = ", ".join(n.name for n in self.graph.nodes.values())
+        raise ModelError(f"the graph {self.graph.name!r} has no output {name!r}: its nodes are {names}")
 
     def __setattr__(self, name: str, value) -> None:
         """A layer that takes the place of another takes its place in the graph too."""
@@ -76,8 +150,9 @@ class GraphModule(Module):
         super().__setattr__(name, value)
         if at:
             node = Node(type(value).__name__, name, params_of(value))
-            graph = dataclasses.replace(self.graph, nodes={**self.graph.nodes, at[0]: node})
-            object.__setattr__(self, "graph", graph)
+            nodes = {i: dataclasses.replace(n, type=node.type) if n.shares == at[0] else n
+                     for i, n in self.graph.nodes.items()}  # fmt: skip
+            object.__setattr__(self, "graph", dataclasses.replace(self.graph, nodes={**nodes, at[0]: node}))
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> GraphModule:
         """As `Module.build`; the inputs' shapes are known from the graph and may be left out."""

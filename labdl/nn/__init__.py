@@ -6,21 +6,29 @@ from importlib import import_module
 from pathlib import Path
 
 from labdl.nn import initialisers
-from labdl.nn.module import Buffer, Module, Parameter
+from labdl.nn.module import Module
+from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import LAYERS, layer, layer_schema
 from labdl.nn.input import *
 from labdl.nn.linear import *
 from labdl.nn.convolution import *
+from labdl.nn.transposed import *
+from labdl.nn.separable import *
 from labdl.nn.pooling import *
+from labdl.nn.unpooling import *
 from labdl.nn.activation import *
+from labdl.nn.gated import *
 from labdl.nn.normalisation import *
 from labdl.nn.regularisation import *
 from labdl.nn.shape import *
+from labdl.nn.spatial import *
 from labdl.nn.merge import *
+from labdl.nn.similarity import *
 from labdl.nn.embedding import *
 from labdl.nn.recurrent import *
 from labdl.nn.attention import *
-from labdl.nn.containers import ModuleList, Sequential
+from labdl.nn.transformer import *
+from labdl.nn.containers import ModuleDict, ModuleList, Sequential
 
 for _file in sorted(Path(__file__).parent.glob("*.py")):
     if _file.stem != "__init__":
@@ -33,6 +41,7 @@ __all__ = [
     "LAYERS",
     "Buffer",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "Parameter",
     "Sequential",

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from labdl import ops
+from labdl.nn.linear import sized
 from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
+from labdl.nn.types import Initialiser, Positive
 from labdl.ops.operator import floats
 
 
@@ -74,10 +77,12 @@ class Tanh(Module):
 
 @layer({}, floats(2, 3))
 class Softplus(Module):
-    """log(1 + exp(x))."""
+    """log(1 + exp(beta * x)) / beta: a smooth ReLU."""
+
+    beta: Positive = 1.0
 
     def forward(self, x):
-        return ops.softplus(x)
+        return ops.softplus(x, beta=self.beta)
 
 
 @layer({}, floats(2, 3))
@@ -96,3 +101,187 @@ class Softmax(Module):
 
     def forward(self, x):
         return ops.softmax(x, axis=self.axis)
+
+
+@layer({}, floats(2, 3, low=-3, high=9))
+class ReLU6(Module):
+    """min(max(x, 0), 6) (Krizhevsky, 2010)."""
+
+    def forward(self, x):
+        return ops.relu6(x)
+
+
+@layer({"shared": False}, floats(2, 3, 4))
+class PReLU(Module):
+    """x where positive, else x times a learnt slope (He et al., 2015). Semantics: torch.nn.PReLU.
+
+    One slope for all, or with ``shared=False`` one for each channel on ``axis``.
+    """
+
+    shared: bool = True
+    slope_init: Initialiser = "constant(0.25)"
+    axis: int = 1
+
+    def setup(self, x):
+        size = 1 if self.shared else sized("PReLU", "channel", None, x.shape[self.axis])
+        self.slope = Parameter((size,), self.slope_init)
+
+    def forward(self, x):
+        return ops.prelu(x, self.slope, axis=self.axis)
+
+
+@layer({}, floats(2, 3))
+class RReLU(Module):
+    """x where positive, else x times a slope that is random in training, and in evaluation the mean (Xu et al., 2015)."""
+
+    lower: float = 1 / 8
+    upper: float = 1 / 3
+
+    def forward(self, x):
+        return ops.rrelu(x, lower=self.lower, upper=self.upper, training=self.training)
+
+
+@layer({}, floats(2, 3))
+class SELU(Module):
+    """ELU with the scale and alpha that keep mean 0 and variance 1 (Klambauer et al., 2017)."""
+
+    def forward(self, x):
+        return ops.selu(x)
+
+
+@layer({}, floats(2, 3))
+class CELU(Module):
+    """x where positive, else alpha * (exp(x / alpha) - 1) (Barron, 2017)."""
+
+    alpha: Positive = 1.0
+
+    def forward(self, x):
+        return ops.celu(x, alpha=self.alpha)
+
+
+@layer({}, floats(2, 3))
+class Mish(Module):
+    """x * tanh(softplus(x)) (Misra, 2019)."""
+
+    def forward(self, x):
+        return ops.mish(x)
+
+
+@layer({}, floats(2, 3))
+class Hardtanh(Module):
+    """x limited to a range."""
+
+    low: float = -1.0
+    high: float = 1.0
+
+    def forward(self, x):
+        return ops.hardtanh(x, low=self.low, high=self.high)
+
+
+@layer({}, floats(2, 3, low=-5, high=5))
+class Hardsigmoid(Module):
+    """relu6(x + 3) / 6 (Howard et al., 2019)."""
+
+    def forward(self, x):
+        return ops.hardsigmoid(x)
+
+
+@layer({}, floats(2, 3))
+class Hardshrink(Module):
+    """x, and 0 where its absolute value is at most the threshold."""
+
+    threshold: float = 0.5
+
+    def forward(self, x):
+        return ops.hardshrink(x, threshold=self.threshold)
+
+
+@layer({}, floats(2, 3))
+class Softshrink(Module):
+    """x moved towards 0 by the threshold, and 0 where it is nearer than that."""
+
+    threshold: float = 0.5
+
+    def forward(self, x):
+        return ops.softshrink(x, threshold=self.threshold)
+
+
+@layer({}, floats(2, 3))
+class Softsign(Module):
+    """x / (1 + |x|)."""
+
+    def forward(self, x):
+        return ops.softsign(x)
+
+
+@layer({}, floats(2, 3))
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, x):
+        return ops.tanhshrink(x)
+
+
+@layer({"threshold": 0.1, "value": -2.0}, floats(2, 3))
+class Threshold(Module):
+    """x where it is above the threshold, else a fixed value."""
+
+    threshold: float
+    value: float
+
+    def forward(self, x):
+        return ops.threshold(x, self.threshold, self.value)
+
+
+@layer({}, floats(2, 3))
+class LogSigmoid(Module):
+    """Logarithm of the sigmoid."""
+
+    def forward(self, x):
+        return ops.logsigmoid(x)
+
+
+@layer({}, floats(2, 3))
+class LogSoftmax(Module):
+    """Logarithm of the softmax along an axis."""
+
+    axis: int = -1
+
+    def forward(self, x):
+        return ops.log_softmax(x, axis=self.axis)
+
+
+@layer({}, floats(2, 3))
+class Softmin(Module):
+    """Softmax of -x along an axis: large where x is small."""
+
+    axis: int = -1
+
+    def forward(self, x):
+        return ops.softmin(x, axis=self.axis)
+
+
+@layer({}, floats(2, 3, low=-0.4, high=0.4))
+class Sparsemax(Module):
+    """Point of the probability simplex nearest to x along an axis: a softmax with zeros (Martins & Astudillo, 2016)."""
+
+    axis: int = -1
+
+    def forward(self, x):
+        return ops.sparsemax(x, axis=self.axis)
+
+
+@layer({}, floats(2, 3))
+class GumbelSoftmax(Module):
+    """Random choice by softmax(x) that gradients flow through (Jang et al., 2017), in training and in evaluation.
+
+    The nearer ``temperature`` is to 0, the nearer is the result to one-hot; ``hard`` makes it one-hot and keeps the
+    gradient of the soft choice. Semantics: torch.nn.functional.gumbel_softmax.
+    """
+
+    temperature: Positive = 1.0
+    hard: bool = False
+    axis: int = -1
+
+    def forward(self, x):
+        return ops.gumbel_softmax(x, self.temperature, hard=self.hard, axis=self.axis)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from labdl import ops
 from labdl.nn.linear import sized
-from labdl.nn.module import Module, Parameter
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Initialiser, Padding, Size
 from labdl.ops.operator import floats
-from labdl.spec import per_axis, show
+from labdl.spec import pad_pairs, per_axis, show
+
+
+def channels_of(layer_name: str, x, axes: str, data_format: str, given: int | None) -> int:
+    """The number of channels of an input with these spatial axes. Raises ValueError where it has others."""
+    rank = axes.count(",") + 1
+    if x.ndim != rank + 2:
+        order = f"(N, C, {axes})" if data_format == "channels_first" else f"(N, {axes}, C)"
+        raise ValueError(f"{layer_name} wants {rank + 2} axes {order}, received {show(x.shape)}")
+    return sized(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
 
 
 @dataclass(eq=False, repr=False)
@@ -29,17 +39,14 @@ class _Convolution(Module):
     data_format: DataFormat = "channels_first"
     kernel_init: Initialiser = "fan_in_uniform"
     in_channels: Count | None = None
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
 
     operator: ClassVar[Callable]
     axes: ClassVar[str]
 
     def setup(self, x):
         name, rank = type(self).__name__, self.axes.count(",") + 1
-        if x.ndim != rank + 2:
-            order = f"(N, C, {self.axes})" if self.data_format == "channels_first" else f"(N, {self.axes}, C)"
-            raise ValueError(f"{name} wants {rank + 2} axes {order}, received {show(x.shape)}")
-        at = 1 if self.data_format == "channels_first" else -1
-        channels = sized(name, "in_channels", self.in_channels, x.shape[at])
+        channels = channels_of(name, x, self.axes, self.data_format, self.in_channels)
         if channels % self.groups or self.out_channels % self.groups:
             raise ValueError(f"{name}: groups={self.groups} must divide in_channels={channels} and "
                              f"out_channels={self.out_channels}")  # fmt: skip
@@ -52,26 +59,38 @@ class _Convolution(Module):
         self.bias = Parameter((self.out_channels,)) if self.use_bias else None
 
     def forward(self, x):
-        return type(self).operator(x, self.kernel, self.bias, stride=self.stride, padding=self.padding,
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            x, padding = self._bordered(x), 0
+        return type(self).operator(x, self.kernel, self.bias, stride=self.stride, padding=padding,
                                    dilation=self.dilation, groups=self.groups, data_format=self.data_format)  # fmt: skip
+
+    def _bordered(self, x):
+        """x with the padding around it, made of its own elements."""
+        rank, first = self.axes.count(",") + 1, self.data_format == "channels_first"
+        window, stride, dilation = (per_axis(getattr(self, name), rank, name)
+                                    for name in ("kernel_size", "stride", "dilation"))  # fmt: skip
+        pairs = pad_pairs(self.padding, tuple(x.shape)[2 if first else 1 :][:rank], window, stride, dilation)
+        border = ((0, 0), (0, 0), *pairs) if first else ((0, 0), *pairs, (0, 0))
+        return ops.pad(x, border, mode=self.padding_mode)
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 8))
 class Conv1d(_Convolution):
-    """1-d convolution over (N, C, L); input channels are found at build."""
+    """1-d convolution over (N, C, L); input channels are found at build. Semantics: torch.nn.Conv1d."""
 
     operator, axes = ops.conv1d, "L"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 6, 5))
 class Conv2d(_Convolution):
-    """2-d convolution over (N, C, H, W); input channels are found at build."""
+    """2-d convolution over (N, C, H, W); input channels are found at build. Semantics: torch.nn.Conv2d."""
 
     operator, axes = ops.conv2d, "H, W"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(1, 3, 4, 5, 4))
 class Conv3d(_Convolution):
-    """3-d convolution over (N, C, D, H, W); input channels are found at build."""
+    """3-d convolution over (N, C, D, H, W); input channels are found at build. Semantics: torch.nn.Conv3d."""
 
     operator, axes = ops.conv3d, "D, H, W"

@@ -2,25 +2,95 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from labdl import ops
-from labdl.nn.module import Module, Parameter
+from labdl.nn.initialisers import read
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Initialiser
-from labdl.ops.operator import ints
+from labdl.nn.types import Count, Initialiser, Positive, Whole
+from labdl.ops.operator import floats, ints
+
+
+def _need_integers(layer_name: str, x) -> None:
+    if "int" not in x.dtype:
+        raise ValueError(f"{layer_name} wants integers, received {x.dtype}")
 
 
 @layer({"size": 1000, "features": 16}, ints(2, 3))
 class Embedding(Module):
-    """A learnt vector for each of ``size`` tokens: integers (...) to (..., features)."""
+    """A learnt vector for each of ``size`` tokens: integers (...) to (..., features).
+
+    The vector at ``padding_index`` begins at zero and does not learn. Semantics: torch.nn.Embedding.
+    """
 
     size: Count
     features: Count
     embeddings_init: Initialiser = "unit_normal"
+    padding_index: Whole | None = None
 
     def setup(self, x):
-        if "int" not in x.dtype:
-            raise ValueError(f"Embedding wants integers, received {x.dtype}")
-        self.embeddings = Parameter((self.size, self.features), self.embeddings_init)
+        _need_integers("Embedding", x)
+        if self.padding_index is not None and self.padding_index >= self.size:
+            raise ValueError(f"Embedding: padding_index={self.padding_index} must be below size={self.size}")
+        padded = self.padding_index is not None
+        self.embeddings = Parameter((self.size, self.features), self._drawn if padded else self.embeddings_init)
+
+    def _drawn(self, rng, shape):
+        table = read(self.embeddings_init)(rng, shape)
+        table[self.padding_index] = 0
+        return table
 
     def forward(self, x):
-        return ops.embedding(x, self.embeddings)
+        rows = ops.embedding(x, self.embeddings)
+        if self.padding_index is None:
+            return rows
+        padding = ops.expand_dims(ops.equal(x, self.padding_index), -1)
+        return ops.where(padding, ops.stop_gradient(rows), rows)
+
+
+@layer({"size": 1000, "features": 16}, ints(2, 3))
+class EmbeddingBag(Module):
+    """Mean, sum or maximum of the vectors of a bag of tokens: integers (..., bag) to (..., features).
+
+    The optional ``weights`` (..., bag) multiply the vectors of a sum. Semantics: torch.nn.EmbeddingBag.
+    """
+
+    size: Count
+    features: Count
+    mode: Literal["mean", "sum", "max"] = "mean"
+    embeddings_init: Initialiser = "unit_normal"
+
+    def setup(self, x, weights=None):
+        _need_integers("EmbeddingBag", x)
+        self.embeddings = Parameter((self.size, self.features), self.embeddings_init)
+
+    def forward(self, x, weights=None):
+        return ops.embedding_bag(x, self.embeddings, weights, mode=self.mode)
+
+
+@layer({}, floats(2, 3, 4))
+class RotaryEmbedding(Module):
+    """Turns pairs of features of (..., steps, features) by angles that grow with the position (Su et al., 2021).
+
+    Pairs are features i and i + features / 2, or neighbours with ``interleaved``. The optional ``positions`` broadcast
+    to (..., steps) and count from 0 when left out.
+    """
+
+    base: Positive = 10000.0
+    interleaved: bool = False
+
+    def forward(self, x, positions=None):
+        return ops.rotary_embedding(x, positions, base=self.base, interleaved=self.interleaved)
+
+
+@layer({"classes": 5}, ints(2, 3))
+class OneHot(Module):
+    """Zeros with a one at each class, on a new last axis; all zeros for a number that is no class."""
+
+    classes: Count
+    axis: int = -1
+
+    def forward(self, x):
+        return ops.one_hot(x, self.classes, axis=self.axis)

@@ -1,19 +1,34 @@
-"""Initial values of parameters, born in NumPy so that one seed gives bit-equal weights on every backend (D4)."""
+"""Initial values of parameters, born in NumPy so that one seed gives bit-equal weights on every backend (D4).
+
+A setting such as ``kernel_init`` is the name of an initialiser, or its name with settings as a call is written:
+``"normal(std=0.01)"``, ``"constant(0.5)"``. The text is read as literals, nothing in it is executed.
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
+import inspect
 import math
+import typing
 import zlib
 from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Gt, Lt
+
+from labdl.errors import ConfigError
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
-INITIALISERS: dict[str, Draw] = {}
+Positive = Annotated[float, Gt(0)]
+Mode = Literal["fan_in", "fan_out", "fan_avg"]
+# in the order in which a menu shows them
+INITIALISERS: dict[str, Callable[..., np.ndarray]] = {}
 
 
-def _register(function: Draw) -> Draw:
-    INITIALISERS[function.__name__] = function
+def _register(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    INITIALISERS[function.__name__.removeprefix("_")] = function
     return function
 
 
@@ -29,6 +44,117 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 @_register
+def fan_in_uniform(rng, shape):
+    """Uniform in ± 1 / sqrt(in); PyTorch's default for linear and convolution kernels."""
+    limit = 1 / math.sqrt(fans(shape)[0])
+    return rng.uniform(-limit, limit, shape)
+
+
+@_register
+def glorot_uniform(rng, shape, *, gain: Positive = 1.0):
+    """Uniform in ± gain * sqrt(6 / (in + out)) (Glorot & Bengio, 2010); Keras's default."""
+    limit = math.sqrt(6 / sum(fans(shape))) * gain
+    return rng.uniform(-limit, limit, shape)
+
+
+@_register
+def glorot_normal(rng, shape, *, gain: Positive = 1.0):
+    """Normal with variance gain² * 2 / (in + out) (Glorot & Bengio, 2010)."""
+    return rng.normal(0.0, math.sqrt(2 / sum(fans(shape))) * gain, shape)
+
+
+def _he(shape, negative_slope: float, mode: str) -> float:
+    """Inputs, or outputs, that count for a unit before a leaky ReLU."""
+    return (1 + negative_slope**2) * fans(shape)[mode == "fan_out"]
+
+
+@_register
+def he_uniform(rng, shape, *, negative_slope: float = 0.0, mode: Literal["fan_in", "fan_out"] = "fan_in"):
+    """Uniform in ± sqrt(6 / in), for units before a ReLU or a leaky one (He et al., 2015)."""
+    limit = math.sqrt(6 / _he(shape, negative_slope, mode))
+    return rng.uniform(-limit, limit, shape)
+
+
+@_register
+def he_normal(rng, shape, *, negative_slope: float = 0.0, mode: Literal["fan_in", "fan_out"] = "fan_in"):
+    """Normal with variance 2 / in, for units before a ReLU or a leaky one (He et al., 2015)."""
+    return rng.normal(0.0, math.sqrt(2 / _he(shape, negative_slope, mode)), shape)
+
+
+@_register
+def lecun_uniform(rng, shape):
+    """Uniform in ± sqrt(3 / in) (LeCun et al., 1998)."""
+    limit = math.sqrt(3 / fans(shape)[0])
+    return rng.uniform(-limit, limit, shape)
+
+
+@_register
+def lecun_normal(rng, shape):
+    """Normal with variance 1 / in (LeCun et al., 1998), as self-normalising networks want (Klambauer et al., 2017)."""
+    return rng.normal(0.0, math.sqrt(1 / fans(shape)[0]), shape)
+
+
+@_register
+def variance_scaling(rng, shape, *, scale: Positive = 1.0, mode: Mode = "fan_in",
+                     distribution: Literal["truncated_normal", "normal", "uniform"] = "truncated_normal"):  # fmt: skip
+    """Variance scale / n, where n are the inputs, the outputs or the mean of both; Keras's VarianceScaling."""
+    inputs, outputs = fans(shape)
+    std = math.sqrt(scale / {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}[mode])
+    if distribution == "uniform":
+        return rng.uniform(-math.sqrt(3) * std, math.sqrt(3) * std, shape)
+    if distribution == "normal":
+        return rng.normal(0.0, std, shape)
+    return _cut(rng, shape, 2.0) * (std / _SPREAD)
+
+
+# the standard deviation of a standard normal distribution without what is beyond ± 2
+_SPREAD = math.sqrt(1 - 4 * math.exp(-2) / math.sqrt(2 * math.pi) / math.erf(math.sqrt(2)))
+
+
+def _cut(rng, shape, bound: float):
+    """Standard normal values within ± bound: what lies beyond is drawn again."""
+    values = rng.normal(0.0, 1.0, shape)
+    while (beyond := np.abs(values) > bound).any():
+        values[beyond] = rng.normal(0.0, 1.0, int(beyond.sum()))
+    return values
+
+
+@_register
+def orthogonal(rng, shape, *, gain: Positive = 1.0):
+    """Orthonormal rows or columns, times gain (Saxe et al., 2013)."""
+    rows, columns = shape[0], math.prod(shape[1:])
+    q, r = np.linalg.qr(rng.normal(size=(max(rows, columns), min(rows, columns))))
+    q = q * np.sign(np.diag(r)) * gain
+    return (q if rows >= columns else q.T).reshape(shape)
+
+
+@_register
+def normal(rng, shape, *, mean: float = 0.0, std: Positive = 0.02):
+    """Normal distribution; its standard deviation is 0.02 where none is given (as in BERT and GPT-2)."""
+    return rng.normal(mean, std, shape)
+
+
+@_register
+def unit_normal(rng, shape):
+    """Standard normal distribution (PyTorch's embedding)."""
+    return rng.normal(0.0, 1.0, shape)
+
+
+@_register
+def truncated_normal(rng, shape, *, mean: float = 0.0, std: Positive = 0.02, bound: Annotated[float, Ge(0.1)] = 2.0):
+    """Normal distribution without what is further than bound * std from the mean (Keras's TruncatedNormal)."""
+    return mean + std * _cut(rng, shape, bound)
+
+
+@_register
+def _uniform(rng, shape, *, low: float = -0.05, high: float = 0.05):
+    """Uniform from low to high (Keras's RandomUniform)."""
+    if low > high:
+        raise ConfigError(f"uniform wants low not above high, received low={low!r} and high={high!r}")
+    return rng.uniform(low, high, shape)
+
+
+@_register
 def zeros(rng, shape):
     """Zeros."""
     return np.zeros(shape)
@@ -41,57 +167,45 @@ def ones(rng, shape):
 
 
 @_register
-def normal(rng, shape):
-    """Normal distribution with standard deviation 0.02 (as in BERT and GPT-2)."""
-    return rng.normal(0.0, 0.02, shape)
+def constant(rng, shape, *, value: float = 0.0):
+    """One value everywhere."""
+    return np.full(shape, float(value))
 
 
 @_register
-def unit_normal(rng, shape):
-    """Standard normal distribution (PyTorch's embedding)."""
-    return rng.normal(0.0, 1.0, shape)
+def identity(rng, shape, *, gain: float = 1.0):
+    """The identity matrix, times gain: a linear layer that passes on what it gets (Le et al., 2015)."""
+    _want("identity", shape, len(shape) == 2, "a matrix")
+    return gain * np.eye(*shape)
 
 
 @_register
-def glorot_uniform(rng, shape):
-    """Uniform in ± sqrt(6 / (in + out)) (Glorot & Bengio, 2010); Keras's default."""
-    limit = math.sqrt(6 / sum(fans(shape)))
-    return rng.uniform(-limit, limit, shape)
+def dirac(rng, shape, *, groups: Annotated[int, Ge(1)] = 1):
+    """A convolution kernel that passes on its channels (torch.nn.init.dirac_)."""
+    _want("dirac", shape, 3 <= len(shape) <= 5, "a convolution kernel (out, in / groups, window...)")
+    if shape[0] % groups:
+        raise ConfigError(f"dirac(groups={groups}) wants a number of outputs divisible by groups, received {shape[0]}")
+    values, size = np.zeros(shape), shape[0] // groups
+    channel = np.arange(min(size, shape[1]))
+    centre = tuple(n // 2 for n in shape[2:])
+    for group in range(groups):
+        values[(group * size + channel, channel, *centre)] = 1.0
+    return values
 
 
 @_register
-def glorot_normal(rng, shape):
-    """Normal with variance 2 / (in + out) (Glorot & Bengio, 2010)."""
-    return rng.normal(0.0, math.sqrt(2 / sum(fans(shape))), shape)
+def sparse(rng, shape, *, sparsity: Annotated[float, Ge(0), Lt(1)] = 0.1, std: Positive = 0.01):
+    """Normal, with a share of the inputs of each unit at zero (Martens, 2010; torch.nn.init.sparse_)."""
+    _want("sparse", shape, len(shape) == 2, "a matrix")
+    values, none = rng.normal(0.0, std, shape), math.ceil(sparsity * shape[0])
+    places = np.argsort(rng.random(shape), axis=0)[:none]
+    np.put_along_axis(values, places, 0.0, axis=0)
+    return values
 
 
-@_register
-def he_uniform(rng, shape):
-    """Uniform in ± sqrt(6 / in) (He et al., 2015)."""
-    limit = math.sqrt(6 / fans(shape)[0])
-    return rng.uniform(-limit, limit, shape)
-
-
-@_register
-def he_normal(rng, shape):
-    """Normal with variance 2 / in (He et al., 2015)."""
-    return rng.normal(0.0, math.sqrt(2 / fans(shape)[0]), shape)
-
-
-@_register
-def fan_in_uniform(rng, shape):
-    """Uniform in ± 1 / sqrt(in); PyTorch's default for linear and convolution kernels."""
-    limit = 1 / math.sqrt(fans(shape)[0])
-    return rng.uniform(-limit, limit, shape)
-
-
-@_register
-def orthogonal(rng, shape):
-    """Orthonormal rows or columns (Saxe et al., 2013)."""
-    rows, columns = shape[0], math.prod(shape[1:])
-    q, r = np.linalg.qr(rng.normal(size=(max(rows, columns), min(rows, columns))))
-    q = q * np.sign(np.diag(r))
-    return (q if rows >= columns else q.T).reshape(shape)
+def _want(name: str, shape: tuple[int, ...], fits: bool, what: str) -> None:
+    if not fits:
+        raise ConfigError(f"{name} fills {what}, received a parameter of shape {shape}: choose another initialiser")
 
 
 def uniform(limit: float) -> Draw:
@@ -99,8 +213,70 @@ def uniform(limit: float) -> Draw:
     return lambda rng, shape: rng.uniform(-limit, limit, shape)
 
 
+def given(values) -> Draw:
+    """These values, as they are."""
+    return lambda rng, shape: np.reshape(np.asarray(values, "float64"), shape)
+
+
+def settings_of(name: str) -> dict[str, inspect.Parameter]:
+    """The settings of an initialiser: names, types and defaults."""
+    parameters = inspect.signature(INITIALISERS[name]).parameters.values()
+    return {p.name: p for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+@functools.cache
+def read(text: str) -> Draw:
+    """An initialiser from ``"normal"`` or ``"normal(std=0.01)"``. Raises ConfigError that says what is possible."""
+    if text in INITIALISERS:
+        return INITIALISERS[text]
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError("not written as a call")
+        name = call.func.id
+        args = [ast.literal_eval(a) for a in call.args]
+        named = [(k.arg, ast.literal_eval(k.value)) for k in call.keywords]
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise ConfigError(
+            f'an initialiser is a name, or a name with settings such as "normal(std=0.01)", received {text!r}; '
+            f"the names are {', '.join(INITIALISERS)}"
+        ) from error
+    if name not in INITIALISERS:
+        raise ConfigError(f"initialiser {name!r} in {text!r} is unknown: there are {', '.join(INITIALISERS)}")
+    return functools.partial(INITIALISERS[name], **_settings(text, name, args, named))
+
+
+def _settings(text: str, name: str, args: list, named: list[tuple[str | None, Any]]) -> dict[str, Any]:
+    """Settings by their names, each of its type."""
+    known = settings_of(name)
+    offered = ", ".join(f"{p.name}={p.default!r}" for p in known.values()) or "no settings"
+    pairs = [*zip(known, args, strict=False), *named]
+    values = {key: value for key, value in pairs if key is not None}
+    if len(args) > len(known) or len(values) < len(pairs) or not values.keys() <= known.keys():
+        raise ConfigError(f"initialiser {name} takes {offered}, received {text!r}")
+    hints = typing.get_type_hints(INITIALISERS[name], include_extras=True)
+    for key, value in values.items():
+        if not _fits(value, hints[key]):
+            from labdl.nn.schema import describe  # it stands above; only a mistake needs it
+
+            raise ConfigError(f"initialiser {name}: {key} wants {describe(hints[key])}, received {value!r}")
+    return values
+
+
+def _fits(value, hint) -> bool:
+    import pydantic  # here, because importing it takes longer than everything else in labdl
+
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    try:
+        pydantic.TypeAdapter(hint).validate_python(value, strict=True)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
 def draw(initialiser: str | Draw, shape: tuple[int, ...], dtype: str, seed: int, path: str) -> np.ndarray:
     """Values for the parameter at ``path``: its own generator, so that adding a layer changes no other layer's weights."""
-    function = INITIALISERS[initialiser] if isinstance(initialiser, str) else initialiser
+    function = read(initialiser) if isinstance(initialiser, str) else initialiser
     rng = np.random.default_rng([seed, zlib.crc32(path.encode())])
     return np.ascontiguousarray(function(rng, shape), dtype=dtype)

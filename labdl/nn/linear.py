@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from labdl import ops
-from labdl.nn.module import Module, Parameter
+from labdl.nn.initialisers import uniform
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, Initialiser
 from labdl.ops.operator import floats
@@ -36,3 +38,33 @@ class Linear(Module):
 
     def forward(self, x):
         return ops.linear(x, self.kernel, self.bias)
+
+
+@layer({"out_features": 4}, floats(2, 3), floats(2, 5))
+class Bilinear(Module):
+    """Every product of a feature of x with one of y, weighted and summed: (..., in1) and (..., in2) to (..., out).
+
+    Output o is x · kernel[o] · y + bias[o]. Semantics: torch.nn.Bilinear.
+    """
+
+    out_features: Count
+    use_bias: bool = True
+    in1_features: Count | None = None
+    in2_features: Count | None = None
+
+    def setup(self, x, y):
+        first = sized("Bilinear", "in1_features", self.in1_features, x.shape[-1])
+        second = sized("Bilinear", "in2_features", self.in2_features, y.shape[-1])
+        self.kernel = Parameter((self.out_features, first, second), uniform(first**-0.5))
+        self.bias = Parameter((self.out_features,)) if self.use_bias else None
+
+    def forward(self, x, y):
+        return ops.bilinear(x, y, self.kernel, self.bias)
+
+
+@layer({}, floats(2, 3))
+class Identity(Module):
+    """x as it is: it holds the place of a layer."""
+
+    def forward(self, x):
+        return x

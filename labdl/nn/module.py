@@ -2,57 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ConfigError, ModelError, StateDictError
-from labdl.nn import initialisers
+from labdl.nn import building, gradients
+from labdl.nn.hooks import Hooks
+from labdl.nn.parameter import Buffer as Buffer
+from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
 from labdl.spec import Spec, as_spec
 
-
-@dataclass
-class Parameter:
-    """A tensor that belongs to a module: its declaration, and once built the backend's own variable.
-
-    ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (R7.1: a
-    convolution kernel is spatial × in × out on disk). ``trainable=False`` freezes it: it keeps its value in training.
-    """
-
-    shape: tuple[int, ...]
-    init: str | Callable = "zeros"
-    dtype: str = "float32"
-    trainable: bool = True
-    standard: tuple[int, ...] | None = None
-    value: Any = None
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    def to_standard(self, array: np.ndarray) -> np.ndarray:
-        return array if self.standard is None else np.ascontiguousarray(array.transpose(self.standard))
-
-    def from_standard(self, array: np.ndarray) -> np.ndarray:
-        if self.standard is None:
-            return array
-        return np.ascontiguousarray(array.transpose(np.argsort(self.standard)))
-
-    @property
-    def standard_shape(self) -> tuple[int, ...]:
-        return self.shape if self.standard is None else tuple(self.shape[a] for a in self.standard)
-
-
-class Buffer(Parameter):
-    """A tensor of a module that is saved with it and never learnt, such as a running mean."""
-
-    def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32"):
-        super().__init__(shape, init, dtype, trainable=False)
+observer: ContextVar[Any] = ContextVar("observer", default=None)  # who records the calls of a trace under way
 
 
 class Module:
@@ -70,13 +36,14 @@ class Module:
     _ready: bool
     _set_up: bool
     _backend: str | None
-    _input_specs: tuple[Spec, ...] | None
+    _input_specs: tuple[Spec | None, ...] | None
+    _ties: dict[str, str]
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
         # set here, not in __init__, so that a subclass may assign layers before or without calling super().__init__()
         self.__dict__.update(_modules={}, _parameters={}, _ready=False, _set_up=False, training=True,
-                             _backend=None, _input_specs=None)  # fmt: skip
+                             _backend=None, _input_specs=None, _ties={})  # fmt: skip
         return self
 
     def __setattr__(self, name: str, value) -> None:
@@ -85,6 +52,7 @@ class Module:
                               "has something of that name: choose another name")  # fmt: skip
         if isinstance(value, Module):
             self._modules[name] = value
+            Parameter.changes += 1
             self.__dict__["_ready"] = self._ready and value._ready
         elif isinstance(value, Parameter):
             self._parameters[name] = value
@@ -95,7 +63,8 @@ class Module:
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._modules.pop(name, None)
+        if self._modules.pop(name, None) is not None:
+            Parameter.changes += 1
         self._parameters.pop(name, None)
         object.__delattr__(self, name)
 
@@ -113,6 +82,8 @@ class Module:
         if scope.on:
             return forward(*inputs, **options)
         scope.on = True  # a forward's infix operators mean the same on every framework
+        if self._ready:
+            self.__dict__["_called"] = inputs  # for `backward`
         try:
             return forward(*inputs, **options)
         finally:
@@ -120,14 +91,19 @@ class Module:
 
     def _observed(self, *inputs, **options):
         """The slow path: shapes are wanted, a trace is being taken, or the model has not been built yet."""
-        first = next((v for v in inputs if isinstance(v, Spec)), None)
-        if first is None:
+        recorder = observer.get()
+        if recorder is not None:
+            return recorder.call(self, inputs, options)
+        if inputs and not any(isinstance(v, Spec) for v in (*inputs, *options.values())):
             owner = dispatch.owner(*inputs)
-            self.build(*(dispatch.spec_of(v) for v in inputs), backend=owner.name)
+            named = {k: dispatch.spec_of(v) for k, v in options.items() if dispatch.owner_of_type(type(v))}
+            specs = (v if v is None else dispatch.spec_of(v) for v in inputs)
+            self.build(*specs, backend=owner.name, **{**options, **named})
             return self.forward(*inputs, **options)
-        recorder = getattr(first, "recorder", None)
-        if recorder is not None and recorder.is_leaf(self):
-            return recorder.layer(self, inputs, options)
+        return self.infer(*inputs, **options)
+
+    def infer(self, *inputs, **options):
+        """`forward` on Specs, after `setup` if that has not happened yet."""
         self.prepare(*(v if v is None else dispatch.spec_of(v) for v in inputs))
         return self.forward(*inputs, **options)
 
@@ -139,59 +115,19 @@ class Module:
 
     # -- building
 
-    def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> Module:
+    def build(self, *inputs, backend: str | None = None, seed: int | None = None, **options) -> Module:
         """Find all sizes from the inputs' Specs or shapes, draw the weights, and make them variables of a backend.
 
-        ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size. Building again keeps the weights and
-        moves them if the backend differs. Returns the model. Raises ModelError where layers do not fit together.
+        ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size, and in the place of an input one that is
+        left out. ``options`` go to the forward by name. Building again keeps the weights and moves them if the backend
+        differs. Returns the model. Raises ModelError where layers do not fit together.
         """
-        specs = tuple(as_spec(i) for i in inputs)
-        self._check_tree()
-        try:
-            self._shapes_of(*specs)
-        except (ValueError, TypeError) as error:
-            raise error if isinstance(error, ModelError) else ModelError(f"{type(self).__name__}: {error}") from error
-        target = dispatch.get(backend)
-        start = dispatch.current_seed() if seed is None else seed
-        start = int(np.random.default_rng().integers(2**31)) if start is None else start
-        for path, parameter in self.named_parameters():
-            if parameter.value is None:
-                values = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
-            elif (source := dispatch.owner(parameter.value)) is target:
-                continue
-            else:
-                values = source.to_numpy(parameter.value)
-            parameter.value = target.variable(values, parameter.trainable)
-        for module in self.modules():
-            for name, parameter in module._parameters.items():
-                module.__dict__[name] = parameter.value
-            module.__dict__.update(_ready=True, _backend=target.name)
-        self.__dict__["_input_specs"] = specs
+        building.build(self, tuple(i if i is None else as_spec(i) for i in inputs), backend, seed, options)
         return self
 
-    def _shapes_of(self, *specs: Spec):
+    def _shapes_of(self, *specs: Spec | None, **options):
         """Outputs' Specs; sets up what has not been set up, unless the shapes turn out not to fit."""
-        flags = [(m, m._ready, m._set_up) for m in self.modules()]
-        for module, _, _ in flags:
-            module.__dict__["_ready"] = False
-        try:
-            return self(*specs)
-        except Exception:
-            for module, _, set_up in flags:
-                module.__dict__["_set_up"] = set_up  # another try may come with other shapes
-            raise
-        finally:
-            for module, ready, _ in flags:
-                module.__dict__["_ready"] = ready
-
-    def _check_tree(self) -> None:
-        for path, module in self.named_modules():
-            for name, value in module.__dict__.items():
-                if isinstance(value, list | tuple) and any(isinstance(v, Module) for v in value):
-                    raise ModelError(
-                        f"{path or type(self).__name__}.{name} is a plain list of layers, which hides their parameters: "
-                        f"write self.{name} = nn.ModuleList([...])"
-                    )
+        return building.shapes_of(self, specs, options)
 
     @property
     def built(self) -> bool:
@@ -203,7 +139,7 @@ class Module:
         return self._backend
 
     @property
-    def input_specs(self) -> tuple[Spec, ...]:
+    def input_specs(self) -> tuple[Spec | None, ...]:
         """The Specs that the model was built with."""
         if self._input_specs is None:
             raise ModelError(f"{type(self).__name__} is not built: call build((None, ...)) with the shape of its input")
@@ -214,9 +150,18 @@ class Module:
         """The Spec of the output for the inputs that the model was built with, or a tuple of several."""
         return self._shapes_of(*self.input_specs)
 
-    def to(self, backend: str) -> Module:
-        """Move the parameters to another backend, in place."""
-        return self.build(*self.input_specs, backend=backend)
+    @property
+    def unbuilt(self) -> list[str]:
+        """Paths of the modules that still wait for `build`, such as a layer that was put in place of another."""
+        return [path or type(m).__name__ for path, m in self.named_modules() if not m._ready]
+
+    def to(self, place: str) -> Module:
+        """Move the parameters, in place, to another backend ("paddle") or to a device of their own ("cuda:0").
+
+        A `Trainer` that has this model takes its optimiser's state along. Raises BackendError for a name that is neither.
+        """
+        building.move(self, place)
+        return self
 
     # -- contents
 
@@ -244,10 +189,83 @@ class Module:
             for name, parameter in module._parameters.items():
                 if id(parameter) not in seen:
                     seen.add(id(parameter))
-                    yield f"{path}/{name}:0" if path else f"{name}:0", parameter
+                    yield "/".join(filter(None, (path, name))) + ":0", parameter
 
     def parameters(self) -> Iterator[Parameter]:
         return (parameter for _, parameter in self.named_parameters())
+
+    def get_parameters(self) -> dict[str, Parameter]:
+        """``{standard name: parameter}``, each once (T/AII 008-2023, A.2)."""
+        return dict(self.named_parameters())
+
+    def get_modules(self) -> dict[str, Module]:
+        """``{path: module}``, each once, the module itself under "" (T/AII 008-2023, A.2)."""
+        return dict(self.named_modules())
+
+    def get_module(self, path: str) -> Module:
+        """The sub-module at a path such as "encoder/0/linear". Raises ModelError that lists what is there."""
+        found = self
+        for word in path.split("/") if path else ():
+            if path in found._modules:  # the model of a graph keeps its layers under whole paths
+                return found._modules[path]
+            if word not in found._modules:
+                raise ModelError(f"{type(self).__name__} has no module {path!r}: {type(found).__name__} has "
+                                 f"{', '.join(found._modules) or 'none'}")  # fmt: skip
+            found = found._modules[word]
+        return found
+
+    def get_parameter(self, name: str) -> Parameter:
+        """The parameter or buffer of a standard name such as ``conv1/kernel:0``, or of a name that it is tied to."""
+        path, _, word = name.removesuffix(":0").rpartition("/")
+        try:
+            return self.get_module(path)._parameters[word]
+        except (ModelError, KeyError):
+            raise ModelError(f"{type(self).__name__} has no parameter {name!r}: it has "
+                             f"{', '.join(self.get_parameters()) or 'none'}") from None  # fmt: skip
+
+    def add_module(self, path: str, module: Module) -> Module:
+        """Put a module at a path, in the place of one that is there; what is not built is built by the next call.
+
+        The other layers keep their weights. Returns the module itself, so that calls can follow each other.
+        """
+        home, _, name = path.rpartition("/")
+        if not isinstance(module, Module):
+            raise ConfigError(f"add_module wants a module for {path!r}, received {type(module).__name__}")
+        setattr(self.get_module(home), name, module)
+        building.mark(self)
+        return self
+
+    def remove_module(self, path: str) -> Module:
+        """Take the module at a path out, and return it. Raises ModelError when there is none."""
+        found = self.get_module(path)
+        home, _, name = path.rpartition("/")
+        delattr(self.get_module(home), name)
+        return found
+
+    def tie(self, name: str, to: str) -> None:
+        """Make one parameter of two: ``tie("head/kernel:0", to="embed/kernel:0")``; saved once, and restored tied.
+
+        Both must have one shape. It may be said before the model is built, and holds from then on.
+        """
+        self._ties[name] = to
+        if self.built:
+            building.apply_ties(self)
+
+    def freeze(self, names: str = "*") -> Module:
+        """Keep parameters as they are, in training under way too: all of this module, or those whose name matches."""
+        return self._switch(names, False)
+
+    def unfreeze(self, names: str = "*") -> Module:
+        """Let parameters learn again: all of this module, or those whose standard name matches a pattern."""
+        return self._switch(names, True)
+
+    def _switch(self, names: str, trainable: bool) -> Module:
+        found = [p for n, p in self.named_parameters() if p.learnable and fnmatchcase(n, names)]
+        if not found:
+            raise ModelError(f"{type(self).__name__} has no parameter that matches {names!r}")
+        for parameter in found:
+            parameter.trainable = trainable
+        return self
 
     def trainable_variables(self) -> list:
         """The backend's own variables that training updates."""
@@ -266,6 +284,41 @@ class Module:
     def eval(self) -> Module:
         """Evaluation behaviour of dropout and batch normalisation."""
         return self.train(False)
+
+    # -- watching and gradients
+
+    def register_forward_hook(self, hook: Callable, *, before: bool = False) -> Callable[[], None]:
+        """Call ``hook(module, inputs, outputs)`` after each forward, or ``hook(module, inputs)`` before it.
+
+        What the hook returns, unless None, takes the place of the outputs, or as a tuple of the inputs. Returns a function
+        that takes the hook off again. A module without hooks pays nothing for them.
+        """
+        return Hooks.of(self).add(hook, before)
+
+    def backward(self, gradient=None, *inputs):
+        """Gradients of the last call, given the gradient of its output (T/AII 008-2023, A.9).
+
+        ``gradient`` is a tensor in the shape of the output, or a tuple for several outputs; None stands for ones. Returns
+        the gradient of each floating-point input, None for the others (one value for one input); in training mode the
+        gradients of the parameters are added to `Parameter.gradient`. For a module inside a model, or another point, give the
+        ``inputs``: ``model.head.backward(gradient, features)``.
+        """
+        self._need_build()
+        return gradients.backward(self, gradient, inputs)
+
+    def register_backward_function(self, function: Callable) -> Callable:
+        """Let ``function(gradient, *inputs)`` stand for the gradient of this module, in training as well.
+
+        ``gradient`` has the shape of the output (a tuple for several outputs); it returns the gradients of the inputs, and
+        may set ``Parameter.gradient`` of its parameters only through a dictionary after them: ``(gx, {"kernel:0": gk})``.
+        """
+        gradients.replace(self, function)
+        return function
+
+    def zero_gradient(self) -> None:
+        """Forget the gradients that `backward` has added up."""
+        for parameter in self.parameters():
+            parameter.gradient = None
 
     # -- values
 
@@ -292,8 +345,7 @@ class Module:
             dispatch.owner(parameter.value).assign(parameter.value, array)
 
     def _need_build(self) -> None:
-        unbuilt = [path or type(m).__name__ for path, m in self.named_modules() if not m._ready]
-        if unbuilt:
+        if unbuilt := self.unbuilt:
             raise ModelError(
                 f"not built yet: {', '.join(unbuilt[:5])}; call build((None, ...)) with the shape of the input"
             )

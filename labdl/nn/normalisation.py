@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from labdl import ops
 from labdl.nn.linear import sized
-from labdl.nn.module import Buffer, Module, Parameter
+from labdl.nn.module import Module
+from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Positive
 from labdl.ops.operator import floats
 from labdl.spec import show
 
 
+def _channel_axis(data_format: str) -> int:
+    return 1 if data_format == "channels_first" else -1
+
+
 @layer({}, floats(4, 3, 5))
 class BatchNorm(Module):
-    """Batch normalisation of each channel (Ioffe & Szegedy, 2015), for inputs of two to five axes."""
+    """Batch normalisation of each channel (Ioffe & Szegedy, 2015), for inputs of two to five axes.
+
+    Running statistics move by ``momentum`` towards those of each batch in training, and serve in evaluation.
+    ``affine=False`` leaves the learnt gamma and beta out. Semantics: torch.nn.BatchNorm1d to BatchNorm3d.
+    """
 
     momentum: float = 0.1
     epsilon: Positive = 1e-5
     data_format: DataFormat = "channels_first"
+    affine: bool = True
 
     def setup(self, x):
         if x.ndim < 2:
             raise ValueError(f"BatchNorm wants (N, C, ...), received {show(x.shape)}")
-        size = (sized("BatchNorm", "channel", None, x.shape[self._axis]),)
-        self.gamma, self.beta = Parameter(size, "ones"), Parameter(size)
+        size = (sized("BatchNorm", "channel", None, x.shape[_channel_axis(self.data_format)]),)
+        self.gamma = Parameter(size, "ones") if self.affine else None
+        self.beta = Parameter(size) if self.affine else None
         self.moving_mean = Buffer(size)
         self.moving_variance = Buffer(size, "ones")
 
-    @property
-    def _axis(self) -> int:
-        return 1 if self.data_format == "channels_first" else -1
-
     def forward(self, x):
-        return ops.batch_norm(x, self.gamma, self.beta, self.moving_mean, self.moving_variance, training=self.training,
-                              momentum=self.momentum, epsilon=self.epsilon, axis=self._axis)  # fmt: skip
+        gamma = ops.ones_like(self.moving_mean) if self.gamma is None else self.gamma
+        beta = ops.zeros_like(self.moving_mean) if self.beta is None else self.beta
+        return ops.batch_norm(x, gamma, beta, self.moving_mean, self.moving_variance, training=self.training,
+                              momentum=self.momentum, epsilon=self.epsilon, axis=_channel_axis(self.data_format))  # fmt: skip
 
 
 def _last_sizes(self, x, axes: int) -> tuple[int, ...]:
@@ -46,27 +57,123 @@ def _last_sizes(self, x, axes: int) -> tuple[int, ...]:
 
 @layer({}, floats(2, 3, 4))
 class LayerNorm(Module):
-    """Layer normalisation over the last axes (Ba et al., 2016)."""
+    """Layer normalisation over the last axes (Ba et al., 2016).
+
+    ``affine=False`` leaves the learnt gamma and beta out, ``use_bias=False`` beta alone. Semantics: torch.nn.LayerNorm.
+    """
 
     axes: Count = 1
     epsilon: Positive = 1e-5
+    affine: bool = True
+    use_bias: bool = True
 
     def setup(self, x):
         size = _last_sizes(self, x, self.axes)
-        self.gamma, self.beta = Parameter(size, "ones"), Parameter(size)
+        self.gamma = Parameter(size, "ones") if self.affine else None
+        self.beta = Parameter(size) if self.affine and self.use_bias else None
 
     def forward(self, x):
-        return ops.layer_norm(x, self.gamma, self.beta, self.epsilon)
+        gamma = self.gamma
+        if gamma is None:
+            gamma = ops.tensor_like(x, np.ones(tuple(x.shape)[-self.axes :]))
+        return ops.layer_norm(x, gamma, ops.zeros_like(gamma) if self.beta is None else self.beta, self.epsilon)
 
 
 @layer({}, floats(2, 3, 4))
 class RMSNorm(Module):
-    """Root-mean-square normalisation over the last axis (Zhang & Sennrich, 2019)."""
+    """Root-mean-square normalisation over the last axis (Zhang & Sennrich, 2019).
+
+    ``affine=False`` leaves the learnt gamma out. Semantics: torch.nn.RMSNorm, whose epsilon is smaller when left out.
+    """
 
     epsilon: Positive = 1e-6
+    affine: bool = True
 
     def setup(self, x):
-        self.gamma = Parameter(_last_sizes(self, x, 1), "ones")
+        size = _last_sizes(self, x, 1)
+        self.gamma = Parameter(size, "ones") if self.affine else None
 
     def forward(self, x):
-        return ops.rms_norm(x, self.gamma, self.epsilon)
+        gamma = self.gamma
+        if gamma is None:
+            gamma = ops.tensor_like(x, np.ones(x.shape[-1]))
+        return ops.rms_norm(x, gamma, self.epsilon)
+
+
+def _channels(self, x) -> tuple[int]:
+    if x.ndim < 2:
+        raise ValueError(f"{type(self).__name__} wants (N, C, ...), received {show(x.shape)}")
+    return (sized(type(self).__name__, "channel", None, x.shape[_channel_axis(self.data_format)]),)
+
+
+@layer({"groups": 2}, floats(2, 4, 3))
+class GroupNorm(Module):
+    """Normalisation of each sample in groups of channels (Wu & He, 2018). Semantics: torch.nn.GroupNorm.
+
+    One group normalises over all channels, as many groups as channels each for itself. ``affine=False`` leaves the
+    learnt gamma and beta out.
+    """
+
+    groups: Count
+    epsilon: Positive = 1e-5
+    affine: bool = True
+    data_format: DataFormat = "channels_first"
+
+    def setup(self, x):
+        size = _channels(self, x)
+        self.gamma = Parameter(size, "ones") if self.affine else None
+        self.beta = Parameter(size) if self.affine else None
+
+    def forward(self, x):
+        return ops.group_norm(x, self.groups, self.gamma, self.beta, epsilon=self.epsilon,
+                              axis=_channel_axis(self.data_format))  # fmt: skip
+
+
+@layer({"affine": True}, floats(2, 3, 5))
+class InstanceNorm(Module):
+    """Normalisation of each channel of each sample over the spatial axes (Ulyanov et al., 2016).
+
+    ``affine=True`` gives each channel a learnt gamma and beta. Semantics: torch.nn.InstanceNorm1d to InstanceNorm3d.
+    """
+
+    epsilon: Positive = 1e-5
+    affine: bool = False
+    data_format: DataFormat = "channels_first"
+
+    def setup(self, x):
+        size = _channels(self, x) if self.affine else ()
+        self.gamma = Parameter(size, "ones") if self.affine else None
+        self.beta = Parameter(size) if self.affine else None
+
+    def forward(self, x):
+        return ops.instance_norm(x, self.gamma, self.beta, epsilon=self.epsilon, axis=_channel_axis(self.data_format))
+
+
+@layer({"size": 3, "alpha": 0.5}, floats(2, 5, 3))
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean of the squares of neighbouring channels) ** beta (Krizhevsky et al., 2012).
+
+    ``size`` channels are neighbours; those beyond the ends count as zeros. Semantics: torch.nn.LocalResponseNorm.
+    """
+
+    size: Count
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
+    data_format: DataFormat = "channels_first"
+
+    def forward(self, x):
+        return ops.local_response_norm(
+            x, self.size, alpha=self.alpha, beta=self.beta, k=self.k, axis=_channel_axis(self.data_format)
+        )
+
+
+@layer({}, floats(2, 3, 4))
+class L2Normalize(Module):
+    """x divided by its length along an axis, which counts as no less than epsilon (1: channels)."""
+
+    axis: int = 1
+    epsilon: Positive = 1e-12
+
+    def forward(self, x):
+        return ops.normalize(x, 2.0, axis=self.axis, epsilon=self.epsilon)

@@ -1,30 +1,190 @@
-"""Recurrent layers."""
+"""Recurrent layers over sequences."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from labdl import ops
 from labdl.nn.initialisers import uniform
 from labdl.nn.linear import sized
-from labdl.nn.module import Module, Parameter
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count
+from labdl.nn.types import Count, Rate
 from labdl.ops.operator import floats
 from labdl.spec import show
 
 
+def _suffix(at: int, reverse: bool) -> str:
+    return (f"_{at}" if at else "") + ("_reverse" if reverse else "")
+
+
+@dataclass(eq=False, repr=False)
+class _Recurrent(Module):
+    """What recurrent layers share: they differ in the operator and its gates."""
+
+    hidden_size: Count
+    layers: Count = 1
+    bidirectional: bool = False
+    rate: Rate = 0.0
+
+    gates: ClassVar[int]
+    weights: ClassVar[tuple[str, ...]] = ("kernel", "recurrent_kernel", "bias")
+
+    def setup(self, x, lengths=None, *states):
+        name, hidden = type(self).__name__, self.hidden_size
+        if x.ndim != 3:
+            raise ValueError(f"{name} wants 3 axes (N, steps, features), received {show(x.shape)}")
+        size, init = sized(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
+        count = self.layers * len(self._directions)
+        for state in states:
+            if state is not None and (state.ndim != 3 or state.shape[0] not in (count, None)):
+                raise ValueError(f"{name} wants a state ({count}, N, {hidden}), received {show(state.shape)}")
+        shapes = {"kernel": (size, self.gates * hidden), "recurrent_kernel": (hidden, self.gates * hidden)}
+        for at in range(self.layers):
+            for reverse in self._directions:
+                for weight in self.weights:
+                    shape = shapes.get(weight, (self.gates * hidden,))
+                    setattr(self, weight + _suffix(at, reverse), Parameter(shape, init))
+            shapes["kernel"] = (len(self._directions) * hidden, self.gates * hidden)
+
+    @property
+    def _directions(self) -> tuple[bool, ...]:
+        return (False, True) if self.bidirectional else (False,)
+
+    def _run(self, operator, x, lengths, states, **options):
+        """All layers and directions: the last layer's outputs, and of each state the last ones, stacked."""
+        ends: list[list] = [[] for _ in states]
+        for at in range(self.layers):
+            outputs = []
+            for reverse in self._directions:
+                place = len(ends[0])
+                begin = [None if state is None else ops.getitem(state, place) for state in states]
+                weights = [getattr(self, weight + _suffix(at, reverse)) for weight in self.weights]
+                output, *last = operator(x, *weights, *begin, lengths=lengths, reverse=reverse, **options)
+                outputs.append(output)
+                for each, end in zip(ends, last, strict=True):
+                    each.append(end)
+            x = ops.concat(outputs, axis=-1) if self.bidirectional else outputs[0]
+            if at < self.layers - 1:
+                x = ops.dropout(x, self.rate, training=self.training)
+        return (x, *(ops.stack(each, axis=0) for each in ends))
+
+
+@layer({"hidden_size": 16}, floats(2, 5, 3), outputs=("output", "hidden"))
+class RNN(_Recurrent):
+    """Simple recurrent network (Elman, 1990): (N, steps, in) to outputs (N, steps, hidden) and last hidden state.
+
+    Layers, directions, lengths, states and the names of parameters are as in LSTM. Semantics: torch.nn.RNN with
+    batch_first=True, whose two biases are summed.
+    """
+
+    activation: Literal["tanh", "relu"] = "tanh"
+
+    gates = 1
+
+    def forward(self, x, lengths=None, hidden=None):
+        return self._run(ops.rnn, x, lengths, [hidden], activation=self.activation)
+
+
+@layer({"hidden_size": 16}, floats(2, 5, 3), outputs=("output", "hidden"))
+class GRU(_Recurrent):
+    """Gated recurrent units (Cho et al., 2014): (N, steps, in) to outputs (N, steps, hidden) and last hidden state.
+
+    Layers, directions, lengths, states and the names of parameters are as in LSTM, with a recurrent_bias besides. The
+    gates lie in the order reset, update, new. Semantics: torch.nn.GRU with batch_first=True.
+    """
+
+    gates = 3
+    weights = ("kernel", "recurrent_kernel", "bias", "recurrent_bias")
+
+    def forward(self, x, lengths=None, hidden=None):
+        return self._run(ops.gru, x, lengths, [hidden])
+
+
 @layer({"hidden_size": 16}, floats(2, 5, 3), outputs=("output", "hidden", "cell"))
-class LSTM(Module):
-    """Long short-term memory: (N, steps, in) to outputs (N, steps, hidden), last hidden and last cell state."""
+class LSTM(_Recurrent):
+    """Long short-term memory (Hochreiter & Schmidhuber, 1997): (N, steps, in) to outputs, last hidden and last cell state.
+
+    ``layers`` stand on each other, with dropout of ``rate`` between them in training. ``bidirectional`` reads each layer's
+    input backwards too and joins both outputs: (N, steps, 2 * hidden). ``lengths`` (N,) ends each sequence earlier:
+    outputs after its end are zero. States are (layers * directions, N, hidden): layer 0 forwards, layer 0 backwards,
+    layer 1 forwards and so on; they begin at zero when left out.
+
+    Parameters: kernel (in, 4 * hidden), recurrent_kernel (hidden, 4 * hidden) and bias (4 * hidden,) hold the gates
+    input, forget, candidate, output. Those of layer k above 0 have "_k" after the name, those that read backwards
+    "_reverse": kernel, kernel_reverse, kernel_1, kernel_1_reverse. Semantics: torch.nn.LSTM with batch_first=True, whose
+    two biases are summed.
+    """
+
+    gates = 4
+
+    def forward(self, x, lengths=None, hidden=None, cell=None):
+        return self._run(ops.lstm, x, lengths, [hidden, cell])
+
+
+@dataclass(eq=False, repr=False)
+class _Cell(Module):
+    """What one step of a recurrent layer needs."""
 
     hidden_size: Count
 
-    def setup(self, x):
-        if x.ndim != 3:
-            raise ValueError(f"LSTM wants 3 axes (N, steps, features), received {show(x.shape)}")
-        size, init = sized("LSTM", "in_features", None, x.shape[-1]), uniform(self.hidden_size**-0.5)
-        self.kernel = Parameter((size, 4 * self.hidden_size), init)
-        self.recurrent_kernel = Parameter((self.hidden_size, 4 * self.hidden_size), init)
-        self.bias = Parameter((4 * self.hidden_size,), init)
+    gates: ClassVar[int]
+    weights: ClassVar[tuple[str, ...]] = ("kernel", "recurrent_kernel", "bias")
 
-    def forward(self, x):
-        return ops.lstm(x, self.kernel, self.recurrent_kernel, self.bias)
+    def setup(self, x, *states):
+        name, hidden = type(self).__name__, self.hidden_size
+        if x.ndim != 2:
+            raise ValueError(f"{name} wants 2 axes (N, features), received {show(x.shape)}")
+        size, init = sized(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
+        shapes = {"kernel": (size, self.gates * hidden), "recurrent_kernel": (hidden, self.gates * hidden)}
+        for weight in self.weights:
+            setattr(self, weight, Parameter(shapes.get(weight, (self.gates * hidden,)), init))
+
+    def _step(self, operator, x, states, **options):
+        zeros = None
+        if any(state is None for state in states):
+            one = ops.zeros_like(ops.getitem(x, (slice(None), slice(0, 1))))
+            zeros = ops.repeat(one, self.hidden_size, axis=1)
+        states = [zeros if state is None else state for state in states]
+        return operator(x, *states, *(getattr(self, weight) for weight in self.weights), **options)
+
+
+@layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), outputs=("hidden",))
+class RNNCell(_Cell):
+    """One step of RNN: x (N, in) and hidden (N, hidden) to the new hidden; zero when left out.
+
+    Semantics: torch.nn.RNNCell, whose two biases are summed.
+    """
+
+    activation: Literal["tanh", "relu"] = "tanh"
+
+    gates = 1
+
+    def forward(self, x, hidden=None):
+        return self._step(ops.rnn_cell, x, [hidden], activation=self.activation)
+
+
+@layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), outputs=("hidden",))
+class GRUCell(_Cell):
+    """One step of GRU: x (N, in) and hidden (N, hidden) to the new hidden; zero when left out. Semantics: torch.nn.GRUCell."""
+
+    gates = 3
+    weights = ("kernel", "recurrent_kernel", "bias", "recurrent_bias")
+
+    def forward(self, x, hidden=None):
+        return self._step(ops.gru_cell, x, [hidden])
+
+
+@layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), floats(2, 4), outputs=("hidden", "cell"))
+class LSTMCell(_Cell):
+    """One step of LSTM: x (N, in), hidden and cell (N, hidden) to the new hidden and cell; zero when left out.
+
+    Semantics: torch.nn.LSTMCell, whose two biases are summed.
+    """
+
+    gates = 4
+
+    def forward(self, x, hidden=None, cell=None):
+        return self._step(ops.lstm_cell, x, [hidden, cell])

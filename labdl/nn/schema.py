@@ -106,6 +106,9 @@ def _check(module: Module) -> None:
         _adapter(cls)(**{name: getattr(module, name) for name in fields(cls)})
     except pydantic.ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
+        cause = error.errors()[0].get("ctx", {}).get("error")
+        if isinstance(cause, ConfigError):  # a type that checks itself says what is wrong
+            raise ConfigError(f"{cls.__name__}: {name}: {cause}") from None
         hint = typing.get_type_hints(cls, include_extras=True)[name]
         raise ConfigError(
             f"{cls.__name__}: {name} wants {describe(hint)}, received {getattr(module, name)!r}"
@@ -125,9 +128,8 @@ def describe(annotation) -> str:
     if origin is Literal:
         return ", ".join(f'"{a}"' for a in args)
     if origin is tuple:
-        return (
-            "a list of integers" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} integers"
-        )
+        kind = "numbers" if float in args else "integers"
+        return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"
     return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
         annotation, getattr(annotation, "__name__", str(annotation))
     )

@@ -1,25 +1,68 @@
-"""Layers that change shape only."""
+"""Layers that change shape, order or dtype only."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated, Literal
+
+from annotated_types import MinLen
 
 from labdl import ops
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
-from labdl.nn.types import Whole
-from labdl.ops.operator import floats
-from labdl.spec import show
+from labdl.nn.types import Count, Whole
+from labdl.ops.operator import floats, ints
+from labdl.spec import normal_axes, show
 
 
 @layer({}, floats(2, 3, 4))
 class Flatten(Module):
-    """All axes after the batch as one: (N, ...) to (N, features)."""
+    """Neighbouring axes as one; by default all after the batch: (N, ...) to (N, features). Semantics: torch.nn.Flatten."""
+
+    start_axis: int = 1
+    end_axis: int = -1
 
     def forward(self, x):
-        if len(x.shape) < 2 or None in x.shape[1:]:
-            raise ValueError(f"Flatten needs known sizes after the batch axis, received {show(x.shape)}")
-        return ops.reshape(x, (-1, math.prod(x.shape[1:])))
+        shape = tuple(x.shape)
+        if len(shape) < 2:
+            raise ValueError(f"Flatten wants at least two axes, received {show(shape)}")
+        first, last = (normal_axes(a, len(shape))[0] for a in (self.start_axis, self.end_axis))
+        joined = shape[first : last + 1]
+        if not joined:
+            raise ValueError(
+                f"Flatten wants start_axis before end_axis, received {self.start_axis} and {self.end_axis}"
+            )
+        rest = (*shape[:first], *shape[last + 1 :])
+        if (None in joined) + rest.count(None) > 1:
+            raise ValueError(f"Flatten needs known sizes besides one, received {show(shape)}")
+        size = -1 if None in joined else math.prod(joined)
+        if first and None not in shape[1:]:
+            return ops.reshape(x, (-1, *shape[1:first], size, *shape[last + 1 :]))  # fits every batch
+        return ops.reshape(x, tuple(-1 if n is None else n for n in (*shape[:first], size, *shape[last + 1 :])))
+
+
+@layer({"sizes": (2, -1)}, floats(2, 6, 3))
+class Unflatten(Module):
+    """One axis as several, of which one size may be -1. Semantics: torch.nn.Unflatten."""
+
+    sizes: Annotated[tuple[int, ...], MinLen(1)]
+    axis: int = 1
+
+    def forward(self, x):
+        shape = tuple(x.shape)
+        at = normal_axes(self.axis, len(shape))[0]
+        known, size = math.prod(n for n in self.sizes if n != -1), shape[at]
+        opened = self.sizes.count(-1)
+        if opened > 1 or known < 1 or (size is not None and (size % known or (not opened and size != known))):
+            raise ValueError(
+                f"Unflatten of axis {self.axis} of {show(shape)} into {show(self.sizes)}: the sizes do not fit"
+            )
+        parts = self.sizes if size is None else tuple(size // known if n == -1 else n for n in self.sizes)
+        lead = () if at == 0 else (-1, *shape[1:at])  # the batch is left open, so that it fits every size
+        target = tuple(-1 if n is None else n for n in (*lead, *parts, *shape[at + 1 :]))
+        if target.count(-1) > 1:
+            raise ValueError(f"Unflatten needs known sizes after the batch axis, received {show(shape)}")
+        return ops.reshape(x, target)
 
 
 @layer({"shape": (-1,)}, floats(2, 3, 4))
@@ -49,3 +92,95 @@ class Permute(Module):
 
     def forward(self, x):
         return ops.permute_dims(x, self.axes)
+
+
+@layer({"axis": 1}, floats(2, 1, 3))
+class Squeeze(Module):
+    """Without an axis, or several, of size 1."""
+
+    axis: int | tuple[int, ...]
+
+    def forward(self, x):
+        return ops.squeeze(x, self.axis)
+
+
+@layer({}, floats(2, 3))
+class ExpandDims(Module):
+    """With a new axis of size 1."""
+
+    axis: int = 1
+
+    def forward(self, x):
+        return ops.expand_dims(x, self.axis)
+
+
+@layer({"repeats": 2}, floats(2, 3))
+class Repeat(Module):
+    """Each element several times in a row along an axis: a, a, b, b."""
+
+    repeats: Count
+    axis: int = 1
+
+    def forward(self, x):
+        return ops.repeat(x, self.repeats, axis=self.axis)
+
+
+@layer({"repetitions": (1, 2)}, floats(2, 3))
+class Tile(Module):
+    """The whole tensor several times along each axis: a, b, a, b."""
+
+    repetitions: tuple[Count, ...]
+
+    def forward(self, x):
+        return ops.tile(x, self.repetitions)
+
+
+def _along(x, axis: int, index) -> tuple:
+    """An index that takes everything of the other axes."""
+    return (slice(None),) * normal_axes(axis, len(x.shape))[0] + (index,)
+
+
+@layer({"start": 1}, floats(2, 4, 3))
+class Slice(Module):
+    """Part of an axis, from ``start`` up to but without ``stop``; negative numbers count from the end."""
+
+    start: int = 0
+    stop: int | None = None
+    step: Count = 1
+    axis: int = 1
+
+    def forward(self, x):
+        return ops.getitem(x, _along(x, self.axis, slice(self.start, self.stop, self.step)))
+
+
+@layer({}, floats(2, 4, 3))
+class Select(Module):
+    """One element of an axis, which goes away: -1 is the last, such as the last step of a sequence."""
+
+    index: int = -1
+    axis: int = 1
+
+    def forward(self, x):
+        return ops.getitem(x, _along(x, self.axis, self.index))
+
+
+@layer({}, floats(2, 4, 3))
+class Flip(Module):
+    """Elements of an axis in reverse order."""
+
+    axis: int = 1
+
+    def forward(self, x):
+        return ops.flip(x, axis=self.axis)
+
+
+@layer({}, ints(2, 3))
+class Cast(Module):
+    """Elements in another dtype."""
+
+    dtype: Literal["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"] = (
+        "float32"
+    )
+
+    def forward(self, x):
+        return ops.astype(x, self.dtype)

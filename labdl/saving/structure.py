@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KIND = "labdl structure"
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _ROWS = 1_000_000  # more nodes or edges than any network has: a broken or hostile file
-_NODES = ("id", "type", "name", "params")
+_NODES = ("id", "type", "name", "params", "shares")
 _EDGES = ("id", "source", "source_port", "target", "target_port")
 
 
@@ -28,12 +28,15 @@ def encode(graph: Graph) -> bytes:
     data = graph.to_dict()
     nodes = {"id": list(data["nodes"]), "type": [n["type"] for n in data["nodes"].values()],
              "name": [n["name"] for n in data["nodes"].values()],
-             "params": [json.dumps(n["params"], sort_keys=True) for n in data["nodes"].values()]}  # fmt: skip
+             "params": [json.dumps(n["params"], sort_keys=True) for n in data["nodes"].values()],
+             "shares": [n.get("shares", "") for n in data["nodes"].values()]}  # fmt: skip
     edges = {"id": list(data["edges"]), **{k: [e[k] for e in data["edges"].values()] for k in _EDGES[1:]}}
     buffer = io.BytesIO()
     with _new(buffer) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), VERSION, _fixed(data["name"])
-        for group, columns in (("nodes", nodes), ("edges", edges)):
+        groups = {"path": list(data["groups"]), "class": list(data["groups"].values())}
+        ties = {"name": list(data["ties"]), "to": list(data["ties"].values())}
+        for group, columns in (("nodes", nodes), ("edges", edges), ("groups", groups), ("ties", ties)):
             for column, values in columns.items():
                 _write(file, f"{group}/{column}", values)
         _write(file, "canvas/id", list(data["positions"]))
@@ -43,7 +46,7 @@ def encode(graph: Graph) -> bytes:
 
 
 def _new(buffer: io.BytesIO) -> h5py.File:
-    """A new file with the three groups, without the times of their making, so that the bytes are deterministic."""
+    """A new file with its groups, without the times of their making, so that the bytes are deterministic."""
     import h5py  # here and below, because it takes longer to import than the rest of labdl
 
     kinds = h5py.h5p.FILE_CREATE, h5py.h5p.GROUP_CREATE, h5py.h5p.FILE_ACCESS
@@ -53,7 +56,7 @@ def _new(buffer: io.BytesIO) -> h5py.File:
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, buffer)
     access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
     file = h5py.File(h5py.h5f.create(b"structure", h5py.h5f.ACC_TRUNC, creation, access))
-    for name in (b"nodes", b"edges", b"canvas"):
+    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas"):
         h5py.h5g.create(file.id, name, gcpl=group)
     return file
 
@@ -99,16 +102,24 @@ def decode(data: bytes, name: str = "the file") -> Graph:
                 raise FileFormatError(
                     f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl"
                 )
-            nodes = {c: _read(file, f"nodes/{c}") for c in _NODES}
+            columns = _NODES if version > 1 else _NODES[:-1]  # version 1 knew no shared layers, no groups and no ties
+            nodes = {c: _read(file, f"nodes/{c}") for c in columns}
             edges = {c: _read(file, f"edges/{c}") for c in _EDGES}
             places = _dataset(file, "canvas/position")[()]
             positions = dict(zip(_read(file, "canvas/id"), places.tolist(), strict=True))
+            groups, ties = ([], []), ([], [])
+            if version > 1:
+                groups = _read(file, "groups/path"), _read(file, "groups/class")
+                ties = _read(file, "ties/name"), _read(file, "ties/to")
             title = _attribute(file, "name") or "model"
         return Graph.from_dict({
             "name": title,
-            "nodes": {i: {"type": t, "name": n, "params": json.loads(p)} for i, t, n, p in _rows(nodes)},
+            "nodes": {i: {"type": t, "name": n, "params": json.loads(p), "shares": "".join(shares)}
+                      for i, t, n, p, *shares in _rows(nodes)},
             "edges": {i: dict(zip(_EDGES[1:], row, strict=True)) for i, *row in _rows(edges)},
             "positions": positions,
+            "groups": dict(zip(*groups, strict=True)),
+            "ties": dict(zip(*ties, strict=True)),
         })  # fmt: skip
     except FileFormatError as error:
         raise FileFormatError(str(error).replace("the file", name, 1)) from error.__cause__

@@ -1,52 +1,89 @@
-"""Losses and metrics by name."""
+"""Losses and metrics by name: the registries of layers and metrics, as the trainer asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
-import numpy as np
-
-from labdl import ops
 from labdl.errors import ConfigError
-
-LOSSES: dict[str, Callable] = {
-    "cross_entropy": ops.cross_entropy,
-    "binary_cross_entropy": ops.binary_cross_entropy,
-    "mean_squared_error": ops.mean_squared_error,
-    "mean_absolute_error": ops.mean_absolute_error,
-    "huber_loss": ops.huber_loss,
-}
+from labdl.nn.module import Module
+from labdl.nn.schema import LAYERS, input_ports
+from labdl.train.metrics import METRICS, Metric
+from labdl.train.metrics.metric import spelled
 
 
-def accuracy(output: np.ndarray, target: np.ndarray) -> float:
-    """Share of samples whose class is right: the largest output, or for one output its sign."""
-    if output.ndim == target.ndim and output.shape[-1] == 1:
-        return float(np.mean((output > 0) == (target > 0.5)))
-    return float(np.mean(output.argmax(-1) == target))
+def losses() -> dict[str, type[Module]]:
+    """Losses of an output and a target, by name: the layers of the category "loss", also those of a notebook."""
+    return {name: cls for name, cls in _all_losses().items() if len(_wanted(cls)) == 2}
 
 
-METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {"accuracy": accuracy}
+def _all_losses() -> dict[str, type[Module]]:
+    return {spelled(cls, "Loss"): cls for cls in LAYERS.values() if getattr(cls, "layer_category", None) == "loss"}
+
+
+def _wanted(cls: type[Module]) -> list[str]:
+    return [port.name for port in input_ports(cls) if not port.optional]
 
 
 def loss(value: str | Callable) -> Callable:
-    """A loss (output, target) -> scalar tensor, by name or as given. Raises ConfigError that lists the names."""
-    if callable(value):
-        return value
-    if value not in LOSSES:
-        raise ConfigError(f"loss wants one of {', '.join(LOSSES)} or a function (output, target), received {value!r}")
-    return LOSSES[value]
+    """A loss (output, target) -> scalar tensor: by name, a layer, or a function. Raises ConfigError that lists the names."""
+    if isinstance(value, str):
+        everything = _all_losses()
+        if value not in everything:
+            raise ConfigError(f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
+                              f"(output, target), received {value!r}")  # fmt: skip
+        value = everything[value]()
+    if not callable(value):
+        raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
+    if isinstance(value, Module):
+        wanted = _wanted(type(value))
+        if len(wanted) != 2:
+            raise ConfigError(f"{loss_name(value)} takes {', '.join(wanted)}, training gives output and target: call it in "
+                              "a Trainer of your own that overrides loss(output, target)")  # fmt: skip
+        if getattr(value, "reduction", None) == "none":
+            raise ConfigError(f"{type(value).__name__}: reduction='none' gives a loss for each sample, training wants one "
+                              "number: give reduction='mean' or 'sum'")  # fmt: skip
+    return value
 
 
-def metrics(values) -> dict[str, Callable]:
-    """Metrics by name, from names and functions. Raises ConfigError that lists the names."""
-    found = {}
-    for value in values:
-        if callable(value):
-            found[getattr(value, "__name__", "metric")] = value
-        elif value in METRICS:
-            found[value] = METRICS[value]
+def loss_name(value: Callable) -> str:
+    """What curves and recordings call a loss."""
+    return spelled(type(value), "Loss") if isinstance(value, Module) else getattr(value, "__name__", "loss")
+
+
+class FunctionMetric(Metric):
+    """A plain function (output, target) -> number as a metric: the mean over batches, each weighing as many samples."""
+
+    def __init__(self, function: Callable[[Any, Any], float]):
+        self.function = function
+        self.name = getattr(function, "__name__", "metric")  # type: ignore[misc]
+
+    def statistics(self, output, target):
+        samples = len(target)
+        return self.function(output, target) * samples, samples
+
+    def value(self, total, samples):
+        return total / samples
+
+
+def metrics(values: Iterable[str | Metric | Callable]) -> dict[str, Metric]:
+    """Metrics by name, from names, metrics and functions. Raises ConfigError that lists the names."""
+    found: dict[str, Metric] = {}
+    for value in [values] if isinstance(values, str) else values:
+        if isinstance(value, str) and value in METRICS:
+            entry = METRICS[value]()
+        elif isinstance(value, Metric):
+            entry = value.fresh()
+        elif callable(value) and not isinstance(value, type):
+            entry = FunctionMetric(value)
         else:
-            raise ConfigError(
-                f"metrics wants any of {', '.join(METRICS)} or functions (output, target), received {value!r}"
-            )
+            raise ConfigError(f"metrics wants any of {', '.join(METRICS)}, objects such as TopKAccuracy(k=5), or functions "
+                              f"(output, target), received {value!r}")  # fmt: skip
+        if not entry.scalar:
+            raise ConfigError(f"{type(entry).__name__} gives several numbers, a curve wants one: give it another average, or "
+                              "call it with the outputs of labdl.predict")  # fmt: skip
+        name, n = entry.name, 2
+        while name in found:
+            name, n = f"{entry.name}_{n}", n + 1
+        found[name] = entry
     return found

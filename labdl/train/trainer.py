@@ -14,12 +14,15 @@ from labdl.data import ArrayDataset, Loader
 from labdl.errors import ConfigError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
 from labdl.spec import Spec, show
 from labdl.train import objectives
 from labdl.train.events import Epoch, Event, Started, Step
-from labdl.train.optimizers import Optimizer
+from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
+from labdl.train.schedules import Schedule
+from labdl.train.schedules import schedule as find_schedule
 
 if TYPE_CHECKING:
     from labdl.train.run import Run
@@ -28,22 +31,27 @@ if TYPE_CHECKING:
 class Trainer:
     """Trains a model on the backend that holds its parameters.
 
-    ``loss`` and ``metrics`` are names or functions (output, target); ``optimizer`` is a name or settings such as
-    ``labdl.train.Adam(1e-3)``. ``compiled`` is None for the backend's own default, or True or False. `forward` and `loss`
-    may be overridden. Raises ConfigError for a setting that does not exist.
+    ``loss`` is a name, a layer such as ``nn.CrossEntropyLoss(label_smoothing=0.1)`` or a function (output, target); ``metrics``
+    are names, objects such as ``labdl.train.metrics.TopKAccuracy(k=5)``, or functions (output, target); ``optimizer`` is a
+    name or settings such as ``labdl.train.Adam(1e-3)``, ``schedule`` a name or an object such as
+    ``labdl.train.CosineDecay()`` by which its learning rate changes. ``compiled`` is None for the backend's own default, or
+    True or False. `forward` and `loss` may be overridden. Raises ConfigError for a setting that does not exist.
     """
 
     def __init__(self, model: Module | Graph, loss="cross_entropy", optimizer: str | Optimizer = "adam", metrics=(),
-                 backend: str | None = None, compiled: bool | None = None, seed: int | None = None):  # fmt: skip
+                 backend: str | None = None, compiled: bool | None = None, seed: int | None = None,
+                 schedule: str | Schedule | None = None):  # fmt: skip
         self.model = model.to_module() if isinstance(model, Graph) else model
         if not isinstance(self.model, Module):
             raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
-        self.loss_name = loss if isinstance(loss, str) else getattr(loss, "__name__", "loss")
         self._loss = objectives.loss(loss)
+        self.loss_name = loss if isinstance(loss, str) else objectives.loss_name(loss)
         self.optimizer = find_optimizer(optimizer)
         self.metrics = objectives.metrics(metrics)
         self.backend, self.compiled, self.seed = backend, compiled, seed
-        self._native_optimizer = self._step = self._evaluate = None
+        self.schedule = None if schedule is None else find_schedule(schedule)
+        self._native_optimizer = self._step = self._evaluate = self._home = None
+        self._seen = -1
 
     # -- what a subclass may change
 
@@ -73,56 +81,69 @@ class Trainer:
         settings = {"loss": self.loss_name, "optimizer": self.optimizer.kind, "metrics": list(self.metrics),
                     "seed": seed, "backend": backend.name, **self.optimizer.settings()}  # fmt: skip
         yield Started(epochs, len(loader), batch_size, len(train), settings)
+        plan = self.schedule and self.schedule.plan(self.optimizer.learning_rate, len(loader), epochs)
         step = 0
         for epoch in range(epochs):
             self.model.train()
-            sums, seen, started = dict.fromkeys(["loss", *self.metrics], 0.0), 0, time.perf_counter()
+            for metric in self.metrics.values():
+                metric.reset()
+            sums, seen, started = {}, 0, time.perf_counter()
             for x, y in loader.epoch(epoch):
+                if plan:
+                    self._native_optimizer.learning_rate = plan(step)  # type: ignore[union-attr]
                 step += 1
                 values = self.train_one_batch(x, y)
                 if not np.isfinite(values["loss"]):
                     self._explain(step, x, y)
                 for name, value in values.items():
-                    sums[name] += value * len(x)
+                    sums[name] = sums.get(name, 0.0) + value * len(x)
                 seen += len(x)
                 yield Step(step, values)
             spent = time.perf_counter() - started
             self._check_parameters(step)
             means = {name: total / seen for name, total in sums.items()}
+            means.update({name: metric.compute() for name, metric in self.metrics.items() if metric.started})
             if validation is not None:
                 means.update(
                     {f"val_{k}": v for k, v in self.evaluate(validation, batch_size=max(batch_size, 256)).items()}
                 )
+            if plan:
+                plan.observe(means)
             yield Epoch(epoch + 1, step, means, seen / spent)
 
     def train_one_batch(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
-        backend = self._prepare(x)
+        backend = self._prepare(x, y)
         loss, output = self._step(backend.tensor(x), backend.tensor(y))  # type: ignore[misc]
         values = {"loss": float(backend.to_numpy(loss))}
         if self.metrics:
             array = backend.to_numpy(output)
-            values.update({name: metric(array, y) for name, metric in self.metrics.items()})
+            for name, metric in self.metrics.items():
+                statistics = metric.statistics(array, y)
+                metric.add(statistics)
+                if not metric.costly:
+                    values[name] = metric.value(*statistics)
         return values
 
     def evaluate(self, dataset, batch_size: int = 256) -> dict[str, float]:
-        """Mean loss and metrics over a data set, in evaluation mode."""
+        """Mean loss over a data set and the metrics of all of it, in evaluation mode."""
         dataset = as_dataset(dataset)
         backend = self._prepare(dataset)
         was_training = self.model.training
         self.model.eval()
-        sums, seen = dict.fromkeys(["loss", *self.metrics], 0.0), 0
+        metrics = {name: metric.fresh() for name, metric in self.metrics.items()}  # training's own may be under way
+        total, seen = 0.0, 0
         try:
             for x, y in Loader(dataset, batch_size):
                 loss, output = self._evaluate(backend.tensor(x), backend.tensor(y))  # type: ignore[misc]
                 array = backend.to_numpy(output)
-                sums["loss"] += float(backend.to_numpy(loss)) * len(x)
-                for name, metric in self.metrics.items():
-                    sums[name] += metric(array, y) * len(x)
+                total += float(backend.to_numpy(loss)) * len(x)
+                for metric in metrics.values():
+                    metric.update(array, y)
                 seen += len(x)
         finally:
             self.model.train(was_training)
-        return {name: total / seen for name, total in sums.items()}
+        return {"loss": total / seen, **{name: metric.compute() for name, metric in metrics.items()}}
 
     # -- running
 
@@ -165,29 +186,50 @@ class Trainer:
 
     # -- inside
 
-    def _prepare(self, data):
-        """The backend, with the model built for these data, and the step and evaluation functions made."""
-        if self._step is not None:
+    def _prepare(self, data, *targets):
+        """The backend, with model and loss built for these data, and the step and evaluation functions made.
+
+        A model may change while it is trained: parts are frozen, layers replaced, all of it moved elsewhere.
+        """
+        if self._step is not None and self._seen == Parameter.changes:
             return dispatch.get(self.model.backend)
-        sample = data[np.zeros(1, int)][0] if isinstance(data, ArrayDataset) else data
-        if not self.model.built:
+        sample, *targets = data[np.zeros(1, int)] if isinstance(data, ArrayDataset) else (data, *targets)
+        if self.model.unbuilt:
             self.model.build(Spec((None, *sample.shape[1:]), str(sample.dtype)), backend=self.backend, seed=self.seed)
-        elif self.backend not in (None, self.model.backend):
+        elif self._step is None and self.backend not in (None, self.model.backend):
             self.model.to(self.backend)  # type: ignore[arg-type]
         backend = dispatch.get(self.model.backend)
-        variables = self.model.trainable_variables()
-        if not variables:
+        learnt = {name: p for name, p in self.model.named_parameters() if p.trainable}
+        if not learnt:
             raise ModelError("the model has no trainable parameters")
-        self._native_optimizer = backend.optimizer(self.optimizer.kind, variables, self.optimizer.settings())
+        former = self._native_optimizer
+        if former is None:
+            self._native_optimizer = BoundOptimizer(self.optimizer, backend, learnt)
+        elif [id(p.value) for p in learnt.values()] != [id(v) for v in former.variables]:
+            former.rebind(learnt, backend)
+        if self._step is None or self._home is not backend:
+            self._home = backend
+            self._make_functions(backend, targets)
+        self._seen = Parameter.changes
+        return backend
 
+    def _make_functions(self, backend, targets) -> None:
         @neutral
         def objective(x, y):
             output = self.forward(x)
             return self.loss(output, y), output
 
-        self._step = backend.train_function(objective, variables, self._native_optimizer, compiled=self.compiled)
+        self._build_loss(backend, targets)
+        self._step = backend.train_function(objective, self._native_optimizer, compiled=self.compiled)
         self._evaluate = backend.evaluate_function(objective, compiled=self.compiled)
-        return backend
+
+    def _build_loss(self, backend, targets) -> None:
+        """A loss may hold weights of classes: they are on the backend before a compiler sees it."""
+        own = type(self)
+        plain = own.forward is Trainer.forward and own.loss is Trainer.loss
+        if plain and len(targets) == 1 and isinstance(self._loss, Module) and isinstance(self.model.output_specs, Spec):
+            spec = dispatch.spec_of(backend.tensor(targets[0]))
+            self._loss.build(self.model.output_specs, Spec((None, *spec.shape[1:]), spec.dtype), backend=backend.name)
 
     def _check_data(self, data: ArrayDataset):
         """`_prepare`, and the sentence for data that do not fit the model before a framework says it in its own way."""
@@ -195,12 +237,14 @@ class Trainer:
         if type(self).forward is not Trainer.forward or len(data.arrays) != 2:
             return backend
         (x, y), wanted = data.arrays, self.model.input_specs
-        if len(wanted) == 1 and not _fits(x.shape[1:], wanted[0].shape[1:]):
+        first = wanted[0] if len(wanted) == 1 else None
+        if first is not None and not _fits(x.shape[1:], first.shape[1:]):
             raise ConfigError(f"the data have samples of shape {show(x.shape[1:])}, the model was built for "
-                              f"{show(wanted[0].shape[1:])}: give its Input the shape of the data")  # fmt: skip
+                              f"{show(first.shape[1:])}: give its Input the shape of the data")  # fmt: skip
         output = self.model.output_specs
         if self.loss_name == "cross_entropy" and y.dtype.kind in "iu" and isinstance(output, Spec):
             classes = output.shape[-1]
+            y = y[y != getattr(self._loss, "ignore_index", classes)]
             if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
                 raise ConfigError(f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
                                   f"{classes}, numbered from 0")  # fmt: skip

@@ -283,14 +283,13 @@ def test_training_through_a_kernel(compiled, backend):
 
     labdl.seed(0)
     model = Gated().build((None, 3), backend=backend.name)
-    settings = {"learning_rate": 0.1, "momentum": 0.9, "nesterov": False, "weight_decay": 0.0}
-    optimizer = backend.optimizer("sgd", model.trainable_variables(), settings)
+    optimizer = backend.optimizer(labdl.train.SGD(0.1, momentum=0.9), model.trainable_variables())
 
     def forward(x, y):
         output = model(x)
         return ops.mean_squared_error(output, y), output
 
-    step = backend.train_function(forward, model.trainable_variables(), optimizer, compiled=compiled)
+    step = backend.train_function(forward, optimizer, compiled=compiled)
     x = draw(16, 3)
     y = np.sin(x.sum(1, keepdims=True))
     losses = [float(labdl.to_numpy(step(backend.tensor(x), backend.tensor(y))[0])) for _ in range(40)]

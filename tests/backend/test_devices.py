@@ -51,8 +51,6 @@ def test_accelerators_have_the_same_names_on_every_framework(backend, monkeypatc
     assert backend.devices() == ("cpu", "cuda:0", "cuda:1")
 
 
-SETTINGS = {"learning_rate": 0.1, "momentum": 0.9, "nesterov": False, "weight_decay": 0.0}
-
 # A second place to compute that needs no hardware: another CPU of TensorFlow's, PyTorch's device without values.
 ELSEWHERE = {
     "tensorflow": """
@@ -79,7 +77,7 @@ backend = labdl.backends.get(name)
 backend.devices = lambda: ("cpu", there)
 labdl.use(name, device=there)
 weight = backend.variable(np.ones((3, 1), "float32"))
-optimizer = backend.optimizer("sgd", [weight], %r)
+optimizer = backend.optimizer(labdl.train.SGD(0.1, momentum=0.9), [weight])
 
 def forward(x, y):
     output = ops.matmul(ops.dropout(x, 0.5, training=True), weight)
@@ -87,7 +85,7 @@ def forward(x, y):
 
 x, y = labdl.tensor(np.ones((2, 3), "float32")), labdl.tensor(np.ones((2, 1), "float32"))
 for compiled in choices:
-    loss, output = backend.train_function(forward, [weight], optimizer, compiled)(x, y)
+    loss, output = backend.train_function(forward, optimizer, compiled)(x, y)
     found = {backend.device_of(t) for t in (x, y, weight, loss, output)}
     assert found == {there}, found
 """
@@ -98,7 +96,7 @@ def test_a_step_computes_on_the_chosen_device(backend):
     if backend.name not in ELSEWHERE:  # Paddle and MindSpore have one switch for all that they make
         assert backend.name in ("paddle", "mindspore")
         return
-    program = ELSEWHERE[backend.name] + STEP % SETTINGS
+    program = ELSEWHERE[backend.name] + STEP
     place = {"tensorflow": "cuda:1", "torch": "meta"}[backend.name]
     done = subprocess.run(
         [sys.executable, "-c", program, backend.name, place], capture_output=True, text=True, timeout=150

@@ -5,6 +5,7 @@ import pytest
 
 import labdl
 from labdl import ops
+from labdl.train import OPTIMIZERS, SGD
 
 SETTINGS = {
     "sgd": ("sgd", {"learning_rate": 0.1, "momentum": 0.0, "nesterov": False, "weight_decay": 0.0}),
@@ -49,13 +50,13 @@ def test_optimizer_follows_its_formula(case, compiled, backend):
     w, b = rng.normal(size=(3, 2)).astype("float32"), np.zeros(2, "float32")
     x, y = rng.normal(size=(8, 3)).astype("float32"), rng.normal(size=(8, 2)).astype("float32")
     variables = [backend.variable(w), backend.variable(b)]
-    optimizer = backend.optimizer(name, variables, settings)
+    optimizer = backend.optimizer(OPTIMIZERS[name].make(**settings), variables)
 
     def forward(inputs, targets):
         prediction = ops.linear(inputs, *variables)
         return ops.mean_squared_error(prediction, targets), prediction
 
-    step = backend.train_function(forward, variables, optimizer, compiled=compiled)
+    step = backend.train_function(forward, optimizer, compiled=compiled)
     reference = Reference(name, dict(settings), values := [w.astype("float64"), b.astype("float64")])
     for i in range(20):
         if i == 10:
@@ -72,9 +73,9 @@ def test_optimizer_follows_its_formula(case, compiled, backend):
 
 def test_the_last_smaller_batch_trains_too(backend):
     variables = [backend.variable(np.ones((3, 1), "float32"))]
-    optimizer = backend.optimizer(*SETTINGS["sgd"][:1], variables, SETTINGS["sgd"][1])
+    optimizer = backend.optimizer(SGD(0.1), variables)
     step = backend.train_function(
-        lambda x, y: (ops.mean_squared_error(ops.matmul(x, variables[0]), y), x), variables, optimizer)  # fmt: skip
+        lambda x, y: (ops.mean_squared_error(ops.matmul(x, variables[0]), y), x), optimizer)  # fmt: skip
     for n in (4, 4, 3):
         loss, _ = step(backend.tensor(np.ones((n, 3), "float32")), backend.tensor(np.zeros((n, 1), "float32")))
         assert np.isfinite(labdl.to_numpy(loss))
@@ -91,8 +92,8 @@ def test_training_updates_running_statistics(backend):
         y = ops.batch_norm(inputs, scale, offset, mean, variance, training=training)
         return ops.mean(ops.square(y - targets)), y
 
-    optimizer = backend.optimizer(*SETTINGS["sgd"][:1], [scale, offset], SETTINGS["sgd"][1])
-    step = backend.train_function(forward, [scale, offset], optimizer)
+    optimizer = backend.optimizer(SGD(0.1), [scale, offset])
+    step = backend.train_function(forward, optimizer)
     step(backend.tensor(x), backend.tensor(np.zeros((16, 3), "float32")))
     np.testing.assert_allclose(labdl.to_numpy(mean), 0.1 * x.mean(0), rtol=1e-4)
     np.testing.assert_allclose(labdl.to_numpy(variance), 0.9 + 0.1 * x.var(0, ddof=1), rtol=1e-4)

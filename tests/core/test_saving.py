@@ -4,6 +4,7 @@ import io
 import pickle
 import time
 import zipfile
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -360,3 +361,12 @@ def test_no_changed_byte_does_more_than_be_refused(saved, kind, tmp_path, fresh_
     refused, loaded = map(int, out.split())
     assert refused + loaded == 300
     assert refused > 30
+
+
+def test_a_file_of_the_first_version_opens():
+    """Written before shared layers, groups and ties."""
+    model = labdl.load(Path(__file__).parent / "files" / "version1", backend="numpy")
+    x = np.linspace(-1, 1, 128, dtype="float32").reshape(2, 1, 8, 8)
+    assert model(x).shape == (2, 3)
+    assert model.count_parameters() == 4 * 9 + 4 + 4 * 3 + 3
+    assert [n.type for n in model.graph.nodes.values()] == ["Input", "Conv2d", "ops.relu", "ops.mean", "Linear"]

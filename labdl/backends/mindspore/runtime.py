@@ -1,4 +1,4 @@
-"""MindSpore tensors, variables, gradients, optimisers and training steps (PyNative mode)."""
+"""MindSpore tensors, variables, gradients and training steps (PyNative mode)."""
 
 import itertools
 import os
@@ -145,83 +145,8 @@ def finite(variables):
     return next((i for i, v in enumerate(variables) if not np.isfinite(v.asnumpy()).all()), None)
 
 
-class Optimizer:
-    """In-place update rules on MindSpore's fused kernels; the state lies in ``state``, a list of parameters a slot."""
-
-    def __init__(self, variables, settings: dict, slots: tuple[str, ...]):
-        self.variables, self.settings, self.step_count = tuple(variables), settings, 0
-        self.learning_rate, self.weight_decay = settings["learning_rate"], settings["weight_decay"]
-        self.state = {slot: [variable(np.zeros(v.shape, _NAMES[v.dtype]), trainable=False) for v in self.variables]
-                      for slot in slots}  # fmt: skip
-
-    def update(self, gradients) -> None:
-        """Move the variables by one step."""
-        raise NotImplementedError
-
-    def _decayed(self, gradients):
-        if not self.weight_decay:
-            return gradients
-        return [g + p * self.weight_decay for p, g in zip(self.variables, gradients, strict=True)]
-
-
-def _scalars(*values: float):
-    # one conversion a step; with Python numbers MindSpore makes one for each variable
-    return [Tensor(value, mindspore.float32) for value in values]
-
-
-class SGD(Optimizer):
-    """Stochastic gradient descent with momentum, as in torch.optim.SGD."""
-
-    def __init__(self, variables, settings):
-        self._nesterov = settings["nesterov"] and settings["momentum"] > 0
-        # ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it
-        super().__init__(variables, settings, ("momentum", "first") if self._nesterov else ("momentum",))
-        self._apply = P.SGD(nesterov=True) if self._nesterov else P.ApplyMomentum()
-
-    def update(self, gradients) -> None:
-        apply, (rate, momentum) = self._apply, _scalars(self.learning_rate, self.settings["momentum"])
-        states = zip(self.variables, self._decayed(gradients), *self.state.values(), strict=True)
-        if self._nesterov:
-            for p, g, m, first in states:
-                apply(p, g, rate, m, momentum, first)
-        else:
-            for p, g, m in states:
-                apply(p, m, rate, g, momentum)
-
-
-class Adam(Optimizer):
-    """Adam and AdamW, as in torch.optim: the decay belongs to the gradient or, ``decoupled``, to the parameter."""
-
-    def __init__(self, variables, settings, *, decoupled: bool):
-        super().__init__(variables, settings, ("mean", "spread"))
-        # P.Adam is the faster kernel, but knows no float64
-        self._decoupled = decoupled and self.weight_decay > 0
-        self._plain = not self._decoupled and all(v.dtype != mindspore.float64 for v in self.variables)
-        self._apply = P.Adam() if self._plain else P.AdamWeightDecay()
-
-    def update(self, gradients) -> None:
-        apply, rate, self.step_count = self._apply, self.learning_rate, self.step_count + 1
-        beta_1, beta_2 = self.settings["beta_1"], self.settings["beta_2"]
-        power_1, power_2 = beta_1**self.step_count, beta_2**self.step_count
-        correction = (1 - power_2) ** 0.5
-        epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
-        if not self._decoupled:
-            gradients = self._decayed(gradients)
-        if self._plain:
-            scalars = _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
-        else:
-            # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
-            corrected = rate * correction / (1 - power_1)
-            decay = self.weight_decay * (1 - power_1) / correction if self._decoupled else 0.0
-            scalars = _scalars(corrected, beta_1, beta_2, epsilon, decay)
-        for p, g, m, v in zip(self.variables, gradients, *self.state.values(), strict=True):
-            apply(p, m, v, *scalars, g)
-
-
-def optimizer(name: str, variables, settings: dict) -> Optimizer:
-    if name == "sgd":
-        return SGD(variables, settings)
-    return Adam(variables, settings, decoupled={"adam": False, "adamw": True}[name])
+def clear_gradients(variables) -> None:
+    """MindSpore stores none."""
 
 
 def _not_compiled(compiled: bool | None) -> None:
@@ -232,13 +157,18 @@ def _not_compiled(compiled: bool | None) -> None:
         )
 
 
-def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
+def train_function(forward, optimizer, compiled: bool | None = None):
     """Eager (PyNative)."""
     _not_compiled(compiled)
-    differentiate = mindspore.value_and_grad(forward, None, tuple(variables), has_aux=True)
+    differentiate, version = None, None
 
     def step(x, y):
+        nonlocal differentiate, version
+        if version != optimizer.version:  # at first, and when other variables are learnt
+            differentiate = mindspore.value_and_grad(forward, None, tuple(optimizer.variables), has_aux=True)
+            version = optimizer.version
         (loss, output), gradients = differentiate(x, y)
+        optimizer.advance()
         optimizer.update(gradients)
         return loss, output
 
@@ -254,3 +184,31 @@ def gradients(function, values):
     differentiate = mindspore.value_and_grad(function, tuple(range(len(values))))
     result, grads = differentiate(*values)
     return result, grads if isinstance(grads, tuple) else (grads,)  # one value: MindSpore leaves the tuple out
+
+
+def set_trainable(variable, flag: bool) -> None:
+    variable.requires_grad = flag
+
+
+def move_variable(value, device: str):
+    moved = Parameter(to_device(value, device), name=f"labdl.{next(_count)}", requires_grad=value.requires_grad)
+    return moved
+
+
+class _WithGradient(mindspore.nn.Cell):
+    def __init__(self, forward, pull):
+        super().__init__()
+        self.run, self.pull = forward, pull
+
+    def construct(self, *tensors):
+        return self.run(*tensors)
+
+    def bprop(self, *given):
+        *tensors, _, gradients = given
+        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        found = self.pull(gradients, tensors)
+        return tuple(mindspore.ops.zeros_like(t) if g is None else g for g, t in zip(found, tensors, strict=True))
+
+
+def with_gradient(forward, pull):
+    return _WithGradient(forward, pull)

@@ -122,4 +122,45 @@ def train_function(*_, **__):
     raise NotImplementedError("NumPy computes forward only: train on torch, tensorflow, paddle or mindspore")
 
 
-gradients = optimizer = train_function
+gradients = train_function
+
+
+def clear_gradients(variables) -> None:
+    """NumPy stores none."""
+
+
+class Ruled:
+    """The update of a rule, run as it is: what the optimisers of the other backends are compared with."""
+
+    def __init__(self, rule, variables):
+        self.rule, self.variables = rule, list(variables)
+        self.learning_rate, self.version, self.step = rule.learning_rate, 0, 0
+        self.state = [{slot: np.full(shape, start, v.dtype) for slot, (shape, start) in rule.slots(v.shape).items()}
+                      for v in self.variables]  # fmt: skip
+
+    def advance(self) -> None:
+        self.step += 1
+        self._numbers = self.rule.numbers(self.step, self.learning_rate)
+
+    def update(self, gradients) -> None:
+        for i, (v, g) in enumerate(zip(self.variables, gradients, strict=True)):
+            if g is not None:
+                value, state = self.rule.update(v, g, self.state[i], **self._numbers)
+                v[...] = value
+                self.state[i] = {slot: np.asarray(a, v.dtype) for slot, a in state.items()}
+
+    def load(self, step: int, state) -> None:
+        self.step = step
+        self.state = [{slot: np.array(a, v.dtype) for slot, a in slots.items()}
+                      for v, slots in zip(self.variables, state, strict=True)]  # fmt: skip
+
+
+optimizer = Ruled
+
+
+def set_trainable(value, flag: bool) -> None:
+    """Nothing to do: NumPy computes no gradients."""
+
+
+def with_gradient(forward, pull):
+    return forward

@@ -1,7 +1,6 @@
-"""PaddlePaddle tensors, variables, gradients, optimisers and training steps."""
+"""PaddlePaddle tensors, variables, gradients and training steps."""
 
 import paddle
-from paddle import _C_ops
 
 from labdl.spec import DTYPES, Spec
 
@@ -77,75 +76,9 @@ def finite(variables):
     return next((i for i, v in enumerate(variables) if not paddle.isfinite(v).all()), None)
 
 
-class Optimizer:
-    """Paddle's in-place kernels behind LabDL's settings, without the bookkeeping of paddle.optimizer."""
-
-    def __init__(self, name: str, variables, settings: dict):
-        self.name, self.variables, self.settings = name, list(variables), dict(settings)
-        self._rate = settings["learning_rate"]
-        # the kernels read the rate from a tensor of the parameter's dtype
-        self._rates = {v.dtype: paddle.full([1], self._rate, v.dtype) for v in self.variables}
-        if name == "sgd" and (settings["momentum"] or settings["weight_decay"]):
-            self.update, count = self._momentum, 1
-        elif name == "sgd":
-            self.update, count = self._sgd, 0
-        else:
-            self.update, count = self._adam if name == "adam" else self._adamw, 2
-        self.moments = [[paddle.zeros_like(v) for v in self.variables] for _ in range(count)]
-        betas = ("beta_1", "beta_2") if count == 2 else ()
-        self.powers = [[paddle.full([1], settings[b], v.dtype) for v in self.variables] for b in betas]
-        for state in (*self.moments, *self.powers):
-            for value in state:
-                value.stop_gradient = True
-
-    @property
-    def learning_rate(self) -> float:
-        return self._rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: float) -> None:
-        self._rate = value
-        for rate in self._rates.values():
-            rate.fill_(value)
-
-    def _sgd(self, grads):
-        for v, g in zip(self.variables, grads, strict=True):
-            if g is not None:
-                _C_ops.sgd_(v, self._rates[v.dtype], g, None, False)
-
-    def _momentum(self, grads):
-        s = self.settings
-        method = "l2_decay" if s["weight_decay"] else ""
-        for v, g, m in zip(self.variables, grads, *self.moments, strict=True):
-            if g is not None:
-                _C_ops.momentum_(v, g, m, self._rates[v.dtype], None, s["momentum"], s["nesterov"], method,
-                                 s["weight_decay"], False, 1.0)  # fmt: skip
-
-    def _adam(self, grads):
-        s, decay = self.settings, self.settings["weight_decay"]
-        rows = zip(self.variables, grads, *self.moments, *self.powers, strict=True)
-        rows = [row for row in rows if row[1] is not None]
-        for dtype, rate in self._rates.items():  # one call for all variables of a dtype
-            same = [row for row in rows if row[0].dtype == dtype]
-            if not same:
-                continue
-            v, g, m1, m2, p1, p2 = map(list, zip(*same, strict=True))
-            if decay:
-                scaled = [_C_ops.scale(value.detach(), decay, 0.0, True) for value in v]
-                g = list(map(_C_ops.add, g, scaled))
-            _C_ops.merged_adam_(v, g, [rate] * len(v), m1, m2, None, p1, p2, None, s["beta_1"], s["beta_2"],
-                                s["epsilon"], False, False, False)  # fmt: skip
-
-    def _adamw(self, grads):
-        s = self.settings
-        for v, g, m1, m2, p1, p2 in zip(self.variables, grads, *self.moments, *self.powers, strict=True):
-            if g is not None:
-                _C_ops.adamw_(v, g, self._rates[v.dtype], m1, m2, None, p1, p2, None, None, s["beta_1"], s["beta_2"],
-                              s["epsilon"], 1.0, s["weight_decay"], True, False, 1000, False, False, False)  # fmt: skip
-
-
-def optimizer(name: str, variables, settings: dict) -> Optimizer:
-    return Optimizer(name, variables, settings)
+def clear_gradients(variables) -> None:
+    for v in variables:
+        v.clear_gradient(False)
 
 
 def detached(value):
@@ -157,20 +90,20 @@ def detached(value):
     return value.detach() if isinstance(value, paddle.Tensor) else value
 
 
-def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
+def train_function(forward, optimizer, compiled: bool | None = None):
     """Eager by default: on CPUs paddle.jit.to_static makes training steps slower."""
     if compiled:
         raise NotImplementedError(
             "paddle.jit.to_static cannot translate operators that dispatch: train with compiled=False on paddle"
         )
-    update, variables = optimizer.update, optimizer.variables
 
     def step(x, y):
-        for v in variables:
-            v.clear_gradient(False)
+        variables = optimizer.variables
+        clear_gradients(variables)
         loss, output = forward(x, y)
         loss.backward()
-        update([v.grad for v in variables])
+        optimizer.advance()
+        optimizer.update([v.grad for v in variables])
         return loss.detach(), detached(output)
 
     return step
@@ -200,3 +133,33 @@ def gradients(function, values):
     for leaf in leaves:
         leaf.clear_gradient(False)
     return result.detach(), found
+
+
+def set_trainable(variable, flag: bool) -> None:
+    variable.stop_gradient = not flag
+
+
+def move_variable(value, device: str):
+    made = to_device(value.detach(), device)
+    if not isinstance(value, paddle.base.framework.EagerParamBase):
+        return made
+    made = paddle.base.framework.EagerParamBase.from_tensor(made)
+    made.stop_gradient = value.stop_gradient
+    return made
+
+
+def with_gradient(forward, pull):
+    class Call(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.save_for_backward(*tensors)
+            return forward(*tensors)
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            tensors = ctx.saved_tensor()
+            found = pull(gradients, tensors)
+            return tuple(paddle.zeros_like(t) if g is None else g for g, t in zip(found, tensors, strict=True)
+                         if not t.stop_gradient)  # fmt: skip
+
+    return Call.apply

@@ -1,19 +1,33 @@
-"""LabDL's optimisers on TensorFlow's fused update kernels, which change variables in place."""
+"""LabDL's optimisers on TensorFlow: its fused kernels where one means the same, else the rule's own update, in the graph."""
 
 import tensorflow as tf
 
 
-class Optimizer:
-    """Learning rate and step are variables, so that a change of them reaches steps that are compiled already."""
+def _slots(rule, variables):
+    return [{slot: tf.Variable(tf.fill(shape, tf.cast(start, v.dtype)), trainable=False)
+             for slot, (shape, start) in rule.slots(tuple(v.shape)).items()} for v in variables]  # fmt: skip
 
-    def __init__(self, variables, settings: dict, slots: tuple[str, ...], update, prepare=None):
-        self.variables = list(variables)
-        self.settings = settings
-        # the kernels want all that belongs to a variable where it lies
-        with tf.device(self.variables[0].device if self.variables else None):
-            self.rate = tf.Variable(settings["learning_rate"], trainable=False, dtype=tf.float32)
-            self.step = tf.Variable(0, trainable=False, dtype=tf.int64)
-            self.slots = [{s: tf.Variable(tf.zeros_like(v), trainable=False) for s in slots} for v in self.variables]
+
+def _assign(own, state) -> None:
+    for variables, arrays in zip(own, state, strict=True):
+        for slot, array in arrays.items():
+            variables[slot].assign(array)
+
+
+def _place(variables):
+    """The kernels want all that belongs to a variable where it lies."""
+    return tf.device(variables[0].device if variables else None)
+
+
+class Own:
+    """A fused kernel; learning rate and step are variables, so that a change of them reaches steps that are compiled."""
+
+    def __init__(self, rule, variables, update, prepare=None):
+        self.variables, self.settings, self.version = list(variables), rule.settings(), 0
+        with _place(self.variables):
+            self.rate = tf.Variable(rule.learning_rate, trainable=False, dtype=tf.float32)
+            self.count = tf.Variable(0, trainable=False, dtype=tf.int64)
+            self.state = _slots(rule, self.variables)
         self._update, self._prepare = update, prepare
 
     @property
@@ -24,14 +38,59 @@ class Optimizer:
     def learning_rate(self, value: float) -> None:
         self.rate.assign(value)
 
-    def apply(self, gradients) -> None:
-        """One update; a variable without a gradient stays as it is."""
-        step = self.step.assign_add(1)
+    @property
+    def step(self) -> int:
+        return int(self.count.numpy())
+
+    def advance(self) -> None:
+        """The graph counts."""
+
+    def update(self, gradients) -> None:
+        step = self.count.assign_add(1)
         shared = self._prepare(self.settings, self.rate, step) if self._prepare else (self.rate,)
-        for variable, slots, gradient in zip(self.variables, self.slots, gradients, strict=True):
+        for variable, slots, gradient in zip(self.variables, self.state, gradients, strict=True):
             if gradient is not None:
                 scalars = [tf.cast(s, variable.dtype) for s in shared]
                 self._update(self.settings, variable, slots, gradient, *scalars)
+
+    def load(self, step: int, state) -> None:
+        self.count.assign(step)
+        _assign(self.state, state)
+
+
+class Ruled:
+    """The update of a rule, run as it is; its numbers are a variable that is set before each step."""
+
+    def __init__(self, rule, variables):
+        self.rule, self.variables = rule, list(variables)
+        self.learning_rate, self.version, self.step = rule.learning_rate, 0, 0
+        self._names = list(rule.numbers(1, rule.learning_rate))
+        with _place(self.variables):
+            self._numbers = tf.Variable(tf.zeros(len(self._names), tf.float64), trainable=False)
+            self.state = _slots(rule, self.variables)
+
+    def advance(self) -> None:
+        self.step += 1
+        self._numbers.assign(list(self.rule.numbers(self.step, self.learning_rate).values()))
+
+    def update(self, gradients) -> None:
+        cast: dict = {}
+        for variable, slots, gradient in zip(self.variables, self.state, gradients, strict=True):
+            if gradient is None:
+                continue
+            kind = variable.dtype
+            if kind not in cast:
+                cast[kind] = dict(zip(self._names, tf.unstack(tf.cast(self._numbers, kind)), strict=True))
+            before = {slot: value.read_value() for slot, value in slots.items()}
+            gradient = tf.convert_to_tensor(gradient)
+            value, after = self.rule.update(variable.read_value(), gradient, before, **cast[kind])
+            variable.assign(value)
+            for slot, tensor in after.items():
+                slots[slot].assign(tensor)
+
+    def load(self, step: int, state) -> None:
+        self.step = step
+        _assign(self.state, state)
 
 
 def _gradient_descent(settings, variable, slots, gradient, rate):
@@ -82,10 +141,16 @@ def _apply_adam(settings, variable, slots, gradient, rate, epsilon):
         lr=rate, grad=gradient)  # fmt: skip
 
 
-def optimizer(name: str, variables, settings: dict) -> Optimizer:
-    if name == "sgd":
-        if settings["momentum"]:
-            return Optimizer(variables, settings, ("momentum",), _momentum)
-        return Optimizer(variables, settings, (), _gradient_descent)
-    update = {"adam": _adam, "adamw": _adamw}[name]
-    return Optimizer(variables, settings, ("mean", "square"), update, _adam_scalars)
+_OWN = {
+    "sgd": (_gradient_descent,),
+    "momentum": (_momentum,),
+    "adam": (_adam, _adam_scalars),
+    "adamw": (_adamw, _adam_scalars),
+}
+
+
+def optimizer(rule, variables):
+    settings, kind = rule.settings(), rule.kind
+    if kind not in _OWN or settings.get("amsgrad"):
+        return Ruled(rule, variables)
+    return Own(rule, variables, *_OWN["momentum" if settings.get("momentum") else kind])

@@ -104,18 +104,31 @@ def finite(variables):
     return next((i for i, v in enumerate(variables) if not tf.reduce_all(tf.math.is_finite(v))), None)
 
 
-def train_function(forward, variables, optimizer, compiled: bool | str | None = None):
+def clear_gradients(variables) -> None:
+    """TensorFlow stores none."""
+
+
+def train_function(forward, optimizer, compiled: bool | str | None = None):
     """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager."""
-    variables = list(variables)
 
     def step(x, y):
+        variables = optimizer.variables
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(variables)
             loss, output = forward(x, y)
-        optimizer.apply(tape.gradient(loss, variables))
+        optimizer.update(tape.gradient(loss, variables))
         return loss, output
 
-    return _compile(step, compiled)
+    run, version = None, None
+
+    def train(x, y):
+        nonlocal run, version
+        if version != optimizer.version:  # at first, and when other variables are learnt: another graph
+            run, version = _compile(step, compiled), optimizer.version
+        optimizer.advance()
+        return run(x, y)
+
+    return train
 
 
 def evaluate_function(forward, compiled: bool | str | None = None):
@@ -143,3 +156,24 @@ def gradients(function, values):
     found = tape.gradient(result, leaves, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     # the gradient of a lookup in a variable comes as the rows that were read
     return result, [tf.convert_to_tensor(g) for g in found]
+
+
+def set_trainable(variable, flag: bool) -> None:
+    """Nothing to do: only what training asks for gets a gradient."""
+
+
+def move_variable(value, device: str):
+    with tf.device(device):
+        return tf.Variable(value, trainable=value.trainable)
+
+
+def with_gradient(forward, pull):
+    @tf.custom_gradient
+    def call(*tensors):
+        def gradient(*gradients):
+            found = pull(gradients, tensors)
+            return [tf.zeros_like(t) if g is None else g for g, t in zip(found, tensors, strict=True)]
+
+        return forward(*tensors), gradient
+
+    return lambda *tensors: call(*map(tf.convert_to_tensor, tensors))

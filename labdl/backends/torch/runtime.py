@@ -1,4 +1,4 @@
-"""PyTorch tensors, variables, gradients, optimisers and training steps."""
+"""PyTorch tensors, variables, gradients and training steps."""
 
 import torch
 
@@ -78,42 +78,22 @@ def finite(variables):
     return next((i for i, v in enumerate(variables) if not torch.isfinite(v).all()), None)
 
 
-class Optimizer:
-    """torch.optim behind LabDL's settings; the fused or for-each kernels cost what native code costs."""
-
-    def __init__(self, native: torch.optim.Optimizer):
-        self.native = native
-
-    @property
-    def learning_rate(self) -> float:
-        return self.native.param_groups[0]["lr"]
-
-    @learning_rate.setter
-    def learning_rate(self, value: float) -> None:
-        for group in self.native.param_groups:
-            group["lr"] = value
+def clear_gradients(variables) -> None:
+    for v in variables:
+        v.grad = None
 
 
-def optimizer(name: str, variables, settings: dict) -> Optimizer:
-    rate, decay = settings["learning_rate"], settings["weight_decay"]
-    if name == "sgd":
-        momentum, nesterov = settings["momentum"], settings["nesterov"]
-        return Optimizer(torch.optim.SGD(variables, rate, momentum=momentum, nesterov=nesterov, weight_decay=decay))
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
-    betas = (settings["beta_1"], settings["beta_2"])
-    return Optimizer(kind(variables, rate, betas=betas, eps=settings["epsilon"], weight_decay=decay, fused=True))
-
-
-def train_function(forward, variables, optimizer: Optimizer, compiled: bool | None = None):
+def train_function(forward, optimizer, compiled: bool | None = None):
     """Eager by default: on CPUs torch.compile makes training steps slower."""
-    native = optimizer.native
     forward = torch.compile(forward) if compiled else forward
 
     def step(x, y):
-        native.zero_grad(set_to_none=True)
+        variables = optimizer.variables
+        clear_gradients(variables)
         loss, output = forward(x, y)
         loss.backward()
-        native.step()
+        optimizer.advance()
+        optimizer.update([v.grad for v in variables])
         return loss.detach(), output.detach()
 
     return step
@@ -133,3 +113,37 @@ def gradients(function, values):
     leaves = [v.detach().requires_grad_() if not isinstance(v, torch.nn.Parameter) else v for v in values]
     result = function(*leaves)
     return result.detach(), torch.autograd.grad(result, leaves, allow_unused=True, materialize_grads=True)
+
+
+def set_trainable(variable, flag: bool) -> None:
+    variable.requires_grad_(flag)
+    variable.grad = None
+
+
+def move_variable(value, device: str):
+    made = value.detach().to(device)
+    return (
+        torch.nn.Parameter(made, value.requires_grad)
+        if isinstance(value, torch.nn.Parameter)
+        else torch.nn.Buffer(made)
+    )
+
+
+class _WithGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, functions, *tensors):
+        results = functions[0](*tensors)
+        ctx.pull = functions[1]
+        ctx.save_for_backward(*tensors)
+        return results
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        return None, *ctx.pull(gradients, ctx.saved_tensors)
+
+
+def with_gradient(forward, pull):
+    def call(*tensors):
+        return _WithGradient.apply((forward, pull), *tensors)
+
+    return call

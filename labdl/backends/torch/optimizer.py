@@ -1,0 +1,92 @@
+"""LabDL's optimisers on PyTorch: torch.optim where it means the same and is faster, else the rule's own update."""
+
+import torch
+
+# for each of its names in torch, the slot's in LabDL
+_ADAM = {"exp_avg": "mean", "exp_avg_sq": "square", "max_exp_avg_sq": "largest"}
+_SETTINGS = {"learning_rate": "lr", "epsilon": "eps"}
+# the fused and for-each kernels cost what native code costs
+_OWN = {
+    "sgd": (torch.optim.SGD, {"momentum_buffer": "momentum"}, {}),
+    "adam": (torch.optim.Adam, _ADAM, {"fused": True}),
+    "adamw": (torch.optim.AdamW, _ADAM, {"fused": True}),
+}
+
+
+def optimizer(rule, variables):
+    if rule.kind not in _OWN:
+        return Ruled(rule, variables)
+    kind, slots, options = _OWN[rule.kind]
+    settings = {_SETTINGS.get(name, name): value for name, value in rule.settings().items()}
+    if "beta_1" in settings:
+        settings["betas"] = (settings.pop("beta_1"), settings.pop("beta_2"))
+    return Own(rule, variables, kind(variables, **settings, **options), slots)
+
+
+class Own:
+    """An optimiser of torch.optim, its state under LabDL's names."""
+
+    def __init__(self, rule, variables, native: torch.optim.Optimizer, slots: dict[str, str]):
+        self.rule, self.variables, self.native = rule, list(variables), native
+        self._theirs = {ours: theirs for theirs, ours in slots.items()}
+        self.version = self.step = 0
+
+    @property
+    def learning_rate(self) -> float:
+        return self.native.param_groups[0]["lr"]
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        for group in self.native.param_groups:
+            group["lr"] = value
+
+    def advance(self) -> None:
+        self.step += 1
+
+    def update(self, gradients) -> None:
+        for v, g in zip(self.variables, gradients, strict=True):
+            if v.grad is not g:
+                v.grad = g
+        self.native.step()
+
+    @property
+    def state(self):
+        return [{slot: self._slot(v, slot) for slot in self.rule.slots(tuple(v.shape))} for v in self.variables]
+
+    def _slot(self, variable, slot: str):
+        found = self.native.state.get(variable, {}).get(self._theirs[slot])
+        return torch.zeros_like(variable) if found is None else found  # torch makes them in the first step
+
+    def load(self, step: int, state) -> None:
+        self.step = step
+        for v, slots in zip(self.variables, state, strict=True):
+            own = {self._theirs[s]: torch.as_tensor(a).to(v.device, v.dtype).clone() for s, a in slots.items()}
+            # as torch's kernels want it: the fused ones count on the variable's device
+            own["step"] = torch.tensor(float(step), dtype=torch.float32, device=v.device)
+            self.native.state[v] = own
+
+
+class Ruled:
+    """The update of a rule, run as it is."""
+
+    def __init__(self, rule, variables):
+        self.rule, self.variables = rule, list(variables)
+        self.learning_rate, self.version, self.step = rule.learning_rate, 0, 0
+        self.state = [{slot: torch.full(shape, start, dtype=v.dtype, device=v.device)
+                       for slot, (shape, start) in rule.slots(tuple(v.shape)).items()} for v in self.variables]  # fmt: skip
+
+    def advance(self) -> None:
+        self.step += 1
+        self._numbers = self.rule.numbers(self.step, self.learning_rate)
+
+    @torch.no_grad()
+    def update(self, gradients) -> None:
+        for i, (v, g) in enumerate(zip(self.variables, gradients, strict=True)):
+            if g is not None:
+                value, self.state[i] = self.rule.update(v, g, self.state[i], **self._numbers)
+                v.copy_(value)
+
+    def load(self, step: int, state) -> None:
+        self.step = step
+        self.state = [{slot: torch.as_tensor(a).to(v.device, v.dtype).clone() for slot, a in slots.items()}
+                      for v, slots in zip(self.variables, state, strict=True)]  # fmt: skip

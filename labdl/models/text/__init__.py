@@ -1,0 +1,5 @@
+"""Models of text."""
+
+from labdl.models.text import bert, transformer
+
+__all__ = ["bert", "transformer"]

@@ -1,0 +1,183 @@
+"""BERT: a transformer encoder pre-trained on masked words (Devlin et al., 2019), as Hugging Face's Bert models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from labdl import nn, ops
+from labdl.models import names
+
+
+@dataclass(frozen=True)
+class BertConfig:
+    """Sizes of a BERT; the defaults are those of BERT-base, uncased."""
+
+    vocabulary: int = 30522
+    features: int = 768
+    layers: int = 12
+    heads: int = 12
+    feed_forward: int = 3072
+    positions: int = 512
+    types: int = 2
+    rate: float = 0.1
+    attention_rate: float = 0.1
+    activation: Literal["gelu", "gelu_tanh", "relu", "silu"] = "gelu"
+    epsilon: float = 1e-12
+
+
+class BertEmbeddings(nn.Module):
+    """Sum of the vectors of word, position and type, normalised: tokens (N, steps) to (N, steps, features)."""
+
+    def __init__(self, config: BertConfig):
+        self.words = nn.Embedding(config.vocabulary, config.features, embeddings_init="normal")
+        self.types = nn.Embedding(config.types, config.features, embeddings_init="normal")
+        self.positions = nn.PositionEmbedding(config.positions)
+        self.norm = nn.LayerNorm(epsilon=config.epsilon)
+        self.dropout = nn.Dropout(config.rate)
+
+    def forward(self, tokens, types=None):
+        types = ops.zeros_like(tokens) if types is None else types
+        return self.dropout(self.norm(self.positions(self.words(tokens) + self.types(types))))
+
+
+class Bert(nn.Module):
+    """The encoder with its pooler: tokens (N, steps) to features (N, steps, features) and (N, features).
+
+    ``mask`` (N, steps) is 1, or true, for tokens and 0 for padding; ``types`` (N, steps) tells the first sentence from the
+    second, and is 0 everywhere if left out.
+    """
+
+    def __init__(self, config: BertConfig | None = None):
+        c = config or BertConfig()
+        self.embeddings = BertEmbeddings(c)
+        self.encoder = nn.TransformerEncoder(c.heads, c.feed_forward, c.activation, rate=c.rate, epsilon=c.epsilon,
+                                             attention_rate=c.attention_rate, activation_rate=0.0, kernel_init="normal",
+                                             layers=c.layers)  # fmt: skip
+        self.pooler = nn.Linear(c.features, kernel_init="normal")
+
+    def forward(self, tokens, mask=None, types=None):
+        hidden = self.encoder(self.embeddings(tokens, types), key_mask=mask)
+        return hidden, ops.tanh(self.pooler(ops.getitem(hidden, (slice(None), 0))))
+
+
+class MaskedWordHead(nn.Module):
+    """Logits of each word at each position; its last matrix is the table of word vectors, so that both learn as one."""
+
+    def __init__(self, config: BertConfig):
+        self.dense = nn.Linear(config.features, kernel_init="normal")
+        self.activation = {"gelu": nn.GELU(), "gelu_tanh": nn.GELU("tanh"), "relu": nn.ReLU(), "silu": nn.SiLU()}[
+            config.activation
+        ]
+        self.norm = nn.LayerNorm(epsilon=config.epsilon)
+
+    def setup(self, x, table):
+        self.bias = nn.Parameter((table.shape[0],))
+
+    def forward(self, x, table):
+        x = self.norm(self.activation(self.dense(x)))
+        return ops.matmul(x, ops.permute_dims(table, (1, 0))) + self.bias
+
+
+class BertForPreTraining(nn.Module):
+    """BERT with its two pre-training heads: logits of words (N, steps, vocabulary) and of the next sentence (N, 2).
+
+    Inputs: as `Bert`.
+    """
+
+    def __init__(self, config: BertConfig | None = None):
+        config = config or BertConfig()
+        self.bert = Bert(config)
+        self.words = MaskedWordHead(config)
+        self.next_sentence = nn.Linear(2, kernel_init="normal")
+
+    def forward(self, tokens, mask=None, types=None):
+        hidden, pooled = self.bert(tokens, mask, types)
+        table: Any = self.bert.embeddings.words
+        return self.words(hidden, table.embeddings), self.next_sentence(pooled)
+
+
+class BertForSequenceClassification(nn.Module):
+    """BERT with a classifier of whole sequences: logits (N, classes). Inputs: as `Bert`."""
+
+    def __init__(self, config: BertConfig | None = None, classes: int = 2):
+        config = config or BertConfig()
+        self.bert = Bert(config)
+        self.dropout = nn.Dropout(config.rate)
+        self.classifier = nn.Linear(classes, kernel_init="normal")
+
+    def forward(self, tokens, mask=None, types=None):
+        return self.classifier(self.dropout(self.bert(tokens, mask, types)[1]))
+
+
+LARGE = BertConfig(features=1024, layers=24, heads=16, feed_forward=4096)
+
+
+def bert_base() -> Bert:
+    """BERT-base, uncased: 12 layers of 768 features."""
+    return Bert()
+
+
+def bert_large() -> Bert:
+    """BERT-large, uncased: 24 layers of 1,024 features."""
+    return Bert(LARGE)
+
+
+def _encoder(public: str, ours: str) -> list[names.Group]:
+    """Rows of the encoder, whose names begin with ``public`` there and with ``ours`` here."""
+    block, target = f"{public}encoder.layer.{{}}", f"{ours}encoder/blocks/{{}}"
+    table = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "types"}
+    return [
+        names.Group(
+            *(names.plain(f"{public}embeddings.{theirs}.weight", f"{ours}embeddings/{here}/embeddings:0")
+              for theirs, here in table.items()),
+            names.norm(f"{public}embeddings.LayerNorm", f"{ours}embeddings/norm"),
+            needed=True,
+        ),
+        names.Group(
+            *(names.linear(f"{block}.attention.self.{part}", f"{target}/attention/{part}")
+              for part in ("query", "key", "value")),
+            names.linear(f"{block}.attention.output.dense", f"{target}/attention/projection"),
+            names.norm(f"{block}.attention.output.LayerNorm", f"{target}/attention_norm"),
+            names.linear(f"{block}.intermediate.dense", f"{target}/mlp/expand"),
+            names.linear(f"{block}.output.dense", f"{target}/mlp/contract"),
+            names.norm(f"{block}.output.LayerNorm", f"{target}/mlp_norm"),
+            needed=True,
+        ),
+        names.Group(names.linear(f"{public}pooler.dense", f"{ours}pooler"), needed=True),
+    ]  # fmt: skip
+
+
+def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Standard names and shapes of Hugging Face's BertModel, BertForPreTraining and BertForSequenceClassification.
+
+    Raises StateDictError naming what is missing or unexpected, and tied weights that differ.
+    """
+    # the oldest files call the scale and offset of a normalisation gamma and beta
+    current = {
+        re.sub(r"LayerNorm\.(gamma|beta)$", lambda m: f"LayerNorm.{_SINCE[m[1]]}", k): v for k, v in weights.items()
+    }
+    wrapped = any(name.startswith("bert.") for name in current)
+    heads = "cls.predictions"
+    groups = [
+        *_encoder(*("bert.", "bert/") if wrapped else ("", "")),
+        names.Group(
+            names.plain(f"{heads}.bias", "words/bias:0"),
+            names.linear(f"{heads}.transform.dense", "words/dense"),
+            names.norm(f"{heads}.transform.LayerNorm", "words/norm"),
+            names.linear("cls.seq_relationship", "next_sentence"),
+        ),
+        names.Group(names.linear("classifier", "classifier")),
+    ]
+    copies = {
+        f"{heads}.decoder.weight": "bert.embeddings.word_embeddings.weight",
+        f"{heads}.decoder.bias": f"{heads}.bias",
+    }
+    return names.rename(current, groups, ignored=r".*\.position_ids", copies=copies)
+
+
+_SINCE = {"gamma": "weight", "beta": "bias"}

@@ -1,0 +1,146 @@
+"""ResNet: residual networks for images (He et al., 2016), in the variant of torchvision (stride in the 3 x 3 convolution)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from labdl import nn, ops
+from labdl.models import names
+
+
+class _Normed(nn.Module):
+    """A convolution without bias and a batch normalisation."""
+
+    def __init__(self, channels: int, kernel_size: int, stride: int = 1, groups: int = 1):
+        self.conv = nn.Conv2d(channels, kernel_size=kernel_size, stride=stride, padding=kernel_size // 2, groups=groups,
+                              use_bias=False, kernel_init="he_normal(mode='fan_out')")  # fmt: skip
+        self.norm = nn.BatchNorm()
+
+    def forward(self, x):
+        return self.norm(self.conv(x))
+
+
+class BasicBlock(nn.Module):
+    """Two 3 x 3 convolutions with a skip connection: (N, C, H, W) to (N, channels, H / stride, W / stride)."""
+
+    expansion = 1
+
+    def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
+        if groups != 1 or base_width != 64:
+            raise ValueError(f"BasicBlock wants groups=1 and base_width=64, received {groups} and {base_width}")
+        self.first = _Normed(channels, 3, stride)
+        self.second = _Normed(channels, 3)
+        self.shortcut = _Normed(channels, 1, stride) if project else None
+
+    def forward(self, x):
+        y = self.second(ops.relu(self.first(x)))
+        return ops.relu(y + (x if self.shortcut is None else self.shortcut(x)))
+
+
+class Bottleneck(nn.Module):
+    """1 x 1, 3 x 3 and 1 x 1 convolutions with a skip connection, to 4 * channels.
+
+    ``groups`` and ``base_width`` make it a block of ResNeXt (Xie et al., 2017) or of a wide ResNet.
+    """
+
+    expansion = 4
+
+    def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
+        width = channels * base_width // 64 * groups
+        self.first = _Normed(width, 1)
+        self.second = _Normed(width, 3, stride, groups)
+        self.third = _Normed(4 * channels, 1)
+        self.shortcut = _Normed(4 * channels, 1, stride) if project else None
+
+    def forward(self, x):
+        y = self.third(ops.relu(self.second(ops.relu(self.first(x)))))
+        return ops.relu(y + (x if self.shortcut is None else self.shortcut(x)))
+
+
+class ResNet(nn.Module):
+    """A residual network: images (N, 3, H, W) to logits (N, classes).
+
+    ``depths`` are the numbers of blocks in the four stages. With ``classes=None`` it gives the features before the head.
+    """
+
+    def __init__(self, block: type[BasicBlock] | type[Bottleneck], depths=(2, 2, 2, 2), *, classes: int | None = 1000,
+                 channels: int = 64, groups: int = 1, base_width: int = 64):  # fmt: skip
+        self.stem = _Normed(channels, 7, 2)
+        self.pool = nn.MaxPool2d(3, stride=2, padding=1)
+        self.stages = nn.ModuleList()
+        entering = channels
+        for at, depth in enumerate(depths):
+            inner, stride = channels * 2**at, 1 if at == 0 else 2
+            projects = stride != 1 or entering != inner * block.expansion
+            self.stages.append(nn.Sequential(*(
+                block(inner, 1 if i else stride, project=projects and i == 0, groups=groups, base_width=base_width)
+                for i in range(depth))))  # fmt: skip
+            entering = inner * block.expansion
+        self.average = nn.GlobalAvgPool()
+        self.head = None if classes is None else nn.Linear(classes)
+
+    def forward(self, x):
+        x = self.pool(ops.relu(self.stem(x)))
+        for stage in self.stages:
+            x = stage(x)
+        x = self.average(x)
+        return x if self.head is None else self.head(x)
+
+
+def resnet18(classes: int | None = 1000) -> ResNet:
+    """ResNet-18."""
+    return ResNet(BasicBlock, (2, 2, 2, 2), classes=classes)
+
+
+def resnet34(classes: int | None = 1000) -> ResNet:
+    """ResNet-34."""
+    return ResNet(BasicBlock, (3, 4, 6, 3), classes=classes)
+
+
+def resnet50(classes: int | None = 1000) -> ResNet:
+    """ResNet-50."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes)
+
+
+def resnet101(classes: int | None = 1000) -> ResNet:
+    """ResNet-101."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes)
+
+
+def resnet152(classes: int | None = 1000) -> ResNet:
+    """ResNet-152."""
+    return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
+
+
+def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
+    """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
+
+
+def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
+    """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)
+
+
+def _normed(convolution: str, norm: str, ours: str) -> list[names.Row]:
+    return [*names.convolution(convolution, f"{ours}/conv", use_bias=False), *names.batch_norm(norm, f"{ours}/norm")]
+
+
+def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Standard names and shapes of torchvision's ResNet; raises StateDictError naming what is missing or unexpected."""
+    groups = [names.Group(_normed("conv1", "bn1", "stem"), needed=True)]
+    for at in range(4):
+        public, ours = f"layer{at + 1}.{{}}", f"stages/{at}/{{}}"
+        first = [_normed(f"{public}.conv{i}", f"{public}.bn{i}", f"{ours}/{part}")
+                 for i, part in ((1, "first"), (2, "second"))]  # fmt: skip
+        groups.append(names.Group(*first, needed=True))
+    # blocks of one model are alike, so a third convolution is in each of them or in none
+    if any(".conv3." in name for name in weights):
+        groups += [names.Group(_normed(f"layer{at + 1}.{{}}.conv3", f"layer{at + 1}.{{}}.bn3", f"stages/{at}/{{}}/third"),
+                               needed=True) for at in range(4)]  # fmt: skip
+    groups += [names.Group(_normed(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1",
+                                   f"stages/{at}/0/shortcut"), needed=at > 0) for at in range(4)]  # fmt: skip
+    groups.append(names.Group(names.linear("fc", "head")))
+    return names.rename(weights, groups, ignored=r".*\.num_batches_tracked")

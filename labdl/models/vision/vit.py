@@ -1,0 +1,101 @@
+"""Vision Transformer: images as sequences of patches (Dosovitskiy et al., 2021)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from labdl import nn, ops
+from labdl.models import names
+from labdl.spec import show
+
+
+class VisionTransformer(nn.Module):
+    """A transformer encoder over patches and a class token: images (N, C, H, W) to logits (N, classes).
+
+    Each patch has a learnt position, so images have the one size that is given, square or (height, width). With
+    ``classes=None`` it gives the features of the class token. Layer normalisation has epsilon 1e-6.
+    """
+
+    def __init__(self, image_size: int | tuple[int, int] = 224, patch_size: int = 16, layers: int = 12, heads: int = 12,
+                 features: int = 768, feed_forward: int = 3072, *, classes: int | None = 1000, rate: float = 0.0,
+                 attention_rate: float = 0.0):  # fmt: skip
+        self.image_size = (image_size, image_size) if isinstance(image_size, int) else tuple(image_size)
+        self.patches = nn.PatchEmbedding(features, patch_size, kernel_init="lecun_normal")
+        self.class_token = nn.ClassToken()
+        self.positions = nn.PositionEmbedding(1 + math.prod(n // patch_size for n in self.image_size))
+        self.dropout = nn.Dropout(rate)
+        self.encoder = nn.TransformerEncoder(heads, feed_forward, "gelu", norm_first=True, rate=rate, epsilon=1e-6,
+                                             attention_rate=attention_rate, layers=layers, final_norm=True)  # fmt: skip
+        self.head = None if classes is None else nn.Linear(classes, kernel_init="zeros")
+
+    def setup(self, x):
+        if x.ndim != 4 or x.shape[2:] != self.image_size:
+            raise ValueError(f"VisionTransformer wants images (N, C, {', '.join(map(str, self.image_size))}), received "
+                             f"{show(x.shape)}: give image_size=")  # fmt: skip
+
+    def forward(self, x):
+        x = self.positions(self.class_token(self.patches(x)))
+        x = self.encoder(self.dropout(x))
+        x = ops.getitem(x, (slice(None), 0))
+        return x if self.head is None else self.head(x)
+
+
+def vit_b_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Base with patches of 16 x 16."""
+    return VisionTransformer(image_size, 16, classes=classes)
+
+
+def vit_b_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Base with patches of 32 x 32."""
+    return VisionTransformer(image_size, 32, classes=classes)
+
+
+def vit_l_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Large with patches of 16 x 16."""
+    return VisionTransformer(image_size, 16, 24, 16, 1024, 4096, classes=classes)
+
+
+def vit_l_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Large with patches of 32 x 32."""
+    return VisionTransformer(image_size, 32, 24, 16, 1024, 4096, classes=classes)
+
+
+def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransformer:
+    """ViT-Huge with patches of 14 x 14, for images of 518 x 518 (Singh et al., 2022)."""
+    return VisionTransformer(image_size, 14, 32, 16, 1280, 5120, classes=classes)
+
+
+_BLOCK, _OURS = "encoder.layers.encoder_layer_{}", "encoder/blocks/{}"
+_GROUPS = (
+    names.Group(
+        [("class_token", lambda array: {"class_token/token:0": array}),
+         ("encoder.pos_embedding", lambda array: {"positions/embeddings:0": array[0]})],
+        names.convolution("conv_proj", "patches/projection"),
+        names.norm("encoder.ln", "encoder/norm"),
+        needed=True,
+    ),
+    names.Group(
+        names.norm(f"{_BLOCK}.ln_1", f"{_OURS}/attention_norm"),
+        names.packed_attention(f"{_BLOCK}.self_attention", f"{_OURS}/attention"),
+        names.norm(f"{_BLOCK}.ln_2", f"{_OURS}/mlp_norm"),
+        names.linear(f"{_BLOCK}.mlp.0", f"{_OURS}/mlp/expand"),
+        names.linear(f"{_BLOCK}.mlp.3", f"{_OURS}/mlp/contract"),
+        needed=True,
+    ),
+    names.Group(names.linear("heads.head", "head")),
+)  # fmt: skip
+
+
+def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Standard names and shapes of torchvision's ViT; raises StateDictError naming what is missing or unexpected."""
+    # weights published before torchvision 0.13 number the linear layers of a block 1 and 2
+    older = {".mlp.linear_1.": ".mlp.0.", ".mlp.linear_2.": ".mlp.3."}
+    renamed = {}
+    for name, value in weights.items():
+        for old, new in older.items():
+            name = name.replace(old, new)
+        renamed[name] = value
+    return names.rename(renamed, _GROUPS)

@@ -1,0 +1,121 @@
+"""Building a model: finding its sizes, drawing its weights, and putting them on a backend or a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import BackendError, ModelError
+from labdl.nn import initialisers
+from labdl.nn.parameter import Parameter
+from labdl.spec import Spec
+
+if TYPE_CHECKING:
+    from labdl.nn.module import Module
+
+
+def build(
+    model: Module, specs: tuple[Spec | None, ...], backend: str | None, seed: int | None, options: Mapping[str, Any]
+) -> None:
+    """See `Module.build`."""
+    _check_tree(model)
+    try:
+        shapes_of(model, specs, options)
+    except (ValueError, TypeError) as error:
+        raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
+    apply_ties(model)
+    target = dispatch.get(backend)
+    start = dispatch.current_seed() if seed is None else seed
+    start = int(np.random.default_rng().integers(2**31)) if start is None else start
+    for path, parameter in model.named_parameters():
+        if parameter.value is None:
+            values = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
+        elif (source := dispatch.owner(parameter.value)) is target:
+            continue
+        else:
+            values = source.to_numpy(parameter.value)
+        parameter.value, parameter.gradient = target.variable(values, parameter.learnable), None
+        if parameter.learnable and not parameter.trainable:
+            target.set_trainable(parameter.value, False)
+    _publish(model)
+    for module in model.modules():
+        module.__dict__.update(_ready=True, _backend=target.name)
+    model.__dict__["_input_specs"] = specs
+
+
+def _publish(model: Module) -> None:
+    """Give each module the values under its attributes' names."""
+    Parameter.changes += 1
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            module.__dict__[name] = parameter.value
+
+
+def shapes_of(model: Module, specs: tuple[Spec | None, ...], options: Mapping[str, Any]):
+    """See `Module._shapes_of`."""
+    flags = [(m, m._ready, m._set_up) for m in model.modules()]
+    for module, _, _ in flags:
+        module.__dict__["_ready"] = False
+    try:
+        return model(*specs, **options)
+    except Exception:
+        for module, _, set_up in flags:
+            module.__dict__["_set_up"] = set_up  # another try may come with other shapes
+        raise
+    finally:
+        for module, ready, _ in flags:
+            module.__dict__["_ready"] = ready
+
+
+def mark(model: Module) -> None:
+    """A model with a module that is not built is not built itself: its next call builds it."""
+    if not all(m._ready for m in model.modules()):
+        model.__dict__["_ready"] = False
+
+
+def move(model: Module, place: str) -> None:
+    """See `Module.to`."""
+    if place in dispatch.NAMES or place == "numpy":
+        build(model, model.input_specs, place, None, {})
+        return
+    owner = dispatch.get(model.backend)
+    if place not in owner.devices():
+        raise BackendError(f"{place!r} is neither a backend ({', '.join(dispatch.NAMES)}) nor a device of {owner.name} "
+                           f"({', '.join(owner.devices())})")  # fmt: skip
+    model._need_build()
+    for parameter in model.parameters():
+        parameter.value = owner.move_variable(parameter.value, place)
+        if parameter.gradient is not None:
+            parameter.gradient = owner.to_device(parameter.gradient, place)
+    _publish(model)
+
+
+def apply_ties(model: Module) -> None:
+    """Put the parameters that others are tied to into the places of those."""
+    for path, module in model.named_modules():
+        for name, to in module._ties.items():
+            home, _, word = name.removesuffix(":0").rpartition("/")
+            owner, source = module.get_module(home), module.get_parameter(to)
+            own = module.get_parameter(name)
+            if own is source:
+                continue
+            if (own.shape, own.dtype) != (source.shape, source.dtype):
+                raise ModelError(f"{path or type(model).__name__} ties {name} of shape {own.shape} to {to} of shape "
+                                 f"{source.shape}: they cannot be one parameter")  # fmt: skip
+            owner._parameters[word] = source
+            owner.__dict__[word] = Spec(source.shape, source.dtype) if source.value is None else source.value
+
+
+def _check_tree(model: Module) -> None:
+    from labdl.nn.module import Module
+
+    for path, module in model.named_modules():
+        for name, value in module.__dict__.items():
+            if isinstance(value, list | tuple) and any(isinstance(v, Module) for v in value):
+                raise ModelError(
+                    f"{path or type(model).__name__}.{name} is a plain list of layers, which hides their parameters: "
+                    f"write self.{name} = nn.ModuleList([...])"
+                )

@@ -1,0 +1,145 @@
+"""How far predicted numbers are from the true ones."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from labdl.train.metrics.metric import Metric, listed, metric, paired, ratio
+from labdl.train.metrics.ranking import ranks
+
+
+def _sum_of(name: str, output, target, function):
+    gap = function(*paired(name, output, target))
+    return gap.sum(), gap.size
+
+
+def _mean(total, n) -> float:
+    return float(total / n) if n else float("nan")
+
+
+@metric
+class MeanAbsoluteError(Metric):
+    """Mean of the absolute differences. Semantics: sklearn.metrics.mean_absolute_error."""
+
+    def statistics(self, output, target):
+        return _sum_of("MeanAbsoluteError", output, target, lambda x, y: np.abs(x - y))
+
+    def value(self, total, n):
+        return _mean(total, n)
+
+
+@metric
+class MeanSquaredError(Metric):
+    """Mean of the squared differences. Semantics: sklearn.metrics.mean_squared_error."""
+
+    def statistics(self, output, target):
+        return _sum_of("MeanSquaredError", output, target, lambda x, y: (x - y) ** 2)
+
+    def value(self, total, n):
+        return _mean(total, n)
+
+
+@metric
+class RootMeanSquaredError(Metric):
+    """Square root of the mean of the squared differences, over all elements; in the unit of the target."""
+
+    def statistics(self, output, target):
+        return _sum_of("RootMeanSquaredError", output, target, lambda x, y: (x - y) ** 2)
+
+    def value(self, total, n):
+        return _mean(total, n) ** 0.5
+
+
+@metric
+class MeanAbsolutePercentageError(Metric):
+    """Mean of |target - output| / |target|, as a share. Semantics: sklearn.metrics.mean_absolute_percentage_error."""
+
+    def statistics(self, output, target):
+        least = np.finfo("float64").eps
+        return _sum_of("MeanAbsolutePercentageError", output, target,
+                       lambda x, y: np.abs(x - y) / np.maximum(np.abs(y), least))  # fmt: skip
+
+    def value(self, total, n):
+        return _mean(total, n)
+
+
+def _columns(name: str, output, target) -> tuple[np.ndarray, np.ndarray]:
+    output, target = paired(name, output, target)
+    width = int(np.prod(output.shape[1:]))
+    return output.reshape(-1, width), target.reshape(-1, width)
+
+
+def moments(first: tuple, second: tuple) -> tuple:
+    """Numbers, means and sums of products about them of two batches, without loss of digits (Chan et al., 1983)."""
+    (n, mean, products), (m, other, more) = first, second
+    total = n + m
+    gap = other - mean
+    shift = m / total if total else 0.0
+    return total, mean + gap * shift, products + more + gap[:, None] * gap[None] * (n * shift)
+
+
+def _moments_of(name: str, output, target):
+    """For the pairs (output, target) of each column."""
+    both = np.stack(_columns(name, output, target))  # (2, N, columns)
+    n = both.shape[1]
+    mean = both.mean(1) if n else np.zeros((2, both.shape[2]))
+    away = both - mean[:, None]
+    return n, mean, np.einsum("anc,bnc->abc", away, away)
+
+
+@metric
+class R2(Metric):
+    """Share of the target's variance that the output explains: 1 is perfect, 0 is no better than the mean.
+
+    The mean over columns where there are several. Semantics: sklearn.metrics.r2_score.
+    """
+
+    join = staticmethod(moments)
+    average: Literal["macro", "none"] = "macro"
+
+    def statistics(self, output, target):
+        return _moments_of("R2", output, target)
+
+    def value(self, n, mean, products):
+        # the squared error, from the moments about the means
+        wrong = products[0, 0] + products[1, 1] - 2 * products[0, 1] + n * (mean[0] - mean[1]) ** 2
+        whole = products[1, 1]
+        values = np.where(whole > 0, 1 - ratio(wrong, whole), np.where(wrong > 0, 0.0, 1.0))
+        return values if self.average == "none" else float(values.mean())
+
+
+@metric
+class PearsonCorrelation(Metric):
+    """Linear correlation of output and target; the mean over columns. Semantics: scipy.stats.pearsonr."""
+
+    join = staticmethod(moments)
+    average: Literal["macro", "none"] = "macro"
+
+    def statistics(self, output, target):
+        return _moments_of("PearsonCorrelation", output, target)
+
+    def value(self, n, mean, products):
+        values = ratio(products[0, 1], np.sqrt(products[0, 0] * products[1, 1]))
+        return values if self.average == "none" else float(values.mean())
+
+
+@metric
+class SpearmanCorrelation(Metric):
+    """Correlation of the ranks of output and target; the mean over columns. Semantics: scipy.stats.spearmanr.
+
+    Keeps all outputs and targets.
+    """
+
+    join = staticmethod(listed)
+    costly: ClassVar[bool] = True
+    average: Literal["macro", "none"] = "macro"
+
+    def statistics(self, output, target):
+        output, target = _columns("SpearmanCorrelation", output, target)
+        return [output], [target]
+
+    def value(self, outputs, targets):
+        places = [np.stack([ranks(c) for c in np.concatenate(v).T], 1) for v in (outputs, targets)]
+        return PearsonCorrelation(average=self.average)(*places)

@@ -1,0 +1,204 @@
+"""How close a text, or any sequence of symbols, is to the true one.
+
+Texts are lists of strings (words are what blanks divide), lists of lists of tokens, or integers (N, length) in which
+``padding`` fills up; class scores (N, length, classes) stand for their largest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+from annotated_types import Ge
+
+from labdl.errors import ModelError
+from labdl.train.metrics.decisions import log_probabilities
+from labdl.train.metrics.metric import Metric, metric
+
+
+def sequences(name: str, output, target, padding: int = -1, split: Callable = str.split) -> list[tuple[list, list]]:
+    """Pairs of lists of symbols, from texts in any of their forms. Raises ModelError where their numbers differ."""
+    if isinstance(output, np.ndarray) and isinstance(target, np.ndarray) and output.ndim == target.ndim + 1:
+        output = output.argmax(-1)
+    sides = [[_symbols(name, one, padding, split) for one in side] for side in (output, target)]
+    if len(sides[0]) != len(sides[1]) or isinstance(output, str) or isinstance(target, str):
+        raise ModelError(
+            f"{name} wants as many texts as targets, in two lists, received {len(sides[0])} and {len(sides[1])}"
+        )
+    return list(zip(*sides, strict=True))
+
+
+def _symbols(name: str, one, padding: int, split: Callable) -> list:
+    if isinstance(one, str):
+        return list(split(one))
+    if isinstance(one, np.ndarray):
+        if one.ndim != 1 or one.dtype.kind not in "iu":
+            raise ModelError(
+                f"{name} wants whole numbers (N, length) as symbols, received rows of {one.dtype} {one.shape}"
+            )
+        return one[one != padding].tolist()
+    return list(one)
+
+
+def _coded(first: list, second: list) -> tuple[np.ndarray, np.ndarray]:
+    """Both sequences with a number for each symbol."""
+    codes: dict = {}
+    return tuple(np.array([codes.setdefault(s, len(codes)) for s in side], "int64") for side in (first, second))  # type: ignore[return-value]
+
+
+def edit_distance(first: list, second: list) -> int:
+    """Insertions, deletions and substitutions that make one of the other (Levenshtein, 1966), a row at a time."""
+    one, other = _coded(first, second)
+    place = np.arange(len(other) + 1)
+    row = place.copy()
+    for symbol in one:
+        step = np.minimum(row[1:] + 1, row[:-1] + (other != symbol))
+        step = np.concatenate([row[:1] + 1, step])
+        row = np.minimum.accumulate(step - place) + place  # insertions run along the row
+    return int(row[-1])
+
+
+def common_length(first: list, second: list) -> int:
+    """Length of the longest common subsequence."""
+    one, other = _coded(first, second)
+    row = np.zeros(len(other) + 1, "int64")
+    for symbol in one:
+        row[1:] = np.maximum.accumulate(np.maximum(row[1:], row[:-1] + (other == symbol)))
+    return int(row[-1])
+
+
+def _errors(pairs) -> tuple[int, int]:
+    return sum(edit_distance(a, b) for a, b in pairs), sum(len(b) for _, b in pairs)
+
+
+def _rate(wrong, length) -> float:
+    return float(wrong / length) if length else float("nan")
+
+
+@metric
+class WordErrorRate(Metric):
+    """Words to insert, delete or replace, over the number of true words; above 1 is possible. For speech recognition."""
+
+    padding: int = -1
+
+    def statistics(self, output, target):
+        return _errors(sequences("WordErrorRate", output, target, self.padding))
+
+    def value(self, wrong, length):
+        return _rate(wrong, length)
+
+
+@metric
+class CharacterErrorRate(Metric):
+    """Characters to insert, delete or replace, over the number of true characters; for speech and handwriting."""
+
+    padding: int = -1
+
+    def statistics(self, output, target):
+        return _errors(sequences("CharacterErrorRate", output, target, self.padding, list))
+
+    def value(self, wrong, length):
+        return _rate(wrong, length)
+
+
+@metric
+class EditDistance(Metric):
+    """Mean number of characters, or symbols, to insert, delete or replace in a text (Levenshtein, 1966).
+
+    ``normalised`` divides each by the length of the longer text.
+    """
+
+    normalised: bool = False
+    padding: int = -1
+
+    def statistics(self, output, target):
+        pairs = sequences("EditDistance", output, target, self.padding, list)
+        distances = [edit_distance(a, b) / (max(len(a), len(b), 1) if self.normalised else 1) for a, b in pairs]
+        return sum(distances), len(pairs)
+
+    def value(self, total, n):
+        return _rate(total, n)
+
+
+@metric
+class ExactMatch(Metric):
+    """Share of texts that equal the true one symbol by symbol; blanks around words do not count."""
+
+    padding: int = -1
+
+    def statistics(self, output, target):
+        pairs = sequences("ExactMatch", output, target, self.padding)
+        return sum(a == b for a, b in pairs), len(pairs)
+
+    def value(self, right, n):
+        return _rate(right, n)
+
+
+@metric
+class BLEU(Metric):
+    """Precision of the word groups of up to ``n`` words, times a penalty for what is too short (Papineni et al., 2002).
+
+    Over the whole corpus, with one true text each. ``smooth`` adds 1 to the counts of groups of two words and more
+    (Lin & Och, 2004), so that short texts are not 0.
+    """
+
+    n: Annotated[int, Ge(1)] = 4
+    smooth: bool = False
+    padding: int = -1
+
+    def statistics(self, output, target):
+        pairs = sequences("BLEU", output, target, self.padding)
+        right, made = np.zeros(self.n, "int64"), np.zeros(self.n, "int64")
+        for size in range(1, self.n + 1):
+            for one, other in pairs:
+                ours, theirs = (Counter(zip(*(side[i:] for i in range(size)), strict=False)) for side in (one, other))
+                right[size - 1] += (ours & theirs).total()
+                made[size - 1] += ours.total()
+        return right, made, np.array([sum(len(side) for side in sides) for sides in zip(*pairs, strict=True)] or [0, 0])
+
+    def value(self, right, made, lengths):
+        more = np.arange(self.n) > 0 if self.smooth else np.zeros(self.n)
+        right, made = right + more, made + more
+        if not right.all():
+            return 0.0
+        short = min(0.0, 1 - lengths[1] / lengths[0])
+        return float(np.exp(short + np.log(right / made).mean()))
+
+
+@metric
+class RougeL(Metric):
+    """F-score of the longest common subsequence of words, the mean over texts (Lin, 2004)."""
+
+    padding: int = -1
+
+    def statistics(self, output, target):
+        pairs = sequences("RougeL", output, target, self.padding)
+        return sum(2 * common_length(a, b) / max(len(a) + len(b), 1) for a, b in pairs), len(pairs)
+
+    def value(self, total, n):
+        return _rate(total, n)
+
+
+@metric
+class Perplexity(Metric):
+    """exp of the mean of minus the log-probability of the true symbols: how many a language model hesitates between.
+
+    Logits (..., classes), probabilities with ``from_logits=False``; targets (...); ``ignore_index`` does not count.
+    """
+
+    ignore_index: int = -100
+    from_logits: bool = True
+
+    def statistics(self, output, target):
+        output, target = np.asarray(output), np.asarray(target)
+        if output.shape[:-1] != target.shape:
+            raise ModelError(f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and "
+                             f"{target.shape}")  # fmt: skip
+        counted = target != self.ignore_index
+        logs = log_probabilities(output[counted], self.from_logits)
+        return -np.take_along_axis(logs, target[counted][:, None].astype("int64"), -1).sum(), np.count_nonzero(counted)
+
+    def value(self, total, n):
+        return float(np.exp(total / n)) if n else float("nan")

@@ -1,0 +1,160 @@
+"""Adam and its descendants: a running mean of the gradients, scaled by a running measure of their size."""
+
+from __future__ import annotations
+
+from labdl import ops
+from labdl.nn.types import Rate
+from labdl.train.optimizers.base import Optimizer, decayed, registered
+from labdl.train.settings import Amount
+
+
+def moments(optimizer, gradient, state):
+    """Running means of the gradient and of its square."""
+    beta_1, beta_2 = optimizer.beta_1, optimizer.beta_2
+    mean = state["mean"] * beta_1 + gradient * (1 - beta_1)
+    return mean, state["square"] * beta_2 + gradient * gradient * (1 - beta_2)
+
+
+@registered()
+class Adam(Optimizer):
+    """Adaptive moments: the usual choice.
+
+    m and v are running means of g and g², corrected for their start at 0; parameter -= rate · m / (sqrt(v) + epsilon)
+    (Kingma & Ba, 2014). ``amsgrad`` uses the largest v so far (Reddi et al., 2018). Weight decay is added to the gradient. As
+    torch.optim.Adam.
+    """
+
+    learning_rate: Amount = 1e-3
+    beta_1: Rate = 0.9
+    beta_2: Rate = 0.999
+    epsilon: Amount = 1e-8
+    weight_decay: Amount = 0.0
+    amsgrad: bool = False
+
+    def slots(self, shape):
+        return {name: (shape, 0.0) for name in ("mean", "square", *["largest"] * self.amsgrad)}
+
+    def numbers(self, step, rate):
+        spread = (1 - self.beta_2**step) ** 0.5
+        # both corrections in the rate: sqrt(v) / spread + epsilon = (sqrt(v) + epsilon · spread) / spread
+        return {"rate": rate, "corrected": rate * spread / (1 - self.beta_1**step), "epsilon": self.epsilon * spread}
+
+    def update(self, parameter, gradient, state, *, rate, corrected, epsilon):
+        return self._moved(parameter, decayed(gradient, parameter, self.weight_decay), state, corrected, epsilon)
+
+    def _moved(self, parameter, gradient, state, rate, epsilon):
+        mean, square = moments(self, gradient, state)
+        after, size = {"mean": mean, "square": square}, square
+        if self.amsgrad:
+            after["largest"] = size = ops.maximum(state["largest"], square)
+        return parameter - mean / (ops.sqrt(size) + epsilon) * rate, after
+
+
+@registered()
+class AdamW(Adam):
+    """Adam with weight decay apart from the gradient: the usual choice for Transformers.
+
+    parameter = (1 - rate · weight_decay) · parameter before Adam's step (Loshchilov & Hutter, 2017). As torch.optim.AdamW.
+    """
+
+    weight_decay: Amount = 0.01
+
+    def update(self, parameter, gradient, state, *, rate, corrected, epsilon):
+        parameter = parameter - parameter * (rate * self.weight_decay)
+        return self._moved(parameter, gradient, state, corrected, epsilon)
+
+
+@registered()
+class Adamax(Optimizer):
+    """Adam scaled by the largest gradient so far, which fades.
+
+    u = max(beta_2 · u, |g| + epsilon); parameter -= rate · m / (1 - beta_1^t) / u (Kingma & Ba, 2014, section 7.1). As
+    torch.optim.Adamax.
+    """
+
+    learning_rate: Amount = 2e-3
+    beta_1: Rate = 0.9
+    beta_2: Rate = 0.999
+    epsilon: Amount = 1e-8
+    weight_decay: Amount = 0.0
+
+    def slots(self, shape):
+        return {"mean": (shape, 0.0), "largest": (shape, 0.0)}
+
+    def numbers(self, step, rate):
+        return {"rate": rate / (1 - self.beta_1**step)}
+
+    def update(self, parameter, gradient, state, *, rate):
+        gradient = decayed(gradient, parameter, self.weight_decay)
+        mean = state["mean"] * self.beta_1 + gradient * (1 - self.beta_1)
+        largest = ops.maximum(state["largest"] * self.beta_2, ops.abs(gradient) + self.epsilon)
+        return parameter - mean / largest * rate, {"mean": mean, "largest": largest}
+
+
+@registered()
+class NAdam(Optimizer):
+    """Adam with Nesterov's momentum.
+
+    The momentum follows the schedule beta_1 · (1 - 0.96^(t · momentum_decay) / 2), whose product so far is the slot
+    ``product`` (Dozat, 2016). As torch.optim.NAdam.
+    """
+
+    learning_rate: Amount = 2e-3
+    beta_1: Rate = 0.9
+    beta_2: Rate = 0.999
+    epsilon: Amount = 1e-8
+    weight_decay: Amount = 0.0
+    momentum_decay: Amount = 4e-3
+
+    def slots(self, shape):
+        return {"mean": (shape, 0.0), "square": (shape, 0.0), "product": ((), 1.0)}
+
+    def numbers(self, step, rate):
+        now, following = (self.beta_1 * (1 - 0.5 * 0.96 ** (t * self.momentum_decay)) for t in (step, step + 1))
+        return {"rate": rate, "now": now, "following": following, "correction": 1 / (1 - self.beta_2**step)}
+
+    def update(self, parameter, gradient, state, *, rate, now, following, correction):
+        gradient = decayed(gradient, parameter, self.weight_decay)
+        mean, square = moments(self, gradient, state)
+        product = state["product"] * now
+        ahead = mean * following / (product * following - 1) + gradient * (1 - now) / (
+            product - 1
+        )  # with the sign turned
+        parameter = parameter + ahead / (ops.sqrt(square * correction) + self.epsilon) * rate
+        return parameter, {"mean": mean, "square": square, "product": product}
+
+
+@registered()
+class RAdam(Optimizer):
+    """Adam that needs no warm-up: it scales only once the scale is known well enough.
+
+    While the length of the running mean, rho, is 5 or less, parameter -= rate · m; from then on Adam's step times a factor
+    that grows to 1 (Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond", 2020). As torch.optim.RAdam.
+    """
+
+    learning_rate: Amount = 1e-3
+    beta_1: Rate = 0.9
+    beta_2: Rate = 0.999
+    epsilon: Amount = 1e-8
+    weight_decay: Amount = 0.0
+
+    def slots(self, shape):
+        return {"mean": (shape, 0.0), "square": (shape, 0.0)}
+
+    def numbers(self, step, rate):
+        power = self.beta_2**step
+        end = 2 / (1 - self.beta_2) - 1
+        rho = end - 2 * step * power / (1 - power)
+        rate = rate / (1 - self.beta_1**step)
+        if rho <= 5:
+            return {"plain": rate, "scaled": 0.0}
+        factor = ((rho - 4) * (rho - 2) * end / ((end - 4) * (end - 2) * rho)) ** 0.5
+        return {"plain": 0.0, "scaled": rate * factor * (1 - power) ** 0.5}
+
+    def update(self, parameter, gradient, state, *, plain, scaled):
+        gradient = decayed(gradient, parameter, self.weight_decay)
+        mean, square = moments(self, gradient, state)
+        return parameter - (mean * plain + mean / (ops.sqrt(square) + self.epsilon) * scaled), {
+            "mean": mean,
+            "square": square,
+        }

@@ -1,0 +1,180 @@
+"""Schedules made of others or of a function, and the one that watches a figure."""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
+
+from annotated_types import Gt, Lt
+
+from labdl.errors import ConfigError
+from labdl.nn.types import Whole
+from labdl.train.schedules.base import Schedule, registered
+from labdl.train.schedules.decay import Constant
+from labdl.train.settings import INNER, Amount
+
+
+@registered("warmup")
+class LinearWarmup(Schedule):
+    """A straight rise over ``steps`` from ``start`` times the base rate, ``then`` another schedule from its step 0.
+
+    As torch's LinearLR followed by another in SequentialLR.
+    """
+
+    steps: Whole = 100
+    then: Schedule = dataclasses.field(default_factory=Constant, metadata=INNER)
+    start: Amount = 0.0
+
+    def check(self):
+        _all_schedules(self, "then", [self.then])
+
+    def __call__(self, step, base_rate):
+        if step < self.steps:
+            return base_rate * (self.start + (1 - self.start) * step / self.steps)
+        return self.then(step - self.steps, base_rate)
+
+    def fitted(self, steps_per_epoch, epochs):
+        own = copy.copy(self)
+        own.then = _part(self.then, _total(self.unit, steps_per_epoch, epochs) - self.steps)
+        return own
+
+
+@registered()
+class Sequential(Schedule):
+    """Schedules one after another, the next beginning at its step 0 at each of ``milestones``. As torch's SequentialLR."""
+
+    schedules: Sequence[Schedule] = dataclasses.field(metadata=INNER)
+    milestones: Sequence[int] = dataclasses.field(metadata=INNER)
+
+    def check(self):
+        _all_schedules(self, "schedules", self.schedules)
+        if list(self.milestones) != sorted(self.milestones) or len(self.milestones) != len(self.schedules) - 1:
+            raise ConfigError(f"Sequential: milestones wants a rising number between each two of {len(self.schedules)} "
+                              f"schedules, received {self.milestones!r}")  # fmt: skip
+
+    def __call__(self, step, base_rate):
+        at = bisect.bisect_right(self.milestones, step)
+        return self.schedules[at](step - (self.milestones[at - 1] if at else 0), base_rate)
+
+    def fitted(self, steps_per_epoch, epochs):
+        own, ends = copy.copy(self), (*self.milestones, _total(self.unit, steps_per_epoch, epochs))
+        starts = (0, *self.milestones)
+        own.schedules = [_part(s, e - b) for s, b, e in zip(self.schedules, starts, ends, strict=True)]
+        return own
+
+
+@registered()
+class Chain(Schedule):
+    """Schedules at the same time: the product of their factors. As torch's ChainedScheduler."""
+
+    schedules: Sequence[Schedule] = dataclasses.field(metadata=INNER)
+
+    def check(self):
+        _all_schedules(self, "schedules", self.schedules)
+
+    def __call__(self, step, base_rate):
+        return base_rate * math.prod(s(step, base_rate) / base_rate if base_rate else 0.0 for s in self.schedules)
+
+    def fitted(self, steps_per_epoch, epochs):
+        own = copy.copy(self)
+        own.schedules = [_part(s, _total(self.unit, steps_per_epoch, epochs)) for s in self.schedules]
+        return own
+
+
+@registered()
+class Lambda(Schedule):
+    """The base rate times a function of the step. As torch's LambdaLR."""
+
+    function: Callable[[int], float] = dataclasses.field(metadata=INNER)
+
+    def check(self):
+        if not callable(self.function):
+            raise ConfigError(f"Lambda: function wants a function of the step, received {self.function!r}")
+
+    def __call__(self, step, base_rate):
+        return base_rate * self.function(step)
+
+
+@registered("plateau")
+class ReduceOnPlateau(Schedule):
+    """Times ``factor`` when a figure has not become better for more than ``patience`` epochs.
+
+    Better means by the share ``threshold`` of the best so far, or by itself with ``threshold_mode="absolute"``; after a
+    reduction ``cooldown`` epochs do not count. ``observe`` takes the figure; a Trainer gives it that of ``metric`` after each
+    epoch. As torch's ReduceLROnPlateau.
+    """
+
+    metric: str = "val_loss"
+    mode: Literal["min", "max"] = "min"
+    factor: Annotated[float, Gt(0), Lt(1)] = 0.1
+    patience: Whole = 10
+    threshold: Amount = 1e-4
+    threshold_mode: Literal["relative", "absolute"] = "relative"
+    cooldown: Whole = 0
+    smallest: Amount = 0.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._best = math.inf if self.mode == "min" else -math.inf
+        self._bad = self._resting = self._reductions = 0
+
+    def fitted(self, steps_per_epoch, epochs):
+        own = copy.copy(self)
+        own._forget()
+        return own
+
+    def __call__(self, step, base_rate):
+        if not self._reductions:
+            return base_rate
+        return max(base_rate * self.factor**self._reductions, self.smallest)
+
+    def observe(self, value):
+        if self._better(value):
+            self._best, self._bad = value, 0
+        else:
+            self._bad += 1
+        if self._resting:
+            self._resting, self._bad = self._resting - 1, 0
+        if self._bad > self.patience:
+            self._reductions, self._bad, self._resting = self._reductions + 1, 0, self.cooldown
+
+    def _better(self, value) -> bool:
+        sign = 1 if self.mode == "min" else -1
+        if self.threshold_mode == "absolute":
+            return sign * value < sign * self._best - self.threshold
+        return sign * value < sign * self._best * (1 - sign * self.threshold)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What has been observed so far, as plain numbers."""
+        return {"best": self._best, "bad": self._bad, "resting": self._resting, "reductions": self._reductions}
+
+    def load_state_dict(self, values: dict[str, Any]) -> None:
+        for name in ("best", "bad", "resting", "reductions"):
+            setattr(self, f"_{name}", values[name])
+
+
+def _all_schedules(owner: Schedule, name: str, values) -> None:
+    for value in values:
+        if not isinstance(value, Schedule):
+            raise ConfigError(f"{type(owner).__name__}: {name} wants schedules, received {value!r}")
+        if value.unit != owner.unit:
+            raise ConfigError(f"{type(owner).__name__} counts in {owner.unit}s, its {type(value).__name__} in {value.unit}s: "
+                              f"give both the same unit")  # fmt: skip
+        if isinstance(value, ReduceOnPlateau):
+            raise ConfigError(f"{type(owner).__name__}: ReduceOnPlateau stands alone, because it waits for figures")
+
+
+def _total(unit: str, steps_per_epoch: int, epochs: int) -> int:
+    return epochs if unit == "epoch" else epochs * steps_per_epoch
+
+
+def _part(schedule: Schedule, length: int) -> Schedule:
+    """A schedule that runs for a part of the training."""
+    return schedule.fitted(1, max(length, 1))
