@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(config, items):
         if gap:
             unused.discard(gap)
             item.add_marker(pytest.mark.xfail(reason=gaps[gap], strict=True))
-    whole = len(items) > 5000  # a selection of tests cannot use every line
+    files = {item.path.name for item in items}  # a selection of tests cannot use every line
+    whole = len(items) > 5000 and all(file.name in files for file in Path(__file__).parent.glob("test_*.py"))
     if whole and unused:
         raise pytest.UsageError(f"tests/xfails names tests that do not exist: {', '.join(sorted(unused))}")

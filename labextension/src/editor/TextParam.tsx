@@ -5,6 +5,7 @@ import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useEditorContext } from './context';
 import { formatValue, parseText } from './fieldText';
 import { Json, ParamSchema, sameJson } from './model';
+import { acceptsOf } from './paramSchema';
 
 export function TextParam(props: FieldProps) {
   const { trans } = useEditorContext();
@@ -12,6 +13,10 @@ export function TextParam(props: FieldProps) {
   const value = props.formData as Json | undefined;
   const param = props.uiSchema?.['ui:options']?.param as ParamSchema;
   const isNeeded = param.default === undefined && value === undefined;
+
+  const words = acceptsOf(param).values.filter(
+    (word): word is string => typeof word === 'string'
+  );
 
   const [text, setText] = useState(formatValue(value));
   const [error, setError] = useState<string | null>(null);
@@ -64,6 +69,7 @@ export function TextParam(props: FieldProps) {
         spellCheck={false}
         autoComplete="off"
         value={text}
+        list={words.length > 0 ? `${id}-words` : undefined}
         placeholder={isNeeded ? trans.__('needed') : ''}
         aria-invalid={error !== null}
         aria-describedby={error === null ? undefined : `${id}-error`}
@@ -71,6 +77,13 @@ export function TextParam(props: FieldProps) {
         onBlur={leave}
         onKeyDown={keyDown}
       />
+      {words.length > 0 && (
+        <datalist id={`${id}-words`}>
+          {words.map(word => (
+            <option key={word} value={word} />
+          ))}
+        </datalist>
+      )}
       {error !== null && (
         <p id={`${id}-error`} className="labdl-field-error" role="alert">
           {error}

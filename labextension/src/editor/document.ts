@@ -97,6 +97,7 @@ export class GraphDocument {
           this._edges.delete(id);
         }
       }
+      this._handOver(gone);
       gone.forEach(id => {
         this._nodes.delete(id);
         this._positions.delete(id);
@@ -149,7 +150,9 @@ export class GraphDocument {
         const name = uniqueName(node.name, names);
         names.add(name);
         ids.set(old, id);
-        this._writeNode(id, { ...node, name });
+        const origin = node.shares && (ids.get(node.shares) ?? node.shares);
+        const shares = origin && this._nodes.has(origin) ? origin : '';
+        this._writeNode(id, { ...node, name, shares });
         const [x, y] = fragment.positions[old] ?? [0, 0];
         this._positions.set(id, [x + offset[0], y + offset[1]]);
       }
@@ -184,6 +187,14 @@ export class GraphDocument {
       }
       setIfNew(this._meta, 'name', graph.name);
       setIfNew(this._meta, 'version', graph.version);
+      for (const part of ['groups', 'ties'] as const) {
+        const table = graph[part];
+        if (table) {
+          setIfNew(this._meta, part, table);
+        } else {
+          this._meta.delete(part);
+        }
+      }
     };
     if (options.undoable) {
       this._gesture(change);
@@ -246,12 +257,34 @@ export class GraphDocument {
   }
 
   private _writeNode(id: string, node: NodeData): void {
-    const { params, ...rest } = node;
-    writeEntry(this._nodes, id, rest);
+    const { params, shares, ...rest } = node;
+    writeEntry(this._nodes, id, shares ? { ...rest, shares } : rest);
+    if (!shares) {
+      this._nodes.get(id)?.delete('shares');
+    }
     const held = this._params(id);
     dropOthers(held, params);
     for (const [key, value] of Object.entries(params)) {
       setIfNew(held, key, value);
+    }
+  }
+
+  /** The first of the nodes that call a removed layer again becomes its owner. */
+  private _handOver(gone: Set<string>): void {
+    const heirs = new Map<string, string>();
+    const nodes = this.snapshot().nodes;
+    for (const [id, node] of Object.entries(nodes)) {
+      if (!node.shares || gone.has(id) || !gone.has(node.shares)) {
+        continue;
+      }
+      const heir = heirs.get(node.shares);
+      if (heir) {
+        this._writeNode(id, { ...node, shares: heir });
+      } else {
+        heirs.set(node.shares, id);
+        const params = nodes[node.shares]?.params ?? {};
+        this._writeNode(id, { ...node, params, shares: '' });
+      }
     }
   }
 

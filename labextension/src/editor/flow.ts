@@ -45,12 +45,16 @@ export function flowNodes(
   const { graph, places, layers, selected, direction } = view;
   const sides = SIDES[direction];
   const large = isLarge(graph);
+  const parameters = parameterPorts(graph);
   return Object.entries(graph.nodes).map(([id, node]) => {
     const before = old.get(id);
     const [x, y] = places[id] ?? [0, 0];
     const schema = layers.get(node.type);
     const isSelected = selected.nodes.has(id);
-    const ports = schema ?? portsOf(id, schema, graph);
+    const ports = withParameters(
+      schema ?? portsOf(id, schema, graph),
+      parameters.get(id)
+    );
     const sameData =
       before?.data.node === node &&
       before.data.schema === schema &&
@@ -91,6 +95,29 @@ export function flowNodes(
     }
     return drawn;
   });
+}
+
+/** Parameters that other nodes use: edges leave them as they leave an output. */
+function parameterPorts(graph: GraphData): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { source, source_port: port } of Object.values(graph.edges)) {
+    if (port.endsWith(':0')) {
+      found.set(source, (found.get(source) ?? new Set()).add(port));
+    }
+  }
+  return found;
+}
+
+function withParameters(ports: Ports, more: Set<string> | undefined): Ports {
+  if (!more) {
+    return ports;
+  }
+  const known = new Set(ports.outputs.map(port => port.name));
+  const added = [...more].filter(name => !known.has(name));
+  return {
+    inputs: ports.inputs,
+    outputs: [...ports.outputs, ...added.map(name => ({ name }))]
+  };
 }
 
 /** What was measured counts more than what was estimated. */

@@ -10,6 +10,8 @@ export interface NodeData {
   name: string;
   /** Only parameters that differ from the schema's default need be present. */
   params: { [key: string]: Json };
+  /** Id of the node whose layer this one calls again, with its parameters. */
+  shares?: string;
 }
 
 export interface EdgeData {
@@ -28,6 +30,10 @@ export interface GraphData {
   edges: { [id: string]: EdgeData };
   /** Lies beside the graph; may lack a node. */
   positions: { [id: string]: Position };
+  /** Class of each module that the paths of names run through. */
+  groups?: { [path: string]: string };
+  /** Parameters that are one: from a name to the name whose place it takes. */
+  ties?: { [name: string]: string };
 }
 
 export interface InputPort {

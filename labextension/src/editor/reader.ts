@@ -99,7 +99,9 @@ export class Reader {
         name: typeof meta.name === 'string' ? meta.name : '',
         nodes: this._nodes.value,
         edges: this._edges.value,
-        positions: this._positions.value
+        positions: this._positions.value,
+        ...(meta.groups ? { groups: words(meta.groups) } : {}),
+        ...(meta.ties ? { ties: words(meta.ties) } : {})
       };
     }
     return this._snapshot;
@@ -139,7 +141,22 @@ function plain(value: unknown): Json {
 
 function readNode(value: unknown): NodeData {
   const node = plain(value) as unknown as NodeData;
-  return { type: node.type, name: node.name, params: node.params ?? {} };
+  return {
+    type: node.type,
+    name: node.name,
+    params: node.params ?? {},
+    ...(node.shares ? { shares: node.shares } : {})
+  };
+}
+
+/** A table of words; anything else counts as an empty one. */
+function words(value: Json | undefined): { [key: string]: string } {
+  const table = typeof value === 'object' && value !== null ? value : {};
+  return Object.fromEntries(
+    Object.entries(table).flatMap(([key, word]) =>
+      typeof word === 'string' ? [[key, word]] : []
+    )
+  );
 }
 
 function readEdge(value: unknown): EdgeData {

@@ -266,3 +266,50 @@ describe('snapshot', () => {
     expect(document.snapshot().nodes.b.params.size).toEqual([3, 5]);
   });
 });
+
+describe('layers that are called again', () => {
+  const SHARED: GraphData = {
+    ...GRAPH,
+    nodes: {
+      ...GRAPH.nodes,
+      d: { type: 'Conv', name: 'conv_1', params: {}, shares: 'b' },
+      e: { type: 'Conv', name: 'conv_2', params: {}, shares: 'b' }
+    },
+    positions: { ...GRAPH.positions, d: [0, 300], e: [0, 400] },
+    groups: { block: 'Block' },
+    ties: { 'conv/kernel:0': 'other/kernel:0' }
+  };
+
+  function shared(): GraphDocument {
+    const { document } = make();
+    document.load(SHARED);
+    return document;
+  }
+
+  it('come back as they were loaded, with groups and ties', () => {
+    const document = shared();
+    expect(document.snapshot()).toEqual(SHARED);
+    document.load(GRAPH);
+    expect(document.snapshot()).toEqual(GRAPH);
+  });
+
+  it('hand the settings on when their first call is removed', () => {
+    const document = shared();
+    document.remove(['b']);
+    const { d, e } = document.snapshot().nodes;
+    expect(d).toEqual({ type: 'Conv', name: 'conv_1', params: { size: 3 } });
+    expect(e.shares).toBe('d');
+    document.undo();
+    expect(document.snapshot()).toEqual(SHARED);
+  });
+
+  it('share the copy when both are copied, else the original', () => {
+    const document = shared();
+    const both = fragmentOf(document.snapshot(), ['b', 'd']);
+    const [first, second] = document.paste(both, [0, 0]);
+    expect(document.snapshot().nodes[second].shares).toBe(first);
+    const alone = fragmentOf(document.snapshot(), ['d']);
+    const [third] = document.paste(alone, [0, 0]);
+    expect(document.snapshot().nodes[third].shares).toBe('b');
+  });
+});
