@@ -41,6 +41,16 @@ def owner_of_type(kind: type):
     return owner
 
 
+def owner_of_native(module):
+    """The backend whose framework this module is of, loaded if need be, or None."""
+    for base in type(module).__mro__:
+        home = {"keras": "tensorflow"}.get(base.__module__.partition(".")[0], base.__module__.partition(".")[0])
+        if home in NAMES and home != "numpy":
+            backend = load(home)
+            return backend if backend.is_native(module) else None
+    return None
+
+
 def claim(kind: type, owner) -> None:
     """Declare that tensors of this type belong to ``owner``, which has ``name`` and ``implementation(operator)``."""
     _owners[kind] = owner

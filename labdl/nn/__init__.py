@@ -28,6 +28,7 @@ from labdl.nn.embedding import *
 from labdl.nn.recurrent import *
 from labdl.nn.attention import *
 from labdl.nn.transformer import *
+from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
 
 for _file in sorted(Path(__file__).parent.glob("*.py")):
@@ -45,6 +46,7 @@ __all__ = [
     "ModuleList",
     "Parameter",
     "Sequential",
+    "from_native",
     "initialisers",
     "layer",
     "layer_schema",

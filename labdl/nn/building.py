@@ -21,6 +21,8 @@ def build(
     model: Module, specs: tuple[Spec | None, ...], backend: str | None, seed: int | None, options: Mapping[str, Any]
 ) -> None:
     """See `Module.build`."""
+    from labdl.nn.native import stays  # stands above this file
+
     _check_tree(model)
     try:
         shapes_of(model, specs, options)
@@ -28,6 +30,7 @@ def build(
         raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
     apply_ties(model)
     target = dispatch.get(backend)
+    stays(model, target)
     start = dispatch.current_seed() if seed is None else seed
     start = int(np.random.default_rng().integers(2**31)) if start is None else start
     for path, parameter in model.named_parameters():

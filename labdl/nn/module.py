@@ -163,6 +163,16 @@ class Module:
         building.move(self, place)
         return self
 
+    def to_native(self):
+        """The model as a module of its framework, with the very same parameters: training either of them trains both.
+
+        An ordinary ``torch.nn.Module``, ``paddle.nn.Layer``, ``tf.Module`` or ``mindspore.nn.Cell``, its parameters named as
+        the framework names them where it has the layer.
+        """
+        from labdl.nn.native import to_native  # stands above this file
+
+        return to_native(self)
+
     # -- contents
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:

@@ -1,0 +1,77 @@
+"""Models as paddle.nn.Layer, and Paddle's layers in models."""
+
+import paddle
+
+_WINDOW = {"kernel": "weight", "bias": "bias"}
+_SCALE = {"gamma": "weight", "beta": "bias"}
+# a layer's parameters under Paddle's names; their axes agree
+TWINS = {
+    **dict.fromkeys(
+        ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), _WINDOW
+    ),
+    **dict.fromkeys(("LayerNorm", "GroupNorm", "RMSNorm"), _SCALE),
+    "BatchNorm": {**_SCALE, "moving_mean": "_mean", "moving_variance": "_variance"},
+    "Embedding": {"embeddings": "weight"},
+}
+
+
+class LabLayer(paddle.nn.Layer):
+    """A model of LabDL as Paddle's own: the same parameters, ordinary training loops, paddle.jit.save, state_dict.
+
+    Parameters have Paddle's names where it has the layer. Hooks act on the whole model, the parts only hold parameters.
+    """
+
+    def __init__(self, call, branch, mode):
+        super().__init__()
+        self._call, self._mode = _as_it_is(call), mode
+        names = TWINS.get(branch.kind, {})
+        for own, parameter in branch.parameters.items():
+            name, value = names.get(own, own or "value"), parameter.value
+            if isinstance(value, paddle.base.framework.EagerParamBase):
+                self.add_parameter(name, value)
+            else:
+                self.register_buffer(name, value)
+        for name, part in branch.parts.items():
+            self.add_sublayer(name, LabLayer(None, part, None))
+
+    def forward(self, x, *more):  # the first by name, because paddle.jit.save counts the inputs that it is told of
+        return self._call(x, *more)
+
+    def train(self):
+        if self._mode is not None:
+            self._mode(True)
+        super().train()
+
+    def eval(self):
+        if self._mode is not None:
+            self._mode(False)
+        super().eval()
+
+
+def _as_it_is(call):
+    """Paddle's compiler of whole graphs rewrites Python, which goes wrong in a dispatcher: it shall run it instead."""
+
+    def run(*inputs):
+        return call(*inputs)
+
+    return paddle.jit.not_to_static(run)
+
+
+def native_module(call, branch, mode):
+    made = LabLayer(call, branch, mode)
+    made.train() if getattr(call, "training", True) else made.eval()
+    return made
+
+
+def is_native(value) -> bool:
+    return isinstance(value, paddle.nn.Layer)
+
+
+def native_parameters(layer):
+    learnt = {name: (value, not value.stop_gradient) for name, value in layer.named_parameters()}
+    return {**learnt, **{name: (value, False) for name, value in layer.named_buffers()}}
+
+
+def native_mode(layer, training: bool) -> None:
+    if layer.training != training:
+        layer.train() if training else layer.eval()

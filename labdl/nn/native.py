@@ -1,0 +1,97 @@
+"""Between LabDL's modules and the frameworks' own: a model as a native module, and a native module in a model (R3.7)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import BackendError, ModelError
+from labdl.nn.module import Module
+from labdl.nn.parameter import Buffer, Parameter
+from labdl.spec import Spec
+
+
+class Branch(NamedTuple):
+    """What a backend makes a native module of: a layer's kind, its parameters and its parts, all by name."""
+
+    kind: str
+    parameters: dict[str, Parameter]
+    parts: dict[str, Branch]
+
+
+def branch_of(module: Module) -> Branch:
+    parts: dict[str, Branch] = {}
+    for name, part in module._modules.items():
+        target, *words = name.split("/")  # the model of a graph holds "encoder/0" under this name
+        at = parts
+        while words:
+            at = at.setdefault(target, Branch("", {}, {})).parts
+            target, *words = words
+        at[target] = branch_of(part)
+    return Branch(type(module).__name__, dict(module._parameters), parts)
+
+
+def to_native(module: Module):
+    """See `Module.to_native`."""
+    module._need_build()
+    return dispatch.get(module.backend).native_module(module, branch_of(module), module.train)
+
+
+class NativeModule(Module):
+    """A framework's own module inside a model: its parameters are the model's, its code stays its own."""
+
+    def __init__(self, native: Any):
+        owner = dispatch.owner_of_native(native)
+        if owner is None:
+            raise ModelError(f"from_native wants a module of a framework, received {type(native).__name__}")
+        self.native, self.home = native, owner
+        for name, (value, learnt) in owner.native_parameters(native).items():
+            spec = owner.spec_of(value)
+            made = Parameter(spec.shape, dtype=spec.dtype) if learnt else Buffer(spec.shape, dtype=spec.dtype)
+            made.value = value
+            setattr(self, name.replace(".", "_"), made)
+
+    def prepare(self, *inputs) -> None:
+        """Nothing to set up."""
+
+    def forward(self, *inputs):
+        if any(isinstance(v, Spec) for v in inputs):
+            return self._inferred(inputs)
+        self.home.native_mode(self.native, self.training)
+        return self.native(*inputs)
+
+    def _inferred(self, inputs):
+        """Shapes by running twice: what differs between batches of two and of three is of unknown size."""
+        if any(n is None for v in inputs for n in v.shape[1:]):
+            raise ModelError(f"the native {type(self.native).__name__} wants sizes that are known, but for the batch")
+        found = []
+        self.home.native_mode(self.native, False)
+        for batch in (2, 3):
+            zeros = [self.home.tensor(np.zeros([batch if n is None else n for n in v.shape], v.dtype)) for v in inputs]
+            results = self.native(*zeros)
+            found.append([self.home.spec_of(r) for r in (results if isinstance(results, tuple | list) else [results])])
+        specs = [Spec(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)), one.dtype)
+                 for one, other in zip(*found, strict=True)]  # fmt: skip
+        return specs[0] if len(specs) == 1 else tuple(specs)
+
+    def __repr__(self) -> str:
+        return f"NativeModule({type(self.native).__name__})"
+
+
+def from_native(native: Any) -> NativeModule:
+    """A module for a ``torch.nn.Module``, ``paddle.nn.Layer``, Keras layer, ``tf.Module`` or ``mindspore.nn.Cell``.
+
+    The parameters stay the native module's own variables, under its names with "_" for ".", and are trained and saved with
+    the model. It computes on its own framework only, and a graph cannot hold it. Raises ModelError for anything else.
+    """
+    return NativeModule(native)
+
+
+def stays(module: Module, target) -> None:
+    """Raises BackendError where a native module would have to leave its framework."""
+    for path, part in module.named_modules():
+        if isinstance(part, NativeModule) and part.home is not target:
+            raise BackendError(f"{path or 'the model'} is a native {type(part.native).__name__} of {part.home.name}, which does "
+                               f"not run on {target.name}")  # fmt: skip
