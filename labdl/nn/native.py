@@ -93,5 +93,5 @@ def stays(module: Module, target) -> None:
     """Raises BackendError where a native module would have to leave its framework."""
     for path, part in module.named_modules():
         if isinstance(part, NativeModule) and part.home is not target:
-            raise BackendError(f"{path or 'the model'} is a native {type(part.native).__name__} of {part.home.name}, which does "
-                               f"not run on {target.name}")  # fmt: skip
+            kind = f"native {type(part.native).__name__} of {part.home.name}"
+            raise BackendError(f"{path or 'the model'} is a {kind}, which does not run on {target.name}")

@@ -58,10 +58,11 @@ def test_it_is_the_frameworks_own_with_its_names(net, backend, framework):
 
 def test_outputs_agree_in_both_modes(net, backend):
     native, x = net.to_native(), backend.tensor(X)
+    switches = {"torch": lambda on: native.train(on), "mindspore": lambda on: native.set_train(on),
+                "paddle": lambda on: native.train() if on else native.eval(),
+                "tensorflow": lambda on: setattr(native, "training", on)}  # fmt: skip
     for training in (False, True):
-        {"torch": lambda: native.train(training), "mindspore": lambda: native.set_train(training),
-         "paddle": lambda: native.train() if training else native.eval(),
-         "tensorflow": lambda: setattr(native, "training", training)}[backend.name]()  # fmt: skip
+        switches[backend.name](training)
         actual = labdl.to_numpy(native(x))
         assert net.training is training
         np.testing.assert_allclose(actual, labdl.to_numpy(net(x)), rtol=1e-5, atol=1e-6)
