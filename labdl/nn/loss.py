@@ -8,7 +8,8 @@ from annotated_types import Ge, Lt, MinLen
 
 from labdl import ops
 from labdl.nn.initialisers import given
-from labdl.nn.module import Buffer, Module
+from labdl.nn.module import Module
+from labdl.nn.parameter import Buffer
 from labdl.nn.schema import layer
 from labdl.nn.types import Positive
 from labdl.ops.operator import floats, ints

@@ -13,7 +13,6 @@ from labdl import dispatch
 from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.nn import building, gradients
 from labdl.nn.hooks import Hooks
-from labdl.nn.parameter import Buffer as Buffer
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
 from labdl.spec import Spec, as_spec

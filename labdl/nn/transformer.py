@@ -13,8 +13,9 @@ from labdl.nn.attention import MultiHeadAttention
 from labdl.nn.containers import ModuleList
 from labdl.nn.convolution import Conv2d
 from labdl.nn.linear import Linear
-from labdl.nn.module import Module, Parameter
+from labdl.nn.module import Module
 from labdl.nn.normalisation import LayerNorm
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Initialiser, Positive, Rate, Size
 from labdl.ops.operator import floats

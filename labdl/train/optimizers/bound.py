@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import ConfigError, StateDictError
-from labdl.nn.module import Parameter
+from labdl.nn.parameter import Parameter
 from labdl.train.optimizers.base import Optimizer
 
 
