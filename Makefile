@@ -22,8 +22,8 @@ test: $(VENV)/.full $(VENV)/.chromium  ## everything, on all four backends
 
 quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/ruff check labdl tests scripts
-	$(BIN)/python -m pytest tests/core -x -n 2 -k "not other_shapes"
-	$(BIN)/python -m pytest tests/backend --backend torch -x -n 2 -k "test_layers or (test_value and not evaluated)"
+	$(BIN)/python -m pytest tests/core -x -n 2 -k "not (other_shapes or metrics or layers_in_files or models or dispatch)"
+	$(BIN)/python -m pytest tests/backend/test_layers.py tests/backend/test_modules.py --backend torch -x -n 2 -k "output_and_state or modules"
 	npm --prefix labextension test
 
 check: $(VENV)/.full  ## style, types and layering
