@@ -25,6 +25,24 @@ def channels_of(layer_name: str, x, axes: str, data_format: str, given: int | No
     return sized(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
 
 
+def weights_of(self, x, *, transposed: bool = False) -> tuple[Parameter, Parameter | None]:
+    """Kernel and bias of a convolution with groups.
+
+    Operators take the kernel as (out, in / groups, window...), transposed ones as (in, out / groups, window...); files hold
+    (window..., in, out) of either.
+    """
+    name, rank = type(self).__name__, self.axes.count(",") + 1
+    channels = channels_of(name, x, self.axes, self.data_format, self.in_channels)
+    if channels % self.groups or self.out_channels % self.groups:
+        raise ValueError(f"{name}: groups={self.groups} must divide in_channels={channels} and "
+                         f"out_channels={self.out_channels}")  # fmt: skip
+    first, second = (channels, self.out_channels) if transposed else (self.out_channels, channels)
+    shape = (first, second // self.groups, *per_axis(self.kernel_size, rank, "kernel_size"))
+    standard = (*range(2, 2 + rank), *((0, 1) if transposed else (1, 0)))
+    bias = Parameter((self.out_channels,)) if self.use_bias else None
+    return Parameter(shape, self.kernel_init, standard=standard), bias
+
+
 @dataclass(eq=False, repr=False)
 class _Convolution(Module):
     """What convolutions share: they differ in the operator and in the number of axes."""
@@ -45,18 +63,7 @@ class _Convolution(Module):
     axes: ClassVar[str]
 
     def setup(self, x):
-        name, rank = type(self).__name__, self.axes.count(",") + 1
-        channels = channels_of(name, x, self.axes, self.data_format, self.in_channels)
-        if channels % self.groups or self.out_channels % self.groups:
-            raise ValueError(f"{name}: groups={self.groups} must divide in_channels={channels} and "
-                             f"out_channels={self.out_channels}")  # fmt: skip
-        window = per_axis(self.kernel_size, rank, "kernel_size")
-        # operators take (out, in, window...), files hold (window..., in, out)
-        standard = (*range(2, 2 + rank), 1, 0)
-        self.kernel = Parameter(
-            (self.out_channels, channels // self.groups, *window), self.kernel_init, standard=standard
-        )
-        self.bias = Parameter((self.out_channels,)) if self.use_bias else None
+        self.kernel, self.bias = weights_of(self, x)
 
     def forward(self, x):
         padding = self.padding

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
@@ -86,40 +88,43 @@ def _tversky(name: str, output, target, alpha: float, beta: float, epsilon: floa
     return 1 - (overlap + epsilon) / (whole + epsilon)
 
 
+@dataclass(eq=False, repr=False)
+class _BoxLoss(Module):
+    """What losses of pairs of boxes share: they differ in the operator."""
+
+    reduction: Reduction = "mean"
+
+    operator: ClassVar[Callable]
+
+    def forward(self, output, target):
+        return type(self).operator(output, target, reduction=self.reduction)
+
+
 @layer(_EACH, _boxes(4, 4), _boxes(4, 4), category="loss")
-class GIoULoss(Module):
+class GIoULoss(_BoxLoss):
     """1 less the generalized IoU of each box (..., 4) as corners and the one at its place (Rezatofighi et al., 2019).
 
     Semantics: torchvision.ops.generalized_box_iou_loss, with the mean as the default.
     """
 
-    reduction: Reduction = "mean"
-
-    def forward(self, output, target):
-        return ops.generalized_box_iou_loss(output, target, reduction=self.reduction)
+    operator = ops.generalized_box_iou_loss
 
 
 @layer(_EACH, _boxes(4, 4), _boxes(4, 4), category="loss")
-class DIoULoss(Module):
+class DIoULoss(_BoxLoss):
     """1 less the distance IoU of each box (..., 4) as corners and the one at its place (Zheng et al., 2020).
 
     Semantics: torchvision.ops.distance_box_iou_loss, with the mean as the default.
     """
 
-    reduction: Reduction = "mean"
-
-    def forward(self, output, target):
-        return ops.distance_box_iou_loss(output, target, reduction=self.reduction)
+    operator = ops.distance_box_iou_loss
 
 
 @layer(_EACH, _boxes(4, 4), _boxes(4, 4), category="loss")
-class CIoULoss(Module):
+class CIoULoss(_BoxLoss):
     """1 less the complete IoU of each box (..., 4) as corners and the one at its place (Zheng et al., 2020).
 
     Semantics: torchvision.ops.complete_box_iou_loss, with the mean as the default.
     """
 
-    reduction: Reduction = "mean"
-
-    def forward(self, output, target):
-        return ops.complete_box_iou_loss(output, target, reduction=self.reduction)
+    operator = ops.complete_box_iou_loss

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labdl import ops
-from labdl.nn.convolution import channels_of
+from labdl.nn.convolution import weights_of
 from labdl.nn.module import Module
-from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Initialiser, Padding, Size, Whole
 from labdl.ops.operator import floats
-from labdl.spec import per_axis
 
 
 @dataclass(eq=False, repr=False)
@@ -36,18 +34,7 @@ class _Transposed(Module):
     axes: ClassVar[str]
 
     def setup(self, x):
-        name, rank = type(self).__name__, self.axes.count(",") + 1
-        channels = channels_of(name, x, self.axes, self.data_format, self.in_channels)
-        if channels % self.groups or self.out_channels % self.groups:
-            raise ValueError(f"{name}: groups={self.groups} must divide in_channels={channels} and "
-                             f"out_channels={self.out_channels}")  # fmt: skip
-        window = per_axis(self.kernel_size, rank, "kernel_size")
-        # operators take (in, out, window...), files hold (window..., in, out)
-        standard = (*range(2, 2 + rank), 0, 1)
-        self.kernel = Parameter(
-            (channels, self.out_channels // self.groups, *window), self.kernel_init, standard=standard
-        )
-        self.bias = Parameter((self.out_channels,)) if self.use_bias else None
+        self.kernel, self.bias = weights_of(self, x, transposed=True)
 
     def forward(self, x):
         return type(self).operator(x, self.kernel, self.bias, stride=self.stride, padding=self.padding,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated
 
 import numpy as np
@@ -77,28 +78,31 @@ def _of_classes(asked, share, right, chosen, true, n):
     return averaged(share(right, chosen, true, n), true, (chosen > 0) | (true > 0), asked.average)
 
 
-def _precision(right, chosen, true, n):
-    return ratio(right, chosen)
+def _f_score(beta: float, right, chosen, true):
+    return ratio((1 + beta**2) * right, beta**2 * true + chosen)
 
 
-def _recall(right, chosen, true, n):
-    return ratio(right, true)
+@dataclasses.dataclass
+class _OfClasses(Metric):
+    """What metrics of single classes share: they differ in the share of right, chosen and true ones."""
 
+    average: Average = "macro"
+    threshold: float = 0.0
+    multilabel: bool = False
 
-def _specificity(right, chosen, true, n):
-    return ratio(n - chosen - true + right, n - true)
+    def statistics(self, output, target):
+        return _counts(self, output, target)
 
+    def value(self, *counts):
+        return _of_classes(self, self.share, *counts)
 
-def _jaccard(right, chosen, true, n):
-    return ratio(right, chosen + true - right)
-
-
-def _f_score(beta: float):
-    return lambda right, chosen, true, n: ratio((1 + beta**2) * right, beta**2 * true + chosen)
+    def share(self, right, chosen, true, n):
+        """The number for each class, from counts."""
+        raise NotImplementedError(f"{type(self).__name__} has no share")
 
 
 @metric
-class Precision(Metric):
+class Precision(_OfClasses):
     """Share of what was chosen as a class that is of that class.
 
     ``average`` over classes that occur: "macro" is their mean, "weighted" by how often they are true, "micro" counts all as
@@ -106,97 +110,56 @@ class Precision(Metric):
     Semantics: sklearn.metrics.precision_score with zero_division=0.
     """
 
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
-
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _precision, *counts)
+    def share(self, right, chosen, true, n):
+        return ratio(right, chosen)
 
 
 @metric
-class Recall(Metric):
+class Recall(_OfClasses):
     """Share of a class that was found; averages as in Precision. Semantics: sklearn.metrics.recall_score."""
 
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
-
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _recall, *counts)
+    def share(self, right, chosen, true, n):
+        return ratio(right, true)
 
 
 @metric
-class Specificity(Metric):
+class Specificity(_OfClasses):
     """Share of what is not of a class that was not chosen as it: the recall of "no"; averages as in Precision."""
 
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
-
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _specificity, *counts)
+    def share(self, right, chosen, true, n):
+        return ratio(n - chosen - true + right, n - true)
 
 
 @metric
-class F1(Metric):
+class F1(_OfClasses):
     """Harmonic mean of precision and recall; averages as in Precision. Semantics: sklearn.metrics.f1_score."""
 
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
-
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _f_score(1.0), *counts)
+    def share(self, right, chosen, true, n):
+        return _f_score(1.0, right, chosen, true)
 
 
 @metric
-class FBeta(Metric):
+class FBeta(_OfClasses):
     """Harmonic mean of precision and recall, where recall counts beta times as much (van Rijsbergen, 1979).
 
     Averages as in Precision. Semantics: sklearn.metrics.fbeta_score.
     """
 
     beta: Annotated[float, Gt(0)] = 2.0
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
 
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _f_score(self.beta), *counts)
+    def share(self, right, chosen, true, n):
+        return _f_score(self.beta, right, chosen, true)
 
 
 @metric
-class Jaccard(Metric):
+class Jaccard(_OfClasses):
     """Overlap of chosen and true samples of a class over their union; averages as in Precision.
 
     Semantics: sklearn.metrics.jaccard_score.
     """
 
-    average: Average = "macro"
-    threshold: float = 0.0
-    multilabel: bool = False
-
-    def statistics(self, output, target):
-        return _counts(self, output, target)
-
-    def value(self, *counts):
-        return _of_classes(self, _jaccard, *counts)
+    def share(self, right, chosen, true, n):
+        return ratio(right, chosen + true - right)
 
 
 @metric

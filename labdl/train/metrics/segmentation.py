@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from labdl.errors import ModelError
@@ -42,43 +44,45 @@ class PixelAccuracy(Metric):
         return float(ratio(right.sum(), true.sum()))
 
 
+@dataclasses.dataclass
+class _Overlap(Metric):
+    """What overlaps of pixels share: they differ in the ratio that they take."""
+
+    average: Average = "macro"
+    axis: int = -1
+    ignore_index: int | None = None
+    threshold: float = 0.0
+
+    def statistics(self, output, target):
+        return _pixels(self, output, target)
+
+    def value(self, right, chosen, true):
+        if self.average == "micro":
+            return float(self.share(right.sum(), chosen.sum(), true.sum()))
+        return averaged(self.share(right, chosen, true), true, (chosen > 0) | (true > 0), self.average)
+
+    def share(self, right, chosen, true):
+        """The number for each class, from counts of pixels."""
+        raise NotImplementedError(f"{type(self).__name__} has no share")
+
+
 @metric
-class MeanIoU(Metric):
+class MeanIoU(_Overlap):
     """Overlap of predicted and true pixels of a class over their union, the mean over classes that occur.
 
     Inputs as in PixelAccuracy; counts go over all images, as in the PASCAL VOC challenge (Everingham et al., 2015).
     """
 
-    average: Average = "macro"
-    axis: int = -1
-    ignore_index: int | None = None
-    threshold: float = 0.0
-
-    def statistics(self, output, target):
-        return _pixels(self, output, target)
-
-    def value(self, right, chosen, true):
-        if self.average == "micro":
-            return float(ratio(right.sum(), (chosen + true - right).sum()))
-        return averaged(ratio(right, chosen + true - right), true, (chosen > 0) | (true > 0), self.average)
+    def share(self, right, chosen, true):
+        return ratio(right, chosen + true - right)
 
 
 @metric
-class Dice(Metric):
+class Dice(_Overlap):
     """Twice the overlap of predicted and true pixels of a class over the sum of both, the mean over classes that occur.
 
     Inputs as in PixelAccuracy; counts go over all images (Dice, 1945). It is the F1 of pixels.
     """
 
-    average: Average = "macro"
-    axis: int = -1
-    ignore_index: int | None = None
-    threshold: float = 0.0
-
-    def statistics(self, output, target):
-        return _pixels(self, output, target)
-
-    def value(self, right, chosen, true):
-        if self.average == "micro":
-            return float(ratio(2 * right.sum(), (chosen + true).sum()))
-        return averaged(ratio(2 * right, chosen + true), true, (chosen > 0) | (true > 0), self.average)
+    def share(self, right, chosen, true):
+        return ratio(2 * right, chosen + true)
