@@ -21,7 +21,7 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 - ``gradients(function, values)``: ``(result, gradients)`` of a scalar function of native tensors;
 - ``native_module(call, branch, train)``: a module of the framework that runs ``call`` and holds the parameters of the
   branch (see `labdl.nn.native.Branch`) under the framework's names; ``is_native(m)``, ``native_parameters(m)``, by name
-  the variable and whether it is learnt, and ``native_mode(m, training)`` for modules of the framework inside a model;
+  the variable and whether it is learnt, and ``native_call(m, training, inputs)`` for modules of the framework inside a model;
 - ``with_gradient(forward, pull)``: ``forward`` of native tensors with ``pull(gradients, tensors)`` for its gradient;
 - ``finite(variables)``: the index of the first variable with a value that is not finite, or None;
 - ``devices()``: the devices that are there, named "cpu", "cuda:0", "ascend:0", "mps", "xpu:0" whatever the framework calls

@@ -165,8 +165,9 @@ class Module:
     def to_native(self):
         """The model as a module of its framework, with the very same parameters: training either of them trains both.
 
-        An ordinary ``torch.nn.Module``, ``paddle.nn.Layer``, ``tf.Module`` or ``mindspore.nn.Cell``, its parameters named as
-        the framework names them where it has the layer.
+        An ordinary ``torch.nn.Module``, ``paddle.nn.Layer``, ``mindspore.nn.Cell``, or a ``keras.Model`` that is a
+        ``tf.Module`` too (and is trained where ``training=True`` is given), its parameters named as the framework names them
+        where it has the layer. The parts hold parameters; the whole is called.
         """
         from labdl.nn.native import to_native  # stands above this file
 

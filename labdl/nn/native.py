@@ -47,30 +47,29 @@ class NativeModule(Module):
         if owner is None:
             raise ModelError(f"from_native wants a module of a framework, received {type(native).__name__}")
         self.native, self.home = native, owner
-        for name, (value, learnt) in owner.native_parameters(native).items():
-            spec = owner.spec_of(value)
+
+    def prepare(self, *inputs) -> None:
+        self._inferred(inputs)  # lazy layers and those of Keras make their variables at the first call
+        for name, (value, learnt) in self.home.native_parameters(self.native).items():
+            spec = self.home.spec_of(value)
             made = Parameter(spec.shape, dtype=spec.dtype) if learnt else Buffer(spec.shape, dtype=spec.dtype)
             made.value = value
             setattr(self, name.replace(".", "_"), made)
 
-    def prepare(self, *inputs) -> None:
-        """Nothing to set up."""
-
     def forward(self, *inputs):
         if any(isinstance(v, Spec) for v in inputs):
             return self._inferred(inputs)
-        self.home.native_mode(self.native, self.training)
-        return self.native(*inputs)
+        tensors = [self.home.tensor(v) if isinstance(v, np.ndarray) else v for v in inputs]
+        return self.home.native_call(self.native, self.training, tensors)
 
     def _inferred(self, inputs):
         """Shapes by running twice: what differs between batches of two and of three is of unknown size."""
         if any(n is None for v in inputs for n in v.shape[1:]):
             raise ModelError(f"the native {type(self.native).__name__} wants sizes that are known, but for the batch")
         found = []
-        self.home.native_mode(self.native, False)
         for batch in (2, 3):
             zeros = [self.home.tensor(np.zeros([batch if n is None else n for n in v.shape], v.dtype)) for v in inputs]
-            results = self.native(*zeros)
+            results = self.home.native_call(self.native, False, zeros)
             found.append([self.home.spec_of(r) for r in (results if isinstance(results, tuple | list) else [results])])
         specs = [Spec(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)), one.dtype)
                  for one, other in zip(*found, strict=True)]  # fmt: skip

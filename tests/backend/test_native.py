@@ -60,10 +60,10 @@ def test_outputs_agree_in_both_modes(net, backend):
     native, x = net.to_native(), backend.tensor(X)
     switches = {"torch": lambda on: native.train(on), "mindspore": lambda on: native.set_train(on),
                 "paddle": lambda on: native.train() if on else native.eval(),
-                "tensorflow": lambda on: setattr(native, "training", on)}  # fmt: skip
+                "tensorflow": lambda on: None}  # fmt: skip
     for training in (False, True):
         switches[backend.name](training)
-        actual = labdl.to_numpy(native(x))
+        actual = labdl.to_numpy(native(x, **({"training": training} if backend.name == "tensorflow" else {})))
         assert net.training is training
         np.testing.assert_allclose(actual, labdl.to_numpy(net(x)), rtol=1e-5, atol=1e-6)
 
@@ -80,7 +80,7 @@ def plain_step(native, x, framework, name):
         optimizer.step()
     elif name == "tensorflow":
         with framework.GradientTape() as tape:
-            loss = framework.reduce_sum(native(x) ** 2)
+            loss = framework.reduce_sum(native(x, training=True) ** 2)
         for v, g in zip(native.trainable_variables, tape.gradient(loss, native.trainable_variables), strict=True):
             v.assign_sub(0.1 * g)
     else:
@@ -142,6 +142,78 @@ def test_the_frameworks_deployment_takes_it(net, backend, framework, tmp_path):
     else:
         actual = framework.train.Model(native).predict(x)
     np.testing.assert_allclose(labdl.to_numpy(actual), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_keras_trains_it_and_takes_it_for_a_layer(backend, tmp_path):
+    if backend.name != "tensorflow":
+        assert "keras" not in type(Net().build((1, 3, 6, 6), backend=backend.name).to_native()).__mro__[1].__module__
+        return
+    import keras
+    import tensorflow as tf
+
+    net = Net().build((None, 3, 6, 6), backend="tensorflow", seed=0)
+    native, before = net.to_native(), net.state_dict()
+    assert isinstance(native, keras.Model)
+    assert [v.path for v in native.trainable_variables][:3] == ["stem/0/kernel", "stem/0/bias", "stem/1/gamma"]
+    native.compile(keras.optimizers.Adam(0.05), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    losses = native.fit(X, np.arange(4) % 2, epochs=5, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    after = net.state_dict()
+    assert all(not np.array_equal(after[k], v) for k, v in before.items() if k != "stem/0/bias:0")
+    np.testing.assert_allclose(native.predict(X, verbose=0), labdl.to_numpy(net.eval()(X)), rtol=1e-5, atol=1e-6)
+
+    native.save_weights(tmp_path / "net.weights.h5")
+    net.load_state_dict(before)
+    native.load_weights(tmp_path / "net.weights.h5")
+    np.testing.assert_array_equal(net.state_dict()["head/kernel:0"], after["head/kernel:0"])
+    native.export(tmp_path / "net", input_signature=[tf.TensorSpec([None, 3, 6, 6])], verbose=False)
+    loaded = tf.saved_model.load(str(tmp_path / "net"))
+    np.testing.assert_allclose(loaded.serve(X), native.predict(X, verbose=0), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ModelError, match="cannot rebuild a model of LabDL"):
+        native.save(tmp_path / "net.keras")
+
+    whole = keras.Sequential([keras.Input((3, 6, 6)), native, keras.layers.Dense(3)])
+    whole.compile("sgd", "mse")
+    before = net.state_dict()["head/kernel:0"]
+    whole.fit(X, np.ones((4, 3)), verbose=0)
+    assert whole.output_shape == (None, 3)
+    assert not np.array_equal(net.state_dict()["head/kernel:0"], before)
+
+
+def test_a_native_layer_that_is_not_built_yet(backend, framework):
+    lazy = {"torch": lambda: framework.nn.LazyLinear(4), "tensorflow": lambda: framework.keras.layers.Dense(4),
+            "paddle": lambda: framework.nn.Linear(5, 4), "mindspore": lambda: framework.nn.Dense(5, 4)}  # fmt: skip
+    model = nn.Sequential(nn.from_native(lazy[backend.name]()), nn.Linear(3))
+    assert [v.shape for v in model.build((None, 5)).trainable_variables()][1:] == [(4,), (4, 3), (3,)]
+    assert model(np.ones((2, 5), "float32")).shape == (2, 3)
+
+
+def test_a_native_layer_knows_when_it_is_trained(backend, framework):
+    drop = {"torch": lambda: framework.nn.Dropout(0.9), "tensorflow": lambda: framework.keras.layers.Dropout(0.9),
+            "paddle": lambda: framework.nn.Dropout(0.9), "mindspore": lambda: framework.nn.Dropout(p=0.9)}  # fmt: skip
+    model, ones = nn.Sequential(nn.from_native(drop[backend.name]())).build((None, 50)), np.ones((4, 50), "float32")
+    assert (labdl.to_numpy(model(ones)) == 0).any()
+    np.testing.assert_array_equal(labdl.to_numpy(model.eval()(ones)), ones)
+
+
+def test_a_frozen_native_parameter_stays_as_it_is(backend, framework):
+    native = native_layer(framework, backend.name)
+    if backend.name == "torch":
+        native[0].weight.requires_grad_(False)
+    elif backend.name == "paddle":
+        native[0].weight.stop_gradient = True
+    elif backend.name == "mindspore":
+        native[0].weight.requires_grad = False
+    else:
+        native = framework.keras.layers.Dense(4, trainable=False)
+    model = nn.Sequential(nn.from_native(native), nn.Linear(3)).build((None, 5), backend=backend.name, seed=0)
+    before = model.state_dict()
+    labdl.Trainer(model, optimizer=labdl.train.SGD(0.5)).train_one_batch(np.ones((3, 5), "float32"), np.arange(3))
+    changed = {k for k, v in model.state_dict().items() if not np.array_equal(v, before[k])}
+    frozen = {k for k, v in model.named_parameters() if k.startswith("0/") and not v.trainable}
+    assert frozen
+    assert not frozen & changed
+    assert "1/kernel:0" in changed
 
 
 def native_layer(framework, name):

@@ -7,7 +7,7 @@ import mindspore
 from labdl.backends.mindspore import operators
 from labdl.backends.mindspore.array_api import array_members
 from labdl.backends.mindspore.custom import host_function
-from labdl.backends.mindspore.native import is_native, native_mode, native_module, native_parameters
+from labdl.backends.mindspore.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.mindspore.optimizer import optimizer
 from labdl.backends.mindspore.random import *
 from labdl.backends.mindspore.runtime import *

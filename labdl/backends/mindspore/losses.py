@@ -9,7 +9,7 @@ from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.kinds import float32
 
-_log_softmax = P.LogSoftmax(-1)
+_log_softmax, _filled, _equal = P.LogSoftmax(-1), P.MaskedFill(), P.Equal()
 _POSITIONS = (mindspore.int32, mindspore.int64)
 
 
@@ -37,7 +37,10 @@ def _of_classes(scores, target, ignore_index, reduction, logs):
     if len(shape) != 1:
         scores, target = scores.reshape(-1, classes), target.reshape(-1)
     loss = _kernel(reduction, ignore_index)(logs(scores), target, _alike(classes))[0]
-    return loss.reshape(shape) if reduction == "none" else loss
+    if reduction != "none":
+        return loss
+    # the kernel leaves the losses that do not count as it found the memory
+    return _filled(loss, _equal(target, ignore_index), 0.0).reshape(shape)
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):

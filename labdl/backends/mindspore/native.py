@@ -52,6 +52,7 @@ def native_parameters(cell):
     }
 
 
-def native_mode(cell, training: bool) -> None:
+def native_call(cell, training: bool, inputs):
     if cell.training != training:
         cell.set_train(training)
+    return cell(*inputs)

@@ -16,7 +16,7 @@ os.environ.update({key: value for key, value in _before.items() if value is not 
 from labdl.backends.paddle import operators  # noqa: E402
 from labdl.backends.paddle.array_api import array_members  # noqa: E402
 from labdl.backends.paddle.custom import host_function  # noqa: E402
-from labdl.backends.paddle.native import is_native, native_mode, native_module, native_parameters  # noqa: E402
+from labdl.backends.paddle.native import is_native, native_call, native_module, native_parameters  # noqa: E402
 from labdl.backends.paddle.optimizer import optimizer  # noqa: E402
 from labdl.backends.paddle.random import *  # noqa: E402
 from labdl.backends.paddle.runtime import *  # noqa: E402

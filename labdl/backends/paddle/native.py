@@ -72,6 +72,7 @@ def native_parameters(layer):
     return {**learnt, **{name: (value, False) for name, value in layer.named_buffers()}}
 
 
-def native_mode(layer, training: bool) -> None:
+def native_call(layer, training: bool, inputs):
     if layer.training != training:
         layer.train() if training else layer.eval()
+    return layer(*inputs)

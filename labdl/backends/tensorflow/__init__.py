@@ -31,7 +31,7 @@ tf = _import_quietly()
 from labdl.backends.tensorflow import operators
 from labdl.backends.tensorflow.array_api import array_members
 from labdl.backends.tensorflow.custom import host_function
-from labdl.backends.tensorflow.native import is_native, native_mode, native_module, native_parameters
+from labdl.backends.tensorflow.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.runtime import *

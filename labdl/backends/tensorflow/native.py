@@ -1,39 +1,20 @@
 """Models as tf.Module, and modules of TensorFlow and Keras in models."""
 
+import inspect
+import sys
+
 import tensorflow as tf
-
-# a layer's parameters under Keras's names, where they differ from LabDL's
-TWINS = {"RMSNorm": {"gamma": "scale"}}
-
-
-class LabModule(tf.Module):
-    """A model of LabDL as TensorFlow's own: the same variables, ordinary training loops, tf.saved_model.save, checkpoints.
-
-    ``training`` says how it behaves, and may be given with a call, as in Keras.
-    """
-
-    def __init__(self, call, branch, mode):
-        super().__init__()
-        self._run, self._mode, self.training = call, mode, bool(getattr(call, "training", True))
-        names = TWINS.get(branch.kind, {})
-        for own, parameter in branch.parameters.items():
-            setattr(self, names.get(own, own or "value"), parameter.value)
-        # tf.Module finds its parts in dictionaries too, and "0" is no attribute
-        self.parts = {name: LabModule(None, part, None) for name, part in branch.parts.items()}
-
-    def __call__(self, *inputs, training: bool | None = None):
-        wanted = self.training if training is None else training
-        if self._run.training != wanted:
-            self._mode(wanted)
-        return self._run(*inputs)
 
 
 def native_module(call, branch, mode):
+    from labdl.backends.tensorflow.keras_model import LabModule  # Keras takes a second to import
+
     return LabModule(call, branch, mode)
 
 
 def is_native(value) -> bool:
-    return isinstance(value, tf.Module)
+    keras = sys.modules.get("keras")
+    return isinstance(value, tf.Module) or (keras is not None and isinstance(value, keras.layers.Layer))
 
 
 def native_parameters(module):
@@ -46,6 +27,7 @@ def _variable(value):
     return getattr(value, "value", value) if not isinstance(value, tf.Variable) else value
 
 
-def native_mode(module, training: bool) -> None:
-    """Keras passes this along with each call."""
-    module.training = training
+def native_call(module, training: bool, inputs):
+    """Layers of Keras are told with each call whether they are being trained."""
+    takes = inspect.signature(getattr(module, "call", type(module).__call__)).parameters
+    return module(*inputs, training=training) if "training" in takes else module(*inputs)

@@ -5,7 +5,7 @@ import torch
 from labdl.backends.torch import operators
 from labdl.backends.torch.array_api import array_members
 from labdl.backends.torch.custom import host_function
-from labdl.backends.torch.native import is_native, native_mode, native_module, native_parameters
+from labdl.backends.torch.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.torch.optimizer import optimizer
 from labdl.backends.torch.random import *
 from labdl.backends.torch.runtime import *

@@ -68,10 +68,11 @@ def is_native(value) -> bool:
 
 
 def native_parameters(module):
-    learnt = {name: (value, True) for name, value in module.named_parameters()}
+    learnt = {name: (value, value.requires_grad) for name, value in module.named_parameters()}
     return {**learnt, **{name: (value, False) for name, value in module.named_buffers()}}
 
 
-def native_mode(module, training: bool) -> None:
+def native_call(module, training: bool, inputs):
     if module.training != training:
         module.train(training)
+    return module(*inputs)
