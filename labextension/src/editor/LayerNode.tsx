@@ -61,7 +61,7 @@ export const LayerNode = memo(function LayerNode({
 }: NodeProps<LayerFlowNode>) {
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
-  const { node, schema, ports } = data;
+  const { node, schema, ports, sharedWith } = data;
 
   const updateInternals = useUpdateNodeInternals();
   const portNames = JSON.stringify(ports);
@@ -101,6 +101,14 @@ export const LayerNode = memo(function LayerNode({
         <span className="labdl-node-name" title={node.name}>
           {node.name}
         </span>
+        {sharedWith && (
+          <span
+            className="labdl-node-shared"
+            title={trans.__('Shares settings and weights with %1', sharedWith)}
+          >
+            <Icon name="link" />
+          </span>
+        )}
         <span className="labdl-node-type" title={schema?.summary ?? label}>
           {label}
         </span>

@@ -24,6 +24,8 @@ export function NodeDetails(props: NodeDetailsProps) {
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
   const node = graph.nodes[id];
+  // A layer that is called again keeps its settings in one place.
+  const owner = node.shares && graph.nodes[node.shares] ? node.shares : id;
   const hue = hueOf(schema?.category);
 
   const refuse = (name: string): string | null => {
@@ -64,10 +66,36 @@ export function NodeDetails(props: NodeDetailsProps) {
         onChange={name => document.rename(id, name, `name ${id}`)}
         onDone={() => document.endTyping()}
       />
+      {owner !== id && (
+        <div className="labdl-inspector-shared">
+          <p>
+            <Icon name="link" />
+            <span>
+              {trans.__(
+                'The same layer as %1: settings and weights are shared, and a change here changes both.',
+                graph.nodes[owner].name
+              )}
+            </span>
+          </p>
+          <button
+            type="button"
+            className="labdl-button"
+            onClick={() => document.separate(id)}
+          >
+            {trans.__('Make it a layer of its own')}
+          </button>
+        </div>
+      )}
       {schema ? (
-        <ParamFields document={document} id={id} node={node} schema={schema} />
+        <ParamFields
+          key={owner}
+          document={document}
+          id={owner}
+          node={graph.nodes[owner]}
+          schema={schema}
+        />
       ) : (
-        <UnknownParams params={node.params} />
+        <UnknownParams params={graph.nodes[owner].params} />
       )}
       <dl className="labdl-facts">
         {Object.entries(check?.outputs ?? {}).map(([port, spec]) => (

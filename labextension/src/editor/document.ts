@@ -126,6 +126,18 @@ export class GraphDocument {
     this._gesture(() => this._writeParam(id, key, value), typing);
   }
 
+  /** A node that shares another's settings and weights gets its own copy of the settings. */
+  separate(id: string): void {
+    this._gesture(() => {
+      const { nodes } = this.snapshot();
+      const node = nodes[id];
+      const owner = node?.shares && nodes[node.shares];
+      if (owner) {
+        this._writeNode(id, { ...node, params: owner.params, shares: '' });
+      }
+    });
+  }
+
   rename(id: string, name: string, typing?: string): void {
     this._gesture(() => {
       const node = this._nodes.get(id);

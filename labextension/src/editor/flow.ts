@@ -18,6 +18,8 @@ export interface LayerNodeData extends Record<string, unknown> {
   node: NodeData;
   schema: LayerSchema | undefined;
   ports: Ports;
+  /** The name of the layer whose settings and weights this node uses. */
+  sharedWith: string | undefined;
 }
 
 export type LayerFlowNode = Node<LayerNodeData, 'layer'>;
@@ -55,8 +57,10 @@ export function flowNodes(
       schema ?? portsOf(id, schema, graph),
       parameters.get(id)
     );
+    const sharedWith = node.shares && graph.nodes[node.shares]?.name;
     const sameData =
       before?.data.node === node &&
+      before.data.sharedWith === sharedWith &&
       before.data.schema === schema &&
       sameJson(before.data.ports, ports);
     // Someone else's change must not pull a node from under the pointer.
@@ -81,7 +85,8 @@ export function flowNodes(
       id,
       type: 'layer',
       position: before && samePlace ? before.position : { x, y },
-      data: before && sameData ? before.data : { node, schema, ports },
+      data:
+        before && sameData ? before.data : { node, schema, ports, sharedWith },
       selected: isSelected,
       ariaLabel: `${node.name}, ${schema?.label ?? node.type}`,
       sourcePosition: sides.out,

@@ -100,6 +100,37 @@ describe('Editor', () => {
     ]);
   });
 
+  it('shows the settings of the layer that a node shares, and parts them', async () => {
+    const { document, actions } = await open(fine);
+    await act(async () =>
+      document.load({
+        version: 2,
+        name: 'Twice',
+        nodes: {
+          a: { type: 'Filter', name: 'block', params: { size: 5 } },
+          b: { type: 'Filter', name: 'again', params: {}, shares: 'a' }
+        },
+        edges: {},
+        positions: {}
+      })
+    );
+    await act(async () => actions.selectNodes(['b']));
+    expect(screen.getByText(/The same layer as block/)).toBeTruthy();
+    expect(field('labdl_size').value).toBe('5');
+    fireEvent.change(field('labdl_size'), { target: { value: '7' } });
+    await pass(500);
+    expect(document.snapshot().nodes.a.params).toEqual({ size: 7 });
+    expect(document.snapshot().nodes.b.params).toEqual({});
+    fireEvent.click(screen.getByText('Make it a layer of its own'));
+    expect(screen.queryByText(/The same layer as/)).toBeNull();
+    fireEvent.change(field('labdl_size'), { target: { value: '9' } });
+    await pass(500);
+    expect(document.snapshot().nodes).toEqual({
+      a: { type: 'Filter', name: 'block', params: { size: 7 } },
+      b: { type: 'Filter', name: 'again', params: { size: 9 } }
+    });
+  });
+
   it('says when no layer matches', async () => {
     await open(fine);
     fireEvent.change(screen.getByRole('searchbox'), {
