@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from labdl import dispatch, ops
 from labdl.graph.check import check
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
+from labdl.ops.costs import size
 from labdl.ops.operator import Operator
 from labdl.spec import Spec, show
 
@@ -27,41 +27,6 @@ class Cost:
     operations: int = 0
     memory: int = 0
     parameters: int = 0
-
-
-def _size(value) -> int:
-    if isinstance(value, list | tuple):
-        return sum(map(_size, value))
-    return math.prod(1 if n is None else n for n in getattr(value, "shape", ()))
-
-
-def _window(x, kernel, *_, **__):
-    return 2 * math.prod(kernel.shape[1:])
-
-
-def _attention(query, key, value, *_, **__):
-    return 2 * (query.shape[-1] + value.shape[-1]) * (key.shape[-2] or 1) / value.shape[-1]
-
-
-def _recurrence(x, kernel, recurrent_kernel, *_, **__):
-    gates = 2 * (_size(kernel) + _size(recurrent_kernel))
-    return gates / recurrent_kernel.shape[0]  # for each element of a step's hidden state
-
-
-# operations for each element of the (first) result; what is not named does one
-_EACH: dict[str, Callable[..., float]] = {
-    "linear": lambda x, kernel, *_, **__: 2 * kernel.shape[0],
-    "matmul": lambda x, y, *_, **__: 2 * (x.shape[-1] or 1),
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _window),
-    "scaled_dot_product_attention": _attention,
-    **dict.fromkeys(("lstm", "gru", "rnn"), _recurrence),
-}
-_FREE = frozenset((
-    "reshape", "permute_dims", "expand_dims", "squeeze", "concat", "stack", "split", "unstack", "getitem", "flatten",
-    "broadcast_to", "astype", "embedding", "take", "pad", "tile", "repeat", "flip", "roll", "swapaxes", "moveaxis",
-    "matrix_transpose", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "zeros_like", "ones_like", "full_like",
-    "stop_gradient",
-))  # fmt: skip
 
 
 class _Counted(Spec):
@@ -82,13 +47,11 @@ class _CountInterpreter:
             values += [v for value in values if isinstance(value, list | tuple) for v in value]
             tally = next(v.tally for v in values if isinstance(v, _Counted))  # type: ignore[attr-defined]
             results = getattr(ops, entry.name)(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
-            first = results[0] if isinstance(results, list | tuple) else results
-            each = 0 if entry.name in _FREE else _EACH[entry.name](*args, **kwargs) if entry.name in _EACH else 1
-            if entry.name.startswith("conv_transpose"):
-                operations = 2 * _size(args[0]) * math.prod(args[1].shape[1:])
+            if callable(entry.cost):
+                operations = entry.cost(results, *args, **kwargs)
             else:
-                operations = round(each * _size(first))
-            tally.append((operations, 0 if entry.name in ("reshape", "expand_dims", "squeeze") else _bytes(results)))
+                operations = (entry.cost or 0) * size(results[0] if isinstance(results, list | tuple) else results)
+            tally.append((operations, 0 if entry.cost is None else _bytes(results)))
             return _counted(results, tally)
 
         return count
@@ -116,7 +79,7 @@ def _bytes(value) -> int:
     if isinstance(value, list | tuple):
         return sum(map(_bytes, value))
     width = 2 if value.dtype == "bfloat16" else np.dtype(value.dtype).itemsize if value.dtype != "string" else 0
-    return _size(value) * width
+    return size(value) * width
 
 
 def costs(graph: Graph) -> dict[str, Cost]:
@@ -146,30 +109,45 @@ def _run(graph: Graph, node_id: str, result, entering, tally) -> None:
     infer(graph.nodes[node_id], result.made[node_id], ports, values)
 
 
-def summary(graph: Graph) -> str:
-    """A table of nodes in order of computation, with what they cost for one sample."""
+def summary(graph: Graph, depth: int | None = None) -> str:
+    """A table of nodes in order of computation, with what they cost for one sample.
+
+    With ``depth`` the modules that lie so deep are a line each, with the sums of all that is in them: 1 shows a model's own
+    parts.
+    """
     result, found = check(graph), costs(graph)
     problems = {p.node: p.message for p in result.problems}
-    rows = [("Name", "Layer", "Output", "Parameters", "FLOPs", "Memory")]
+    lines: dict[str, tuple[str, str, list[Cost]]] = {}  # by path: layer or class, last shape, costs
     for node_id in [*graph.order()[0], *graph.order()[1]]:
         node, cost = graph.nodes[node_id], found.get(node_id, Cost())
         shapes = " ".join(show(s.shape) for s in result.specs.get(node_id, {}).values()) or problems.get(node_id, "?")
-        rows.append(
-            (node.name, node.type, shapes, f"{cost.parameters:,}", _short(cost.operations), f"{_short(cost.memory)}B")
-        )
+        path = node.name.split("/")
+        group = "/".join(path[:depth]) if depth and len(path) > depth else None
+        if group is None:
+            lines[node.name] = (node.type, shapes, [cost])
+        else:
+            lines[group] = (graph.groups.get(group, ""), shapes, [*lines.get(group, ("", "", []))[2], cost])
+    rows = [("Name", "Layer", "Output", "Parameters", "FLOPs", "Memory")]
+    for name, (kind, shapes, held) in lines.items():
+        cost = _sum(held)
+        rows.append((name, kind, shapes, f"{cost.parameters:,}", _short(cost.operations), f"{_short(cost.memory)}B"))
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join([*(c.ljust(w) for c, w in zip(r[:3], widths[:3], strict=True)),
-                        *(c.rjust(w) for c, w in zip(r[3:], widths[3:], strict=True))]) for r in rows]  # fmt: skip
-    rule = "-" * len(lines[0])
-    whole = [sum(getattr(c, f.name) for c in found.values()) for f in dataclasses.fields(Cost)]
-    total = (f"{whole[2]:,} trainable parameters, {_short(whole[0])} floating-point operations and {_short(whole[1])}B of "
-             "memory for one sample")  # fmt: skip
-    return "\n".join([lines[0], rule, *lines[1:], rule, total])
+    text = ["  ".join([*(c.ljust(w) for c, w in zip(r[:3], widths[:3], strict=True)),
+                       *(c.rjust(w) for c, w in zip(r[3:], widths[3:], strict=True))]) for r in rows]  # fmt: skip
+    rule, whole = "-" * len(text[0]), _sum(found.values())
+    total = (f"{whole.parameters:,} trainable parameters, {_short(whole.operations)} floating-point operations and "
+             f"{_short(whole.memory)}B of memory for one sample")  # fmt: skip
+    return "\n".join([text[0], rule, *text[1:], rule, total])
+
+
+def _sum(found: Iterable[Cost]) -> Cost:
+    each = list(found)
+    return Cost(*(sum(getattr(c, f.name) for c in each) for f in dataclasses.fields(Cost)))
 
 
 def _short(number: int) -> str:
     """Three digits and a unit: 1.82 G."""
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
+    for unit, one in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= one:
+            return f"{number / one:.3g} {unit}"
     return f"{number} "

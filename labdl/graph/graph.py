@@ -175,11 +175,14 @@ class Graph:
 
         return to_python(self)
 
-    def summary(self) -> str:
-        """A table of nodes: shapes, parameters, floating-point operations and memory of one sample."""
+    def summary(self, depth: int | None = None) -> str:
+        """A table of nodes: shapes, parameters, floating-point operations and memory of one sample.
+
+        With ``depth`` the groups that lie so deep are a line each.
+        """
         from labdl.graph.cost import summary
 
-        return summary(self)
+        return summary(self, depth)
 
 
 # JSON has no infinities, and a mask needs them

@@ -372,11 +372,14 @@ class Module:
     def _describe(self) -> str:
         return ""
 
-    def summary(self) -> str:
-        """A table of layers, output shapes and parameter counts."""
+    def summary(self, depth: int | None = None) -> str:
+        """A table of layers with output shapes, parameters, floating-point operations and memory.
+
+        ``depth`` is how deep modules are opened: 1 gives a line to each of the model's own parts, None to every layer.
+        """
         from labdl.graph import trace  # graph stands above nn; the table is made from a trace
 
-        return trace(self, *self.input_specs).summary()
+        return trace(self, *self.input_specs).summary(depth)
 
 
 _STATE = frozenset(Module().__dict__)

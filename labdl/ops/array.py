@@ -10,33 +10,34 @@ from labdl.ops.math import equal
 from labdl.ops.operator import ANY, NUMBERS_AND_BOOL, case, floats, ints, operator
 
 
-@operator(rules.reshape, case(floats(2, 6), (3, 4)), case(floats(2, 3, 4), (2, -1)), case(floats(2, 3), 6), takes=ANY)
+@operator(rules.reshape, case(floats(2, 6), (3, 4)), case(floats(2, 3, 4), (2, -1)), case(floats(2, 3), 6),
+          takes=ANY, cost=None)  # fmt: skip
 def reshape(x, shape):
     """The same elements in another shape; one size may be -1 and is found from the rest."""
     return np.reshape(x, shape)
 
 
 @operator(rules.flatten, case(floats(2, 3, 4)), case(floats(2, 3, 4), 1), case(floats(2, 3, 4, 2), 1, -2),
-          case(floats()), takes=ANY, composite=True)  # fmt: skip
+          case(floats()), takes=ANY, composite=True, cost=0)  # fmt: skip
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from ``start_axis`` to ``end_axis``, both included, as one. Semantics: torch.flatten."""
     shape = rules.flattened(spec_of(x).shape, start_axis, end_axis)
     return reshape(x, tuple(-1 if n is None else n for n in shape))
 
 
-@operator(rules.permute_dims, case(floats(2, 3, 4), (2, 0, 1)), case(floats(2, 3), (-1, 0)), takes=ANY)
+@operator(rules.permute_dims, case(floats(2, 3, 4), (2, 0, 1)), case(floats(2, 3), (-1, 0)), takes=ANY, cost=0)
 def permute_dims(x, axes):
     """Axes in another order."""
     return np.transpose(x, axes)
 
 
-@operator(None, case(floats(2, 3, 4), 0, -1), case(floats(2, 3, 4), (0, 1), (-1, 0)), takes=ANY)
+@operator(None, case(floats(2, 3, 4), 0, -1), case(floats(2, 3, 4), (0, 1), (-1, 0)), takes=ANY, cost=0)
 def moveaxis(x, source, destination, /):
     """One axis, or several, moved to other places; the rest keep their order."""
     return permute_dims(x, rules.moved(spec_of(x).ndim, source, destination))
 
 
-@operator(None, case(floats(2, 3, 4), 0, 2), case(floats(2, 3, 4), -1, 1), takes=ANY)
+@operator(None, case(floats(2, 3, 4), 0, 2), case(floats(2, 3, 4), -1, 1), takes=ANY, cost=0)
 def swapaxes(x, axis1, axis2, /):
     """Two axes in each other's place."""
     first, second = rules.one_axis(axis1, spec_of(x).ndim), rules.one_axis(axis2, spec_of(x).ndim)
@@ -45,59 +46,61 @@ def swapaxes(x, axis1, axis2, /):
     return permute_dims(x, tuple(order))
 
 
-@operator(None, case(floats(2, 3)), case(floats(4, 2, 3)), takes=ANY)
+@operator(None, case(floats(2, 3)), case(floats(4, 2, 3)), takes=ANY, cost=0)
 def matrix_transpose(x, /):
     """The last two axes in each other's place."""
     return swapaxes(x, -2, -1)
 
 
-@operator(rules.expand, case(floats(2, 3), 1), case(floats(2, 3), -1), case(floats()), takes=ANY)
+@operator(rules.expand, case(floats(2, 3), 1), case(floats(2, 3), -1), case(floats()), takes=ANY, cost=None)
 def expand_dims(x, axis=0):
     """A new axis of size 1."""
     return np.expand_dims(x, axis)
 
 
-@operator(rules.squeeze, case(floats(2, 1, 3), 1), case(floats(1, 3, 1), (0, -1)), takes=ANY)
+@operator(rules.squeeze, case(floats(2, 1, 3), 1), case(floats(1, 3, 1), (0, -1)), takes=ANY, cost=None)
 def squeeze(x, axis):
     """Without the named axes, which have size 1."""
     return np.squeeze(x, axis)
 
 
 @operator(rules.concat, case([floats(2, 3), floats(4, 3)]), case([floats(2, 3), floats(2, 1)], axis=-1),
-          case([floats(2, 3), floats(4)], axis=None), takes=ANY)  # fmt: skip
+          case([floats(2, 3), floats(4)], axis=None), takes=ANY, cost=0)  # fmt: skip
 def concat(xs, axis=0):
     """Tensors joined along an axis, or flattened and joined with ``axis=None``."""
     return np.concatenate(xs, axis=axis)
 
 
-@operator(rules.stack, case([floats(2, 3), floats(2, 3)]), case([floats(2), floats(2)], axis=-1), takes=ANY)
+@operator(rules.stack, case([floats(2, 3), floats(2, 3)]), case([floats(2), floats(2)], axis=-1), takes=ANY, cost=0)
 def stack(xs, axis=0):
     """Tensors of one shape joined along a new axis."""
     return np.stack(xs, axis=axis)
 
 
-@operator(rules.split, case(floats(4, 3), 2), case(floats(2, 6), (1, 2, 3), axis=-1), takes=ANY)
+@operator(rules.split, case(floats(4, 3), 2), case(floats(2, 6), (1, 2, 3), axis=-1), takes=ANY, cost=0)
 def split(x, sections, axis=0):
     """A tuple of parts: ``sections`` equal ones, or parts of the given sizes."""
     at = sections if isinstance(sections, int) else np.cumsum(sections)[:-1].tolist()
     return tuple(np.split(x, at, axis=axis))
 
 
-@operator(rules.unstack, case(floats(2, 3, 4), axis=1), case(floats(2, 3), axis=-1), takes=ANY, composite=True)
+@operator(rules.unstack, case(floats(2, 3, 4), axis=1), case(floats(2, 3), axis=-1), takes=ANY, composite=True, cost=0)
 def unstack(x, /, *, axis=0):
     """A tuple of the slices along an axis, without it. The size of that axis must be known."""
     count = len(rules.unstack(spec_of(x), axis))
     return tuple(squeeze(part, axis) for part in split(x, count, axis)) if count else ()
 
 
-@operator(rules.tile, case(floats(2, 3), (2, 1)), case(floats(2, 3), (3,)), case(floats(3), (2, 1, 2)), takes=ANY)
+@operator(
+    rules.tile, case(floats(2, 3), (2, 1)), case(floats(2, 3), (3,)), case(floats(3), (2, 1, 2)), takes=ANY, cost=0
+)
 def tile(x, repetitions, /):
     """The tensor repeated along each axis; axes that are missing on either side come first and count as 1."""
     return np.tile(x, repetitions)
 
 
 @operator(rules.repeat, case(floats(2, 3), 2, axis=1), case(floats(2, 3), 2), case(floats(2, 3), ints(3, high=4), axis=-1),
-          takes=ANY)  # fmt: skip
+          takes=ANY, cost=0)  # fmt: skip
 def repeat(x, repeats, /, *, axis=None):
     """Each element several times in a row: ``repeats`` is one number or, as a tensor, one for each element of the axis.
 
@@ -106,7 +109,7 @@ def repeat(x, repeats, /, *, axis=None):
     return np.repeat(x, repeats, axis=axis)
 
 
-@operator(rules.broadcast_to, case(floats(3, 1), (2, 3, 4)), case(floats(), (2, 3)), takes=ANY)
+@operator(rules.broadcast_to, case(floats(3, 1), (2, 3, 4)), case(floats(), (2, 3)), takes=ANY, cost=0)
 def broadcast_to(x, shape):
     """The tensor spread to a larger shape by the broadcasting rule."""
     return np.broadcast_to(x, shape)
@@ -135,14 +138,16 @@ def _placed(vector, axis: int, rank: int):
     return reshape(vector, tuple(-1 if a == axis else 1 for a in range(rank)))
 
 
-@operator(rules.flip, case(floats(2, 3), axis=1), case(floats(2, 3)), case(floats(2, 3, 2), axis=(0, -1)), takes=ANY)
+@operator(
+    rules.flip, case(floats(2, 3), axis=1), case(floats(2, 3)), case(floats(2, 3, 2), axis=(0, -1)), takes=ANY, cost=0
+)
 def flip(x, axis=None):
     """Elements in reverse order along an axis, several, or with None all."""
     return np.flip(x, axis=axis)
 
 
 @operator(rules.roll, case(floats(2, 5), 2, axis=1), case(floats(2, 3), -1), case(floats(4, 3), (1, -5), axis=(0, 1)),
-          case(floats(4, 3), 2, axis=(0, -1)), takes=ANY)  # fmt: skip
+          case(floats(4, 3), 2, axis=(0, -1)), takes=ANY, cost=0)  # fmt: skip
 def roll(x, shift, axis=None):
     """Elements shifted along an axis; those that leave enter at the other end.
 
@@ -167,7 +172,7 @@ _MODES: dict[str, Any] = {"constant": "constant", "reflect": "reflect", "replica
 
 @operator(rules.pad, case(floats(2, 3), ((1, 0), (0, 2))), case(floats(2, 3), ((0, 0), (1, 1)), value=2.0),
           case(floats(2, 4), ((1, 0), (1, 3)), mode="reflect"), case(floats(2, 3), ((0, 3), (1, 2)), mode="replicate"),
-          case(floats(2, 3), ((2, 1), (0, 3)), mode="circular"), takes=NUMBERS_AND_BOOL)  # fmt: skip
+          case(floats(2, 3), ((2, 1), (0, 3)), mode="circular"), takes=NUMBERS_AND_BOOL, cost=0)  # fmt: skip
 def pad(x, padding, mode="constant", value=0.0):
     """A border around the tensor: one pair (before, after) for each axis.
 
@@ -214,7 +219,7 @@ def diag(x, /, *, offset=0):
 
 
 @operator(rules.astype, case(floats(2, 3), "bool"), case(floats(2, 3), "float64"), case(ints(2, 3), "float32"),
-          case(floats(2, 3), "complex64"), takes=NUMBERS_AND_BOOL, differentiable=False)  # fmt: skip
+          case(floats(2, 3), "complex64"), takes=NUMBERS_AND_BOOL, differentiable=False, cost=0)  # fmt: skip
 def astype(x, dtype):
     """Elements converted to another dtype, given by name; fractions are cut off towards 0.
 
@@ -225,7 +230,12 @@ def astype(x, dtype):
 
 
 @operator(
-    rules.like, case(floats(2, 3)), case(floats(2, 3), dtype="int32"), takes=NUMBERS_AND_BOOL, differentiable=False
+    rules.like,
+    case(floats(2, 3)),
+    case(floats(2, 3), dtype="int32"),
+    takes=NUMBERS_AND_BOOL,
+    differentiable=False,
+    cost=0,
 )
 def zeros_like(x, /, *, dtype=None):
     """Zeros in the shape of ``x``, and in its dtype unless one is given."""
@@ -233,7 +243,12 @@ def zeros_like(x, /, *, dtype=None):
 
 
 @operator(
-    rules.like, case(floats(2, 3)), case(floats(2, 3), dtype="bool"), takes=NUMBERS_AND_BOOL, differentiable=False
+    rules.like,
+    case(floats(2, 3)),
+    case(floats(2, 3), dtype="bool"),
+    takes=NUMBERS_AND_BOOL,
+    differentiable=False,
+    cost=0,
 )
 def ones_like(x, /, *, dtype=None):
     """Ones in the shape of ``x``, and in its dtype unless one is given."""
@@ -241,7 +256,7 @@ def ones_like(x, /, *, dtype=None):
 
 
 @operator(rules.like, case(floats(2, 3), 2), case(floats(2, 3), -1.5, dtype="float64"), case(floats(2), True, dtype="bool"),
-          takes=NUMBERS_AND_BOOL, differentiable=False)  # fmt: skip
+          takes=NUMBERS_AND_BOOL, differentiable=False, cost=0)  # fmt: skip
 def full_like(x, value, /, *, dtype=None):
     """One number everywhere in the shape of ``x``, and in its dtype unless one is given."""
     return np.full_like(x, value, dtype=None if dtype == "bfloat16" else dtype)
@@ -262,7 +277,7 @@ def one_hot(x, classes, *, axis=-1, dtype="float32"):
 
 
 @operator(rules.take, case(floats(2, 5), ints(4, low=-5), axis=1), case(floats(2, 5), ints(2, 3), -1),
-          case(floats(5, 3), ints(2, 4)), takes=ANY)  # fmt: skip
+          case(floats(5, 3), ints(2, 4)), takes=ANY, cost=0)  # fmt: skip
 def take(x, indices, axis=0):
     """Slices of ``x`` at the given positions along an axis; negative ones count from the end.
 

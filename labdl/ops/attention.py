@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from labdl.dispatch import spec_of
-from labdl.ops import rules
+from labdl.ops import costs, rules
 from labdl.ops._windows import sizes_of
 from labdl.ops.activation import softmax
 from labdl.ops.array import astype, expand_dims, permute_dims, roll, take
@@ -29,7 +29,8 @@ def causal_mask(scores, /):
           case(floats(2, 3, 4), floats(2, 5, 4), floats(2, 5, 3), bools(3, 5), scale=0.7),
           case(floats(2, 3, 4), floats(2, 5, 4), floats(2, 5, 3), bools(2, 3, 1), causal=True),
           case(floats(2, 3, 4), floats(2, 5, 4), floats(2, 5, 3), floats(2, 1, 5)),
-          case(floats(1, 4, 3, 2), floats(1, 2, 5, 2), floats(1, 2, 5, 3), bools(3, 5)), composite=True)  # fmt: skip
+          case(floats(1, 4, 3, 2), floats(1, 2, 5, 2), floats(1, 2, 5, 3), bools(3, 5)),
+          composite=True, cost=costs.attention)  # fmt: skip
 def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
     """softmax(query · keyᵀ * scale) · value over the last two axes (Vaswani et al., 2017); scale is 1 / sqrt(d) if left out.
 

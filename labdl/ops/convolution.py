@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labdl.ops import rules
+from labdl.ops import costs, rules
 from labdl.ops._windows import positions, sizes_of, windows
 from labdl.ops.array import pad, reshape, take
 from labdl.ops.neural import tensor_like
@@ -37,7 +37,7 @@ def _conv(rank: int, *samples):
         return y if data_format == "channels_last" else np.moveaxis(y, -1, 1)
 
     axes, name = _AXES[rank], f"conv{rank}d"
-    return operator(rules.conv(rank), *samples)(
+    return operator(rules.conv(rank), *samples, cost=costs.conv)(
         _named(
             conv,
             name,
@@ -97,7 +97,7 @@ def _conv_transpose(rank: int, *samples):
         return np.moveaxis(y, 1, -1) if data_format == "channels_last" else y
 
     axes, name = _AXES[rank], f"conv_transpose{rank}d"
-    return operator(rules.conv_transpose(rank), *samples)(
+    return operator(rules.conv_transpose(rank), *samples, cost=costs.conv_transpose)(
         _named(
             conv_transpose,
             name,
@@ -141,7 +141,7 @@ def _depthwise(rank: int, conv, *samples):
                     data_format=data_format)  # fmt: skip
 
     axes, name = _AXES[rank], f"depthwise_conv{rank}d"
-    return operator(rules.depthwise(rank), *samples, composite=True)(
+    return operator(rules.depthwise(rank), *samples, composite=True, cost=costs.conv)(
         _named(
             depthwise_conv,
             name,
@@ -174,7 +174,7 @@ def _separable(rank: int, depthwise, conv, *samples):
         return conv(y, pointwise_kernel, bias, data_format=data_format)
 
     axes, name = _AXES[rank], f"separable_conv{rank}d"
-    return operator(rules.separable(rank), *samples, composite=True)(
+    return operator(rules.separable(rank), *samples, composite=True, cost=costs.separable)(
         _named(
             separable_conv,
             name,

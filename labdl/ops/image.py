@@ -240,7 +240,7 @@ def _bounded(at, n: int, padding: str, align_corners: bool):
 
 
 @operator(rules.pixel_shuffle, case(floats(2, 8, 2, 3), 2), case(floats(1, 2, 3, 9), 3, data_format="channels_last"),
-          composite=True)  # fmt: skip
+          composite=True, cost=0)  # fmt: skip
 def pixel_shuffle(x, factor, *, data_format="channels_first"):
     """Channels spread over space: (N, C * factor², H, W) becomes (N, C, H * factor, W * factor) (Shi et al., 2016).
 
@@ -254,7 +254,7 @@ def pixel_shuffle(x, factor, *, data_format="channels_first"):
 
 
 @operator(rules.pixel_unshuffle, case(floats(2, 2, 4, 6), 2), case(floats(1, 6, 3, 1), 3, data_format="channels_last"),
-          composite=True)  # fmt: skip
+          composite=True, cost=0)  # fmt: skip
 def pixel_unshuffle(x, factor, *, data_format="channels_first"):
     """Space gathered into channels: the inverse of `pixel_shuffle`. Semantics: torch.nn.functional.pixel_unshuffle."""
     x = _first(x, data_format)
@@ -265,7 +265,7 @@ def pixel_unshuffle(x, factor, *, data_format="channels_first"):
 
 
 @operator(rules.channel_shuffle, case(floats(2, 6, 2, 2), 3), case(floats(2, 3, 4), 2, data_format="channels_last"),
-          composite=True)  # fmt: skip
+          composite=True, cost=0)  # fmt: skip
 def channel_shuffle(x, groups, *, data_format="channels_first"):
     """Channels dealt out anew, so that each group gets some of every other (Zhang et al., 2017).
 

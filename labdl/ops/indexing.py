@@ -15,7 +15,7 @@ from labdl.ops.operator import ANY, NUMBERS, NUMBERS_AND_BOOL, bools, case, floa
           case(floats(3, 5), (slice(None), slice(3, None, -2))), case(floats(3, 4), bools(3, 4)),
           case(floats(3, 4), bools(3)), case(floats(4, 3), ints(2, 3, low=-4, high=4)),
           case(floats(3, 4), (ints(5, high=3), ints(5, high=4))), case(floats(2, 5, 3), (..., ints(4), slice(1, None))),
-          takes=ANY)  # fmt: skip
+          takes=ANY, cost=0)  # fmt: skip
 def getitem(x, index):
     """``x[index]`` with integers, slices, ``None``, ``...``, a mask, or tensors of integers.
 

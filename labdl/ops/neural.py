@@ -3,7 +3,7 @@
 import numpy as np
 
 from labdl import dispatch
-from labdl.ops import rules
+from labdl.ops import costs, rules
 from labdl.ops.array import astype, expand_dims, ones_like, permute_dims, reshape
 from labdl.ops.comparison import greater, greater_equal, where
 from labdl.ops.math import add, multiply
@@ -28,7 +28,9 @@ def tensor_like(x, values, dtype=None):
     return astype(values, dtype)
 
 
-@operator(rules.linear, case(floats(2, 3), floats(3, 4), floats(4)), case(floats(2, 5, 3), floats(3, 4)))
+@operator(
+    rules.linear, case(floats(2, 3), floats(3, 4), floats(4)), case(floats(2, 5, 3), floats(3, 4)), cost=costs.linear
+)
 def linear(x, kernel, bias=None):
     """x @ kernel + bias over the last axis; kernel (in, out), bias (out,)."""
     y = np.matmul(x, kernel)
@@ -36,7 +38,7 @@ def linear(x, kernel, bias=None):
 
 
 @operator(rules.bilinear, case(floats(2, 3), floats(2, 4), floats(5, 3, 4), floats(5)),
-          case(floats(2, 3, 2), floats(2, 3, 2), floats(1, 2, 2)), composite=True)  # fmt: skip
+          case(floats(2, 3, 2), floats(2, 3, 2), floats(1, 2, 2)), composite=True, cost=costs.bilinear)  # fmt: skip
 def bilinear(x, y, kernel, bias=None):
     """x · kernel[o] · y + bias[o] over the last axes, for each output o; kernel (out, in1, in2), bias (out,).
 
@@ -114,7 +116,7 @@ def alpha_dropout(x, rate, training=False):
     return add(multiply(where(kept, x, limit), scale), -scale * limit * rate)
 
 
-@operator(rules.embedding, case(ints(2, 3), floats(5, 4)))
+@operator(rules.embedding, case(ints(2, 3), floats(5, 4)), cost=0)
 def embedding(indices, table):
     """Rows of the table (size, features) at the given positions."""
     return np.take(table, indices, axis=0)

@@ -121,6 +121,7 @@ class Operator:
     random: bool = False
     checked: bool = False
     compare: Callable | None = None
+    cost: Callable | int | None = 1
     category: str = ""
 
     def __post_init__(self):
@@ -277,6 +278,7 @@ def operator(
     random: bool = False,
     checked: bool = False,
     compare: Callable | None = None,
+    cost: Callable | int | None = 1,
 ):
     """Register the decorated function as an operator.
 
@@ -288,7 +290,8 @@ def operator(
     gives the result's dtype, whatever NumPy would make of it. ``random=True`` is for results that are drawn.
     ``checked=True`` asks the rule before each call, because kernels crash for sizes that do not fit. ``compare`` makes of
     the results (a list of NumPy arrays) and the positional arguments what is equal for every right answer, where signs or
-    an order are free.
+    an order are free. ``cost`` is how many floating-point operations an element of the result takes, None for a view, which
+    takes no memory either, or counts them all: ``cost(result, *args, **kwargs)`` of Specs (see `labdl.ops.costs`).
     """
 
     def register(body: Callable):
@@ -298,7 +301,18 @@ def operator(
         composed = rule is None if composite is None else composite
         category = body.__module__.rsplit(".", 1)[-1]
         entry = Operator(
-            name, body, rule, samples, tuple(takes), differentiable, composed, random, checked, compare, category
+            name,
+            body,
+            rule,
+            samples,
+            tuple(takes),
+            differentiable,
+            composed,
+            random,
+            checked,
+            compare,
+            cost,
+            category,
         )
         OPERATORS[name] = entry
         return callable_of(entry)

@@ -7,7 +7,7 @@ from string import ascii_letters
 import numpy as np
 
 from labdl.dispatch import spec_of
-from labdl.ops import rules
+from labdl.ops import costs, rules
 from labdl.ops.array import (
     astype,
     diagonal,
@@ -26,7 +26,8 @@ from labdl.ops.reduction import mean, sum
 
 
 @operator(rules.matmul, case(floats(2, 3), floats(3, 4)), case(floats(5, 2, 3), floats(3, 4)),
-          case(floats(3), floats(3, 2)), case(floats(2, 1, 2, 3), floats(4, 3, 2)), takes=NUMBERS)  # fmt: skip
+          case(floats(3), floats(3, 2)), case(floats(2, 1, 2, 3), floats(4, 3, 2)),
+          takes=NUMBERS, cost=costs.matmul)  # fmt: skip
 def matmul(x, y, /):
     """Matrix product over the last two axes; the others broadcast."""
     return np.matmul(x, y)
@@ -36,7 +37,7 @@ def matmul(x, y, /):
           case("...ij,...jk->...ik", floats(2, 2, 3), floats(3, 2)), case("ij,jk", floats(2, 3), floats(3, 4)),
           case("ii->i", floats(3, 3)), case("ij->", floats(2, 3)),
           case("ab,bcb,cd->da", floats(2, 3), floats(3, 4, 3), floats(4, 2)),
-          case("...i,i...->...", floats(2, 1, 3), floats(3, 4)), takes=NUMBERS, composite=True)  # fmt: skip
+          case("...i,i...->...", floats(2, 1, 3), floats(3, 4)), takes=NUMBERS, composite=True, cost=costs.einsum)  # fmt: skip
 def einsum(equation, *operands):
     """Sum of products by the Einstein notation, the result's axes named after ``->``.
 

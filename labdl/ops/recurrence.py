@@ -1,6 +1,6 @@
 """Recurrent networks: whole sequences, and one step at a time (PyTorch's semantics)."""
 
-from labdl.ops import rules
+from labdl.ops import costs, rules
 from labdl.ops.activation import relu, sigmoid
 from labdl.ops.array import expand_dims, split, stack, zeros_like
 from labdl.ops.comparison import greater, where
@@ -39,7 +39,7 @@ def _lstm_step(projected, hidden, cell, recurrent_kernel):
           case(floats(4, 3, 3), floats(3, 8), floats(2, 8), floats(8), floats(4, 2), floats(4, 2), reverse=True),
           case(floats(3, 4, 2), floats(2, 8), floats(2, 8), floats(8), lengths=ints(3, low=1, high=5)),
           case(floats(3, 4, 2), floats(2, 8), floats(2, 8), floats(8), lengths=ints(3, low=1, high=5), reverse=True),
-          composite=True, checked=True)  # fmt: skip
+          composite=True, checked=True, cost=costs.recurrence)  # fmt: skip
 def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
     """Long short-term memory over x (N, steps, in): (outputs (N, steps, H), last hidden (N, H), last cell (N, H)).
 
@@ -76,7 +76,7 @@ def _gru_step(projected, hidden, recurrent_kernel, recurrent_bias):
           case(floats(4, 3, 3), floats(3, 6), floats(2, 6), floats(6), floats(6), floats(4, 2), reverse=True),
           case(floats(3, 4, 2), floats(2, 6), floats(2, 6), floats(6), floats(6), lengths=ints(3, low=1, high=5)),
           case(floats(3, 4, 2), floats(2, 6), floats(2, 6), floats(6), floats(6), lengths=ints(3, low=1, high=5),
-               reverse=True), composite=True, checked=True)  # fmt: skip
+               reverse=True), composite=True, checked=True, cost=costs.recurrence)  # fmt: skip
 def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengths=None, reverse=False):
     """Gated recurrent units over x (N, steps, in): (outputs (N, steps, H), last hidden (N, H)).
 
@@ -106,7 +106,7 @@ _ACTIVATIONS = {"tanh": tanh, "relu": relu}
 @operator(rules.rnn, case(floats(4, 3, 3), floats(3, 2), floats(2, 2), floats(2)),
           case(floats(4, 2, 3), floats(3, 2), floats(2, 2), floats(2), floats(4, 2), activation="relu", reverse=True),
           case(floats(3, 4, 2), floats(2, 2), floats(2, 2), floats(2), lengths=ints(3, low=1, high=5)),
-          composite=True, checked=True)  # fmt: skip
+          composite=True, checked=True, cost=costs.recurrence)  # fmt: skip
 def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
     """Simple recurrent network over x (N, steps, in): (outputs (N, steps, H), last hidden (N, H)); tanh or relu.
 

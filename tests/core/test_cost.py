@@ -15,6 +15,38 @@ def test_multiplications_of_resnets(name, billions):
     assert sum(c.operations for c in found.values()) / 2e9 == pytest.approx(billions, rel=0.005)
 
 
+def test_a_summary_folds_what_lies_deeper():
+    model = resnet.resnet18().build((None, 3, 224, 224), backend="numpy")
+    whole, folded = model.summary().splitlines(), model.summary(depth=1).splitlines()
+    assert whole[-1] == folded[-1]
+    rows = {line.split()[0]: line.split()[1:] for line in folded[2:-2]}
+    assert rows["stem"][:6] == ["_Normed", "(None,", "64,", "112,", "112)", "9,536"]
+    assert rows["stages"][0] == "ModuleList"
+    assert rows["stages"][5] == "11,166,976"
+    assert sum(line.startswith("stages/") for line in model.summary(depth=2).splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape", "operations"),
+    [
+        (nn.DepthwiseConv2d(3, multiplier=2, padding=1), (None, 4, 5, 5), 2 * 8 * 25 * 9),
+        (nn.SeparableConv2d(6, 3, padding=1), (None, 4, 5, 5), 2 * 4 * 25 * 9 + 2 * 6 * 25 * 4),
+        (nn.ConvTranspose2d(6, 2, stride=2), (None, 4, 5, 5), 2 * 4 * 25 * 6 * 4),
+        (nn.Reshape((8,)), (None, 2, 4), 0),
+    ],
+)
+def test_operations_of_layers_by_hand(layer, shape, operations):
+    graph = labdl.trace(nn.Sequential(layer), shape)
+    found = {graph.nodes[i].type: cost for i, cost in costs(graph).items()}
+    assert found[type(layer).__name__].operations == operations
+
+
+def test_operations_of_an_einstein_sum():
+    x, y = (labdl.spec.Spec(shape) for shape in ((None, 3, 4), (4, 5)))
+    entry = ops.OPERATORS["einsum"]
+    assert entry.cost(labdl.spec.Spec((None, 3, 5)), "bij,jk->bik", x, y) == 2 * 3 * 4 * 5
+
+
 class Net(nn.Module):
     def __init__(self):
         self.lift, self.shared = nn.Linear(8), nn.Linear(8)
