@@ -32,7 +32,7 @@ def check_layer(cls: type[Module], *names: str, tolerance: float = 2e-4) -> None
     (all that are installed if none is named) values in training and evaluation against NumPy, and gradients against
     central differences. For layers without randomness. Raises AssertionError in a sentence that names what does not hold.
     """
-    if LAYERS.get(cls.__name__) is not cls:
+    if LAYERS.get(getattr(cls, "layer_type", "")) is not cls:
         raise ModelError(f"{cls.__name__} is not registered: write @nn.layer({{...}}, samples...) above it")
     example = cls.layer_example  # type: ignore[attr-defined]
     if not example.inputs:

@@ -1,6 +1,6 @@
 """The frameworks LabDL runs on, one folder each, found by listing this one.
 
-A backend is a module that imports its framework and `labdl.spec`, nothing else, and offers:
+A backend is a module that imports its framework, `labdl.spec` and `labdl.twins`, nothing else, and offers:
 
 - ``name`` and ``tensor_types()``, the types it computes with;
 - ``operators``, a module with one function for each operator whose spelling differs, and ``namespaces``, the framework's
@@ -9,6 +9,9 @@ A backend is a module that imports its framework and `labdl.spec`, nothing else,
 - ``spec_of(t)``, ``dtype(name)``, ``tensor(array)``, ``to_numpy(t)``, ``copy(t)``, ``from_dlpack(t)``, ``seed(n)``;
 - ``random_uniform(shape, low, high, dtype)``, ``random_normal(shape, mean, std, dtype)``,
   ``random_integers(shape, low, high, dtype)``, ``random_permutation(n)``: its own random numbers;
+- ``random_state()``: what its random operators and dropout draw the next number from, as a dictionary of JSON's types and
+  NumPy arrays, and ``set_random_state(state)``, after which they draw the same again, in compiled steps too (ValueError,
+  KeyError or TypeError for what is no such state); reading may not change what is drawn once a seed has been given;
 - ``variable(array, trainable)`` and ``assign(variable, array)``: parameters are the framework's own (D7);
   ``set_trainable(variable, flag)`` freezes and frees one, ``move_variable(variable, device)`` makes its like elsewhere;
 - ``optimizer(rule, variables)``: what updates variables in place as a rule (`labdl.train.optimizers.base.Optimizer`) says, with

@@ -44,9 +44,10 @@ class Loader:
             return np.arange(len(self.dataset))
         return np.random.default_rng([self.seed, epoch]).permutation(len(self.dataset))
 
-    def epoch(self, epoch: int = 0) -> Iterator[tuple[np.ndarray, ...]]:
+    def epoch(self, epoch: int = 0, start: int = 0) -> Iterator[tuple[np.ndarray, ...]]:
+        """The batches of an epoch from ``start`` on; those before it are not read."""
         order = self.indices(epoch)
-        for at in range(len(self)):
+        for at in range(start, len(self)):
             yield self.dataset[order[at * self.batch_size : (at + 1) * self.batch_size]]
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, ...]]:

@@ -75,12 +75,17 @@ def made(node: Node, names: Iterable[str], imports: set[str], write: Write) -> s
 
 def _class(kind: str, imports: set[str]) -> str:
     """How the source names a layer: ours under nn, others imported, and one from a notebook cell as it is."""
-    module = LAYERS[kind].__module__
+    module, word = LAYERS[kind].__module__, LAYERS[kind].__name__
     if module.startswith("labdl.nn."):
-        return f"nn.{kind}"
-    if module != "__main__":
-        imports.add(f"from {module} import {kind}")
-    return kind
+        return f"nn.{word}"
+    if module == "__main__":
+        return word
+    line = f"from {module} import {word}"
+    if any(other.endswith(f" import {word}") for other in imports - {line}):  # another package has one of this name
+        word = kind.replace(".", "_")
+        line += f" as {word}"
+    imports.add(line)
+    return word
 
 
 def layer_arguments(node: Node, feeds: dict[str, list[str]]) -> str:

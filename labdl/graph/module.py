@@ -11,7 +11,7 @@ from labdl.graph.check import check
 from labdl.graph.graph import PARAMETER, Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
-from labdl.nn.schema import LAYERS, params_of
+from labdl.nn.schema import is_layer, params_of
 from labdl.ops.infix import neutral
 from labdl.spec import Spec
 
@@ -143,13 +143,13 @@ class GraphModule(Module):
     def __setattr__(self, name: str, value) -> None:
         """A layer that takes the place of another takes its place in the graph too."""
         at = [i for i, n in self.graph.nodes.items() if n.name == name] if "_plan" in self.__dict__ else []
-        if at and LAYERS.get(type(value).__name__) is not type(value):
+        if at and not is_layer(value):
             raise ConfigError(
                 f"{name} is a layer of a graph: a registered layer can replace it, received {type(value).__name__}"
             )
         super().__setattr__(name, value)
         if at:
-            node = Node(type(value).__name__, name, params_of(value))
+            node = Node(type(value).layer_type, name, params_of(value))
             nodes = {i: dataclasses.replace(n, type=node.type) if n.shares == at[0] else n
                      for i, n in self.graph.nodes.items()}  # fmt: skip
             object.__setattr__(self, "graph", dataclasses.replace(self.graph, nodes={**nodes, at[0]: node}))

@@ -12,7 +12,7 @@ from labdl import ops
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Node
 from labdl.nn.module import Module
-from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_schema
+from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_schema, unknown
 from labdl.ops import OPERATORS
 
 
@@ -38,9 +38,7 @@ def output_port(index: int) -> str:
 def _operator(node: Node):
     name = node.type.removeprefix("ops.")
     if not node.type.startswith("ops.") or name not in OPERATORS:
-        raise ModelError(
-            f"layer type {node.type!r} is unknown: import the module that defines it, or check the spelling"
-        )
+        raise ModelError(unknown(node.type))
     return OPERATORS[name]
 
 

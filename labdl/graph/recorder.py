@@ -16,7 +16,7 @@ from labdl.graph.node import output_port, outputs_of, show_index
 from labdl.nn.initialisers import INITIALISERS
 from labdl.nn.module import Module, observer
 from labdl.nn.parameter import Parameter
-from labdl.nn.schema import LAYERS, input_ports, params_of
+from labdl.nn.schema import input_ports, is_layer, params_of
 from labdl.ops.operator import Operator
 from labdl.spec import Spec
 
@@ -62,8 +62,7 @@ class Recorder:
         self.replaced: list[tuple[Module, str, Any]] = []
 
     def is_leaf(self, module: Module) -> bool:
-        registered = LAYERS.get(type(module).__name__) is type(module)
-        return registered and (self.level == "layers" or type(module).__name__ in _SOURCES)
+        return is_layer(module) and (self.level == "layers" or type(module).layer_type in _SOURCES)  # type: ignore
 
     # -- nodes and edges
 
@@ -130,7 +129,7 @@ class Recorder:
 
     def layer(self, module: Module, inputs, options):
         """Record a call of a registered layer."""
-        kind = type(module).__name__
+        kind = type(module).layer_type  # type: ignore[attr-defined]
         if kind == "Input":
             return inputs[0]  # the graph has its own
         origin = self.first.get(id(module), "")

@@ -125,6 +125,7 @@ class PReLU(Module):
     def setup(self, x):
         size = 1 if self.shared else sized("PReLU", "channel", None, x.shape[self.axis])
         self.slope = Parameter((size,), self.slope_init)
+        self.input_axes = x.ndim  # Keras keeps the slopes with as many axes as a sample has
 
     def forward(self, x):
         return ops.prelu(x, self.slope, axis=self.axis)

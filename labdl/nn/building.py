@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 
 def build(
-    model: Module, specs: tuple[Spec | None, ...], backend: str | None, seed: int | None, options: Mapping[str, Any]
+    model: Module,
+    specs: tuple[Spec | None, ...],
+    backend: str | None,
+    seed: int | None,
+    options: Mapping[str, Any],
+    values: Callable[[Module], Mapping[str, Any]] | None = None,
 ) -> None:
-    """See `Module.build`."""
+    """See `Module.build`. ``values`` gives, for the model of known sizes, saved values in the place of drawn ones."""
     from labdl.nn.native import stays  # stands above this file
 
     _check_tree(model)
@@ -31,16 +36,19 @@ def build(
     apply_ties(model)
     target = dispatch.get(backend)
     stays(model, target)
+    saved = None if values is None else values(model)
     start = dispatch.current_seed() if seed is None else seed
     start = int(np.random.default_rng().integers(2**31)) if start is None else start
     for path, parameter in model.named_parameters():
-        if parameter.value is None:
-            values = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
+        if parameter.value is None and saved is not None:
+            array = parameter.from_standard(saved[path]).astype(parameter.dtype, copy=False)
+        elif parameter.value is None:
+            array = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
         elif (source := dispatch.owner(parameter.value)) is target:
             continue
         else:
-            values = source.to_numpy(parameter.value)
-        parameter.value, parameter.gradient = target.variable(values, parameter.learnable), None
+            array = source.to_numpy(parameter.value)
+        parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
         if parameter.learnable and not parameter.trainable:
             target.set_trainable(parameter.value, False)
     _publish(model)
@@ -100,9 +108,8 @@ def apply_ties(model: Module) -> None:
     """Put the parameters that others are tied to into the places of those."""
     for path, module in model.named_modules():
         for name, to in module._ties.items():
-            home, _, word = name.removesuffix(":0").rpartition("/")
-            owner, source = module.get_module(home), module.get_parameter(to)
-            own = module.get_parameter(name)
+            (owner, word), source = module._place_of(name), module.get_parameter(to)
+            own = owner._parameters[word]
             if own is source:
                 continue
             if (own.shape, own.dtype) != (source.shape, source.dtype):

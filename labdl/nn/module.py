@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
@@ -226,12 +226,22 @@ class Module:
 
     def get_parameter(self, name: str) -> Parameter:
         """The parameter or buffer of a standard name such as ``conv1/kernel:0``, or of a name that it is tied to."""
-        path, _, word = name.removesuffix(":0").rpartition("/")
-        try:
-            return self.get_module(path)._parameters[word]
-        except (ModelError, KeyError):
-            raise ModelError(f"{type(self).__name__} has no parameter {name!r}: it has "
-                             f"{', '.join(self.get_parameters()) or 'none'}") from None  # fmt: skip
+        home, word = self._place_of(name)
+        return home._parameters[word]
+
+    def _place_of(self, name: str) -> tuple[Module, str]:
+        """The module that holds a parameter, and its name there."""
+        whole = name.removesuffix(":0")
+        home, _, word = whole.rpartition("/")
+        for path, inside in ((home, word), (whole, "")):  # a Weight's parameter has the name of the node
+            try:
+                found = self.get_module(path)
+            except ModelError:
+                continue
+            if inside in found._parameters:
+                return found, inside
+        raise ModelError(f"{type(self).__name__} has no parameter {name!r}: it has "
+                         f"{', '.join(self.get_parameters()) or 'none'}")  # fmt: skip
 
     def add_module(self, path: str, module: Module) -> Module:
         """Put a module at a path, in the place of one that is there; what is not built is built by the next call.
@@ -338,21 +348,37 @@ class Module:
         return {path: p.to_standard(dispatch.owner(p.value).to_numpy(p.value).copy())
                 for path, p in self.named_parameters()}  # fmt: skip
 
-    def load_state_dict(self, values: dict[str, np.ndarray]) -> None:
-        """Put values into the parameters. Raises StateDictError naming missing, unexpected and wrongly shaped keys."""
+    def load_state_dict(self, values: Mapping[str, np.ndarray], names: str = "*", strict: bool = True) -> list[str]:
+        """Put values into the parameters, in place, and return the names of those that were set.
+
+        ``names`` is a pattern such as "encoder/*": only what matches it is looked at, here and in ``values``. Every parameter
+        wants a value and every value a parameter, unless ``strict`` is False: then what is on both sides is enough. Raises
+        StateDictError naming missing, unexpected and wrongly shaped keys; then nothing was changed.
+        """
         self._need_build()
-        own = dict(self.named_parameters())
-        problems = [f"missing {key}" for key in own if key not in values]
-        problems += [f"unexpected {key}" for key in values if key not in own]
-        problems += [f"{key} has shape {np.shape(values[key])}, the model wants {p.standard_shape}"
-                     for key, p in own.items() if key in values and np.shape(values[key]) != p.standard_shape]  # fmt: skip
-        problems += [f"{key} holds {np.asarray(values[key]).dtype}, the model wants {p.dtype}" for key, p in own.items()
-                     if key in values and not np.can_cast(np.asarray(values[key]).dtype, p.dtype, "same_kind")]  # fmt: skip
-        if problems:
-            raise StateDictError(f"parameters do not match {type(self).__name__}: {'; '.join(problems)}")
-        for key, parameter in own.items():
-            array = parameter.from_standard(np.asarray(values[key])).astype(parameter.dtype, copy=False)
+        arrays = {key: np.asarray(value) for key, value in values.items() if fnmatchcase(key, names)}
+        chosen = self._fitting(arrays, names, strict)
+        for key, parameter in chosen.items():
+            array = parameter.from_standard(arrays[key]).astype(parameter.dtype, copy=False)
             dispatch.owner(parameter.value).assign(parameter.value, array)
+        return list(chosen)
+
+    def _fitting(self, given: Mapping[str, Any], names: str = "*", strict: bool = True) -> dict[str, Parameter]:
+        """The parameters that arrays, or what has a shape and a dtype, are for. Raises StateDictError if they do not fit."""
+        own = {key: p for key, p in self.named_parameters() if fnmatchcase(key, names)}
+        chosen = {key: p for key, p in own.items() if key in given}
+        problems = [f"missing {key}" for key in own if key not in given] if strict else []
+        problems += [f"unexpected {key}" for key in given if key not in own] if strict else []
+        problems += [f"{key} has shape {given[key].shape}, the model wants {p.standard_shape}"
+                     for key, p in chosen.items() if given[key].shape != p.standard_shape]  # fmt: skip
+        problems += [f"{key} holds {given[key].dtype}, the model wants {p.dtype}" for key, p in chosen.items()
+                     if not np.can_cast(given[key].dtype, p.dtype, "same_kind")]  # fmt: skip
+        if not chosen and not problems and (names != "*" or given):
+            problems.append(f"there is nothing to set: no parameter named as in the values matches {names!r}")
+        if problems:
+            more = f"; and {len(problems) - 20} more" if len(problems) > 20 else ""
+            raise StateDictError(f"parameters do not match {type(self).__name__}: {'; '.join(problems[:20])}{more}")
+        return chosen
 
     def _need_build(self) -> None:
         if unbuilt := self.unbuilt:

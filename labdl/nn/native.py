@@ -14,11 +14,15 @@ from labdl.spec import Spec
 
 
 class Branch(NamedTuple):
-    """What a backend makes a native module of: a layer's kind, its parameters and its parts, all by name."""
+    """What a backend makes a native module of: a layer's kind, its parameters and its parts, all by name.
+
+    ``settings`` is the layer itself, whose hyper-parameters some frameworks' shapes depend on; None for a mere path.
+    """
 
     kind: str
     parameters: dict[str, Parameter]
     parts: dict[str, Branch]
+    settings: Module | None = None
 
 
 def branch_of(module: Module) -> Branch:
@@ -30,7 +34,7 @@ def branch_of(module: Module) -> Branch:
             at = at.setdefault(target, Branch("", {}, {})).parts
             target, *words = words
         at[target] = branch_of(part)
-    return Branch(type(module).__name__, dict(module._parameters), parts)
+    return Branch(type(module).__name__, dict(module._parameters), parts, module)
 
 
 def to_native(module: Module):

@@ -51,12 +51,10 @@ class Parameter:
         return math.prod(self.shape)
 
     def to_standard(self, array: np.ndarray) -> np.ndarray:
-        return array if self.standard is None else np.ascontiguousarray(array.transpose(self.standard))
+        return array if self.standard is None else _reordered(array, self.standard)
 
     def from_standard(self, array: np.ndarray) -> np.ndarray:
-        if self.standard is None:
-            return array
-        return np.ascontiguousarray(array.transpose(np.argsort(self.standard)))
+        return array if self.standard is None else _reordered(array, tuple(np.argsort(self.standard)))
 
     @property
     def standard_shape(self) -> tuple[int, ...]:
@@ -75,3 +73,25 @@ class Buffer(Parameter):
     def trainable(self, value: bool) -> None:
         if value:
             raise ConfigError("a Buffer is never learnt: make it a Parameter")
+
+
+_BLOCK = 64  # rows of a transposition at a time: what they are read from and written to fits into the processor's cache
+
+
+def _reordered(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """A contiguous array with the axes in another order; for large kernels several times as fast as NumPy alone."""
+    last = array.ndim - 1
+    view = array.transpose(axes)
+    if array.size < 1 << 16 or (axes[last] != 0 and axes[0] != last):
+        return np.ascontiguousarray(view)
+    result = np.empty(view.shape, array.dtype)
+    if axes[last] == 0:
+        for at in range(0, len(array), _BLOCK):
+            result[..., at : at + _BLOCK] = view[..., at : at + _BLOCK]
+        return result
+    # the last axis becomes the first: whole rows change places, then a matrix is transposed
+    rows = np.ascontiguousarray(array.transpose(*axes[1:], last)).reshape(-1, array.shape[last])
+    columns = result.reshape(array.shape[last], -1)
+    for at in range(0, len(rows), _BLOCK):
+        columns[:, at : at + _BLOCK] = rows[at : at + _BLOCK].T
+    return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import re
 import types
 import typing
 from typing import Any, Literal, get_args, get_origin
@@ -13,7 +14,8 @@ from labdl.errors import ConfigError
 from labdl.nn.module import Module
 from labdl.ops.operator import OPERATORS, Operator, Sample
 
-LAYERS: dict[str, type[Module]] = {}
+LAYERS: dict[str, type[Module]] = {}  # by type, the name that a layer has in files and graphs
+_NAMESPACE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*)?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,11 +40,14 @@ def layer(
     *inputs: Sample,
     outputs: tuple[str, ...] = ("output",),
     category: str | None = None,
+    namespace: str | None = None,
 ):
     """Register a layer: its annotated fields become hyper-parameters, the palette's form and the columns of the file.
 
     ``example`` and ``inputs`` are what docs and tests try it with. Its place in the palette is the name of the file it
-    is written in, unless ``category`` says otherwise.
+    is written in, unless ``category`` says otherwise. In files a layer of the package acme is called "acme.Scale", one of a
+    notebook or a script "Scale"; ``namespace`` gives it another first word, or "" none. Raises ConfigError for a name that
+    another class has.
     """
 
     def register(cls: type[Module]) -> type[Module]:
@@ -60,10 +65,49 @@ def layer(
         cls.layer_category = category or (cls.__module__.rsplit(".", 1)[-1] if own else "custom")  # type: ignore[attr-defined]
         cls.layer_outputs = outputs  # type: ignore[attr-defined]
         cls.layer_example = Example(example or {}, inputs)  # type: ignore[attr-defined]
-        LAYERS[cls.__name__] = cls
+        cls.layer_type = _free_type(cls, namespace)  # type: ignore[attr-defined]
+        LAYERS[cls.layer_type] = cls  # type: ignore[attr-defined]
         return cls
 
     return register
+
+
+def _free_type(cls: type[Module], namespace: str | None) -> str:
+    home = re.sub(r"\W", "_", cls.__module__.partition(".")[0], flags=re.ASCII)
+    space = ("" if home in ("labdl", "__main__") else home) if namespace is None else namespace
+    if not _NAMESPACE.fullmatch(space) or space.partition(".")[0] == "ops":  # what "ops." begins is an operator
+        raise ConfigError(
+            f'{cls.__name__} cannot have the namespace {space!r}: write @nn.layer(..., namespace="mine") with a word '
+            "of letters, digits and _, which is not ops"
+        )
+    name = f"{space}.{cls.__name__}" if space else cls.__name__
+    other = LAYERS.get(name)
+    if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ConfigError(
+            f"files know the layer {other.__qualname__} of {other.__module__} as {name!r} already: give this one another "
+            'name, or a namespace with @nn.layer(..., namespace="mine")'
+        )
+    return name
+
+
+def is_layer(module: Module) -> bool:
+    """Whether a module is a registered layer, and not of a class that only inherits from one."""
+    return LAYERS.get(getattr(type(module), "layer_type", "")) is type(module)
+
+
+def unknown(kind: str) -> str:
+    """What to say of a type that is not registered."""
+    space, _, word = kind.rpartition(".")
+    if space == "ops":
+        return f"layer type {kind!r} is unknown: there is no operator {word}, so upgrade labdl or check the spelling"
+    namesakes = [name for name, cls in LAYERS.items() if cls.__name__ == word]
+    if namesakes:
+        return (f"layer type {kind!r} is unknown, though there is {namesakes[0]!r}: to use that class, register it with "
+                f"@nn.layer(..., namespace={space!r})")  # fmt: skip
+    if space:
+        return f"layer type {kind!r} is unknown: import the module of {space} that defines the class {word} first"
+    return (f"layer type {kind!r} is unknown: define its class with @nn.layer or import the module that does, or check the "
+            "spelling")  # fmt: skip
 
 
 def _listed(value):
@@ -153,7 +197,7 @@ def layer_schema(cls: type[Module]) -> dict[str, Any]:
     doc = inspect.getdoc(cls) or ""
     form = _adapter(cls).model_json_schema(mode="validation")
     return {
-        "type": cls.__name__,
+        "type": cls.layer_type,  # type: ignore[attr-defined]
         "label": cls.__name__,
         "category": cls.layer_category,  # type: ignore[attr-defined]
         "summary": doc.partition("\n")[0],

@@ -7,6 +7,8 @@ drawn portable (dropout too), ``portable=True`` one call.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,33 @@ def seed(value: int, portable: bool = False) -> None:
 def generator() -> np.random.Generator:
     """The generator of portable numbers."""
     return _generator
+
+
+def random_state(backend: str | None = None) -> dict[str, Any]:
+    """What a backend, and NumPy in portable mode, draw their next numbers from: JSON's types and NumPy arrays."""
+    target = dispatch.get(backend)
+    return {"backend": target.name, "own": target.random_state(), "portable": dict(_generator.bit_generator.state),
+            "seed": dispatch.current_seed(), "mode": dispatch.portable()}  # fmt: skip
+
+
+def set_random_state(state: Mapping[str, Any], backend: str | None = None) -> bool:
+    """Draw from here on what was drawn after `random_state`; False for the state of another backend.
+
+    Its own numbers go on in portable mode only: the backend keeps the state it is in. Raises ValueError for what is no such
+    state.
+    """
+    target = dispatch.get(backend)
+    try:
+        mode, before = bool(state["mode"]), dispatch.current_seed()
+        value = before if state["seed"] is None else int(state["seed"])
+        if value is not None and (value, mode) != (before, dispatch.portable()):
+            dispatch.seed(value, mode)
+        if state["backend"] == target.name:
+            target.set_random_state(state["own"])
+        _generator.bit_generator.state = state["portable"]
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"this is no random state of {target.name}: {error}") from error
+    return state["backend"] == target.name or mode
 
 
 def _target(backend, portable):

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+from labdl import dispatch
+from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph
+from labdl.nn import building
 from labdl.nn.module import Module
-from labdl.saving.parameters import load_parameters, save_parameters
-from labdl.saving.structure import decode, encode, load_structure, save_structure
+from labdl.saving.atomic import replacing
+from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
+from labdl.saving.structure import (
+    StructureFile,
+    decode,
+    encode,
+    identity,
+    load_structure,
+    open_structure,
+    save_structure,
+)
 
-__all__ = ["decode", "encode", "load", "load_parameters", "load_structure", "save", "save_parameters", "save_structure"]
+__all__ = ["decode", "encode", "load", "load_parameters", "load_structure", "save", "save_parameters", "save_structure",
+           "swap_parameters"]  # fmt: skip
 
 _SUFFIXES = (".labdl", ".h5", ".hdf5", ".npz")
+_NOTE = "labdl structure "  # what the comment of a parameter file begins with that was saved together with a structure
 
 
-def _paths(path: str | Path) -> tuple[Path, Path]:
+def paths(path: str | Path) -> tuple[Path, Path]:
+    """The structure file and the parameter file of a model, from either of them or from what they have in common."""
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in _SUFFIXES else path
     structure = path if path.suffix in (".h5", ".hdf5") else stem.with_name(f"{stem.name}.labdl")
@@ -24,28 +40,75 @@ def _paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
-    Raises ModelError when the model is not built or does something that a graph cannot hold.
+    Both are whole on the disk before the first takes the place of an older one. Raises ModelError when the model is not
+    built or does something that a graph cannot hold.
     """
-    structure, parameters = _paths(path)
-    values = model.state_dict()
-    save_structure(as_graph(model), structure)
-    save_parameters(values, parameters)
+    structure, parameters = paths(path)
+    model._need_build()
+    graph = as_graph(model)
+    mark = identity(graph)
+    data = encode(graph, saved_with=mark)
+    with replacing(parameters, structure) as (values, file):
+        write_parameters(values, values_of(model), note=_NOTE + mark)
+        file.write(data)
     return structure, parameters
 
 
 def load(path: str | Path, backend: str | None = None, parameters: bool = True, seed: int | None = None) -> GraphModule:
     """A built model from ``name.labdl`` and ``name.npz``, on any backend.
 
-    ``parameters=False`` draws new weights (from ``seed``) and needs no .npz. Raises FileNotFoundError, FileFormatError,
-    or StateDictError when the parameters are of another structure.
+    Parameters go from the file to the backend one by one. ``parameters=False`` draws new weights (from ``seed``) and needs
+    no .npz. Raises FileNotFoundError, FileFormatError, or StateDictError when the parameters are of another structure.
     """
-    structure, weights = _paths(path)
-    values = None
-    if parameters:
-        if not weights.exists() and structure.exists():
-            raise FileNotFoundError(f"{weights} is missing: train and save the model, or load it with parameters=False")
-        values = load_parameters(weights)
-    model = load_structure(structure).to_module().build(backend=backend, seed=seed)
-    if values is not None:
-        model.load_state_dict(values)
+    structure, weights = paths(path)
+    if parameters and structure.exists() and not weights.exists():
+        raise FileNotFoundError(f"{weights} is missing: train and save the model, or load it with parameters=False")
+    opened = open_structure(structure)
+    model = opened.graph.to_module()
+    if not parameters:
+        return model.build(backend=backend, seed=seed)
+    with ParameterFile(weights) as file:
+        _of_one_save(opened, file, structure.name)
+
+        def fitting(model: Module) -> ParameterFile:
+            model._fitting(file.entries)
+            return file
+
+        building.build(model, tuple(model._inputs), backend, seed, {}, fitting)
     return model
+
+
+def _of_one_save(opened: StructureFile, file: ParameterFile, name: str) -> None:
+    """Whether the two files belong together, as far as they say it; that names and shapes fit is seen later.
+
+    A structure that was edited, and parameters that were saved alone, belong to no save. So do two files of which a save
+    that was cut short replaced one.
+    """
+    mark = file.note.removeprefix(_NOTE)
+    if mark == file.note or mark == opened.saved_with:
+        return
+    if opened.saved_with:
+        raise StateDictError(
+            f"{file.name} was saved with another structure than {name}: a save was cut short, or one of them was replaced. "
+            f"Save the model again, or load with parameters=False and put in the values with labdl.swap_parameters"
+        )
+    if mark != identity(opened.graph):
+        warnings.warn(f"{name} was changed since {file.name} was saved with it", stacklevel=3)
+
+
+def swap_parameters(model: Module, path: str | Path, names: str = "*") -> list[str]:
+    """Put the values of a parameter file into a model that is in use, and return the names of those that were set.
+
+    ``names`` is a pattern such as "encoder/*": what matches it must be in the model and in the file, the rest is left alone.
+    Values are changed in place, so a `Trainer` goes on with them and keeps its optimiser's state; swap between two steps
+    (in the loop over `Trainer.events`, or while a `Run` is paused). The whole file is checked first: when it is damaged
+    (FileFormatError) or does not fit (StateDictError), the model stays as it was.
+    """
+    model._need_build()
+    with ParameterFile(path) as file:
+        chosen = model._fitting(file.matching(names), names)
+        file.verify(chosen)
+        for name, parameter in chosen.items():
+            array = parameter.from_standard(file[name]).astype(parameter.dtype, copy=False)
+            dispatch.owner(parameter.value).assign(parameter.value, array)
+    return list(chosen)

@@ -1,30 +1,48 @@
-"""Writing a file so that a crash leaves the old one or the new one, never half."""
+"""Writing files so that a crash leaves the old one or the new one, never half."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside the target, flush to the disk, then rename over it."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+@contextmanager
+def replacing(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
+    """Empty files beside the targets, to write into; when the block ends they take the targets' places, one after the other.
+
+    All are whole on the disk before the first takes its place. If anything fails before that, the targets are as they were
+    and nothing is left behind. A link is followed: the file that it leads to is replaced.
+    """
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    parts = [target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") for target in targets]
+    with ExitStack() as cleaning:
+        with ExitStack() as opened:
+            files = []
+            for part in parts:
+                files.append(opened.enter_context(open(part, "xb")))
+                cleaning.callback(part.unlink, missing_ok=True)
+            yield tuple(files)
+            for file in files:
+                file.flush()
+                os.fsync(file.fileno())
+        for part, target in zip(parts, targets, strict=True):
+            if target.exists():
+                os.chmod(part, target.stat().st_mode & 0o777)
+        for part, target in zip(parts, targets, strict=True):
+            os.replace(part, target)
+        if os.name == "posix":  # elsewhere a folder cannot be opened, and the system orders renames itself
+            for folder in dict.fromkeys(target.parent for target in targets):
+                _flush(folder)
+
+
+def _flush(folder: Path) -> None:
+    """A rename is a change of the folder, which a power failure could undo."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode & 0o777)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        os.fsync(handle)
+    finally:
+        os.close(handle)

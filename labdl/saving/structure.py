@@ -1,48 +1,98 @@
-"""The structure file: a graph as columns in HDF5 (D10, R7.3). Reading one never runs code."""
+"""The structure file: a graph as columns in HDF5 (D10, R7.3; docs/file-format.md). Reading one never runs code."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labdl.errors import FileFormatError, ModelError
-from labdl.graph.graph import VERSION, Graph
-from labdl.saving.atomic import write_atomically
+from labdl.graph.graph import Graph
+from labdl.saving.atomic import replacing
 
 if TYPE_CHECKING:
     import h5py
 
 KIND = "labdl structure"
+VERSION = 3
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_ROWS = 1_000_000  # more nodes or edges than any network has: a broken or hostile file
-_NODES = ("id", "type", "name", "params", "shares")
-_EDGES = ("id", "source", "source_port", "target", "target_port")
+_LARGEST = 1 << 26  # bytes: a structure has no weights, and a thousand layers take 100 KB
+_ROWS = 200_000  # more nodes or edges than any network has: a broken or hostile file
+# groups and their datasets, in the order of the checksum
+_COLUMNS = {
+    "nodes": ("id", "type", "name", "params", "shares"),
+    "edges": ("id", "source", "source_port", "target", "target_port"),
+    "groups": ("path", "class"),
+    "ties": ("name", "to"),
+    "canvas": ("id", "position"),
+}
+_FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
+_EDGE = _COLUMNS["edges"][1:]
 
 
-def encode(graph: Graph) -> bytes:
+@dataclass(frozen=True)
+class StructureFile:
+    """What a structure file says: the graph, the format's version, and with which save's parameters it was written."""
+
+    graph: Graph
+    version: int
+    saved_with: str
+
+
+def identity(graph: Graph) -> str:
+    """A digest of all that decides what the graph computes from its parameters: names, layers, settings, connections."""
+    data = graph.to_dict()
+    telling = [[[i, *node.items()] for i, node in data["nodes"].items()], list(data["edges"].values()), data["ties"]]
+    return hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()
+
+
+def encode(graph: Graph, saved_with: str = "") -> bytes:
     """The bytes of a structure file; the same graph always gives the same bytes."""
     data = graph.to_dict()
-    nodes = {"id": list(data["nodes"]), "type": [n["type"] for n in data["nodes"].values()],
-             "name": [n["name"] for n in data["nodes"].values()],
-             "params": [json.dumps(n["params"], sort_keys=True) for n in data["nodes"].values()],
-             "shares": [n.get("shares", "") for n in data["nodes"].values()]}  # fmt: skip
-    edges = {"id": list(data["edges"]), **{k: [e[k] for e in data["edges"].values()] for k in _EDGES[1:]}}
+    nodes, edges = data["nodes"].values(), data["edges"].values()
+    try:
+        params = json.dumps([n["params"] for n in nodes], sort_keys=True, allow_nan=False, separators=(",", ":"))
+    except TypeError as error:
+        raise ModelError(f"a setting of the model cannot be written to a file: {error}") from error
+    columns = {
+        "nodes/id": _texts(data["nodes"]),
+        "nodes/type": _texts(n["type"] for n in nodes),
+        "nodes/name": _texts(n["name"] for n in nodes),
+        "nodes/params": np.frombuffer(params.encode(), np.uint8),
+        "nodes/shares": _texts(n.get("shares", "") for n in nodes),
+        "edges/id": _texts(data["edges"]),
+        **{f"edges/{c}": _texts(e[c] for e in edges) for c in _EDGE},
+        "groups/path": _texts(data["groups"]),
+        "groups/class": _texts(data["groups"].values()),
+        "ties/name": _texts(data["ties"]),
+        "ties/to": _texts(data["ties"].values()),
+        "canvas/id": _texts(data["positions"]),
+        "canvas/position": np.array(list(data["positions"].values()), "<f8").reshape(-1, 2),
+    }
     buffer = io.BytesIO()
     with _new(buffer) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), VERSION, _fixed(data["name"])
-        groups = {"path": list(data["groups"]), "class": list(data["groups"].values())}
-        ties = {"name": list(data["ties"]), "to": list(data["ties"].values())}
-        for group, columns in (("nodes", nodes), ("edges", edges), ("groups", groups), ("ties", ties)):
-            for column, values in columns.items():
-                _write(file, f"{group}/{column}", values)
-        _write(file, "canvas/id", list(data["positions"]))
-        places = np.array(list(data["positions"].values()), "float64").reshape(-1, 2)
-        file.create_dataset("canvas/position", data=places, track_times=False)
+        if saved_with:
+            file.attrs["parameters"] = _fixed(saved_with)
+        for path, column in columns.items():
+            dataset = file.create_dataset(path, data=column, track_times=False)
+            if path != "canvas/position":
+                dataset.attrs["encoding"] = _fixed("utf-8")
+        file.attrs["checksum"] = _fixed(_checksum(data["name"], columns))
     return buffer.getvalue()
+
+
+def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
+    digest = hashlib.sha256(title.encode())
+    for path, column in columns.items():
+        digest.update(f"\n{path} {column.nbytes}\n".encode())
+        digest.update(column.tobytes())
+    return digest.hexdigest()
 
 
 def _new(buffer: io.BytesIO) -> h5py.File:
@@ -61,12 +111,12 @@ def _new(buffer: io.BytesIO) -> h5py.File:
     return file
 
 
-def _write(file: h5py.File, path: str, texts: list[str]) -> None:
+def _texts(texts) -> np.ndarray:
     # fixed-length texts keep the bytes deterministic and need no heap
-    raw = [t.encode() for t in texts]
-    array = np.array(raw, dtype=f"S{max([1, *map(len, raw)])}")
-    dataset = file.create_dataset(path, data=array, track_times=False)
-    dataset.attrs["encoding"] = _fixed("utf-8")
+    raw = [text.encode() for text in texts]
+    if any(b"\0" in text for text in raw):
+        raise ModelError("a name of the model holds a NUL character, which a file cannot hold")
+    return np.array(raw, dtype=f"S{max([1, *map(len, raw)])}")
 
 
 def _fixed(text: str) -> np.ndarray:
@@ -87,10 +137,17 @@ def _attribute(file: h5py.File, name: str):
 
 def decode(data: bytes, name: str = "the file") -> Graph:
     """The graph in the bytes of a structure file. Raises FileFormatError that says what is wrong with it."""
+    return read(data, name).graph
+
+
+def read(data: bytes, name: str = "the file") -> StructureFile:
+    """All that the bytes of a structure file say. Raises FileFormatError that says what is wrong with it."""
     import h5py
 
     if not data.startswith(_SIGNATURE):
         raise FileFormatError(f"{name} is not a LabDL structure file: it is {'empty' if not data else 'not HDF5'}")
+    if len(data) > _LARGEST:
+        raise _too_large(name, len(data))
     try:
         with h5py.File(io.BytesIO(data), "r") as file:
             if _attribute(file, "format") != KIND:
@@ -102,45 +159,69 @@ def decode(data: bytes, name: str = "the file") -> Graph:
                 raise FileFormatError(
                     f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl"
                 )
-            columns = _NODES if version > 1 else _NODES[:-1]  # version 1 knew no shared layers, no groups and no ties
-            nodes = {c: _read(file, f"nodes/{c}") for c in columns}
-            edges = {c: _read(file, f"edges/{c}") for c in _EDGES}
-            places = _dataset(file, "canvas/position")[()]
-            positions = dict(zip(_read(file, "canvas/id"), places.tolist(), strict=True))
-            groups, ties = ([], []), ([], [])
-            if version > 1:
-                groups = _read(file, "groups/path"), _read(file, "groups/class")
-                ties = _read(file, "ties/name"), _read(file, "ties/to")
-            title = _attribute(file, "name") or "model"
-        return Graph.from_dict({
-            "name": title,
-            "nodes": {i: {"type": t, "name": n, "params": json.loads(p), "shares": "".join(shares)}
-                      for i, t, n, p, *shares in _rows(nodes)},
-            "edges": {i: dict(zip(_EDGES[1:], row, strict=True)) for i, *row in _rows(edges)},
-            "positions": positions,
-            "groups": dict(zip(*groups, strict=True)),
-            "ties": dict(zip(*ties, strict=True)),
-        })  # fmt: skip
+            groups = _COLUMNS if version > 1 else _FIRST
+            columns = {f"{group}/{c}": _column(file, f"{group}/{c}") for group, cs in groups.items() for c in cs}
+            title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
+        graph = _graph(columns, title, version)
+        if version > 2 and checksum and checksum != _checksum(title, columns):
+            raise FileFormatError("the file is damaged: its checksum does not fit its content")
+        return StructureFile(graph, version, saved_with)
     except FileFormatError as error:
         raise FileFormatError(str(error).replace("the file", name, 1)) from error.__cause__
     except OSError as error:
         cut = "truncated" in str(error)
         raise FileFormatError(f"{name} is {'truncated: its end is missing' if cut else f'broken: {error}'}") from error
-    except (
-        KeyError,
-        ValueError,
-        TypeError,
-        RuntimeError,
-        OverflowError,
-        MemoryError,
-        RecursionError,
-        ModelError,
-    ) as error:
+    except (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, RecursionError,
+            AttributeError, ModelError) as error:  # fmt: skip
         raise FileFormatError(f"{name} is broken: {error}") from error
 
 
-def _rows(columns: dict[str, list[str]]):
-    return zip(*columns.values(), strict=True)
+def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
+    """The graph of the columns, as the version of the file has them."""
+    count = len(columns["nodes/id"])
+    nodes = [_read(columns, f"nodes/{c}") for c in ("id", "type", "name")]
+    # up to version 2 a text for each node
+    params = _json(columns) if version > 2 else [json.loads(p) for p in _read(columns, "nodes/params")]
+    if version > 1:
+        shares = _read(columns, "nodes/shares")
+        groups = _read(columns, "groups/path"), _read(columns, "groups/class")
+        ties = _read(columns, "ties/name"), _read(columns, "ties/to")
+    else:
+        shares, groups, ties = [""] * count, ([], []), ([], [])  # it knew no shared layers, no groups and no ties
+    edges = [_read(columns, f"edges/{c}") for c in _COLUMNS["edges"]]
+    places = [_read(columns, "canvas/id"), columns["canvas/position"].tolist()]
+    return Graph.from_dict({
+        "name": title or "model",
+        "nodes": _keyed("nodes/id", [(i, {"type": t, "name": n, "params": p, "shares": s})
+                                     for i, t, n, p, s in zip(*nodes, params, shares, strict=True)]),
+        "edges": _keyed("edges/id", [(i, dict(zip(_EDGE, row, strict=True))) for i, *row in zip(*edges, strict=True)]),
+        "positions": _keyed("canvas/id", zip(*places, strict=True)),
+        "groups": _keyed("groups/path", zip(*groups, strict=True)),
+        "ties": _keyed("ties/name", zip(*ties, strict=True)),
+    })  # fmt: skip
+
+
+def _keyed(path: str, rows) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in rows:
+        if key in found:
+            raise FileFormatError(f"the file is broken: {path} holds {key!r} twice")
+        found[key] = value
+    return found
+
+
+def _json(columns: dict[str, np.ndarray]) -> list[Any]:
+    column = columns["nodes/params"]
+    if column.dtype != np.uint8 or column.ndim != 1:
+        raise FileFormatError("the file is broken: nodes/params does not hold bytes")
+    found = json.loads(column.tobytes().decode())
+    if not isinstance(found, list):
+        raise FileFormatError("the file is broken: nodes/params holds no list")
+    return found
+
+
+def _column(file: h5py.File, path: str) -> np.ndarray:
+    return _dataset(file, path)[()]
 
 
 def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
@@ -152,7 +233,11 @@ def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
     dataset = file[path]
     if not isinstance(dataset, h5py.Dataset) or dataset.is_virtual or dataset.external or dataset.chunks:
         raise FileFormatError(f"the file is broken: {path} is not a plain column")
-    if dataset.ndim == 0 or dataset.shape[0] > _ROWS:
+    if dataset.ndim == 0:
+        raise FileFormatError(f"the file is broken: {path} has shape ()")
+    if dataset.dtype.kind not in "Sufi":  # others live on a heap, which may be broken without end
+        raise FileFormatError(f"the file is broken: {path} does not hold texts or numbers")
+    if dataset.shape[0] > _ROWS and dataset.dtype != "u1":
         raise FileFormatError(f"the file is broken: {path} has shape {dataset.shape}")
     if dataset.nbytes > file.id.get_filesize():
         raise FileFormatError(
@@ -161,19 +246,38 @@ def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
     return dataset
 
 
-def _read(file: h5py.File, path: str) -> list[str]:
-    dataset = _dataset(file, path)
-    if dataset.dtype.kind != "S" or dataset.ndim != 1:
+def _read(columns: dict[str, np.ndarray], path: str) -> list[str]:
+    column = columns[path]
+    if column.dtype.kind != "S" or column.ndim != 1:
         raise FileFormatError(f"the file is broken: {path} does not hold texts")
-    return [t.decode() for t in dataset[()].tolist()]
+    return [t.decode() for t in column.tolist()]
+
+
+def _too_large(name: str, size: int) -> FileFormatError:
+    return FileFormatError(f"{name} has {size:,} bytes, more than any structure needs, and is not read")
 
 
 def save_structure(graph: Graph, path: str | Path) -> None:
     """Write a structure file, atomically."""
-    write_atomically(Path(path), encode(graph))
+    data = encode(graph)
+    with replacing(path) as (file,):
+        file.write(data)
 
 
 def load_structure(path: str | Path) -> Graph:
-    """Read a structure file: the graph, without parameters. Raises FileFormatError or FileNotFoundError."""
+    """Read a structure file: the graph, without parameters. Raises FileFormatError or FileNotFoundError.
+
+    A graph may name layers that are not there: it can be read, changed and saved, and `Graph.to_module` says what is
+    missing.
+    """
+    return open_structure(path).graph
+
+
+def open_structure(path: str | Path) -> StructureFile:
+    """As `load_structure`, with what else the file says."""
     path = Path(path)
-    return decode(path.read_bytes(), path.name)
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST and data.startswith(_SIGNATURE):
+        raise _too_large(path.name, path.stat().st_size)
+    return read(data, path.name)

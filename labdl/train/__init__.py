@@ -1,6 +1,7 @@
 """Training: optimisers, losses, metrics, the trainer and its runs."""
 
 from labdl.train import metrics
+from labdl.train.checkpoint import Checkpoint
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import (
@@ -68,6 +69,7 @@ __all__ = [
     "Adamax",
     "BoundOptimizer",
     "Chain",
+    "Checkpoint",
     "Constant",
     "CosineDecay",
     "CosineRestarts",

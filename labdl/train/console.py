@@ -16,7 +16,8 @@ def follow(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Started):
                 epochs = event.epochs
-                bar = tqdm(total=event.epochs * event.steps_per_epoch, unit="step", mininterval=0.2, leave=False)
+                total = event.epochs * event.steps_per_epoch
+                bar = tqdm(total=total, initial=event.step, unit="step", mininterval=0.2, leave=False)
             elif isinstance(event, Step) and bar is not None:
                 losses = event.values["loss"]
                 bar.update(1)

@@ -9,13 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Started:
-    """Training is about to begin."""
+    """Training is about to begin, or after a break to go on behind ``step``; ``history`` holds the epochs before it."""
 
     epochs: int
     steps_per_epoch: int
     batch_size: int
     samples: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    step: int = 0
+    history: Mapping[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -125,12 +125,13 @@ class Run:
                                  samples_per_second=event.samples_per_second)  # fmt: skip
             self._save()
         elif isinstance(event, Started):
+            self.history = {name: list(values) for name, values in event.history.items()}
             graph = getattr(self.model, "graph", None)
             name = graph.name if graph is not None else type(self.model).__name__
             self._recorder.event(
                 "start", version=1, id=self.id, pid=os.getpid(), model=name, backend=self.model.backend,
                 epochs=event.epochs, steps_per_epoch=event.steps_per_epoch, batch_size=event.batch_size,
-                samples=event.samples, loss=self.trainer.loss_name, optimizer=self.trainer.optimizer.kind,
+                samples=event.samples, step=event.step, loss=self.trainer.loss_name, optimizer=self.trainer.optimizer.kind,
                 metrics=list(self.trainer.metrics), settings=dict(event.settings),
             )  # fmt: skip
 

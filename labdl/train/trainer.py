@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator
+import dataclasses
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labdl import dispatch
 from labdl.data import ArrayDataset, Loader
-from labdl.errors import ConfigError, ModelError, UpdateError
+from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
 from labdl.spec import Spec, show
-from labdl.train import objectives
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train import objectives, state
+from labdl.train.checkpoint import Checkpoint, load, source
+from labdl.train.events import Event
+from labdl.train.loop import Loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
+from labdl.train.progress import Document, Progress
 from labdl.train.schedules import Schedule
 from labdl.train.schedules import schedule as find_schedule
 
@@ -52,6 +55,9 @@ class Trainer:
         self.schedule = None if schedule is None else find_schedule(schedule)
         self._native_optimizer = self._step = self._evaluate = self._home = None
         self._seen = -1
+        self._loop: Loop | None = None
+        self._structure: tuple[int, bytes | None] | None = None  # the structure file that checkpoints hold
+        self._former: Document | None = None  # what the next training goes on from
 
     # -- what a subclass may change
 
@@ -65,10 +71,15 @@ class Trainer:
 
     # -- training as events
 
-    def events(
-        self, train, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True
-    ) -> Generator[Event, None, None]:
+    def events(self, train, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True,
+               checkpoint: Checkpoint | None = None,
+               resume: bool | str | Path | None = None) -> Generator[Event, None, None]:  # fmt: skip
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
+
+        ``checkpoint`` keeps the state of the training in a folder while it goes on. ``resume`` takes one up: True the latest of
+        ``checkpoint``, or a new training where there is none yet, so that the same lines begin and go on; or the folder of a
+        checkpoint, or one that holds some, the latest of which counts. It goes on to ``epochs`` in all, with the same data,
+        batch size and settings, to the numbers of a training that was never interrupted.
 
         Raises ModelError when the loss is not finite, UpdateError when an update broke a parameter; both name it.
         """
@@ -76,40 +87,14 @@ class Trainer:
         if not isinstance(epochs, int) or epochs < 1:
             raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
         seed = self.seed if self.seed is not None else dispatch.current_seed() or 0
-        loader = Loader(train, batch_size, shuffle=shuffle, seed=seed)
-        backend = self._check_data(train)
-        settings = {"loss": self.loss_name, "optimizer": self.optimizer.kind, "metrics": list(self.metrics),
-                    "seed": seed, "backend": backend.name, **self.optimizer.settings()}  # fmt: skip
-        yield Started(epochs, len(loader), batch_size, len(train), settings)
-        plan = self.schedule and self.schedule.plan(self.optimizer.learning_rate, len(loader), epochs)
-        step = 0
-        for epoch in range(epochs):
-            self.model.train()
-            for metric in self.metrics.values():
-                metric.reset()
-            sums, seen, started = {}, 0, time.perf_counter()
-            for x, y in loader.epoch(epoch):
-                if plan:
-                    self._native_optimizer.learning_rate = plan(step)  # type: ignore[union-attr]
-                step += 1
-                values = self.train_one_batch(x, y)
-                if not np.isfinite(values["loss"]):
-                    self._explain(step, x, y)
-                for name, value in values.items():
-                    sums[name] = sums.get(name, 0.0) + value * len(x)
-                seen += len(x)
-                yield Step(step, values)
-            spent = time.perf_counter() - started
-            self._check_parameters(step)
-            means = {name: total / seen for name, total in sums.items()}
-            means.update({name: metric.compute() for name, metric in self.metrics.items() if metric.started})
-            if validation is not None:
-                means.update(
-                    {f"val_{k}": v for k, v in self.evaluate(validation, batch_size=max(batch_size, 256)).items()}
-                )
-            if plan:
-                plan.observe(means)
-            yield Epoch(epoch + 1, step, means, seen / spent)
+        start = Progress(len(train), int(Loader(train, batch_size).batch_size), bool(shuffle), int(seed))
+        found = source(resume, checkpoint)
+        self._check_data(train)
+        if found is not None:
+            load(self, found)
+        former, self._former = self._former, None
+        self._loop = Loop(self, train, validation, epochs, start, former, checkpoint)
+        return self._loop.events()
 
     def train_one_batch(self, x: np.ndarray, y: np.ndarray) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
@@ -145,43 +130,82 @@ class Trainer:
             self.model.train(was_training)
         return {"loss": total / seen, **{name: metric.compute() for name, metric in metrics.items()}}
 
+    # -- state
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the training is, or the one that the next call goes on with; None before any."""
+        training = self._loop or self._former
+        return training and training.progress
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next update; where there is no schedule, it may be set at any time."""
+        return self.optimizer.learning_rate if self._native_optimizer is None else self._native_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        if self._native_optimizer is None:
+            self.optimizer = dataclasses.replace(self.optimizer, learning_rate=value)
+        else:
+            self._native_optimizer.learning_rate = value
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a training goes on from, as plain data and NumPy arrays that fit any backend.
+
+        ``parameters`` and ``optimizer`` under standard names, and ``training``: how far it is in the data, its figures so far,
+        what the schedule has observed, the random state.
+        """
+        return {**state.collect(self), "parameters": self.model.state_dict()}
+
+    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+        """Take up a training, the model being built: the next `fit`, `start` or `events` goes on with it.
+
+        Raises FileFormatError for what is no state, StateDictError and ConfigError for that of another model or optimiser.
+        Warns where the random numbers of another backend cannot be taken over.
+        """
+        state.restore(self, values, lambda model: model.load_state_dict(values.get("parameters", {})), "the state")
+
     # -- running
 
     def fit(self, train, y=None, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True,
-            progress: bool = True) -> dict[str, list[float]]:  # fmt: skip
+            progress: bool = True, checkpoint: Checkpoint | None = None,
+            resume: bool | str | Path | None = None) -> dict[str, list[float]]:  # fmt: skip
         """Train and wait, with a progress bar; returns the history, one list an epoch for each value.
 
-        ``fit(dataset)`` or ``fit(x, y)``. Ctrl-C stops after the step under way and leaves the model usable.
+        ``fit(dataset)`` or ``fit(x, y)``; ``checkpoint`` and ``resume`` are those of `events`. Ctrl-C stops after the step
+        under way and leaves the model usable.
         """
         from labdl.train.console import follow
 
         data = train if y is None else ArrayDataset(train, y)
-        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle)
-        history: dict[str, list[float]] = {}
+        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle,
+                             checkpoint=checkpoint, resume=resume)  # fmt: skip
+        loop = self._loop
+        assert loop is not None
         try:
-            for event in follow(events) if progress else events:
-                if isinstance(event, Epoch):
-                    for name, value in event.values.items():
-                        history.setdefault(name, []).append(value)
+            for _ in follow(events) if progress else events:
+                pass
         except KeyboardInterrupt:
             print("Stopped. The model keeps what it has learnt so far.")
         finally:
             events.close()
             self.model.eval()
-        return history
+        return {name: list(values) for name, values in loop.progress.history.items()}
 
     def start(self, train, y=None, *, validation=None, epochs: int = 1, batch_size: int = 32, shuffle: bool = True,
-              folder: str | Path | None = None, save_to: str | Path | None = None) -> Run:  # fmt: skip
+              folder: str | Path | None = None, save_to: str | Path | None = None, checkpoint: Checkpoint | None = None,
+              resume: bool | str | Path | None = None) -> Run:  # fmt: skip
         """Train in the background and return at once: a `Run` to watch, pause, resume and stop.
 
         The run is recorded in ``folder`` (``runs/<id>`` when left out); ``save_to`` names an .npz that receives the
-        parameters after each epoch and at the end.
+        parameters after each epoch and at the end; ``checkpoint`` and ``resume`` are those of `events`.
         """
         from labdl.train.run import Run
 
-        data = train if y is None else ArrayDataset(train, y)
-        self._check_data(as_dataset(data))  # what cannot work is said here, not later in a thread
-        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle)
+        data = train if y is None else ArrayDataset(train, y)  # what cannot work is said here, not later in a thread
+        events = self.events(data, validation=validation, epochs=epochs, batch_size=batch_size, shuffle=shuffle,
+                             checkpoint=checkpoint, resume=resume)  # fmt: skip
         return Run(self, events, folder, save_to)
 
     # -- inside
@@ -196,22 +220,28 @@ class Trainer:
         sample, *targets = data[np.zeros(1, int)] if isinstance(data, ArrayDataset) else (data, *targets)
         if self.model.unbuilt:
             self.model.build(Spec((None, *sample.shape[1:]), str(sample.dtype)), backend=self.backend, seed=self.seed)
-        elif self._step is None and self.backend not in (None, self.model.backend):
-            self.model.to(self.backend)  # type: ignore[arg-type]
+        self._bind()
         backend = dispatch.get(self.model.backend)
-        learnt = {name: p for name, p in self.model.named_parameters() if p.trainable}
-        if not learnt:
-            raise ModelError("the model has no trainable parameters")
-        former = self._native_optimizer
-        if former is None:
-            self._native_optimizer = BoundOptimizer(self.optimizer, backend, learnt)
-        elif [id(p.value) for p in learnt.values()] != [id(v) for v in former.variables]:
-            former.rebind(learnt, backend)
         if self._step is None or self._home is not backend:
             self._home = backend
             self._make_functions(backend, targets)
         self._seen = Parameter.changes
         return backend
+
+    def _bind(self) -> BoundOptimizer:
+        """The optimiser at work on the parameters of the model, which is built."""
+        self.model._need_build()
+        if self._step is None and self.backend not in (None, self.model.backend):
+            self.model.to(self.backend)  # type: ignore[arg-type]
+        learnt = {name: p for name, p in self.model.named_parameters() if p.trainable}
+        if not learnt:
+            raise ModelError("the model has no trainable parameters")
+        backend, bound = dispatch.get(self.model.backend), self._native_optimizer
+        if bound is None:
+            bound = self._native_optimizer = BoundOptimizer(self.optimizer, backend, learnt)
+        elif [id(p.value) for p in learnt.values()] != [id(v) for v in bound.variables]:
+            bound.rebind(learnt, backend)
+        return bound
 
     def _make_functions(self, backend, targets) -> None:
         @neutral
@@ -249,25 +279,6 @@ class Trainer:
                 raise ConfigError(f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
                                   f"{classes}, numbered from 0")  # fmt: skip
         return backend
-
-    def _explain(self, step: int, x: np.ndarray, y: np.ndarray) -> None:
-        """The loss is not finite: say whether the data, a parameter or the model itself is the cause."""
-        for what, array in (("inputs", x), ("targets", y)):
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                raise ModelError(f"the loss is not finite at step {step}: the {what} of this batch have NaN or "
-                                 "infinity")  # fmt: skip
-        if step > 1:  # the first update has passed on the loss, so parameters tell nothing
-            self._check_parameters(step - 1)
-        raise ModelError(f"the loss is not finite at step {step}: the model's output for this batch has NaN or infinity; "
-                         "look at the inputs, or try a smaller learning rate")  # fmt: skip
-
-    def _check_parameters(self, step: int) -> None:
-        named = list(self.model.named_parameters())
-        bad = dispatch.get(self.model.backend).finite([p.value for _, p in named])
-        if bad is not None:
-            raise UpdateError(
-                f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate"
-            )
 
 
 def _fits(shape, wanted) -> bool:

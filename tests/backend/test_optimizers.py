@@ -314,7 +314,7 @@ def test_a_state_is_named_and_laid_out_as_the_parameters_are(backend):
     subject = bound(Adam(), backend)
     apply(subject, slopes(1)[0])
     state = subject.state_dict()
-    assert set(state) == {"step", *(f"{n}/{slot}" for n in SHAPES for slot in ("mean", "square"))}
+    assert set(state) == {"step", "learning_rate", *(f"{n}/{slot}" for n in SHAPES for slot in ("mean", "square"))}
     assert state["conv/kernel:0/mean"].shape == (2, 4, 3, 2)
     expected = 0.1 * slopes(1)[0]["conv/kernel:0"].transpose(2, 3, 1, 0)
     np.testing.assert_allclose(state["conv/kernel:0/mean"], expected, rtol=1e-5)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+import labdl
 from labdl.graph import Edge, Graph, Node
 
 
@@ -55,3 +56,11 @@ def residual():
         name="residual",
         positions={"i": (0.0, 0.0), "a": (120.5, -3.0)},
     )  # fmt: skip
+
+
+@pytest.fixture
+def saved(residual, tmp_path):
+    """A model with its two files."""
+    model = residual.to_module().build(backend="numpy", seed=0)
+    structure, weights = labdl.save(model, tmp_path / "net")
+    return model, structure, weights

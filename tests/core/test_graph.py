@@ -122,7 +122,7 @@ def test_a_graph_that_does_not_fit_gives_no_model():
 
 
 def test_a_layer_that_raises_anything_is_a_problem(monkeypatch):
-    monkeypatch.setitem(LAYERS, "Broken", nn.layer({})(type("Broken", (nn.Module,), {
+    monkeypatch.setitem(LAYERS, "Broken", nn.layer({}, namespace="")(type("Broken", (nn.Module,), {
         "__doc__": "Raises.", "forward": lambda self, x: undefined_name})))  # noqa: F821  # fmt: skip
     (problem,) = problems_of({"a": Node("Broken", "a")}, Edge("i", "a"))
     assert problem.message == "name 'undefined_name' is not defined"
@@ -209,7 +209,7 @@ def test_an_optional_input_that_is_not_connected_is_none():
         def forward(self, x, a=None, b=None):
             return x + (2 * a if a is not None else 3 * b)
 
-    nn.layer({})(Between)
+    nn.layer({}, namespace="")(Between)
     try:
         graph = Graph(
             {"i": INPUT, "n": Node("Between", "n")}, {"e": Edge("i", "n"), "f": Edge("i", "n", target_port="b")}

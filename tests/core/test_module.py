@@ -392,7 +392,7 @@ def test_operators_have_schemas_too():
 
 def test_a_layer_from_a_notebook_cell():
     """A class without a module on disk: it is in the registry, checked and traced like our own."""
-    cell = types.ModuleType("cell")
+    cell = types.ModuleType("__main__")
     source = '''
 from labdl import nn, ops
 from labdl.ops.operator import floats

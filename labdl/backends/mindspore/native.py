@@ -2,26 +2,29 @@
 
 from mindspore import Parameter, nn
 
-_WINDOW = {"kernel": "weight", "bias": "bias"}
-# a layer's parameters under MindSpore's names, where they differ from LabDL's
-TWINS = {
-    **dict.fromkeys(
-        ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), _WINDOW
-    ),
-    "Embedding": {"embeddings": "embedding_table"},
-}
+from labdl.twins import held, level
+from labdl.twins.mindspore import LAYERS
 
 
 class LabCell(nn.Cell):
-    """A model of LabDL as MindSpore's own: the same parameters, ordinary training loops, mindspore.save_checkpoint."""
+    """A model of LabDL as MindSpore's own: the same parameters, ordinary training loops, mindspore.save_checkpoint.
+
+    Parameters have MindSpore's names where it has the layer, and LabDL's axes: `labdl.saving` writes files with MindSpore's.
+    """
 
     def __init__(self, call, branch, mode):
         super().__init__(auto_prefix=False)
         self._run, self._mode = call, mode
-        names = TWINS.get(branch.kind, {})
-        for own, parameter in branch.parameters.items():
-            self.insert_param_to_cell(names.get(own, own or "value"), parameter.value, check_name_contain_dot=False)
-        for name, part in branch.parts.items():
+        here = level(LAYERS, branch)
+        for name, parameter in held(here, branch):
+            *homes, word = name.split("/")
+            cell = self
+            for home in homes:
+                if not hasattr(cell, home):
+                    cell.insert_child_to_cell(home, nn.Cell(auto_prefix=False))
+                cell = getattr(cell, home)
+            cell.insert_param_to_cell(word, parameter.value, check_name_contain_dot=False)
+        for name, (_, part) in here.parts.items():
             self.insert_child_to_cell(name, LabCell(None, part, None))
 
     def construct(self, *inputs):

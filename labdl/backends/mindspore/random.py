@@ -1,6 +1,8 @@
 """MindSpore's random numbers."""
 
+import importlib
 import math
+import secrets
 
 import mindspore
 import numpy as np
@@ -8,9 +10,10 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.kinds import name_of
-from labdl.backends.mindspore.runtime import dtype
+from labdl.backends.mindspore.runtime import dtype, seed
 
 _least = P.Minimum()
+_counters = importlib.import_module("mindspore.common.seed")  # the package has a function of this name
 
 
 def _below(high, name):
@@ -66,3 +69,22 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 def random_normal_like(x, mean=0.0, std=1.0):
     return random_normal(x.shape, mean, std, name_of(x))
+
+
+def random_state():
+    """The seed, and for each kernel the number that its next draw takes from there.
+
+    Without a seed every draw begins anew, and there is nothing to go on from: MindSpore gets one now.
+    """
+    if _counters.get_seed() is None:
+        seed(secrets.randbits(32))
+    drawn = {kernel: count for (kernel, own), count in _counters._KERNEL_SEED.items() if own == 0}
+    return {"seed": _counters.get_seed(), "drawn": drawn}
+
+
+def set_random_state(state) -> None:
+    drawn = {str(kernel): int(count) for kernel, count in state["drawn"].items()}
+    if not 0 <= int(state["seed"]) < 2**32 or min(drawn.values(), default=0) < 0:
+        raise ValueError("the random state of mindspore wants a seed of 32 bits and counts that are not negative")
+    seed(int(state["seed"]))  # which sets the counts back
+    _counters._KERNEL_SEED.update({(kernel, 0): count for kernel, count in drawn.items()})

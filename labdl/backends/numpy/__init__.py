@@ -102,6 +102,19 @@ def seed(value: int) -> None:
     np.random.seed(value)
 
 
+def random_state():
+    """The global generator; LabDL's operators draw from one of their own (see `labdl.ops.random.random_state`)."""
+    kind, words, position, waiting, normal = np.random.get_state()
+    return {"kind": kind, "words": words, "position": position, "waiting": waiting, "normal": normal}
+
+
+def set_random_state(state) -> None:
+    words, position = np.asarray(state["words"]), int(state["position"])
+    if (words.shape, words.dtype) != ((624,), "uint32") or not 0 <= position <= 624:
+        raise ValueError("the random state of numpy wants 624 words and a position up to 624")
+    np.random.set_state((state["kind"], words, position, int(state["waiting"]), float(state["normal"])))
+
+
 def variable(array, trainable: bool = True):
     return np.array(array)
 

@@ -2,36 +2,25 @@
 
 import paddle
 
-_WINDOW = {"kernel": "weight", "bias": "bias"}
-_SCALE = {"gamma": "weight", "beta": "bias"}
-# a layer's parameters under Paddle's names; their axes agree
-TWINS = {
-    **dict.fromkeys(
-        ("Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), _WINDOW
-    ),
-    **dict.fromkeys(("LayerNorm", "GroupNorm", "RMSNorm"), _SCALE),
-    "BatchNorm": {**_SCALE, "moving_mean": "_mean", "moving_variance": "_variance"},
-    "Embedding": {"embeddings": "weight"},
-}
+from labdl.twins import held, level
+from labdl.twins.paddle import LAYERS
 
 
 class LabLayer(paddle.nn.Layer):
     """A model of LabDL as Paddle's own: the same parameters, ordinary training loops, paddle.jit.save, state_dict.
 
-    Parameters have Paddle's names where it has the layer. Hooks act on the whole model, the parts only hold parameters.
+    Parameters have Paddle's names where it has the layer, and LabDL's axes: `labdl.saving` writes files in which recurrent
+    layers have Paddle's. Hooks act on the whole model, the parts only hold parameters.
     """
 
     def __init__(self, call, branch, mode):
         super().__init__()
         self._call, self._mode = _as_it_is(call), mode
-        names = TWINS.get(branch.kind, {})
-        for own, parameter in branch.parameters.items():
-            name, value = names.get(own, own or "value"), parameter.value
-            if isinstance(value, paddle.base.framework.EagerParamBase):
-                self.add_parameter(name, value)
-            else:
-                self.register_buffer(name, value)
-        for name, part in branch.parts.items():
+        here = level(LAYERS, branch)
+        for name, parameter in held(here, branch):
+            *homes, word = name.split("/")
+            _put(self, homes, word, parameter.value)
+        for name, (_, part) in here.parts.items():
             self.add_sublayer(name, LabLayer(None, part, None))
 
     def forward(self, x, *more):  # the first by name, because paddle.jit.save counts the inputs that it is told of
@@ -46,6 +35,17 @@ class LabLayer(paddle.nn.Layer):
         if self._mode is not None:
             self._mode(False)
         super().eval()
+
+
+def _put(layer, homes, word, value):
+    for home in homes:
+        if not hasattr(layer, home):
+            layer.add_sublayer(home, paddle.nn.Layer())
+        layer = getattr(layer, home)
+    if isinstance(value, paddle.base.framework.EagerParamBase):
+        layer.add_parameter(word, value)
+    else:
+        layer.register_buffer(word, value)
 
 
 def _as_it_is(call):

@@ -1,5 +1,6 @@
 """LabDL's optimisers on PaddlePaddle: its in-place kernels where one means the same, else the rule's own update."""
 
+import numpy as np
 import paddle
 from paddle import _C_ops
 
@@ -12,6 +13,18 @@ def _slots(rule, variables):
 def _tensors(variables, state):
     return [{slot: paddle.to_tensor(a, dtype=v.dtype, place=v.place) for slot, a in slots.items()}
             for v, slots in zip(variables, state, strict=True)]  # fmt: skip
+
+
+def _power(beta: float, step: int, dtype) -> float:
+    """As the kernels arrive at it, by a product a step in the parameter's precision: a state that is loaded goes on exactly."""
+    kind = "float64" if dtype == paddle.float64 else "float32"
+    power = np.ones((), kind)
+    for _ in range(step):
+        following = power * np.asarray(beta, kind)
+        if following == power:  # at 0, or where rounding holds it
+            break
+        power = following
+    return float(power)
 
 
 class Own:
@@ -31,7 +44,7 @@ class Own:
         first = self.state[0] if self.state else {}
         self.slots = [[slots[name] for slots in self.state] for name in first]
         betas = ("beta_1", "beta_2") if len(first) == 2 else ()
-        self.slots += [[paddle.full([1], self.settings[b] ** (self.step + 1), v.dtype) for v in self.variables]
+        self.slots += [[paddle.full([1], _power(self.settings[b], self.step + 1, v.dtype), v.dtype) for v in self.variables]
                        for b in betas]  # fmt: skip
 
     @property

@@ -1,6 +1,8 @@
 """Paddle's random numbers."""
 
+import numpy as np
 import paddle
+from paddle.base import core
 
 from labdl.backends.paddle.arithmetic import less, where
 from labdl.backends.paddle.runtime import dtype_name
@@ -24,7 +26,12 @@ def random_normal(shape, mean, std, name):
 
 
 def random_integers(shape, low, high, name):
-    return paddle.randint(low, high, list(shape), "int64").astype(name)
+    """Paddle draws 31 bits: of more, from 63 the remainder."""
+    if low >= -(2**31) and high < 2**31:
+        return paddle.randint(low, high, list(shape), "int64").astype(name)
+    top, middle, bottom = (paddle.randint(0, 2**bits, list(shape), "int64") for bits in (3, 30, 30))
+    drawn = (top * 2**60 + middle * 2**30 + bottom) % paddle.full([], min(high - low, 2**63 - 1), "int64")
+    return (drawn + paddle.full([], low, "int64")).astype(name)
 
 
 def random_permutation(n):
@@ -37,3 +44,43 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 def random_normal_like(x, mean=0.0, std=1.0):
     return random_normal(x.shape, mean, std, dtype_name(x))
+
+
+def _generators():
+    """The generators that Paddle's kernels draw from, by device."""
+    found = {"cpu": core.default_cpu_generator()}
+    if paddle.is_compiled_with_cuda():
+        count = paddle.device.cuda.device_count()
+        found.update({f"cuda:{i}": core.default_cuda_generator(i) for i in range(count)})
+    return found
+
+
+def random_state():
+    """For each device the seed, how far a GPU has drawn, and the numbers of the CPU's Mersenne twister."""
+    state = {}
+    for device, generator in _generators().items():
+        place, seed, offset, engine = generator.get_state().__getstate__()
+        state[device] = {"place": place, "seed": seed, "offset": offset,
+                         "engine": np.array(bytes(engine).split(), "uint64")}  # fmt: skip
+    return state
+
+
+_WORDS = 312  # of the twister; its position follows them
+
+
+def set_random_state(state) -> None:
+    if "cpu" not in state:
+        raise ValueError("the random state of paddle wants a generator for 'cpu'")
+    for device, generator in _generators().items():
+        if device not in state:
+            continue
+        engine = np.asarray(state[device]["engine"])
+        # Paddle believes whatever it is given, and would read beyond the words
+        if (engine.shape, engine.dtype) != ((_WORDS + 1,), "uint64") or engine[-1] > _WORDS:
+            raise ValueError(
+                f"the random state of paddle wants {_WORDS} words and a position up to {_WORDS} for {device!r}"
+            )
+        place, seed, offset = (int(state[device][key]) for key in ("place", "seed", "offset"))
+        made = core.GeneratorState.__new__(core.GeneratorState)
+        made.__setstate__((place, seed, offset, list(" ".join(map(str, engine.tolist())).encode())))
+        generator.set_state(made)

@@ -4,16 +4,19 @@ import keras
 import tensorflow as tf
 
 from labdl.errors import ModelError
-
-# a layer's parameters under Keras's names, where they differ from LabDL's
-TWINS = {"RMSNorm": {"gamma": "scale"}}
+from labdl.twins import level
+from labdl.twins.tensorflow import LAYERS
 
 
 def _hold(layer, branch) -> None:
-    """Set the branch's parameters and parts as the layer's attributes, where Keras and TensorFlow find them."""
-    names = TWINS.get(branch.kind, {})
+    """Set the branch's parameters and parts as the layer's attributes, where Keras and TensorFlow find them.
+
+    They have Keras's names where it has the layer, and LabDL's axes.
+    """
+    links = level(LAYERS, branch).links
+    names = {link.own[0]: link.native[0] for link in links if link.direct and "/" not in link.native[0]}
     for own, parameter in branch.parameters.items():
-        name, value = names.get(own, own or "value"), parameter.value
+        name, value = names.get(own, own) or "value", parameter.value
         made = keras.Variable(value, dtype=value.dtype.name, trainable=parameter.trainable, name=name)
         setattr(layer, name, made)
     for name, part in branch.parts.items():

@@ -1,5 +1,6 @@
 """TensorFlow's random numbers, all from its global generator, which compiled functions hold as a variable."""
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -34,3 +35,16 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 def random_normal_like(x, mean=0.0, std=1.0):
     return random_normal(tf.shape(x), mean, std, x.dtype.name)
+
+
+def random_state():
+    generator = _generator()
+    return {"algorithm": int(generator.algorithm), "state": generator.state.numpy()}
+
+
+def set_random_state(state) -> None:
+    """Into the variable that compiled functions hold."""
+    generator, value = _generator(), np.asarray(state["state"])
+    if int(state["algorithm"]) != int(generator.algorithm) or (value.shape, value.dtype) != ((3,), "int64"):
+        raise ValueError("the random state of tensorflow wants 3 int64 numbers of the algorithm that draws")
+    generator.state.assign(value)

@@ -2,38 +2,27 @@
 
 import torch
 
-_WINDOW = {"kernel": ("weight", None), "bias": ("bias", None)}
-_SCALE = {"gamma": ("weight", None), "beta": ("bias", None)}
-# a layer's parameters under PyTorch's names; where the axes are in another order in a state_dict, that order
-TWINS = {
-    "Linear": {"kernel": ("weight", (1, 0)), "bias": ("bias", None)},
-    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), _WINDOW),
-    **dict.fromkeys(("LayerNorm", "GroupNorm", "RMSNorm"), _SCALE),
-    "BatchNorm": {**_SCALE, "moving_mean": ("running_mean", None), "moving_variance": ("running_var", None)},
-    "Embedding": {"embeddings": ("weight", None)},
-}
+from labdl.backends.torch.runtime import tensor, to_numpy
+from labdl.twins import held, level
+from labdl.twins.torch import LAYERS
 
 
 class LabModule(torch.nn.Module):
     """A model of LabDL as PyTorch's own: the same parameters, ordinary training loops, torch.compile, state_dict.
 
-    Parameters have PyTorch's names where it has the layer; `state_dict` has its axes too, the parameters LabDL's. Forward
-    hooks act on the whole model, the parts only hold parameters.
+    `state_dict` is that of the same architecture in plain PyTorch, whose own it loads as well. Parameters have PyTorch's
+    names where it has the layer, and LabDL's axes. Forward hooks act on the whole model, the parts only hold parameters.
     """
 
     def __init__(self, call, branch, mode):
         super().__init__()
-        self._call, self._mode, self._axes = call, mode, {}
-        names = TWINS.get(branch.kind, {})
-        for own, parameter in branch.parameters.items():
-            name, axes = names.get(own, (own or "value", None))
-            if isinstance(parameter.value, torch.nn.Parameter):
-                self.register_parameter(name, parameter.value)
-            else:
-                self.register_buffer(name, parameter.value)
-            if axes:
-                self._axes[name] = axes
-        for name, part in branch.parts.items():
+        self._call, self._mode = call, mode
+        here = level(LAYERS, branch)
+        self._links = [link for link in here.links if link.axes or not link.direct]
+        for name, parameter in held(here, branch):
+            *homes, word = name.split("/")
+            _put(self, homes, word, parameter.value)
+        for name, (_, part) in here.parts.items():
             self.add_module(name, LabModule(None, part, None))
         self.register_state_dict_post_hook(_turn)
         self.register_load_state_dict_pre_hook(_turn_back)
@@ -47,16 +36,45 @@ class LabModule(torch.nn.Module):
         return super().train(mode)
 
 
+def _put(module, homes, word, value):
+    for home in homes:
+        if not hasattr(module, home):
+            module.add_module(home, torch.nn.Module())
+        module = getattr(module, home)
+    if isinstance(value, torch.nn.Parameter):
+        module.register_parameter(word, value)
+    else:
+        module.register_buffer(word, value)
+
+
 def _turn(module, state, prefix, metadata):
-    for name, axes in module._axes.items():
-        if prefix + name in state:
-            state[prefix + name] = state[prefix + name].permute(axes)
+    """LabDL's names and axes in a state_dict to PyTorch's."""
+    for link in module._links:
+        own, native = _keys(prefix, link.own), _keys(prefix, link.native)
+        if link.direct and native[0] in state:
+            state[native[0]] = state[native[0]].permute(link.axes)
+        elif own and all(key in state for key in own):
+            state.update(zip(native, _made(link.encode, [state.pop(key) for key in own]), strict=True))
 
 
 def _turn_back(module, state, prefix, *_):
-    for name, axes in module._axes.items():
-        if prefix + name in state:
-            state[prefix + name] = state[prefix + name].permute(sorted(range(len(axes)), key=axes.__getitem__))
+    for link in module._links:
+        own, native = _keys(prefix, link.own), _keys(prefix, link.native)
+        if not all(key in state for key in native):
+            continue
+        if link.direct:
+            axes = sorted(range(len(link.axes)), key=link.axes.__getitem__)
+            state[native[0]] = state[native[0]].permute(axes)
+        else:  # what PyTorch counts besides, such as batches, has no own name
+            state.update(zip(own, _made(link.decode, [state.pop(key) for key in native]), strict=True))
+
+
+def _keys(prefix, names):
+    return [prefix + name.replace("/", ".") for name in names]
+
+
+def _made(function, tensors):
+    return [tensor(array).to(tensors[0].device) for array in function(*(to_numpy(t.detach()) for t in tensors))]
 
 
 def native_module(call, branch, mode):

@@ -1,5 +1,6 @@
 """PyTorch's random numbers."""
 
+import numpy as np
 import torch
 
 from labdl.backends.torch import runtime
@@ -28,3 +29,26 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 def random_normal_like(x, mean=0.0, std=1.0):
     return torch.empty_like(x).normal_(mean, std)
+
+
+def random_state():
+    """The bytes of the generator of each kind of device; one that nothing has been drawn on yet is not started for it."""
+    state = {"cpu": torch.get_rng_state().numpy()}
+    for kind in ("cuda", "xpu"):
+        module = getattr(torch, kind)
+        if module.is_initialized():
+            state.update({f"{kind}:{i}": s.numpy() for i, s in enumerate(module.get_rng_state_all())})
+    if torch.backends.mps.is_available():
+        state["mps"] = torch.mps.get_rng_state().numpy()
+    return state
+
+
+def set_random_state(state) -> None:
+    found = {device: np.asarray(value) for device, value in state.items()}
+    if "cpu" not in found or any(value.dtype != "uint8" or value.ndim != 1 for value in found.values()):
+        raise ValueError("the random state of torch wants the bytes of a generator for 'cpu'")
+    for device, value in found.items():
+        if device in runtime.devices():
+            module = torch if device == "cpu" else getattr(torch, device.partition(":")[0])
+            tensor = torch.tensor(value)
+            module.set_rng_state(tensor, device) if ":" in device else module.set_rng_state(tensor)

@@ -91,6 +91,11 @@ class Metric:
         """Forget all batches."""
         self._seen = None
 
+    @property
+    def seen(self) -> tuple | None:
+        """The joined statistics of all batches since the beginning, or since `reset`; None before the first one."""
+        return self._seen
+
     def merge(self, other: Metric) -> None:
         """Take all batches that another one of the same kind has seen into account, such as another process's."""
         if type(other) is not type(self):

@@ -13,6 +13,8 @@ from labdl.errors import ConfigError, StateDictError
 from labdl.nn.parameter import Parameter
 from labdl.train.optimizers.base import Optimizer
 
+_WHOLE = ("step", "learning_rate")  # the entries of a state that belong to no parameter
+
 
 @dataclass(frozen=True)
 class _Part:
@@ -82,7 +84,7 @@ class BoundOptimizer:
         """
         state = self.state_dict()
         self.backend = backend or self.backend
-        kept = {key: value for key, value in state.items() if key == "step" or key.rpartition("/")[0] in parameters}
+        kept = {key: value for key, value in state.items() if key in _WHOLE or key.rpartition("/")[0] in parameters}
         known = set(self.parameters)
         kept.update({f"{name}/step": np.asarray(0) for name in parameters if name not in known})
         self._bind(parameters, kept, int(state["step"]))
@@ -90,11 +92,12 @@ class BoundOptimizer:
     # -- the state
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """``{"step": …, "<standard name>/<slot>": NumPy array}``; arrays as the parameter's in the model's `state_dict`.
+        """``{"step": …, "learning_rate": …, "<standard name>/<slot>": NumPy array}``, the rate being the one of now.
 
-        A parameter that has been learnt for fewer steps than the others has a ``<standard name>/step`` as well.
+        Arrays are laid out as the parameter's in the model's `state_dict`. A parameter that has been learnt for fewer steps
+        than the others has a ``<standard name>/step`` as well.
         """
-        state = {"step": np.asarray(self.step)}
+        state = {"step": np.asarray(self.step), "learning_rate": np.asarray(self.learning_rate)}
         for part in self._parts:
             own = part.native.step
             for name, slots in zip(part.names, part.native.state, strict=True):
@@ -106,25 +109,39 @@ class BoundOptimizer:
 
     def load_state_dict(self, values: Mapping[str, Any]) -> None:
         """Go on from a state of any backend. Raises StateDictError naming missing, unexpected and wrongly shaped keys."""
-        shapes = {}
-        for part in self._parts:
-            for name in part.names:
-                for slot, (shape, _) in part.rule.slots(self.parameters[name].shape).items():
-                    shapes[f"{name}/{slot}"] = self._standard(name, np.empty(shape, bool)).shape
-        optional = {f"{name}/step" for name in self.parameters}
-        problems = [f"missing {key}" for key in ("step", *shapes) if key not in values]
-        problems += [
-            f"unexpected {key}" for key in values if key not in shapes and key not in optional and key != "step"
-        ]
-        problems += [f"{key} has shape {np.shape(values[key])}, wanted is {shape}" for key, shape in shapes.items()
-                     if key in values and np.shape(values[key]) != shape]  # fmt: skip
-        if problems:
-            raise StateDictError(f"the state does not match {type(self.rule).__name__}: {'; '.join(problems)}")
+        self.check(values)
         step = int(values["step"])
+        self.learning_rate = float(values["learning_rate"])
         if [part.names for part in self._parts] == [names for names, _, _ in self._division(self.parameters, values)]:
             self._load(values, step)
         else:
             self._bind(self.parameters, values, step)
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise StateDictError for a state that does not fit; nothing is changed."""
+        counts = ["step", *(f"{name}/step" for name in self.parameters if f"{name}/step" in values)]
+        wanted: dict[str, tuple[tuple[int, ...], str]] = {
+            **dict.fromkeys(counts, ((), "iu")),
+            "learning_rate": ((), "iuf"),
+        }
+        for part in self._parts:
+            for name in part.names:
+                for slot, (shape, _) in part.rule.slots(self.parameters[name].shape).items():
+                    wanted[f"{name}/{slot}"] = (self._standard(name, np.empty(shape, bool)).shape, "iuf")
+        problems = [f"missing {key}" for key in wanted if key not in values]
+        problems += [f"unexpected {key}" for key in values if key not in wanted]
+        for key, (shape, kinds) in wanted.items():
+            array = np.asarray(values.get(key, np.zeros(shape, int)))
+            if array.shape != shape:
+                problems.append(f"{key} has shape {array.shape}, wanted is {shape}")
+            elif array.dtype.kind not in kinds:
+                problems.append(
+                    f"{key} holds {array.dtype}, wanted are {'numbers' if 'f' in kinds else 'whole numbers'}"
+                )
+            elif (key in counts or key == "learning_rate") and not 0 <= array < np.inf:
+                problems.append(f"{key} is {array}, wanted is a number at least 0")
+        if problems:
+            raise StateDictError(f"the state does not match {type(self.rule).__name__}: {'; '.join(problems)}")
 
     def _standard(self, name: str, array: np.ndarray) -> np.ndarray:
         parameter = self.parameters[name]

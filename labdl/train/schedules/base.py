@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, StateDictError
 from labdl.train.settings import changeable, check, make, settings_schema
 
 
@@ -63,6 +63,21 @@ class Schedule:
     def observe(self, value: float) -> None:
         """Hear a figure of the epoch that ended; only schedules that wait for one remember it."""
 
+    def state_dict(self) -> dict[str, float]:
+        """What has been observed so far, as plain numbers; nothing for those that follow from the step alone."""
+        return {}
+
+    def load_state_dict(self, values: Mapping[str, float]) -> None:
+        """Go on from what has been observed. Raises StateDictError for the memory of another kind of schedule."""
+        own = self.state_dict()
+        if values.keys() != own.keys():
+            raise StateDictError(f"{type(self).__name__} remembers {', '.join(own) or 'nothing'}, received "
+                                 f"{', '.join(values) or 'nothing'}")  # fmt: skip
+        self.remember(values)
+
+    def remember(self, values: Mapping[str, float]) -> None:
+        """Take over what `state_dict` gave; only schedules that remember something have to."""
+
     def known(self, length: int | None) -> int:
         """A length that has been given or filled in."""
         if length is None:
@@ -88,12 +103,16 @@ class Plan:
     def observe(self, values: Mapping[str, float]) -> None:
         """Pass on the figure that the schedule watches; without validation the one of the training data."""
         name = getattr(self.schedule, "metric", None)
-        if name is None:
-            return
-        for found in (name, name.removeprefix("val_")):
-            if found in values:
-                return self.schedule.observe(values[found])
-        raise ConfigError(f"{type(self.schedule).__name__} watches {name!r}, the epoch has {', '.join(values)}")
+        if name is not None:
+            self.schedule.observe(watched(self.schedule, name, values))
+
+
+def watched(owner: object, name: str, values: Mapping[str, float]) -> float:
+    """The figure of an epoch that somebody watches; without validation the one of the training data."""
+    for found in (name, name.removeprefix("val_")):
+        if found in values:
+            return values[found]
+    raise ConfigError(f"{type(owner).__name__} watches {name!r}, the epoch has {', '.join(values)}")
 
 
 SCHEDULES: dict[str, type[Schedule]] = {}

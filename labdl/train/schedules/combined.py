@@ -7,7 +7,7 @@ import copy
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Gt, Lt
 
@@ -151,13 +151,12 @@ class ReduceOnPlateau(Schedule):
             return sign * value < sign * self._best - self.threshold
         return sign * value < sign * self._best * (1 - sign * self.threshold)
 
-    def state_dict(self) -> dict[str, Any]:
-        """What has been observed so far, as plain numbers."""
-        return {"best": self._best, "bad": self._bad, "resting": self._resting, "reductions": self._reductions}
+    def state_dict(self):
+        return {"best": float(self._best), "bad": self._bad, "resting": self._resting, "reductions": self._reductions}
 
-    def load_state_dict(self, values: dict[str, Any]) -> None:
-        for name in ("best", "bad", "resting", "reductions"):
-            setattr(self, f"_{name}", values[name])
+    def remember(self, values):
+        self._best = float(values["best"])
+        self._bad, self._resting, self._reductions = (int(values[n]) for n in ("bad", "resting", "reductions"))
 
 
 def _all_schedules(owner: Schedule, name: str, values) -> None:

@@ -1,0 +1,164 @@
+"""The command line: what is in a file, and turning it into others."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from labdl.errors import ConfigError, LabDLError
+from labdl.graph import Graph
+from labdl.nn import building
+from labdl.saving import load, open_structure, paths
+from labdl.saving.export import export
+from labdl.saving.parameters import ParameterFile
+
+_CHECKPOINTS = {"torch": ".pt", "tensorflow": ".weights.h5", "paddle": ".pdparams", "mindspore": ".ckpt"}
+_FRAMEWORKS = tuple(_CHECKPOINTS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 when all is well, 1 when something is wrong, which is said in a sentence, 2 for wrong use."""
+    options = _parser().parse_args(arguments)
+    try:
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", UserWarning)
+            status = options.run(options)
+        for note in noted:
+            if note.category is UserWarning:
+                print(f"labdl: {note.message}", file=sys.stderr)
+        return status
+    except Exception as error:  # shown to a person, whatever it is
+        kind = "" if isinstance(error, LabDLError | OSError) else f"{type(error).__name__}: "
+        print(f"labdl: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="labdl", description="Look into model files, and turn them into others.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    check = commands.add_parser("check", help="say what is in a file and whether it is whole")
+    check.add_argument("file", type=Path, help="a structure (.labdl) or parameters (.npz)")
+    check.set_defaults(run=_check)
+
+    exports = commands.add_parser("export", help="write a saved model for other programs")
+    exports.add_argument("file", type=Path, help="a saved model (.labdl with its .npz) or an ONNX file")
+    exports.add_argument("--to", required=True, choices=["onnx", *_FRAMEWORKS, "json"],
+                        help="onnx, the graph as json, or source that needs only this framework")  # fmt: skip
+    exports.add_argument("-o", "--output", type=Path, metavar="OUT",
+                        help="the file to write; with the suffix of a checkpoint the weights alone")  # fmt: skip
+    exports.set_defaults(run=_export)
+
+    convert = commands.add_parser("convert", help="turn a checkpoint of one framework into one of another")
+    convert.add_argument("checkpoint", type=Path)
+    convert.add_argument(
+        "--from", dest="source", choices=_FRAMEWORKS, help="whose it is, where the file does not say it"
+    )
+    convert.add_argument("--to", required=True, choices=_FRAMEWORKS)
+    convert.add_argument(
+        "--model", required=True, type=Path, metavar="FILE.labdl", help="the structure that it belongs to"
+    )
+    convert.add_argument("-o", "--output", type=Path, metavar="OUT", help="the file to write")
+    convert.set_defaults(run=_convert)
+    return parser
+
+
+# -- check
+
+
+def _check(options) -> int:
+    with options.file.open("rb") as file:
+        head = file.read(4)
+    if head == b"PK\3\4" or options.file.suffix == ".npz":
+        return _check_parameters(options.file)
+    return _check_structure(options.file)
+
+
+def _check_parameters(path: Path) -> int:
+    with ParameterFile(path) as file:
+        wide = max(map(len, file), default=0)
+        for name, entry in file.entries.items():
+            print(f"  {name:{wide}}  {entry.dtype!s:8} {_shape(entry.shape)}")
+        file.verify()
+        values = sum(e.nbytes // e.dtype.itemsize for e in file.entries.values())
+        print(f"{path.name}: {len(file):,} arrays, {values:,} values, {path.stat().st_size:,} bytes, whole")
+    structure = paths(path)[0]
+    return _check_together(structure, path) if structure.exists() else 0
+
+
+def _check_structure(path: Path) -> int:
+    opened = open_structure(path)
+    graph = opened.graph
+    found, problems = graph.check()
+    kinds = sorted(
+        {n.type if n.type.isprintable() else repr(n.type) for n in graph.nodes.values() if n.type != "Input"}
+    )
+    print(f"{path.name}: a structure of format {opened.version}, whole")
+    print(f"  model {graph.name!r}: {len(graph.nodes):,} nodes, {len(graph.edges):,} connections")
+    if kinds:
+        print(f"  of {', '.join(kinds)}")
+    for word, ids in (("input ", graph.inputs()), ("output", graph.outputs())):
+        for node_id in ids:
+            for spec in list(found.get(node_id, {}).values())[:1]:
+                print(f"  {word} {graph.nodes[node_id].name}: {_shape(spec.shape)} {spec.dtype}")
+    for problem in problems:
+        where = f"{graph.nodes[problem.node].name}: " if problem.node else ""
+        print(f"labdl: {path.name}: {where}{problem.message}", file=sys.stderr)
+    if problems:
+        return 1
+    print(f"  {_count(graph):,} parameters")
+    weights = paths(path)[1]
+    if not weights.exists():
+        print(f"  no parameters beside it ({weights.name})")
+        return 0
+    return _check_together(path, weights)
+
+
+def _count(graph: Graph) -> int:
+    model = graph.to_module()
+    building.apply_ties(model)
+    return model.count_parameters()
+
+
+def _check_together(structure: Path, weights: Path) -> int:
+    """Whether structure and parameters fit: loading them is the proof."""
+    load(structure, backend="numpy")
+    print(f"{structure.name} and {weights.name} fit together")
+    return 0
+
+
+def _shape(shape: tuple[int | None, ...]) -> str:
+    return "one number" if shape == () else " × ".join("any" if n is None else str(n) for n in shape)
+
+
+# -- export and convert
+
+
+def _export(options) -> int:
+    stem = options.file.with_suffix("")
+    beside = {"onnx": f"{stem.name}.onnx", "json": f"{stem.name}.json"}.get(options.to, f"{stem.name}_{options.to}.py")
+    target = options.to if options.to in _FRAMEWORKS else None
+    out = options.output or stem.with_name(beside)
+    wanted = {"onnx": ".onnx", "json": ".json"}.get(options.to)
+    if wanted and out.suffix != wanted:
+        raise ConfigError(f"{out.name} would not be found as {options.to}: give it the suffix {wanted}")
+    print(f"wrote {export(options.file, out, target=target)}")
+    return 0
+
+
+def _convert(options) -> int:
+    from labdl.saving.native import convert_checkpoint
+
+    out = options.output or options.checkpoint.with_name(
+        options.checkpoint.name.split(".")[0] + _CHECKPOINTS[options.to]
+    )
+    model = load(options.model, backend="numpy", parameters=False)
+    print(f"wrote {convert_checkpoint(model, options.checkpoint, out, framework=options.source, to=options.to)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Exporting a model to files that others open: ONNX, source for one framework, native checkpoints, JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from labdl.errors import ConfigError
+from labdl.frameworks import NAMES
+from labdl.graph import Graph, as_graph
+from labdl.nn.module import Module
+from labdl.saving import load, load_structure, paths
+from labdl.saving.atomic import replacing
+
+
+def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:
+    """Write a model as a file for others and return its path; the suffix says what it becomes.
+
+    ``.onnx``; ``.json``, the graph as data; ``.py``, source that needs only the framework ``target``, with its weights
+    beside it; anything else is a native checkpoint (see `labdl.save_checkpoint`, which knows the suffixes). The model may be
+    the path of a saved one, or of an ONNX file. Raises ConfigError for a suffix or a target that there is not, ModelError
+    for what a format cannot hold.
+    """
+    path = Path(path)
+    if target is not None and (target not in NAMES or target == "numpy"):
+        raise ConfigError(f"target wants one of {', '.join(n for n in NAMES if n != 'numpy')}, received {target!r}")
+    if path.suffix == ".json":
+        data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        with replacing(path) as (file,):
+            file.write(data.encode())
+    elif path.suffix == ".onnx":
+        from labdl.saving.onnx import export_onnx
+
+        export_onnx(_model(model), path)
+    elif path.suffix == ".py":
+        from labdl.saving.source import export_source
+
+        ready = _model(model)
+        chosen = target or ready.backend
+        if chosen in (None, "numpy"):
+            raise ConfigError(f'{path.name} wants a framework to be written for: export(..., target="torch")')
+        export_source(ready, path, chosen)
+    else:
+        from labdl.saving.native import save_checkpoint
+
+        save_checkpoint(_model(model), path, framework=target)
+    return path
+
+
+def _graph(model: Module | Graph | str | Path) -> Graph:
+    if isinstance(model, str | Path):
+        return _imported(model).graph if Path(model).suffix == ".onnx" else load_structure(paths(model)[0])
+    return as_graph(model)
+
+
+def _model(model: Module | Graph | str | Path) -> Module:
+    if isinstance(model, Graph):
+        return model.to_module().build(backend="numpy")
+    if isinstance(model, Module):
+        return model
+    return _imported(model) if Path(model).suffix == ".onnx" else load(model, backend="numpy")
+
+
+def _imported(path: str | Path):
+    from labdl.saving.onnx import import_onnx
+
+    return import_onnx(path)

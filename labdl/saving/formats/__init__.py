@@ -1,0 +1,1 @@
+"""The frameworks' checkpoint files, read and written as data: no framework is needed, and nothing in a file is executed."""

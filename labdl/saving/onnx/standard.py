@@ -1,0 +1,30 @@
+"""What both ways share: the package, the version of the operator set, and the names of dtypes."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from labdl.errors import BackendError
+
+OPSET = 20  # has GELU, volumes in GridSample, and circular padding; every ONNX Runtime since 1.17 runs it
+OLDEST = 13  # reading: before it, sizes and axes of many operators stood elsewhere, and softmax meant something else
+NEWEST = 24
+LARGEST = 2**31 - 1  # bytes of a protobuf message, and so of an ONNX file that holds its weights
+
+# LabDL's name of a dtype: the number that ONNX gives it (onnx.TensorProto.DataType)
+DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9, "float16": 10,
+          "float64": 11, "complex64": 14, "complex128": 15, "bfloat16": 16}  # fmt: skip
+NAMES = {number: name for name, number in DTYPES.items()}
+
+
+def package() -> ModuleType:
+    """The onnx package, imported when it is first needed. Raises BackendError that says how to install it."""
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+        import onnx.shape_inference
+    except ImportError as error:
+        raise BackendError(f"ONNX files need the package onnx: pip install 'labdl[onnx]' ({error})") from error
+    return onnx

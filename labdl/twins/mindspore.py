@@ -1,0 +1,66 @@
+"""MindSpore's names and layouts (mindspore.nn). Norms have LabDL's own names: gamma, beta, moving_mean, moving_variance."""
+
+import numpy as np
+
+from labdl.twins.layout import (
+    SEPARABLE,
+    WEIGHT,
+    Link,
+    blocks,
+    by_rank,
+    cell,
+    filled,
+    formed,
+    packed_attention,
+    recurrent,
+    same,
+    turned,
+)
+
+_TABLE = (same("embeddings", "embedding_table"),)
+
+
+def _with_height(own: str, native: str) -> Link:
+    """Its convolutions over one axis are some over two, the first of them of length 1."""
+    return formed(own, native, lambda a: np.expand_dims(a, 2), lambda a: np.squeeze(a, 2))
+
+
+def _window(rank: int) -> tuple[Link, ...]:
+    return (_with_height("kernel", "weight"), same("bias")) if rank == 1 else WEIGHT
+
+
+def _separable(rank: int) -> tuple[Link, ...]:
+    if rank > 1:
+        return SEPARABLE
+    return (_with_height("depthwise_kernel", "depthwise/weight"), _with_height("pointwise_kernel", "pointwise/weight"),
+            same("bias", "pointwise/bias"))  # fmt: skip
+
+
+def _instance_norm(branch) -> list[Link]:
+    """It keeps statistics that it does not use."""
+    gamma = branch.parameters.get("gamma")
+    if gamma is None:
+        return []
+    return [
+        same("gamma"),
+        same("beta"),
+        filled("moving_mean", 0, gamma.shape),
+        filled("moving_variance", 1, gamma.shape),
+    ]
+
+
+LAYERS = {
+    "Linear": (turned("kernel", "weight", (1, 0)), same("bias")),
+    "Bilinear": WEIGHT,
+    **by_rank("Conv", _window),
+    **by_rank("ConvTranspose", _window),
+    **by_rank("DepthwiseConv", _window),
+    **by_rank("SeparableConv", _separable),
+    "InstanceNorm": _instance_norm,
+    "PReLU": (same("slope", "w"),),
+    **dict.fromkeys(("Embedding", "EmbeddingBag", "PositionEmbedding"), _TABLE),
+    **dict.fromkeys(("RNN", "GRU", "LSTM"), recurrent),
+    **dict.fromkeys(("RNNCell", "GRUCell", "LSTMCell"), cell),
+    "MultiHeadAttention": packed_attention,
+    **blocks("multihead_attn", "dense1", "dense2"),
+}

@@ -1,0 +1,197 @@
+"""The command line: what it says of files, what it writes, and errors as one sentence."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import labdl
+from labdl import cli
+from labdl.graph import Edge, Graph, Node
+from labdl.saving import save_parameters, save_structure
+
+
+def run(capsys, *arguments):
+    """Exit status, what was printed, and what was said of problems."""
+    status = cli.main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def sentence(err):
+    assert "Traceback" not in err
+    (line,) = err.splitlines()
+    assert line.startswith("labdl: ")
+    return line
+
+
+# -- check
+
+
+def test_a_whole_model(saved, capsys):
+    _, structure, weights = saved
+    status, out, err = run(capsys, "check", structure)
+    assert (status, err) == (0, "")
+    for part in ("net.labdl: a structure of format 3, whole", "model 'residual': 8 nodes, 8 connections", "ops.relu",
+                 "input  input: any × 3 × 8 × 8 float32", "output head: any × 10 float32", "2,838 parameters",
+                 "net.labdl and net.npz fit together"):  # fmt: skip
+        assert part in out
+    status, out, err = run(capsys, "check", weights)
+    assert (status, err) == (0, "")
+    for part in ("stem/kernel:0", "3 × 3 × 3 × 4", "net.npz: 10 arrays, 2,846 values", "whole", "fit together"):
+        assert part in out
+
+
+def test_a_structure_without_parameters(residual, tmp_path, capsys):
+    save_structure(residual, tmp_path / "net.labdl")
+    status, out, err = run(capsys, "check", tmp_path / "net.labdl")
+    assert (status, err) == (0, "")
+    assert "no parameters beside it (net.npz)" in out
+
+
+def test_parameters_without_a_structure(tmp_path, capsys):
+    save_parameters({"a": np.ones(3), "b": np.float32(1)}, tmp_path / "net.npz")
+    status, out, _ = run(capsys, "check", tmp_path / "net.npz")
+    assert status == 0
+    assert "one number" in out
+    assert "net.npz: 2 arrays, 4 values" in out
+
+
+@pytest.mark.parametrize("suffix", [".labdl", ".npz"])
+def test_a_damaged_file(saved, suffix, capsys):
+    path = saved[1].with_suffix(suffix)
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"relu") if suffix == ".labdl" else len(data) // 2] ^= 1
+    path.write_bytes(data)
+    status, out, err = run(capsys, "check", path)
+    assert status == 1
+    assert f"net{suffix} is " in sentence(err)
+    assert "whole" not in out
+
+
+def test_files_that_do_not_fit_together(saved, capsys):
+    _, structure, weights = saved
+    save_parameters({"other:0": np.ones(2)}, weights)
+    status, out, err = run(capsys, "check", structure)
+    assert status == 1
+    assert "whole" in out
+    assert "missing stem/kernel:0" in sentence(err)
+
+
+def test_a_graph_with_problems(tmp_path, capsys):
+    nodes = {
+        "i": Node("Input", "input", {"shape": (None, 3)}),
+        "a": Node("acme.Scale", "scale"),
+        "b": Node("Add", "sum"),
+    }
+    graph = Graph(nodes, {"e": Edge("i", "a")})
+    save_structure(graph, tmp_path / "net.labdl")
+    status, out, err = run(capsys, "check", tmp_path / "net.labdl")
+    assert status == 1
+    assert "whole" in out
+    assert err.splitlines() == [
+        "labdl: net.labdl: sum: not connected: draw a line to its input xs",
+        "labdl: net.labdl: scale: layer type 'acme.Scale' is unknown: import the module of acme that defines the class "
+        "Scale first",
+    ]  # fmt: skip
+
+
+def test_what_a_terminal_would_obey_is_not_printed(tmp_path, capsys):
+    graph = Graph({"n": Node("\x1b[2J", "n")}, name="\x1b]0;title\x07")
+    save_structure(graph, tmp_path / "net.labdl")
+    _, out, err = run(capsys, "check", tmp_path / "net.labdl")
+    assert "\x1b" not in out + err
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    (b"", "is not a LabDL structure file: it is empty"), (b"hello", "it is not HDF5"),
+    (b"PK\3\4", "is not a readable parameter file"),
+])  # fmt: skip
+def test_what_is_neither(content, said, tmp_path, capsys):
+    (tmp_path / "file").write_bytes(content)
+    status, _, err = run(capsys, "check", tmp_path / "file")
+    assert status == 1
+    assert said in sentence(err)
+
+
+def test_a_file_that_is_not_there(tmp_path, capsys):
+    for command in (["check", tmp_path / "none.labdl"], ["export", tmp_path / "none.labdl", "--to", "json"]):
+        status, _, err = run(capsys, *command)
+        assert status == 1
+        assert "none.labdl" in sentence(err)
+
+
+# -- export and convert
+
+
+def test_export_as_json(saved, capsys):
+    model, structure, _ = saved
+    status, out, _ = run(capsys, "export", structure, "--to", "json")
+    assert status == 0
+    assert f"wrote {structure.with_suffix('.json')}" in out
+    assert Graph.from_dict(json.loads(structure.with_suffix(".json").read_text())) == model.graph
+
+
+def test_export_as_onnx(saved, tmp_path, capsys):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, structure, _ = saved
+    assert run(capsys, "export", structure, "--to", "onnx", "-o", tmp_path / "out.onnx")[0] == 0
+    x = np.random.default_rng(0).normal(size=(3, 3, 8, 8)).astype("float32")
+    session = onnxruntime.InferenceSession(tmp_path / "out.onnx", providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(found, model.eval()(x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
+    """There and back through another framework's names, without either framework."""
+    model, structure, _ = saved
+    assert run(capsys, "export", structure, "--to", "torch", "-o", tmp_path / "net.pt")[0] == 0
+    status, out, _ = run(
+        capsys, "convert", tmp_path / "net.pt", "--from", "torch", "--to", "paddle", "--model", structure
+    )
+    assert status == 0
+    assert f"wrote {tmp_path / 'net.pdparams'}" in out
+    again = labdl.load(structure, backend="numpy", parameters=False, seed=5)
+    labdl.load_checkpoint(again, tmp_path / "net.pdparams")
+    for key, value in model.state_dict().items():
+        np.testing.assert_array_equal(again.state_dict()[key], value)
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--to", "onnx", "-o", "net.txt"], "net.txt would not be found as onnx: give it the suffix .onnx"),
+    (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch's, not of paddle's"),
+    (["--to", "torch", "-o", "net.txt"], "net.txt has no suffix of a checkpoint"),
+])  # fmt: skip
+def test_what_cannot_be_exported(saved, arguments, said, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, "export", saved[1], *arguments)
+    assert status == 1
+    assert said in sentence(err)
+
+
+def test_a_checkpoint_of_another_model(saved, tmp_path, capsys):
+    small = labdl.nn.Sequential(labdl.nn.Linear(2)).build((None, 3), backend="numpy")
+    labdl.save_checkpoint(small, tmp_path / "small.pt")
+    status, _, err = run(capsys, "convert", tmp_path / "small.pt", "--to", "mindspore", "--model", saved[1])
+    assert status == 1
+    assert "small.pt does not fit the model" in sentence(err)
+    assert not (tmp_path / "small.ckpt").exists()
+
+
+def test_wrong_use_is_explained(capsys):
+    for arguments in ([], ["nonsense"], ["export", "net.labdl"], ["export", "net.labdl", "--to", "caffe"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(arguments)
+        assert caught.value.code == 2
+        assert "usage: labdl" in capsys.readouterr().err
+
+
+def test_the_program_runs(saved):
+    """As installed, in a process of its own, without loading a framework."""
+    code = ("import sys; from labdl.cli import main; status = main(); "
+            "assert not {'torch', 'tensorflow', 'paddle', 'mindspore'} & sys.modules.keys(); sys.exit(status)")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code, "check", saved[1]], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "fit together" in done.stdout
