@@ -1,0 +1,291 @@
+"""A model as flat calls of its framework: what its forward does there, written down once for every batch size (D15).
+
+The forward runs on real tensors while the backend's recorder notes each call of the framework. Runs with other sizes show
+which numbers among the arguments are sizes; whatever else differs between runs depends on data, and is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import ModelError
+from labdl.nn.module import Module
+from labdl.ops.operator import operators_instead
+from labdl.spec import Spec
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A tensor in a program, by its number: inputs and parameters first, then constants and results as they come."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """A number that follows from unknown sizes: ``constant + sum(factor * product of sizes)``, divided by ``over``."""
+
+    terms: tuple[tuple[int, tuple[int, ...]], ...]  # factor, and which sizes
+    constant: int = 0
+    over: Size | None = None
+
+
+@dataclass
+class Call:
+    """One call of the framework. ``target`` is a dotted name, ".name" for a method, or an operator's sign."""
+
+    target: str
+    args: tuple
+    kwargs: dict[str, Any]
+    results: Any  # a Ref, or a tuple of Refs and None
+    place: str = ""  # path of the module that makes the call
+    writes: bool = False  # it changes one of its arguments
+
+
+@dataclass
+class Program:
+    """What a model does on one framework, in one mode."""
+
+    inputs: list[Spec]
+    sizes: list[tuple[int, int]]  # the unknown ones: input and axis
+    parameters: dict[str, Ref]
+    constants: dict[int, np.ndarray]
+    calls: list[Call]
+    outputs: Any
+
+
+class Tape:
+    """What a backend's recorder writes to. It keeps every tensor alive, because they are known by their identity."""
+
+    def __init__(self, backend, tensors: Sequence):
+        self.backend, self.held = backend, list(tensors)
+        self.calls: list[Call] = []
+        self.place = ""
+        self.secrets: list[str] = []  # where values were read
+        self.data = set(range(len(tensors)))  # the numbers of what follows from inputs and parameters
+        self.numbers = {id(t): n for n, t in enumerate(tensors)}
+        self.constants: dict[int, np.ndarray] = {}
+
+    def call(self, target: str, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
+        """Note a call that has been made, unless nothing but plain Python values came of it."""
+        given = self._refer(args), self._refer(kwargs)
+        made = self._name(results)
+        if self.data & {*refs(given)}:
+            self.data |= {*refs(made)}
+        if writes or any(isinstance(v, Ref) for v in (made if isinstance(made, tuple) else (made,))):
+            self.calls.append(Call(target, *given, made, self.place, writes))
+
+    def instead(self, copy):
+        """While it lasts, another module of operators computes with the backend's tensors."""
+        return operators_instead(self.backend, copy)
+
+    def read(self, value) -> None:
+        """Note that Python has looked at a tensor's values: what it does next may depend on them."""
+        if self.numbers.get(id(value)) in self.data:
+            self.secrets.append(self.place)
+
+    def result(self, value):
+        """The numbers of what the forward gave."""
+        return self._refer(value)
+
+    def _name(self, value):
+        if isinstance(value, list | tuple):
+            return tuple(map(self._name, value))
+        if not isinstance(value, self.backend.tensor_types()):
+            return None
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.held)
+            self.held.append(value)
+        return Ref(self.numbers[id(value)])
+
+    def _refer(self, value):
+        if isinstance(value, Mapping):
+            return {k: self._refer(v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return tuple(map(self._refer, value)) if isinstance(value, tuple) else list(map(self._refer, value))
+        if isinstance(value, slice):
+            return slice(*map(self._refer, (value.start, value.stop, value.step)))
+        if isinstance(value, self.backend.tensor_types()) and id(value) not in self.numbers:
+            found = self._name(value)
+            self.constants[found.number] = self.backend.to_numpy(value)
+            return found
+        return self._name(value) or value
+
+
+def program_of(model: Module, training: bool) -> Program:
+    """The program of a built model on its backend. Raises ModelError where what it does depends on data."""
+    backend, specs = dispatch.get(model.backend), [s for s in model.input_specs if s is not None]
+    sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
+    groups: dict[Any, list[int]] = {}  # all batches are of one size
+    for at, (_, axis) in enumerate(sizes):
+        groups.setdefault("batch" if axis == 0 else at, []).append(at)
+    base = [_FIRST[at % len(_FIRST)] for at in range(len(sizes))]
+    base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
+    trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
+    trials.append([n + 3 for n in base])
+    runs = [_run(model, backend, specs, sizes, trial, training) for trial in trials]
+    for tape, _ in runs:
+        if tape.secrets:
+            raise ModelError(f"{tape.secrets[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
+                             "may depend on data, and calls written down once would not follow")  # fmt: skip
+    counts = {len(tape.calls) for tape, _ in runs}
+    if len(counts) > 1:
+        raise ModelError("what the model does depends on the sizes of its inputs or on data, so it has no flat form: "
+                         "give it fixed sizes at build")  # fmt: skip
+    heads = [group[0] for group in groups.values()]
+    merge = _Merge([[trial[at] for at in heads] for trial in trials])
+    first, outputs = runs[0]
+    calls = [merge.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
+    for number, array in first.constants.items():
+        if any(not _equal(array, tape.constants.get(number)) for tape, _ in runs):
+            raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
+    values = [model.get_parameter(key) for key in model.state_dict()]
+    parameters = {key: Ref(first.numbers[id(p.value)]) for key, p in zip(model.state_dict(), values, strict=True)}
+    return Program(specs, [sizes[at] for at in heads], parameters, first.constants, _needed(calls, outputs), outputs)
+
+
+_FIRST = (5, 7, 11, 13, 17)  # sizes to try, which are rarely sizes of layers too
+
+
+def _run(model: Module, backend, specs, sizes, trial, training: bool):
+    """One recording: the tape, and the numbers of the outputs."""
+    shapes = [list(s.shape) for s in specs]
+    for (n, axis), size in zip(sizes, trial, strict=True):
+        shapes[n][axis] = size
+    draw = np.random.default_rng(sum(trial))
+    inputs = [_sample(draw, shape, spec.dtype, backend) for shape, spec in zip(shapes, specs, strict=True)]
+    parameters = list(model.parameters())
+    tape = Tape(backend, [*inputs, *(p.value for p in parameters)])
+    buffers = [(p, backend.to_numpy(p.value).copy()) for p in parameters if not p.learnable]
+    mode = model.training
+    with _placed(model, tape):
+        try:
+            model.train(training)
+            outputs = backend.record(lambda: model(*inputs), tape)
+        finally:
+            model.train(mode)
+            for parameter, value in buffers:
+                backend.assign(parameter.value, value)
+    return tape, tape.result(outputs)
+
+
+def _sample(draw, shape, dtype: str, backend):
+    if dtype == "bool":
+        return backend.tensor(draw.integers(0, 2, shape).astype(bool))
+    if "float" in dtype or "complex" in dtype:
+        return backend.tensor(draw.normal(size=shape).astype(dtype if dtype != "bfloat16" else "float32"))
+    return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # numbers of a class or a word: 1 is always one
+
+
+@contextmanager
+def _placed(model: Module, tape: Tape):
+    """Tell the tape which module is at work."""
+
+    def noted(path: str, forward):
+        def run(*args, **kwargs):
+            before, tape.place = tape.place, path
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                tape.place = before
+
+        return run
+
+    former = [(m, m.__dict__.get("forward")) for m in model.modules()]
+    try:
+        for path, module in model.named_modules():
+            module.__dict__["forward"] = noted(path, module.forward)
+        yield
+    finally:
+        for module, forward in former:
+            module.__dict__.pop("forward") if forward is None else module.__dict__.update(forward=forward)
+
+
+class _Merge:
+    """Recordings with other sizes as one: numbers that follow the sizes become `Size`."""
+
+    def __init__(self, trials: list[list[int]]):
+        self.trials = np.array(trials, float)
+        count = self.trials.shape[1]
+        self.products = [c for n in range(1, count + 1) for c in itertools.combinations(range(count), n)]
+
+    def call(self, found: list[Call]) -> Call:
+        first = found[0]
+        if len({c.target for c in found}) > 1:
+            raise ModelError(f"what the model does depends on data: {' or '.join(sorted({c.target for c in found}))}")
+        args = self.value([c.args for c in found], first.target)
+        kwargs = self.value([c.kwargs for c in found], first.target)
+        return dataclasses.replace(first, args=args, kwargs=kwargs)
+
+    def value(self, found: list, target: str):
+        first = found[0]
+        if all(type(v) is type(first) for v in found):
+            if isinstance(first, dict) and all(v.keys() == first.keys() for v in found):
+                return {k: self.value([v[k] for v in found], target) for k in first}
+            if isinstance(first, list | tuple) and len({len(v) for v in found}) == 1:
+                return type(first)(self.value(list(each), target) for each in zip(*found, strict=True))
+            if isinstance(first, slice):
+                ends = [self.value([getattr(v, end) for v in found], target) for end in ("start", "stop", "step")]
+                return slice(*ends)
+            if isinstance(first, int) and not isinstance(first, bool) and len(set(found)) > 1:
+                return self.size(found, target)
+            if isinstance(first, float) and len(set(found)) > 1 and all(map(math.isfinite, found)):
+                parts = [Fraction(v).limit_denominator(10**7) for v in found]
+                if all(float(part) == v for part, v in zip(parts, found, strict=True)):
+                    above, below = ([getattr(p, end) for p in parts] for end in ("numerator", "denominator"))
+                    return dataclasses.replace(self.size(above, target), over=self.size(below, target))
+            if all(v is first or _equal(v, first) for v in found):
+                return first
+        raise ModelError(f"{target} in the model takes what depends on data, {found[0]!r} or {found[-1]!r}: it has no flat "
+                         "form")  # fmt: skip
+
+    def size(self, found: list[int], target: str) -> Size:
+        """The simplest formula that gives all of the numbers: of one product of sizes, else of all sizes, linear."""
+        singles = [c for c in self.products if len(c) == 1]
+        for chosen in (*([c] for c in self.products), singles):
+            columns = [*(self.trials[:, list(c)].prod(1) for c in chosen), np.ones(len(found))]
+            table = np.stack(columns, 1)
+            answer = np.rint(np.linalg.lstsq(table, np.array(found, float), rcond=None)[0])
+            if np.array_equal(table @ answer, found):
+                terms = tuple((int(f), c) for f, c in zip(answer, chosen, strict=False) if f)
+                return Size(terms, int(answer[-1]))
+        raise ModelError(f"{target} in the model takes the number {found[0]} or {found[-1]}, which does not follow simply from "
+                         "the sizes of the inputs: give the model fixed sizes at build")  # fmt: skip
+
+
+def _equal(a, b) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.shape(a) == np.shape(b) and bool(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f"))
+    return bool(a == b) or (isinstance(a, float) and math.isnan(a) and math.isnan(b))
+
+
+def refs(value) -> Iterator[int]:
+    """The numbers of all tensors in an argument or a result."""
+    if isinstance(value, Ref):
+        yield value.number
+    elif isinstance(value, slice):
+        yield from refs((value.start, value.stop, value.step))
+    elif isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from refs(each)
+
+
+def _needed(calls: list[Call], outputs) -> list[Call]:
+    """Without the calls that nothing comes of, or that gave an argument back as it was."""
+    wanted, kept = set(refs(outputs)), []
+    for call in reversed(calls):
+        given = set(refs((call.args, call.kwargs)))
+        if call.writes or wanted & (set(refs(call.results)) - given):
+            wanted |= given
+            kept.append(call)
+    return kept[::-1]
