@@ -32,12 +32,38 @@ class Ref:
 
 
 @dataclass(frozen=True)
+class Text:
+    """Something that the framework has under a name."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Size:
     """A number that follows from unknown sizes: ``constant + sum(factor * product of sizes)``, divided by ``over``."""
 
     terms: tuple[tuple[int, tuple[int, ...]], ...]  # factor, and which sizes
     constant: int = 0
     over: Size | None = None
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """A known tensor whose shape follows from unknown sizes: ``start + step * position`` along an axis, or all ``start``."""
+
+    shape: tuple
+    start: Any
+    step: Any
+    axis: int
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A small known tensor in which some numbers follow from unknown sizes."""
+
+    values: Any
+    dtype: str
 
 
 @dataclass
@@ -59,7 +85,7 @@ class Program:
     inputs: list[Spec]
     sizes: list[tuple[int, int]]  # the unknown ones: input and axis
     parameters: dict[str, Ref]
-    constants: dict[int, np.ndarray]
+    constants: dict[int, np.ndarray | Ramp | Numbers]
     calls: list[Call]
     outputs: Any
 
@@ -67,8 +93,8 @@ class Program:
 class Tape:
     """What a backend's recorder writes to. It keeps every tensor alive, because they are known by their identity."""
 
-    def __init__(self, backend, tensors: Sequence):
-        self.backend, self.held = backend, list(tensors)
+    def __init__(self, backend, tensors: Sequence, known: Mapping[int, np.ndarray]):
+        self.backend, self.held, self.known = backend, list(tensors), known
         self.calls: list[Call] = []
         self.place = ""
         self.secrets: list[str] = []  # where values were read
@@ -116,14 +142,24 @@ class Tape:
         if isinstance(value, slice):
             return slice(*map(self._refer, (value.start, value.stop, value.step)))
         if isinstance(value, self.backend.tensor_types()) and id(value) not in self.numbers:
+            if (text := self.backend.literal(value)) is not None:
+                return Text(text)
+            array = np.asarray(self.backend.to_numpy(value))
+            for number, values in self.known.items():  # a framework may read a variable without telling anybody
+                if values.shape == array.shape and values.dtype == array.dtype and np.array_equal(values, array):
+                    return Ref(number)
             found = self._name(value)
-            self.constants[found.number] = self.backend.to_numpy(value)
+            self.constants[found.number] = array
             return found
         return self._name(value) or value
 
 
 def program_of(model: Module, training: bool) -> Program:
-    """The program of a built model on its backend. Raises ModelError where what it does depends on data."""
+    """The program of a built model on its backend. Raises ModelError where what it does depends on data.
+
+    The model's parameters get other values on the way, so that nothing that follows from them passes for a constant: give
+    it a model that nobody else uses.
+    """
     backend, specs = dispatch.get(model.backend), [s for s in model.input_specs if s is not None]
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
     groups: dict[Any, list[int]] = {}  # all batches are of one size
@@ -133,7 +169,9 @@ def program_of(model: Module, training: bool) -> Program:
     base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
     trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
     trials.append([n + 3 for n in base])
-    runs = [_run(model, backend, specs, sizes, trial, training) for trial in trials]
+    with backend.recorder() as record:
+        _run(model, backend, record, specs, sizes, trials[0], training)  # what is made once and kept is made now
+        runs = [_run(model, backend, record, specs, sizes, trial, training) for trial in trials]
     for tape, _ in runs:
         if tape.secrets:
             raise ModelError(f"{tape.secrets[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
@@ -146,37 +184,31 @@ def program_of(model: Module, training: bool) -> Program:
     merge = _Merge([[trial[at] for at in heads] for trial in trials])
     first, outputs = runs[0]
     calls = [merge.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
-    for number, array in first.constants.items():
-        if any(not _equal(array, tape.constants.get(number)) for tape, _ in runs):
-            raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
+    constants = {n: merge.constant([tape.constants.get(n) for tape, _ in runs]) for n in first.constants}
     values = [model.get_parameter(key) for key in model.state_dict()]
     parameters = {key: Ref(first.numbers[id(p.value)]) for key, p in zip(model.state_dict(), values, strict=True)}
-    return Program(specs, [sizes[at] for at in heads], parameters, first.constants, _needed(calls, outputs), outputs)
+    return Program(specs, [sizes[at] for at in heads], parameters, constants, _needed(calls, outputs), outputs)
 
 
+_FEW = 16  # so many numbers are looked at one by one
 _FIRST = (5, 7, 11, 13, 17)  # sizes to try, which are rarely sizes of layers too
 
 
-def _run(model: Module, backend, specs, sizes, trial, training: bool):
+def _run(model: Module, backend, record, specs, sizes, trial, training: bool):
     """One recording: the tape, and the numbers of the outputs."""
     shapes = [list(s.shape) for s in specs]
     for (n, axis), size in zip(sizes, trial, strict=True):
         shapes[n][axis] = size
     draw = np.random.default_rng(sum(trial))
     inputs = [_sample(draw, shape, spec.dtype, backend) for shape, spec in zip(shapes, specs, strict=True)]
-    parameters = list(model.parameters())
-    tape = Tape(backend, [*inputs, *(p.value for p in parameters)])
-    buffers = [(p, backend.to_numpy(p.value).copy()) for p in parameters if not p.learnable]
-    mode = model.training
-    with _placed(model, tape):
-        try:
-            model.train(training)
-            outputs = backend.record(lambda: model(*inputs), tape)
-        finally:
-            model.train(mode)
-            for parameter, value in buffers:
-                backend.assign(parameter.value, value)
-    return tape, tape.result(outputs)
+    parameters, known = list(model.parameters()), {}
+    for number, parameter in enumerate(parameters, len(inputs)):
+        if "float" in parameter.dtype:
+            backend.assign(parameter.value, draw.uniform(0.5, 1.5, parameter.shape).astype("float32"))
+            known[number] = np.array(backend.to_numpy(parameter.value))
+    tape = Tape(backend, [*inputs, *(p.value for p in parameters)], known)
+    with _placed(model.train(training), tape):
+        return tape, tape.result(record(lambda: model(*inputs), tape))
 
 
 def _sample(draw, shape, dtype: str, backend):
@@ -227,6 +259,18 @@ class _Merge:
         kwargs = self.value([c.kwargs for c in found], first.target)
         return dataclasses.replace(first, args=args, kwargs=kwargs)
 
+    def constant(self, found: list[np.ndarray | None]) -> np.ndarray | Ramp | Numbers:
+        first = found[0]
+        if all(_equal(v, first) for v in found):
+            return first
+        if all(v is not None for v in found) and len({v.shape for v in found}) == 1 and first.size <= _FEW and first.dtype.kind in "iuf":
+            return Numbers(self.value([v.tolist() for v in found], "a tensor"), first.dtype.name)
+        ramps = [None if v is None else _ramp(v) for v in found]
+        if None in ramps or len({(len(r.shape), r.axis, r.dtype) for r in ramps}) > 1:
+            raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
+        shape, start, step = (self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "step"))
+        return Ramp(shape, start, step, ramps[0].axis, ramps[0].dtype)
+
     def value(self, found: list, target: str):
         first = found[0]
         if all(type(v) is type(first) for v in found):
@@ -261,6 +305,21 @@ class _Merge:
                 return Size(terms, int(answer[-1]))
         raise ModelError(f"{target} in the model takes the number {found[0]} or {found[-1]}, which does not follow simply from "
                          "the sizes of the inputs: give the model fixed sizes at build")  # fmt: skip
+
+
+def _ramp(array: np.ndarray) -> Ramp | None:
+    """The array as a ramp along one axis, if it is one."""
+    if not array.size or array.dtype.kind not in "biuf":
+        return None
+    corner = array[(0,) * array.ndim]
+    for axis in range(array.ndim) or (0,):
+        line = array[tuple(slice(None) if a == axis else 0 for a in range(array.ndim))].reshape(-1)
+        step = (line[1] - line[0]).item() if len(line) > 1 and array.dtype.kind != "b" else 0
+        wanted = corner + step * np.arange(len(line)) if step else np.full(len(line), corner)
+        shape = [-1 if a == axis else 1 for a in range(array.ndim)]
+        if np.array_equal(np.broadcast_to(wanted.reshape(shape), array.shape), array):
+            return Ramp(array.shape, corner.item(), step, axis, array.dtype.name)
+    return None
 
 
 def _equal(a, b) -> bool:

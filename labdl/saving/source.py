@@ -13,9 +13,9 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ModelError
-from labdl.graph import GraphModule
+from labdl.graph import GraphModule, as_graph
 from labdl.graph.calls import Names, identifier
-from labdl.graph.flat import Call, Program, Ref, Size, program_of, refs
+from labdl.graph.flat import Call, Numbers, Program, Ramp, Ref, Size, Text, program_of, refs
 from labdl.graph.source import class_name
 from labdl.nn.module import Module
 from labdl.saving.atomic import write_atomically
@@ -37,31 +37,22 @@ def export_source(model: Module, path: str | Path, target: str | None = None) ->
     data or on unknown sizes in a way that calls written down once cannot follow.
     """
     path = Path(path).with_suffix(".py")
-    target = target or model.backend
-    model = model if model.backend == target else _twin(model, target)
-    text, values = to_source(model)
+    text, values = to_source(model, target)
     save_parameters(values, path.with_suffix(".npz"))
     write_atomically(path, text.encode())
     return path, path.with_suffix(".npz")
 
 
-def _twin(model: Module, target: str) -> Module:
-    """The same model on another backend; the model itself stays where it is."""
-    from labdl.graph import as_graph
-
-    twin = as_graph(model).to_module().build(*model.input_specs, backend=target)
-    twin.load_state_dict(model.state_dict())
-    return twin.train(model.training)
-
-
-def to_source(model: Module) -> tuple[str, dict[str, np.ndarray]]:
-    """The source text of a built model on its own backend, and the arrays that the text reads."""
-    backend = dispatch.get(model.backend)
+def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, np.ndarray]]:
+    """The source text of a built model, and the arrays that the text reads. The model itself is left alone."""
+    backend = dispatch.get(target or model.backend)
     if not hasattr(backend, "SOURCE"):
-        raise ModelError(f"there is no source code for {model.backend}: build the model on a framework")
-    values = dict(model.state_dict())
-    programs = [program_of(model, training) for training in (False, True)]
-    writer = _Writer(model, backend, values)
+        raise ModelError(f"there is no source code for {backend.name}: choose a framework, target=\"torch\" for instance")
+    twin = as_graph(model).to_module().build(*model.input_specs, backend=backend.name)
+    # a layer alone has a name in a graph, and its parameters then have it too
+    values = dict(zip(twin.state_dict(), model.state_dict().values(), strict=True))
+    programs = [program_of(twin, training) for training in (False, True)]
+    writer = _Writer(twin, backend, values)
     return writer.text(*programs), values
 
 
@@ -116,13 +107,14 @@ class _Writer:
         names: dict[int, str] = dict(enumerate(inputs))
         names |= {ref.number: self.parameters[key] for key, ref in program.parameters.items()}
         used = {n for call in program.calls for n in refs((call.args, call.kwargs))} | set(refs(program.outputs))
-        for number, array in program.constants.items():
-            if number in used:
-                names[number] = self._constant(array)
         sizes = {at: local.new("batch" if axis == 0 else f"size_{axis}") for at, (_, axis) in enumerate(program.sizes)}
         write = _Expressions(self.backend, names, sizes)
+        for number, value in program.constants.items():
+            if number in used:
+                names[number] = self._known(value, write)
         lines = []
         asked = _sizes([(c.args, c.kwargs) for c in program.calls])
+        asked |= _sizes([value for number, value in program.constants.items() if number in used])
         for at, (n, axis) in enumerate(program.sizes):
             if at in asked:
                 lines.append(f"{sizes[at]} = {self.words['size'].format(x=inputs[n], axis=axis)}")
@@ -149,6 +141,25 @@ class _Writer:
         return f"self.{self.kept[seen]}"
 
 
+    def _known(self, value, write: _Expressions) -> str:
+        if isinstance(value, np.ndarray):
+            return self._constant(value)
+        if isinstance(value, Ramp):
+            return self._ramp(value, write)
+        return self.words["numbers"].format(values=write(value.values), dtype=value.dtype)
+
+    def _ramp(self, ramp: Ramp, write: _Expressions) -> str:
+        if ramp.step == 0:
+            text = f"np.full({write(ramp.shape)}, {write(ramp.start)}, {ramp.dtype!r})"
+        else:
+            count = write(ramp.shape[ramp.axis])
+            text = f"({write(ramp.start)} + {write(ramp.step)} * np.arange({count})).astype({ramp.dtype!r})"
+            if len(ramp.shape) > 1:
+                places = tuple(-1 if axis == ramp.axis else 1 for axis in range(len(ramp.shape)))
+                text = f"np.broadcast_to({text}.reshape({write(places)}), {write(ramp.shape)}).copy()"
+        return self.words["constant"].format(array=text)
+
+
 _ARRAY = ("def _array(values, axes=None):",
           '    """An array in the order of axes in which it is computed with."""',
           "    return np.ascontiguousarray(values if axes is None else values.transpose(axes))")  # fmt: skip
@@ -168,6 +179,8 @@ def _sizes(value) -> set[int]:
         value = (value.start, value.stop, value.step)
     if isinstance(value, dict):
         value = tuple(value.values())
+    if isinstance(value, Ramp | Numbers):
+        value = tuple(vars(value).values())
     return set().union(*map(_sizes, value)) if isinstance(value, list | tuple) else set()
 
 
@@ -187,8 +200,8 @@ def _assigned(call: Call, names: dict[int, str], used: set[int], local: Names) -
     """The left side of a call's line; nothing where it only changes what is there already."""
     if not any(n in used and n not in names for n in refs(call.results)):
         return ""
-    word = re.sub(r"\W", "", call.target.split()[-1].split(".")[-1]).strip("_") or "value"
-    word = identifier(word.lower() if word.isupper() or word[:1].isupper() else word)
+    word = re.sub(r"\W", "", call.target.partition("(")[0].split()[-1].split(".")[-1]).strip("_") or "value"
+    word = identifier(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower())
 
     def pattern(result) -> str:
         if isinstance(result, tuple):
@@ -213,6 +226,8 @@ class _Expressions:
             return self.names[value.number]
         if isinstance(value, Size):
             return self._size(value)
+        if isinstance(value, Text):
+            return value.text
         if isinstance(value, list | tuple):
             inside = ", ".join(map(self, value))
             return f"[{inside}]" if isinstance(value, list) else f"({inside},)" if len(value) == 1 else f"({inside})"

@@ -86,18 +86,24 @@ def _copy_of_operators():
         vars(package).update(attributes)
 
 
-def record(function, tape):
-    """Run the function and note Paddle's calls on the tape (see `labdl.graph.flat.Tape`)."""
+@contextlib.contextmanager
+def recorder():
+    """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`)."""
     tensor = paddle.Tensor
     methods = {n: _noting(f".{n}", getattr(tensor, n), n in ("copy_", "__setitem__", "_setitem_dygraph")) for n in _METHODS}
     methods |= {n: _reading(getattr(tensor, n)) for n in _READS}
-    copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
-    _Tape.now = tape
-    try:
-        with tape.instead(copy), paddle.no_grad(), _replaced(_C_ops, _kernels()), _replaced(tensor, methods):
-            return function()
-    finally:
-        _Tape.now = None
+
+    def record(function, tape):
+        copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
+        _Tape.now = tape
+        try:
+            with tape.instead(copy), paddle.no_grad():
+                return function()
+        finally:
+            _Tape.now = None
+
+    with _replaced(_C_ops, _kernels()), _replaced(tensor, methods):
+        yield record
 
 
 def literal(value) -> str | None:
@@ -126,5 +132,6 @@ SOURCE = {
     "buffer": 'self.register_buffer("{name}", paddle.to_tensor({array}))',
     "kept": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
     "constant": "paddle.to_tensor({array})",
+    "numbers": 'paddle.to_tensor({values}, "{dtype}")',
     "taken": tuple(dir(paddle.nn.Layer())),
 }

@@ -1,5 +1,6 @@
 """PyTorch's own calls, noted while they are made."""
 
+import contextlib
 import inspect
 
 import torch
@@ -44,10 +45,15 @@ def _given(func, kwargs):
     return {k: v for k, v in kwargs.items() if k not in parameters or parameters[k].default is not v}
 
 
-def record(function, tape):
-    """Run the function and note PyTorch's calls on the tape (see `labdl.graph.flat.Tape`)."""
-    with torch.no_grad(), _Recorder(tape):
-        return function()
+@contextlib.contextmanager
+def recorder():
+    """Gives ``record(function, tape)``: it runs the function and notes PyTorch's calls (see `labdl.graph.flat.Tape`)."""
+
+    def record(function, tape):
+        with torch.no_grad(), _Recorder(tape):
+            return function()
+
+    yield record
 
 
 def literal(value) -> str | None:
@@ -72,5 +78,6 @@ SOURCE = {
     "buffer": 'self.register_buffer("{name}", torch.from_numpy({array}))',
     "kept": 'self.register_buffer("{name}", torch.from_numpy({array}), persistent=False)',
     "constant": "torch.from_numpy({array})",
+    "numbers": 'torch.tensor({values}, dtype=torch.{dtype})',
     "taken": tuple(dir(torch.nn.Module())),
 }
