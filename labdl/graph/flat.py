@@ -49,12 +49,11 @@ class Size:
 
 @dataclass(frozen=True)
 class Ramp:
-    """A known tensor whose shape follows from unknown sizes: ``start + step * position`` along an axis, or all ``start``."""
+    """A known tensor whose shape follows from unknown sizes: ``start``, plus for each axis a step times the position."""
 
     shape: tuple
     start: Any
-    step: Any
-    axis: int
+    steps: tuple
     dtype: str
 
 
@@ -263,13 +262,20 @@ class _Merge:
         first = found[0]
         if all(_equal(v, first) for v in found):
             return first
-        if all(v is not None for v in found) and len({v.shape for v in found}) == 1 and first.size <= _FEW and first.dtype.kind in "iuf":
+        if (
+            all(v is not None for v in found)
+            and len({v.shape for v in found}) == 1
+            and first.size <= _FEW
+            and first.dtype.kind in "iuf"
+        ):
             return Numbers(self.value([v.tolist() for v in found], "a tensor"), first.dtype.name)
         ramps = [None if v is None else _ramp(v) for v in found]
-        if None in ramps or len({(len(r.shape), r.axis, r.dtype) for r in ramps}) > 1:
+        if None in ramps or len({(len(r.shape), r.dtype) for r in ramps}) > 1:
             raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
-        shape, start, step = (self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "step"))
-        return Ramp(shape, start, step, ramps[0].axis, ramps[0].dtype)
+        shape, start, steps = (
+            self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "steps")
+        )
+        return Ramp(shape, start, steps, ramps[0].dtype)
 
     def value(self, found: list, target: str):
         first = found[0]
@@ -308,18 +314,18 @@ class _Merge:
 
 
 def _ramp(array: np.ndarray) -> Ramp | None:
-    """The array as a ramp along one axis, if it is one."""
+    """The array as a ramp, if it is one."""
     if not array.size or array.dtype.kind not in "biuf":
         return None
-    corner = array[(0,) * array.ndim]
-    for axis in range(array.ndim) or (0,):
-        line = array[tuple(slice(None) if a == axis else 0 for a in range(array.ndim))].reshape(-1)
-        step = (line[1] - line[0]).item() if len(line) > 1 and array.dtype.kind != "b" else 0
-        wanted = corner + step * np.arange(len(line)) if step else np.full(len(line), corner)
-        shape = [-1 if a == axis else 1 for a in range(array.ndim)]
-        if np.array_equal(np.broadcast_to(wanted.reshape(shape), array.shape), array):
-            return Ramp(array.shape, corner.item(), step, axis, array.dtype.name)
-    return None
+    start, steps = array[(0,) * array.ndim].item(), []
+    wanted = np.full(array.shape, start)
+    for axis, size in enumerate(array.shape):
+        second = tuple(1 if a == axis else 0 for a in range(array.ndim))
+        step = array[second].item() - start if size > 1 else 0
+        steps.append(step)
+        if step:
+            wanted = wanted + step * np.arange(size).reshape([-1 if a == axis else 1 for a in range(array.ndim)])
+    return Ramp(array.shape, start, tuple(steps), array.dtype.name) if np.array_equal(wanted, array) else None
 
 
 def _equal(a, b) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import textwrap
@@ -47,7 +46,7 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
     """The source text of a built model, and the arrays that the text reads. The model itself is left alone."""
     backend = dispatch.get(target or model.backend)
     if not hasattr(backend, "SOURCE"):
-        raise ModelError(f"there is no source code for {backend.name}: choose a framework, target=\"torch\" for instance")
+        raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
     twin = as_graph(model).to_module().build(*model.input_specs, backend=backend.name)
     # a layer alone has a name in a graph, and its parameters then have it too
     values = dict(zip(twin.state_dict(), model.state_dict().values(), strict=True))
@@ -57,13 +56,13 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
 
 
 class _Writer:
-    def __init__(self, model: Module, backend, values: dict[str, np.ndarray]):
+    def __init__(self, model: GraphModule, backend, values: dict[str, np.ndarray]):
         self.model, self.backend, self.values, self.words = model, backend, values, backend.SOURCE
         self.attributes = Names(*self.words["taken"])
         self.setup: list[str] = []
         self.parameters: dict[str, str] = {}
         self.kept: dict[bytes, str] = {}
-        self.title = class_name(model.graph.name if isinstance(model, GraphModule) else type(model).__name__)
+        self.title = class_name(model.graph.name)
         for key in values:
             name = self.attributes.new(identifier(key.removesuffix(":0").replace("/", "_")))
             parameter = model.get_parameter(key)
@@ -94,12 +93,9 @@ class _Writer:
         ])  # fmt: skip
 
     def _inputs(self, program: Program) -> list[str]:
-        if isinstance(self.model, GraphModule):
-            words = [self.model.graph.nodes[i].name for i in self.model.graph.inputs()]
-        else:
-            words = list(inspect.signature(type(self.model).forward).parameters)[1:]
+        words = [self.model.graph.nodes[i].name for i in self.model.graph.inputs()]
         taken = Names("self", "training")
-        return [taken.new(identifier(words[n]) if n < len(words) else "x") for n in range(len(program.inputs))]
+        return [taken.new(identifier(words[n])) for n in range(len(program.inputs))]
 
     def _body(self, program: Program, inputs: list[str]) -> list[str]:
         """The lines of one method."""
@@ -140,7 +136,6 @@ class _Writer:
             self.setup.append(self.words["kept"].format(name=name, array=f"_array(values[{name!r}])"))
         return f"self.{self.kept[seen]}"
 
-
     def _known(self, value, write: _Expressions) -> str:
         if isinstance(value, np.ndarray):
             return self._constant(value)
@@ -149,15 +144,18 @@ class _Writer:
         return self.words["numbers"].format(values=write(value.values), dtype=value.dtype)
 
     def _ramp(self, ramp: Ramp, write: _Expressions) -> str:
-        if ramp.step == 0:
-            text = f"np.full({write(ramp.shape)}, {write(ramp.start)}, {ramp.dtype!r})"
-        else:
-            count = write(ramp.shape[ramp.axis])
-            text = f"({write(ramp.start)} + {write(ramp.step)} * np.arange({count})).astype({ramp.dtype!r})"
-            if len(ramp.shape) > 1:
-                places = tuple(-1 if axis == ramp.axis else 1 for axis in range(len(ramp.shape)))
-                text = f"np.broadcast_to({text}.reshape({write(places)}), {write(ramp.shape)}).copy()"
+        parts = [f"np.full({write(ramp.shape)}, {write(ramp.start)})"]
+        for axis, (size, step) in enumerate(zip(ramp.shape, ramp.steps, strict=True)):
+            if step:
+                places = tuple(-1 if a == axis else 1 for a in range(len(ramp.shape)))
+                line = f"np.arange({write(size)})" + (f".reshape({write(places)})" if len(places) > 1 else "")
+                parts.append(line if step == 1 else f"{self._factor(step, write)} * {line}")
+        text = f"({' + '.join(parts)}).astype({ramp.dtype!r})"
         return self.words["constant"].format(array=text)
+
+    @staticmethod
+    def _factor(step, write: _Expressions) -> str:
+        return f"({write(step)})" if isinstance(step, Size) else write(step)
 
 
 _ARRAY = ("def _array(values, axes=None):",
@@ -245,7 +243,9 @@ class _Expressions:
             return _numbers(value)
         text = self.backend.literal(value)
         if text is None:
-            raise ModelError(f"{type(value).__name__} {value!r} cannot be written down as source of {self.backend.name}")
+            raise ModelError(
+                f"{type(value).__name__} {value!r} cannot be written down as source of {self.backend.name}"
+            )
         return text
 
     def _size(self, value: Size) -> str:
@@ -253,7 +253,9 @@ class _Expressions:
         for factor, product in value.terms:
             words = [self.sizes[at] for at in product]
             parts.append(" * ".join(words if factor == 1 else [str(factor), *words]))
-        text = " + ".join([*parts, *([str(value.constant)] if value.constant or not parts else [])]).replace("+ -", "- ")
+        text = " + ".join([*parts, *([str(value.constant)] if value.constant or not parts else [])]).replace(
+            "+ -", "- "
+        )
         return text if value.over is None else f"({text}) / ({self._size(value.over)})"
 
     def index(self, value) -> str:

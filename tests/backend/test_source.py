@@ -65,7 +65,9 @@ class Net(nn.Module):
     """Something of everything: images, statistics, chance, a sequence, attention."""
 
     def __init__(self):
-        self.stem = nn.Sequential(nn.Conv2d(4, kernel_size=3, padding="same"), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2d(2))
+        self.stem = nn.Sequential(
+            nn.Conv2d(4, kernel_size=3, padding="same"), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2d(2)
+        )
         self.sequence = nn.GRU(6, bidirectional=True)
         self.attention = nn.MultiHeadAttention(2)
         self.drop, self.head = nn.Dropout(0.5), nn.Linear(3)
@@ -113,7 +115,10 @@ def test_the_file_runs_where_labdl_cannot_be_imported(backend, tmp_path):
 
 def test_running_statistics_move_as_in_labdl(backend, tmp_path):
     model = nn.Sequential(nn.BatchNorm(momentum=0.3)).build((None, 3, 4), backend=backend.name, seed=0)
-    native, x = written(model, tmp_path), backend.tensor(np.random.default_rng(0).normal(2, 3, (5, 3, 4)).astype("float32"))
+    native, x = (
+        written(model, tmp_path),
+        backend.tensor(np.random.default_rng(0).normal(2, 3, (5, 3, 4)).astype("float32")),
+    )
     for _ in range(2):
         native(x, **switch(native, True, backend))
         model(x)

@@ -15,7 +15,16 @@ import paddle
 from paddle import _C_ops
 
 _PACKAGE = "labdl.backends.paddle"
-_METHODS = ("clone", "contiguous", "detach", "copy_", "__getitem__", "__setitem__", "_getitem_dygraph", "_setitem_dygraph")
+_METHODS = (
+    "clone",
+    "contiguous",
+    "detach",
+    "copy_",
+    "__getitem__",
+    "__setitem__",
+    "_getitem_dygraph",
+    "_setitem_dygraph",
+)
 _READS = ("numpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__")
 
 
@@ -90,7 +99,9 @@ def _copy_of_operators():
 def recorder():
     """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`)."""
     tensor = paddle.Tensor
-    methods = {n: _noting(f".{n}", getattr(tensor, n), n in ("copy_", "__setitem__", "_setitem_dygraph")) for n in _METHODS}
+    methods = {
+        n: _noting(f".{n}", getattr(tensor, n), n in ("copy_", "__setitem__", "_setitem_dygraph")) for n in _METHODS
+    }
     methods |= {n: _reading(getattr(tensor, n)) for n in _READS}
 
     def record(function, tape):

@@ -5,6 +5,7 @@ import inspect
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
+
 _READS = {".item", ".tolist", ".numpy", ".__bool__", ".__float__", ".__int__", ".__index__"}
 
 
@@ -78,6 +79,6 @@ SOURCE = {
     "buffer": 'self.register_buffer("{name}", torch.from_numpy({array}))',
     "kept": 'self.register_buffer("{name}", torch.from_numpy({array}), persistent=False)',
     "constant": "torch.from_numpy({array})",
-    "numbers": 'torch.tensor({values}, dtype=torch.{dtype})',
+    "numbers": "torch.tensor({values}, dtype=torch.{dtype})",
     "taken": tuple(dir(torch.nn.Module())),
 }
