@@ -103,12 +103,12 @@ class Tape:
 
     def call(self, target: str, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
         """Note a call that has been made, unless nothing but plain Python values came of it."""
-        given = self._refer(args), self._refer(kwargs)
-        made = self._name(results)
-        if self.data & {*refs(given)}:
+        positional, named = tuple(map(self._refer, args)), {name: self._refer(value) for name, value in kwargs.items()}
+        made = self._names(results)
+        if self.data & {*refs((positional, named))}:
             self.data |= {*refs(made)}
-        if writes or any(isinstance(v, Ref) for v in (made if isinstance(made, tuple) else (made,))):
-            self.calls.append(Call(target, *given, made, self.place, writes))
+        if writes or [*refs(made)]:
+            self.calls.append(Call(target, positional, named, made, self.place, writes))
 
     def instead(self, copy):
         """While it lasts, another module of operators computes with the backend's tensors."""
@@ -123,15 +123,16 @@ class Tape:
         """The numbers of what the forward gave."""
         return self._refer(value)
 
-    def _name(self, value):
+    def _names(self, value):
         if isinstance(value, list | tuple):
-            return tuple(map(self._name, value))
-        if not isinstance(value, self.backend.tensor_types()):
-            return None
-        if id(value) not in self.numbers:
-            self.numbers[id(value)] = len(self.held)
-            self.held.append(value)
-        return Ref(self.numbers[id(value)])
+            return tuple(map(self._names, value))
+        return self._name(value) if isinstance(value, self.backend.tensor_types()) else None
+
+    def _name(self, tensor) -> Ref:
+        if id(tensor) not in self.numbers:
+            self.numbers[id(tensor)] = len(self.held)
+            self.held.append(tensor)
+        return Ref(self.numbers[id(tensor)])
 
     def _refer(self, value):
         if isinstance(value, Mapping):
@@ -140,25 +141,33 @@ class Tape:
             return tuple(map(self._refer, value)) if isinstance(value, tuple) else list(map(self._refer, value))
         if isinstance(value, slice):
             return slice(*map(self._refer, (value.start, value.stop, value.step)))
-        if isinstance(value, self.backend.tensor_types()) and id(value) not in self.numbers:
-            if (text := self.backend.literal(value)) is not None:
-                return Text(text)
-            array = np.asarray(self.backend.to_numpy(value))
-            for number, values in self.known.items():  # a framework may read a variable without telling anybody
-                if values.shape == array.shape and values.dtype == array.dtype and np.array_equal(values, array):
-                    return Ref(number)
-            found = self._name(value)
-            self.constants[found.number] = array
-            return found
-        return self._name(value) or value
+        return self._tensor(value) if isinstance(value, self.backend.tensor_types()) else value
+
+    def _tensor(self, tensor) -> Ref | Text:
+        if id(tensor) in self.numbers:
+            return self._name(tensor)
+        if (text := self.backend.literal(tensor)) is not None:
+            return Text(text)
+        array = np.asarray(self.backend.to_numpy(tensor))
+        for number, values in self.known.items():  # a framework may read a variable without telling anybody
+            if values.shape == array.shape and values.dtype == array.dtype and np.array_equal(values, array):
+                return Ref(number)
+        found = self._name(tensor)
+        self.constants[found.number] = array
+        return found
 
 
-def program_of(model: Module, training: bool) -> Program:
-    """The program of a built model on its backend. Raises ModelError where what it does depends on data.
+def programs_of(model: Module) -> tuple[Program, Program]:
+    """The programs of a built model on its backend, for use and for training.
 
     The model's parameters get other values on the way, so that nothing that follows from them passes for a constant: give
-    it a model that nobody else uses.
+    it a model that nobody else uses. Raises ModelError where what it does depends on data.
     """
+    with dispatch.get(model.backend).recorder() as record:
+        return _program(model, record, training=False), _program(model, record, training=True)
+
+
+def _program(model: Module, record, training: bool) -> Program:
     backend, specs = dispatch.get(model.backend), [s for s in model.input_specs if s is not None]
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
     groups: dict[Any, list[int]] = {}  # all batches are of one size
@@ -168,9 +177,8 @@ def program_of(model: Module, training: bool) -> Program:
     base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
     trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
     trials.append([n + 3 for n in base])
-    with backend.recorder() as record:
-        _run(model, backend, record, specs, sizes, trials[0], training)  # what is made once and kept is made now
-        runs = [_run(model, backend, record, specs, sizes, trial, training) for trial in trials]
+    _run(model, backend, record, specs, sizes, trials[0], training)  # what is made once and kept is made now
+    runs = [_run(model, backend, record, specs, sizes, trial, training) for trial in trials]
     for tape, _ in runs:
         if tape.secrets:
             raise ModelError(f"{tape.secrets[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
@@ -183,7 +191,9 @@ def program_of(model: Module, training: bool) -> Program:
     merge = _Merge([[trial[at] for at in heads] for trial in trials])
     first, outputs = runs[0]
     calls = [merge.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
-    constants = {n: merge.constant([tape.constants.get(n) for tape, _ in runs]) for n in first.constants}
+    if any(tape.constants.keys() != first.constants.keys() for tape, _ in runs):
+        raise ModelError("what the model takes for known tensors depends on data")
+    constants = {n: merge.constant([tape.constants[n] for tape, _ in runs]) for n in first.constants}
     values = [model.get_parameter(key) for key in model.state_dict()]
     parameters = {key: Ref(first.numbers[id(p.value)]) for key, p in zip(model.state_dict(), values, strict=True)}
     return Program(specs, [sizes[at] for at in heads], parameters, constants, _needed(calls, outputs), outputs)
@@ -258,26 +268,21 @@ class _Merge:
         kwargs = self.value([c.kwargs for c in found], first.target)
         return dataclasses.replace(first, args=args, kwargs=kwargs)
 
-    def constant(self, found: list[np.ndarray | None]) -> np.ndarray | Ramp | Numbers:
+    def constant(self, found: list[np.ndarray]) -> np.ndarray | Ramp | Numbers:
         first = found[0]
         if all(_equal(v, first) for v in found):
             return first
-        if (
-            all(v is not None for v in found)
-            and len({v.shape for v in found}) == 1
-            and first.size <= _FEW
-            and first.dtype.kind in "iuf"
-        ):
+        if len({v.shape for v in found}) == 1 and first.size <= _FEW and first.dtype.kind in "iuf":
             return Numbers(self.value([v.tolist() for v in found], "a tensor"), first.dtype.name)
-        ramps = [None if v is None else _ramp(v) for v in found]
-        if None in ramps or len({(len(r.shape), r.dtype) for r in ramps}) > 1:
+        ramps = [r for r in map(_ramp, found) if r is not None]
+        if len(ramps) < len(found) or len({(len(r.shape), r.dtype) for r in ramps}) > 1:
             raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
         shape, start, steps = (
             self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "steps")
         )
         return Ramp(shape, start, steps, ramps[0].dtype)
 
-    def value(self, found: list, target: str):
+    def value(self, found: list, target: str) -> Any:
         first = found[0]
         if all(type(v) is type(first) for v in found):
             if isinstance(first, dict) and all(v.keys() == first.keys() for v in found):

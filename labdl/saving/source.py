@@ -14,7 +14,7 @@ from labdl import dispatch
 from labdl.errors import ModelError
 from labdl.graph import GraphModule, as_graph
 from labdl.graph.calls import Names, identifier
-from labdl.graph.flat import Call, Numbers, Program, Ramp, Ref, Size, Text, program_of, refs
+from labdl.graph.flat import Call, Numbers, Program, Ramp, Ref, Size, Text, programs_of, refs
 from labdl.graph.source import class_name
 from labdl.nn.module import Module
 from labdl.saving.atomic import write_atomically
@@ -50,9 +50,8 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
     twin = as_graph(model).to_module().build(*model.input_specs, backend=backend.name)
     # a layer alone has a name in a graph, and its parameters then have it too
     values = dict(zip(twin.state_dict(), model.state_dict().values(), strict=True))
-    programs = [program_of(twin, training) for training in (False, True)]
     writer = _Writer(twin, backend, values)
-    return writer.text(*programs), values
+    return writer.text(*programs_of(twin)), values
 
 
 class _Writer:
@@ -80,9 +79,10 @@ class _Writer:
         else:
             steps = [f"    def {method}(self, {given}{self.words['mode']}):",
                      f"        return self._train({given}) if {self.words['training']} else self._use({given})", "",
-                     f"    def _use(self, {given}):", *bodies[0], "", f"    def _train(self, {given}):", *bodies[1]]  # fmt: skip
+                     f"    def _use(self, {given}):", *bodies[0], "",
+                     f"    def _train(self, {given}):", *bodies[1]]  # fmt: skip
         return "\n".join([
-            f'"""{self.title} in plain {self.words["title"]}: its parameters lie beside it, in a .npz of the same name."""', "",
+            f'"""{self.title} in plain {self.words["title"]}; its parameters lie beside it, in a .npz of its name."""', "",
             "from pathlib import Path", "", *self.words["imports"], "", "", *_ARRAY, "", "",
             *(self.words["making"] and (*self.words["making"], "", "")),
             f"class {self.title}({self.words['base']}):",

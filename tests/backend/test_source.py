@@ -10,7 +10,7 @@ from layers import CASES, draw, flat, twins
 import labdl
 from labdl import nn, ops
 from labdl.errors import ModelError
-from labdl.graph.flat import program_of
+from labdl.graph.flat import programs_of
 from labdl.saving.parameters import save_parameters
 from labdl.saving.source import export_source, to_source
 
@@ -38,22 +38,31 @@ def switch(native, training, backend):
     return {}
 
 
-@pytest.mark.parametrize("training", [False, True], ids=["use", "training"])
 @pytest.mark.parametrize("case", CASES)
-def test_every_layer_written_down_computes_the_same(case, training, backend, tmp_path):
-    ours, _ = twins(case, backend, training)
+def test_every_layer_written_down_computes_the_same(case, backend, tmp_path):
+    ours, _ = twins(case, backend)
     native = written(ours, tmp_path)
-    options = switch(native, training, backend)
-    for arrays in (draw(case), [np.concatenate([a, a]) if a.ndim else a for a in draw(case)]):
-        tensors = [backend.tensor(a) for a in arrays]
-        expected, *again = (flat(ours(*tensors)) for _ in range(6))
-        actual = flat(native(*tensors, **options))
-        chance = any(not np.array_equal(labdl.to_numpy(a), labdl.to_numpy(b))
-                     for other in again for a, b in zip(expected, other, strict=True))  # fmt: skip
-        if chance:
-            assert [tuple(a.shape) for a in actual] == [tuple(e.shape) for e in expected]
-        else:
-            assert_same(actual, expected)
+    arrays = draw(case)
+    doubled = [np.concatenate([a, a]) if a.ndim else a for a in arrays]
+    for training in (False, True):
+        ours.train(training)
+        options = switch(native, training, backend)
+        for given in (arrays, doubled):
+            tensors = [backend.tensor(a) for a in given]
+            actual, expected = flat(native(*tensors, **options)), flat(ours(*tensors))
+            try:
+                assert_same(actual, expected)
+            except AssertionError:
+                if not is_chance(ours, tensors, expected):
+                    raise
+                assert [tuple(a.shape) for a in actual] == [tuple(e.shape) for e in expected]
+
+
+def is_chance(model, tensors, expected) -> bool:
+    """Whether the outputs are others when they are asked for again."""
+    again = [flat(model(*tensors)) for _ in range(5)]
+    return any(not np.array_equal(labdl.to_numpy(a), labdl.to_numpy(b))
+               for other in again for a, b in zip(expected, other, strict=True))  # fmt: skip
 
 
 def assert_same(actual, expected):
@@ -133,7 +142,7 @@ class Depends(nn.Module):
 
 def test_what_depends_on_data_is_refused(backend):
     with pytest.raises(ModelError, match="reads the values of a tensor"):
-        program_of(Depends().build((None, 2), backend=backend.name), training=False)
+        programs_of(Depends().build((None, 2), backend=backend.name))
 
 
 def test_numpy_has_no_source():

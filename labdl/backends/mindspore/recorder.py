@@ -98,7 +98,7 @@ def _methods() -> dict:
         if name in _READS:
             found[name] = _reading(member)
         elif callable(member) and name not in _QUIET and not isinstance(member, type):
-            found[name] = _noting(f".{name}", member, name in _WRITES or name.endswith("_") and not name.endswith("__"))
+            found[name] = _noting(f".{name}", member, name in _WRITES or (name[-1] == "_" != name[-2]))
     return found
 
 
@@ -128,16 +128,11 @@ def _noting_kernel(target: str, function):
     return run
 
 
-@contextlib.contextmanager
-def _replaced(owner, members: dict):
-    former = {name: vars(owner).get(name) for name in members}
-    for name, member in members.items():
-        setattr(owner, name, member)
-    try:
-        yield
-    finally:
-        for name, member in former.items():
-            delattr(owner, name) if member is None else setattr(owner, name, member)
+@functools.cache
+def _changes() -> list[tuple]:
+    """Whose member of which name gives way to what, and what stood there itself (None: it was inherited)."""
+    owners = [(Tensor, _methods()), (functional_overload, _overloaded()), *_primitives().items(), *_inner().items()]
+    return [(o, n, member, vars(o).get(n)) for o, members in owners for n, member in members.items()]
 
 
 @contextlib.contextmanager
@@ -151,11 +146,13 @@ def recorder():
         finally:
             _Tape.now = None
 
-    with contextlib.ExitStack() as stack:
-        for owner, members in ((Tensor, _methods()), (functional_overload, _overloaded()), *_primitives().items(),
-                               *_inner().items()):  # fmt: skip
-            stack.enter_context(_replaced(owner, members))
+    try:
+        for owner, name, member, _ in _changes():
+            setattr(owner, name, member)
         yield record
+    finally:
+        for owner, name, _, former in _changes():
+            delattr(owner, name) if former is None else setattr(owner, name, former)
 
 
 def literal(value) -> str | None:
