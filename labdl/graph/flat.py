@@ -326,7 +326,8 @@ def _ramp(array: np.ndarray) -> Ramp | None:
     wanted = np.full(array.shape, start)
     for axis, size in enumerate(array.shape):
         second = tuple(1 if a == axis else 0 for a in range(array.ndim))
-        step = array[second].item() - start if size > 1 else 0
+        following = array[second].item() if size > 1 else start
+        step = following - start if following != start else 0  # infinities have no difference
         steps.append(step)
         if step:
             wanted = wanted + step * np.arange(size).reshape([-1 if a == axis else 1 for a in range(array.ndim)])
