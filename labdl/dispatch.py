@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,6 +55,17 @@ def owner_of_native(module):
 def claim(kind: type, owner) -> None:
     """Declare that tensors of this type belong to ``owner``, which has ``name`` and ``implementation(operator)``."""
     _owners[kind] = owner
+
+
+@contextmanager
+def instead(kinds, owner):
+    """While it lasts, tensors of these types belong to ``owner``."""
+    former = {kind: _owners[kind] for kind in kinds}
+    _owners.update(dict.fromkeys(kinds, owner))
+    try:
+        yield
+    finally:
+        _owners.update(former)
 
 
 def _tensors(values):

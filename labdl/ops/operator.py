@@ -364,6 +364,22 @@ def callable_of(entry: Operator) -> Callable:
     return call
 
 
+@contextlib.contextmanager
+def operators_instead(backend, copy):
+    """While it lasts, ``copy`` computes with the tensors of ``backend``; everything else of it must be the backend's."""
+    kinds = backend.tensor_types()
+    former = [(e.implementations, {k: e.implementations.pop(k) for k in kinds if k in e.implementations})
+              for e in OPERATORS.values()]  # fmt: skip
+    try:
+        with dispatch.instead(kinds, copy):
+            yield
+    finally:
+        for table, known in former:
+            for kind in kinds:
+                table.pop(kind, None)
+            table.update(known)
+
+
 def native_implementation(backend, entry: Operator) -> Callable:
     """What a framework's backend runs: its own spelling, the composite's body, or the framework's function of that name."""
     own = getattr(backend.operators, entry.name, None)

@@ -10,6 +10,7 @@ from labdl.backends.mindspore.custom import host_function
 from labdl.backends.mindspore.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.mindspore.optimizer import optimizer
 from labdl.backends.mindspore.random import *
+from labdl.backends.mindspore.recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.runtime import *
 
 name = "mindspore"

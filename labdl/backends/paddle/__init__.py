@@ -19,6 +19,7 @@ from labdl.backends.paddle.custom import host_function  # noqa: E402
 from labdl.backends.paddle.native import is_native, native_call, native_module, native_parameters  # noqa: E402
 from labdl.backends.paddle.optimizer import optimizer  # noqa: E402
 from labdl.backends.paddle.random import *  # noqa: E402
+from labdl.backends.paddle.recorder import SOURCE, literal, recorder  # noqa: E402
 from labdl.backends.paddle.runtime import *  # noqa: E402
 
 name = "paddle"

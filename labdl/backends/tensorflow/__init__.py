@@ -34,6 +34,7 @@ from labdl.backends.tensorflow.custom import host_function
 from labdl.backends.tensorflow.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.random import *
+from labdl.backends.tensorflow.recorder import SOURCE, literal, recorder
 from labdl.backends.tensorflow.runtime import *
 
 name = "tensorflow"

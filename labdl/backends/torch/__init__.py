@@ -8,6 +8,7 @@ from labdl.backends.torch.custom import host_function
 from labdl.backends.torch.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.torch.optimizer import optimizer
 from labdl.backends.torch.random import *
+from labdl.backends.torch.recorder import SOURCE, literal, recorder
 from labdl.backends.torch.runtime import *
 
 name = "torch"

@@ -1,0 +1,148 @@
+"""Paddle's own calls, noted while they are made.
+
+Paddle offers no hook, so for the time of a recording its kernels in ``paddle._C_ops`` and the methods of tensors are replaced
+by ones that note. What the backend's modules took from there when they were imported is out of reach: the recording uses a
+second copy of them, imported with the replacements in place.
+"""
+
+import contextlib
+import functools
+import importlib
+import sys
+import types
+
+import paddle
+from paddle import _C_ops
+
+_PACKAGE = "labdl.backends.paddle"
+_METHODS = (
+    "clone",
+    "contiguous",
+    "detach",
+    "copy_",
+    "__getitem__",
+    "__setitem__",
+    "_getitem_dygraph",
+    "_setitem_dygraph",
+)
+_READS = ("numpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__")
+
+
+class _Tape:
+    """The tape in use, and whether a call within a noted call is under way."""
+
+    now = None
+    inside = False
+
+
+def _noting(target: str, function, writes: bool):
+    @functools.wraps(function)
+    def run(*args, **kwargs):
+        if _Tape.now is None or _Tape.inside:
+            return function(*args, **kwargs)
+        _Tape.inside = True
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            _Tape.inside = False
+        _Tape.now.call(target, args, kwargs, result, writes)
+        return result
+
+    return run
+
+
+def _reading(function):
+    @functools.wraps(function)
+    def run(value, *args, **kwargs):
+        if _Tape.now is not None and not _Tape.inside:
+            _Tape.now.read(value)
+        return function(value, *args, **kwargs)
+
+    return run
+
+
+@functools.cache
+def _kernels() -> dict:
+    found = {n: f for n, f in vars(_C_ops).items() if callable(f) and not n.startswith("__")}
+    return {n: _noting(f"_C_ops.{n}", f, n.endswith("_")) for n, f in found.items()}
+
+
+@contextlib.contextmanager
+def _replaced(owner, members: dict):
+    former = {name: getattr(owner, name) for name in members}
+    for name, member in members.items():
+        setattr(owner, name, member)
+    try:
+        yield
+    finally:
+        for name, member in former.items():
+            setattr(owner, name, member)
+
+
+@functools.cache
+def _copy_of_operators():
+    """The backend's operators once more, made of kernels that note."""
+    former = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(f"{_PACKAGE}.")}
+    package = sys.modules[_PACKAGE]
+    attributes = dict(vars(package))
+    try:
+        with _replaced(_C_ops, _kernels()):
+            return importlib.import_module(f"{_PACKAGE}.operators")
+    finally:
+        for name in [name for name in sys.modules if name.startswith(f"{_PACKAGE}.")]:
+            del sys.modules[name]
+        sys.modules.update(former)
+        vars(package).update(attributes)
+
+
+@contextlib.contextmanager
+def recorder():
+    """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`)."""
+    tensor = paddle.Tensor
+    methods = {
+        n: _noting(f".{n}", getattr(tensor, n), n in ("copy_", "__setitem__", "_setitem_dygraph")) for n in _METHODS
+    }
+    methods |= {n: _reading(getattr(tensor, n)) for n in _READS}
+
+    def record(function, tape):
+        copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
+        _Tape.now = tape
+        try:
+            with tape.instead(copy), paddle.no_grad():
+                return function()
+        finally:
+            _Tape.now = None
+
+    with _replaced(_C_ops, _kernels()), _replaced(tensor, methods):
+        yield record
+
+
+def literal(value) -> str | None:
+    """Source text of what only Paddle has."""
+    if isinstance(value, paddle.dtype):
+        return f"paddle.{str(value).rpartition('.')[2]}"
+    if isinstance(value, paddle.base.core.Place | paddle.CPUPlace):
+        return "paddle.framework._current_expected_place()"
+    return None
+
+
+SOURCE = {
+    "title": "PaddlePaddle",
+    "imports": ("import numpy as np", "import paddle", "from paddle import _C_ops"),
+    "making": (
+        "def _parameter(array):",
+        "    start = paddle.nn.initializer.Assign(array)",
+        "    return paddle.create_parameter(array.shape, array.dtype.name, default_initializer=start)",
+    ),
+    "base": "paddle.nn.Layer",
+    "method": "forward",
+    "mode": "",
+    "training": "self.training",
+    "size": "{x}.shape[{axis}]",
+    "parameter": "self.{name} = _parameter({array})",
+    "buffer": 'self.register_buffer("{name}", paddle.to_tensor({array}))',
+    "kept": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
+    "constant": "paddle.to_tensor({array})",
+    "numbers": 'paddle.to_tensor({values}, "{dtype}")',
+    "taken": tuple(dir(paddle.nn.Layer())),
+}
