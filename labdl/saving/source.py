@@ -17,8 +17,8 @@ from labdl.graph.calls import Names, identifier
 from labdl.graph.flat import Call, Numbers, Program, Ramp, Ref, Size, Text, programs_of, refs
 from labdl.graph.source import class_name
 from labdl.nn.module import Module
-from labdl.saving.atomic import write_atomically
-from labdl.saving.parameters import save_parameters
+from labdl.saving.atomic import replacing
+from labdl.saving.parameters import write_parameters
 
 _WIDTH = 112
 _SHOWN = 16  # a constant of so many numbers stands in the source, a longer one beside it
@@ -37,9 +37,11 @@ def export_source(model: Module, path: str | Path, target: str | None = None) ->
     """
     path = Path(path).with_suffix(".py")
     text, values = to_source(model, target)
-    save_parameters(values, path.with_suffix(".npz"))
-    write_atomically(path, text.encode())
-    return path, path.with_suffix(".npz")
+    parameters = path.with_suffix(".npz")
+    with replacing(parameters, path) as (file, source):
+        write_parameters(file, values.items())
+        source.write(text.encode())
+    return path, parameters
 
 
 def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, np.ndarray]]:
