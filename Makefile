@@ -31,6 +31,7 @@ check: $(VENV)/.full  ## style, types and layering
 
 bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead and train-step cost against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py
+	$(BIN)/python tests/bench/saving.py
 	for backend in $(BACKENDS); do \
 	  $(BIN)/python tests/bench/dispatch.py $$backend && $(BIN)/python tests/bench/train_step.py $$backend || exit 1; \
 	done

@@ -12,7 +12,8 @@ stage() {
 python="$BIN/python"
 stage check scripts/check.sh
 stage "front end" npm --prefix labextension test --silent
-stage library "$python" -m pytest tests/core tests/lab
+stage library "$python" -m pytest tests/core -n 2
+stage "server" "$python" -m pytest tests/lab
 began=$SECONDS
 results=$(mktemp -d)
 backend() {

@@ -82,7 +82,7 @@ class GraphModule(Module):
         values = [None, *inputs]
         for step in self._plan:
             result = self._compute(step, values)
-            values.append(result) if step.count == 1 else values.extend(result)
+            values.extend(result) if isinstance(result, list | tuple) else values.append(result)
         results = self._results
         return values[results[0]] if len(results) == 1 else tuple(values[i] for i in results)
 

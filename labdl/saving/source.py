@@ -29,7 +29,7 @@ _ALONE = {"neg": "-", "pos": "+", "invert": "~"}
 
 
 def export_source(model: Module, path: str | Path, target: str | None = None) -> tuple[Path, Path]:
-    """Write ``name.py``, the model in plain calls of a framework, and its parameters, ``name.npz``; returns both paths.
+    """Write ``name.py``, the model in plain calls of a framework, and ``name.weights.npz``; returns both paths.
 
     The file holds one class, which loads the parameters and computes what the model does, for training and for use. It needs
     the framework ``target`` (by default the model's own) and NumPy. Raises ModelError where what the model does depends on
@@ -37,7 +37,7 @@ def export_source(model: Module, path: str | Path, target: str | None = None) ->
     """
     path = Path(path).with_suffix(".py")
     text, values = to_source(model, target)
-    parameters = path.with_suffix(".npz")
+    parameters = path.with_suffix(".weights.npz")  # net.npz is what labdl.save writes
     with replacing(parameters, path) as (file, source):
         write_parameters(file, values.items())
         source.write(text.encode())
@@ -84,11 +84,11 @@ class _Writer:
                      f"    def _use(self, {given}):", *bodies[0], "",
                      f"    def _train(self, {given}):", *bodies[1]]  # fmt: skip
         return "\n".join([
-            f'"""{self.title} in plain {self.words["title"]}; its parameters lie beside it, in a .npz of its name."""', "",
+            f'"""{self.title} in plain {self.words["title"]}; its parameters lie beside it, in a .weights.npz of its name."""', "",
             "from pathlib import Path", "", *self.words["imports"], "", "", *_ARRAY, "", "",
             *(self.words["making"] and (*self.words["making"], "", "")),
             f"class {self.title}({self.words['base']}):",
-            '    def __init__(self, parameters=Path(__file__).with_suffix(".npz")):',
+            '    def __init__(self, parameters=Path(__file__).with_suffix(".weights.npz")):',
             "        super().__init__()",
             "        values = np.load(parameters)",
             *(f"        {line}" for line in self.setup), "", *steps, "",

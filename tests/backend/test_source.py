@@ -18,7 +18,7 @@ from labdl.saving.source import export_source, to_source
 def written(model, folder):
     """The exported model, from its text."""
     text, values = to_source(model)
-    save_parameters(values, folder / "net.npz")
+    save_parameters(values, folder / "net.weights.npz")
     space = {"__file__": str(folder / "net.py"), "__name__": "net"}
     (folder / "net.py").write_text(text)
     exec(compile(text, "net.py", "exec"), space)
@@ -112,7 +112,7 @@ def test_the_file_runs_where_labdl_cannot_be_imported(backend, tmp_path):
     x = np.random.default_rng(0).normal(size=(4, 3, 8, 8)).astype("float32")
     expected = labdl.to_numpy(net.eval()(backend.tensor(x)))
     source, parameters = labdl.saving.source.export_source(net, tmp_path / "net.py")
-    assert (source, parameters) == (tmp_path / "net.py", tmp_path / "net.npz")
+    assert (source, parameters) == (tmp_path / "net.py", tmp_path / "net.weights.npz")
     np.save(tmp_path / "x.npy", x)
     run = f"x = np.load({str(tmp_path / 'x.npy')!r})\n{RUN[backend.name]}\nnp.savez({str(tmp_path / 'y.npz')!r}, y=y, z=z)"
     subprocess.run([sys.executable, "-c", ALONE.format(folder=str(tmp_path), run=run)], check=True, cwd=tmp_path)
