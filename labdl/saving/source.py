@@ -84,7 +84,7 @@ class _Writer:
                      f"    def _use(self, {given}):", *bodies[0], "",
                      f"    def _train(self, {given}):", *bodies[1]]  # fmt: skip
         return "\n".join([
-            f'"""{self.title} in plain {self.words["title"]}; its parameters lie beside it, in a .weights.npz of its name."""', "",
+            f'"""{self.title} in plain {self.words["title"]}, with its parameters beside it in a .weights.npz."""', "",
             "from pathlib import Path", "", *self.words["imports"], "", "", *_ARRAY, "", "",
             *(self.words["making"] and (*self.words["making"], "", "")),
             f"class {self.title}({self.words['base']}):",
