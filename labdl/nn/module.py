@@ -214,14 +214,13 @@ class Module:
 
     def get_module(self, path: str) -> Module:
         """The sub-module at a path such as "encoder/0/linear". Raises ModelError that lists what is there."""
-        found = self
-        for word in path.split("/") if path else ():
-            if path in found._modules:  # the model of a graph keeps its layers under whole paths
-                return found._modules[path]
-            if word not in found._modules:
+        found, words = self, path.split("/") if path else []
+        while words:  # the model of a graph keeps its layers under whole paths, and they may have parts
+            count = next((n for n in range(len(words), 0, -1) if "/".join(words[:n]) in found._modules), None)
+            if count is None:
                 raise ModelError(f"{type(self).__name__} has no module {path!r}: {type(found).__name__} has "
                                  f"{', '.join(found._modules) or 'none'}")  # fmt: skip
-            found = found._modules[word]
+            found, words = found._modules["/".join(words[:count])], words[count:]
         return found
 
     def get_parameter(self, name: str) -> Parameter:

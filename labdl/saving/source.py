@@ -50,8 +50,11 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
     if not hasattr(backend, "SOURCE"):
         raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
     twin = as_graph(model).to_module().build(*model.input_specs, backend=backend.name)
-    # a layer alone has a name in a graph, and its parameters then have it too
-    values = dict(zip(twin.state_dict(), model.state_dict().values(), strict=True))
+    values, names = model.state_dict(), list(twin.state_dict())
+    if values.keys() != set(names):  # a layer alone has a name in a graph, which then leads the names of its parameters
+        home = f"{names[0].partition('/')[0]}/"
+        values = {f"{home}{name}": value for name, value in values.items()}
+    values = {name: values[name] for name in names}
     writer = _Writer(twin, backend, values)
     return writer.text(*programs_of(twin)), values
 

@@ -11,8 +11,11 @@ import labdl
 from labdl import nn, ops
 from labdl.errors import ModelError
 from labdl.graph.flat import programs_of
+from labdl.models.text import bert
+from labdl.models.vision import resnet
 from labdl.saving.parameters import save_parameters
 from labdl.saving.source import export_source, to_source
+from labdl.spec import Spec
 
 
 def written(model, folder):
@@ -68,6 +71,25 @@ def is_chance(model, tensors, expected) -> bool:
 def assert_same(actual, expected):
     for ours, theirs in zip(actual, expected, strict=True):
         np.testing.assert_allclose(labdl.to_numpy(ours), labdl.to_numpy(theirs), rtol=1e-5, atol=1e-6)
+
+
+SMALL = {
+    "resnet": lambda: (resnet.resnet18(), Spec((None, 3, 32, 32))),
+    "bert": lambda: (bert.BertForPreTraining(bert.BertConfig(vocabulary=31, features=12, layers=2, heads=2, feed_forward=24,
+                                                             positions=8)), Spec((None, 8), "int64")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_whole_model_written_down_computes_the_same(name, backend, tmp_path):
+    model, spec = SMALL[name]()
+    model.build(spec, backend=backend.name, seed=0)
+    native, rng = written(model, tmp_path), np.random.default_rng(0)
+    shape = (3, *spec.shape[1:])
+    x = backend.tensor(
+        rng.integers(0, 31, shape) if spec.dtype == "int64" else rng.normal(size=shape).astype("float32")
+    )
+    assert_same(flat(native(x, **switch(native, False, backend))), flat(model.eval()(x)))
 
 
 class Net(nn.Module):

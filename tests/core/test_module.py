@@ -424,3 +424,23 @@ class Scale(nn.Module):
 
 def test_a_spec_in_gives_specs_out(net):
     assert Net()(Spec((None, 4))).shape == (None, 3)
+
+
+def test_the_model_of_a_graph_finds_parts_of_its_layers_by_path():
+    class Block(nn.Module):
+        def __init__(self):
+            self.attention = nn.MultiHeadAttention(2)
+
+        def forward(self, x):
+            return self.attention(x)
+
+    class Net(nn.Module):
+        def __init__(self):
+            self.blocks = nn.Sequential(Block())
+
+        def forward(self, x):
+            return self.blocks(x)
+
+    twin = labdl.trace(Net(), (None, 3, 4)).to_module().build(backend="numpy")
+    assert twin.get_parameter("blocks/0/attention/query/kernel:0").shape == (4, 4)
+    assert twin.get_module("blocks/0/attention/query") is twin.get_modules()["blocks/0/attention/query"]
