@@ -9,6 +9,7 @@ from layers import CASES, draw, flat, twins
 
 import labdl
 from labdl import nn, ops
+from labdl.cli import main
 from labdl.errors import ModelError
 from labdl.graph.flat import programs_of
 from labdl.models.text import bert
@@ -170,3 +171,14 @@ def test_what_depends_on_data_is_refused(backend):
 def test_numpy_has_no_source():
     with pytest.raises(ModelError, match="there is no source code for numpy"):
         export_source(nn.Sequential(nn.Linear(2)).build((None, 3), backend="numpy"), "net.py")
+
+
+def test_the_command_line_writes_source_of_a_saved_model(backend, tmp_path):
+    model = nn.Sequential(nn.Linear(3), nn.Tanh()).build((None, 4), backend="numpy", seed=0)
+    labdl.save(model, tmp_path / "net")
+    assert main(["export", str(tmp_path / "net.labdl"), "--to", backend.name, "-o", str(tmp_path / "other.py")]) == 0
+    space = {"__file__": str(tmp_path / "other.py"), "__name__": "other"}
+    exec((tmp_path / "other.py").read_text(), space)
+    x = np.ones((2, 4), "float32")
+    actual = space["Sequential"]()(backend.tensor(x))
+    np.testing.assert_allclose(labdl.to_numpy(actual), model(x), rtol=1e-5, atol=1e-6)
