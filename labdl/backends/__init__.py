@@ -1,6 +1,6 @@
 """The frameworks LabDL runs on, one folder each, found by listing this one.
 
-A backend is a module that imports its framework, `labdl.spec` and `labdl.twins`, nothing else, and offers:
+A backend is a module that imports its framework, `labdl.spec`, `labdl.twins` and `labdl.noting`, nothing else, and offers:
 
 - ``name`` and ``tensor_types()``, the types it computes with;
 - ``operators``, a module with one function for each operator whose spelling differs, and ``namespaces``, the framework's

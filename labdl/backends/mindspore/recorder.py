@@ -13,17 +13,15 @@ from mindspore.ops import functional_overload
 from mindspore.ops.auto_generate import pyboost_inner_prim
 from mindspore.ops.primitive import Primitive
 
+from labdl.noting import Notes
+
 _READS = ("asnumpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__", "numpy")
 _WRITES = ("__setitem__", "copy_", "set_data", "assign_value")
 _SEEDS = ("seed", "seed0", "seed1", "seed2")  # drawn anew for each call; 0 lets MindSpore draw
 _QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init", "param_info", "slice_info"}
 
 
-class _Tape:
-    """The tape in use, and whether a call within a noted call is under way."""
-
-    now = None
-    inside = False
+_notes = Notes()
 
 
 def _made(prim) -> str:
@@ -38,38 +36,12 @@ def _setting(value) -> str:
     return literal(value) or repr(value)
 
 
-def _noting(target: str, function, writes: bool = False):
-    @functools.wraps(function)
-    def run(*args, **kwargs):
-        if _Tape.now is None or _Tape.inside:
-            return function(*args, **kwargs)
-        result = _alone(function, args, kwargs)
-        _Tape.now.call(target, args, kwargs, result, writes)
-        return result
-
-    return run
+def _changes_a_parameter(prim, *args) -> bool:
+    return prim.name.startswith(("Assign", "Scatter")) and isinstance(args[0], mindspore.Parameter)
 
 
-def _alone(function, args, kwargs):
-    """A call of which the calls inside are not noted."""
-    _Tape.inside = True
-    try:
-        return function(*args, **kwargs)
-    finally:
-        _Tape.inside = False
-
-
-def _noting_primitive(function):
-    @functools.wraps(function)
-    def run(prim, *args, **kwargs):
-        if _Tape.now is None or _Tape.inside:
-            return function(prim, *args, **kwargs)
-        result = _alone(function, (prim, *args), kwargs)
-        writes = prim.name.startswith(("Assign", "Scatter")) and isinstance(args[0], mindspore.Parameter)
-        _Tape.now.call(_made(prim), args, kwargs, result, writes)
-        return result
-
-    return run
+def _target(prim, *_) -> str:
+    return _made(prim)
 
 
 @functools.cache
@@ -78,18 +50,10 @@ def _primitives() -> dict[type, dict]:
     while open_:
         kind = open_.pop()
         open_ += [k for k in kind.__subclasses__() if k not in found]
-        found[kind] = {"__call__": _noting_primitive(vars(kind)["__call__"])} if "__call__" in vars(kind) else {}
+        call = vars(kind).get("__call__")
+        noting = call and _notes.noting(call, _target, bound=True, writes=_changes_a_parameter)
+        found[kind] = {"__call__": noting} if noting else {}
     return {kind: members for kind, members in found.items() if members}
-
-
-def _reading(function):
-    @functools.wraps(function)
-    def run(value, *args, **kwargs):
-        if _Tape.now is not None and not _Tape.inside:
-            _Tape.now.read(value)
-        return function(value, *args, **kwargs)
-
-    return run
 
 
 @functools.cache
@@ -98,16 +62,17 @@ def _methods() -> dict:
     for name in dir(Tensor):
         member = getattr(Tensor, name)
         if name in _READS:
-            found[name] = _reading(member)
+            found[name] = _notes.reading(member)
         elif callable(member) and name not in _QUIET and not isinstance(member, type):
-            found[name] = _noting(f".{name}", member, name in _WRITES or (name[-1] == "_" != name[-2]))
+            found[name] = _notes.noting(member, f".{name}", writes=name in _WRITES or (name[-1] == "_" != name[-2]))
     return found
 
 
 @functools.cache
 def _overloaded() -> dict:
     instances = [n for n in vars(functional_overload) if n.endswith("_instance")]
-    return {n: _noting(f"mindspore.ops.functional_overload.{n}", getattr(functional_overload, n)) for n in instances}
+    home = "mindspore.ops.functional_overload"
+    return {n: _notes.noting(getattr(functional_overload, n), f"{home}.{n}") for n in instances}
 
 
 @functools.cache
@@ -115,19 +80,7 @@ def _inner() -> dict[type, dict]:
     """The kernels under MindSpore's newer functions, each the one instance of a class."""
     home = "mindspore.ops.auto_generate.pyboost_inner_prim"
     found = {n: type(v) for n, v in vars(pyboost_inner_prim).items() if n.endswith("_impl")}
-    return {kind: {"__call__": _noting_kernel(f"{home}.{n}", kind.__call__)} for n, kind in found.items()}
-
-
-def _noting_kernel(target: str, function):
-    @functools.wraps(function)
-    def run(kernel, *args):
-        if _Tape.now is None or _Tape.inside:
-            return function(kernel, *args)
-        result = _alone(function, (kernel, *args), {})
-        _Tape.now.call(target, args, {}, result)
-        return result
-
-    return run
+    return {kind: {"__call__": _notes.noting(kind.__call__, f"{home}.{n}", bound=True)} for n, kind in found.items()}
 
 
 @functools.cache
@@ -142,11 +95,7 @@ def recorder():
     """Gives ``record(function, tape)``: it runs the function and notes MindSpore's calls (see `labdl.graph.flat.Tape`)."""
 
     def record(function, tape):
-        _Tape.now = tape
-        try:
-            return function()
-        finally:
-            _Tape.now = None
+        return _notes.onto(tape, function)
 
     try:
         for owner, name, member, _ in _changes():

@@ -14,6 +14,8 @@ import types
 import paddle
 from paddle import _C_ops
 
+from labdl.noting import Notes
+
 _PACKAGE = "labdl.backends.paddle"
 _METHODS = (
     "clone",
@@ -28,43 +30,13 @@ _METHODS = (
 _READS = ("numpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__")
 
 
-class _Tape:
-    """The tape in use, and whether a call within a noted call is under way."""
-
-    now = None
-    inside = False
-
-
-def _noting(target: str, function, writes: bool):
-    @functools.wraps(function)
-    def run(*args, **kwargs):
-        if _Tape.now is None or _Tape.inside:
-            return function(*args, **kwargs)
-        _Tape.inside = True
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            _Tape.inside = False
-        _Tape.now.call(target, args, kwargs, result, writes)
-        return result
-
-    return run
-
-
-def _reading(function):
-    @functools.wraps(function)
-    def run(value, *args, **kwargs):
-        if _Tape.now is not None and not _Tape.inside:
-            _Tape.now.read(value)
-        return function(value, *args, **kwargs)
-
-    return run
+_notes = Notes()
 
 
 @functools.cache
 def _kernels() -> dict:
     found = {n: f for n, f in vars(_C_ops).items() if callable(f) and not n.startswith("__")}
-    return {n: _noting(f"_C_ops.{n}", f, n.endswith("_")) for n, f in found.items()}
+    return {n: _notes.noting(f, f"_C_ops.{n}", writes=n.endswith("_")) for n, f in found.items()}
 
 
 @contextlib.contextmanager
@@ -99,19 +71,14 @@ def _copy_of_operators():
 def recorder():
     """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`)."""
     tensor = paddle.Tensor
-    methods = {
-        n: _noting(f".{n}", getattr(tensor, n), n in ("copy_", "__setitem__", "_setitem_dygraph")) for n in _METHODS
-    }
-    methods |= {n: _reading(getattr(tensor, n)) for n in _READS}
+    writing = ("copy_", "__setitem__", "_setitem_dygraph")
+    methods = {n: _notes.noting(getattr(tensor, n), f".{n}", writes=n in writing) for n in _METHODS}
+    methods |= {n: _notes.reading(getattr(tensor, n)) for n in _READS}
 
     def record(function, tape):
         copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
-        _Tape.now = tape
-        try:
-            with tape.instead(copy), paddle.no_grad():
-                return function()
-        finally:
-            _Tape.now = None
+        with tape.instead(copy), paddle.no_grad():
+            return _notes.onto(tape, function)
 
     with _replaced(_C_ops, _kernels()), _replaced(tensor, methods):
         yield record
