@@ -163,6 +163,17 @@ def portable() -> bool:
     return _portable
 
 
+@contextmanager
+def own_random_numbers():
+    """While it lasts, backends draw their own random numbers, whatever was wanted."""
+    global _portable
+    before, _portable = _portable, False
+    try:
+        yield
+    finally:
+        _portable = before
+
+
 def current_seed() -> int | None:
     """The seed last given, None before that."""
     return _seed

@@ -32,6 +32,14 @@ class BackendError(LabDLError, ImportError):
     """A backend is unknown, not installed, or cannot be loaded in this process."""
 
 
+class MissingFileError(LabDLError, FileNotFoundError):
+    """A file or a data set is not there (tables B.1 and B.2)."""
+
+
+class DataError(LabDLError, ValueError):
+    """A sample of a data set cannot be read, or does not go with the others."""
+
+
 class FileFormatError(LabDLError, ValueError):
     """A file is broken, foreign, or newer than this version of LabDL."""
 

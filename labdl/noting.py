@@ -12,28 +12,28 @@ class Notes:
 
     def __init__(self):
         self.tape: Any = None
-        self._inside = False
+        self._inside = self.live = False
 
-    def onto(self, tape, function: Callable):
+    def onto(self, tape, function: Callable, live: bool = False):
         """Run the function while its calls are noted on the tape."""
-        self.tape = tape
+        self.tape, self.live = tape, live
         try:
             return function()
         finally:
             self.tape = None
 
-    def noting(
-        self, function: Callable, target: Callable | str, *, bound: bool = False, writes: Callable | bool = False
-    ):
+    def noting(self, function: Callable, target: Callable | str, *, bound: bool = False, writes: Callable | bool = False,
+               live: bool = False):  # fmt: skip
         """The function, noting each call; of what it calls itself nothing is noted.
 
         ``target`` and ``writes`` are those of `labdl.graph.flat.Call`, or functions of the arguments that give them; with
-        ``bound`` the first argument is what is called and no argument of the call.
+        ``bound`` the first argument is what is called and no argument of the call. With ``live`` calls are noted only in
+        recordings that are to run in this process.
         """
 
         @functools.wraps(function)
         def run(*args, **kwargs):
-            if self.tape is None or self._inside:
+            if self.tape is None or self._inside or live > self.live:
                 return function(*args, **kwargs)
             self._inside = True
             try:

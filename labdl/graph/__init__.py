@@ -3,6 +3,6 @@
 from labdl.graph.check import Problem
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.module import GraphModule
-from labdl.graph.trace import as_graph, trace
+from labdl.graph.trace import as_graph, home_of, trace
 
-__all__ = ["Edge", "Graph", "GraphModule", "Node", "Problem", "as_graph", "trace"]
+__all__ = ["Edge", "Graph", "GraphModule", "Node", "Problem", "as_graph", "home_of", "trace"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +20,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import ModelError
 from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
 from labdl.ops.operator import operators_instead
 from labdl.spec import Spec
 
@@ -67,9 +68,9 @@ class Numbers:
 
 @dataclass
 class Call:
-    """One call of the framework. ``target`` is a dotted name, ".name" for a method, or an operator's sign."""
+    """One call. ``target`` is a dotted name of the framework, ".name" for a method, or in this process an object."""
 
-    target: str
+    target: Any
     args: tuple
     kwargs: dict[str, Any]
     results: Any  # a Ref, or a tuple of Refs and None
@@ -92,8 +93,8 @@ class Program:
 class Tape:
     """What a backend's recorder writes to. It keeps every tensor alive, because they are known by their identity."""
 
-    def __init__(self, backend, tensors: Sequence, known: Mapping[int, np.ndarray]):
-        self.backend, self.held, self.known = backend, list(tensors), known
+    def __init__(self, backend, tensors: Sequence, known: Mapping[int, np.ndarray], training: bool):
+        self.backend, self.held, self.known, self.training = backend, list(tensors), known, training
         self.calls: list[Call] = []
         self.place = ""
         self.secrets: list[str] = []  # where values were read
@@ -101,7 +102,7 @@ class Tape:
         self.numbers = {id(t): n for n, t in enumerate(tensors)}
         self.constants: dict[int, np.ndarray] = {}
 
-    def call(self, target: str, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
+    def call(self, target, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
         """Note a call that has been made, unless nothing but plain Python values came of it."""
         positional, named = tuple(map(self._refer, args)), {name: self._refer(value) for name, value in kwargs.items()}
         made = self._names(results)
@@ -157,18 +158,44 @@ class Tape:
         return found
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What is recorded: a function of native tensors, and the modules at work in it."""
+
+    run: Callable
+    backend: Any
+    inputs: Sequence[Spec]
+    parameters: Mapping[str, Parameter]
+    modules: Sequence[Module]
+
+    @classmethod
+    def of(cls, model: Module) -> Subject:
+        inputs = [s for s in model.input_specs if s is not None]
+        return cls(model, dispatch.get(model.backend), inputs, dict(model.named_parameters()), (model,))
+
+
 def programs_of(model: Module) -> tuple[Program, Program]:
-    """The programs of a built model on its backend, for use and for training.
+    """The programs of a built model on its backend, for use and for training; see `program_of`.
 
-    The model's parameters get other values on the way, so that nothing that follows from them passes for a constant: give
-    it a model that nobody else uses. Raises ModelError where what it does depends on data.
+    They draw the framework's own random numbers, even where portable ones are wanted here.
     """
-    with dispatch.get(model.backend).recorder() as record:
-        return _program(model, record, training=False), _program(model, record, training=True)
+    subject = Subject.of(model)
+    with dispatch.own_random_numbers(), subject.backend.recorder() as record:
+        return _program(subject, record, training=False), _program(subject, record, training=True)
 
 
-def _program(model: Module, record, training: bool) -> Program:
-    backend, specs = dispatch.get(model.backend), [s for s in model.input_specs if s is not None]
+def program_of(subject: Subject, training: bool) -> Program:
+    """The program of a function in one mode, for this process: objects of it may be called in it.
+
+    The parameters get other values on the way, so that nothing that follows from them passes for a constant: give it a model
+    that nobody else uses, or put things back. Raises ModelError where what the model does depends on data.
+    """
+    with subject.backend.recorder(live=True) as record:
+        return _program(subject, record, training)
+
+
+def _program(subject: Subject, record, training: bool) -> Program:
+    specs = list(subject.inputs)
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
     groups: dict[Any, list[int]] = {}  # all batches are of one size
     for at, (_, axis) in enumerate(sizes):
@@ -177,8 +204,8 @@ def _program(model: Module, record, training: bool) -> Program:
     base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
     trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
     trials.append([n + 3 for n in base])
-    _run(model, backend, record, specs, sizes, trials[0], training)  # what is made once and kept is made now
-    runs = [_run(model, backend, record, specs, sizes, trial, training) for trial in trials]
+    _run(subject, record, sizes, trials[0], 0, training)  # what is made once and kept is made now
+    runs = [_run(subject, record, sizes, trial, number, training) for number, trial in enumerate(trials)]
     for tape, _ in runs:
         if tape.secrets:
             raise ModelError(f"{tape.secrets[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
@@ -194,8 +221,7 @@ def _program(model: Module, record, training: bool) -> Program:
     if any(tape.constants.keys() != first.constants.keys() for tape, _ in runs):
         raise ModelError("what the model takes for known tensors depends on data")
     constants = {n: merge.constant([tape.constants[n] for tape, _ in runs]) for n in first.constants}
-    values = [model.get_parameter(key) for key in model.state_dict()]
-    parameters = {key: Ref(first.numbers[id(p.value)]) for key, p in zip(model.state_dict(), values, strict=True)}
+    parameters = {key: Ref(first.numbers[id(p.value)]) for key, p in subject.parameters.items()}
     return Program(specs, [sizes[at] for at in heads], parameters, constants, _needed(calls, outputs), outputs)
 
 
@@ -203,21 +229,24 @@ _FEW = 16  # so many numbers are looked at one by one
 _FIRST = (5, 7, 11, 13, 17)  # sizes to try, which are rarely sizes of layers too
 
 
-def _run(model: Module, backend, record, specs, sizes, trial, training: bool):
+def _run(subject: Subject, record, sizes, trial, number: int, training: bool):
     """One recording: the tape, and the numbers of the outputs."""
+    backend, specs = subject.backend, subject.inputs
     shapes = [list(s.shape) for s in specs]
     for (n, axis), size in zip(sizes, trial, strict=True):
         shapes[n][axis] = size
-    draw = np.random.default_rng(sum(trial))
+    draw = np.random.default_rng(number)
     inputs = [_sample(draw, shape, spec.dtype, backend) for shape, spec in zip(shapes, specs, strict=True)]
-    parameters, known = list(model.parameters()), {}
+    parameters, known = list({id(p): p for p in subject.parameters.values()}.values()), {}
     for number, parameter in enumerate(parameters, len(inputs)):
         if "float" in parameter.dtype:
             backend.assign(parameter.value, draw.uniform(0.5, 1.5, parameter.shape).astype("float32"))
             known[number] = np.array(backend.to_numpy(parameter.value))
-    tape = Tape(backend, [*inputs, *(p.value for p in parameters)], known)
-    with _placed(model.train(training), tape):
-        return tape, tape.result(record(lambda: model(*inputs), tape))
+    tape = Tape(backend, [*inputs, *(p.value for p in parameters)], known, training)
+    for module in subject.modules:
+        module.train(training)
+    with _placed(subject.modules, tape):
+        return tape, tape.result(record(lambda: subject.run(*inputs), tape))
 
 
 def _sample(draw, shape, dtype: str, backend):
@@ -229,7 +258,7 @@ def _sample(draw, shape, dtype: str, backend):
 
 
 @contextmanager
-def _placed(model: Module, tape: Tape):
+def _placed(modules: Sequence[Module], tape: Tape):
     """Tell the tape which module is at work."""
 
     def noted(path: str, forward):
@@ -242,9 +271,10 @@ def _placed(model: Module, tape: Tape):
 
         return run
 
-    former = [(m, m.__dict__.get("forward")) for m in model.modules()]
+    named = [pair for root in modules for pair in root.named_modules()]
+    former = [(m, m.__dict__.get("forward")) for _, m in named]
     try:
-        for path, module in model.named_modules():
+        for path, module in named:
             module.__dict__["forward"] = noted(path, module.forward)
         yield
     finally:
@@ -263,9 +293,11 @@ class _Merge:
     def call(self, found: list[Call]) -> Call:
         first = found[0]
         if len({c.target for c in found}) > 1:
-            raise ModelError(f"what the model does depends on data: {' or '.join(sorted({c.target for c in found}))}")
-        args = self.value([c.args for c in found], first.target)
-        kwargs = self.value([c.kwargs for c in found], first.target)
+            raise ModelError(
+                f"what the model does depends on data: {' or '.join(sorted({str(c.target) for c in found}))}"
+            )
+        args = self.value([c.args for c in found], str(first.target))
+        kwargs = self.value([c.kwargs for c in found], str(first.target))
         return dataclasses.replace(first, args=args, kwargs=kwargs)
 
     def constant(self, found: list[np.ndarray]) -> np.ndarray | Ramp | Numbers:

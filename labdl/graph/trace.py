@@ -9,6 +9,7 @@ from labdl.errors import ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.recorder import Recorder, Symbol
 from labdl.nn.module import Module, observer
+from labdl.nn.schema import LAYERS
 from labdl.spec import Spec, as_spec
 
 
@@ -70,3 +71,9 @@ def as_graph(value, *shapes) -> Graph:
     if isinstance(value, dict):
         return Graph.from_dict(value)
     raise TypeError(f"wanted a Graph, a Module or graph data, received {type(value).__name__}")
+
+
+def home_of(model: Module, graph: Graph) -> str:
+    """What leads the names of a model's parameters in its graph: a layer alone has a name there, "" for all else."""
+    own = [node.name for node in graph.nodes.values() if LAYERS.get(node.type) is type(model)]
+    return f"{own[0]}/" if len(own) == 1 else ""

@@ -41,13 +41,13 @@ def build(
     start = int(np.random.default_rng().integers(2**31)) if start is None else start
     for path, parameter in model.named_parameters():
         if parameter.value is None and saved is not None:
-            array = parameter.from_standard(saved[path]).astype(parameter.dtype, copy=False)
+            array = parameter.from_standard(saved[path]).astype(parameter.array_dtype, copy=False)
         elif parameter.value is None:
-            array = initialisers.draw(parameter.init, parameter.shape, parameter.dtype, start, path)
+            array = initialisers.draw(parameter.init, parameter.shape, parameter.array_dtype, start, path)
         elif (source := dispatch.owner(parameter.value)) is target:
             continue
         else:
-            array = source.to_numpy(parameter.value)
+            array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
         parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
         if parameter.learnable and not parameter.trainable:
             target.set_trainable(parameter.value, False)

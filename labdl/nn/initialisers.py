@@ -275,8 +275,8 @@ def _fits(value, hint) -> bool:
     return True
 
 
-def draw(initialiser: str | Draw, shape: tuple[int, ...], dtype: str, seed: int, path: str) -> np.ndarray:
+def draw(initialiser: str | Draw, shape: tuple[int, ...], dtype: str | np.dtype, seed: int, path: str) -> np.ndarray:
     """Values for the parameter at ``path``: its own generator, so that adding a layer changes no other layer's weights."""
     function = read(initialiser) if isinstance(initialiser, str) else initialiser
     rng = np.random.default_rng([seed, zlib.crc32(path.encode())])
-    return np.ascontiguousarray(function(rng, shape), dtype=dtype)
+    return np.asarray(function(rng, shape), dtype=dtype, order="C")

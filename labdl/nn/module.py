@@ -358,7 +358,7 @@ class Module:
         arrays = {key: np.asarray(value) for key, value in values.items() if fnmatchcase(key, names)}
         chosen = self._fitting(arrays, names, strict)
         for key, parameter in chosen.items():
-            array = parameter.from_standard(arrays[key]).astype(parameter.dtype, copy=False)
+            array = parameter.from_standard(arrays[key]).astype(parameter.array_dtype, copy=False)
             dispatch.owner(parameter.value).assign(parameter.value, array)
         return list(chosen)
 
@@ -371,7 +371,7 @@ class Module:
         problems += [f"{key} has shape {given[key].shape}, the model wants {p.standard_shape}"
                      for key, p in chosen.items() if given[key].shape != p.standard_shape]  # fmt: skip
         problems += [f"{key} holds {given[key].dtype}, the model wants {p.dtype}" for key, p in chosen.items()
-                     if not np.can_cast(given[key].dtype, p.dtype, "same_kind")]  # fmt: skip
+                     if not p.takes(given[key].dtype)]  # fmt: skip
         if not chosen and not problems and (names != "*" or given):
             problems.append(f"there is nothing to set: no parameter named as in the values matches {names!r}")
         if problems:

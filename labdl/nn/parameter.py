@@ -47,10 +47,23 @@ class Parameter:
                 dispatch.owner(self.value).set_trainable(self.value, value)
 
     @property
+    def array_dtype(self) -> np.dtype:
+        """The dtype of NumPy arrays that hold the values: NumPy itself knows bfloat16 not at all, or another framework's."""
+        return dispatch.get("numpy").dtype(self.dtype)
+
+    def takes(self, dtype: np.dtype) -> bool:
+        """Whether values of that dtype can be put in, if need be in another width."""
+        # ml_dtypes lets bfloat16 and complex numbers pass for each other
+        given, own = ("float16" if d.kind == "V" else d for d in (dtype, self.array_dtype))
+        return np.can_cast(given, own, "same_kind")
+
+    @property
     def size(self) -> int:
         return math.prod(self.shape)
 
     def to_standard(self, array: np.ndarray) -> np.ndarray:
+        """As it is saved: axes in the standard order, and bfloat16 as float32, which NumPy alone can read."""
+        array = array.astype("float32") if array.dtype.kind == "V" else array
         return array if self.standard is None else _reordered(array, self.standard)
 
     def from_standard(self, array: np.ndarray) -> np.ndarray:
@@ -83,7 +96,7 @@ def _reordered(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     last = array.ndim - 1
     view = array.transpose(axes)
     if array.size < 1 << 16 or (axes[last] != 0 and axes[0] != last):
-        return np.ascontiguousarray(view)
+        return np.asarray(view, order="C")
     result = np.empty(view.shape, array.dtype)
     if axes[last] == 0:
         for at in range(0, len(array), _BLOCK):

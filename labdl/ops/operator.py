@@ -14,6 +14,7 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import BackendError
+from labdl.ops import layout, mixed, portable
 from labdl.ops.infix import neutral
 from labdl.spec import COMPLEX, DTYPES, FLOATS, INTEGERS, NUMBERS, REALS, Spec, as_spec, promote
 
@@ -166,6 +167,11 @@ class Operator:
         interpret = getattr(owner, "implementation", None)
         implementation = interpret(self) if interpret else self.on(owner)
         kind = self._leading(args)
+        side = getattr(owner, "layout", None)
+        if side is not None and side.follows(kind):
+            implementation = layout.following(self, implementation, owner)
+        if mixed.enabled and not interpret and owner.name != "numpy":
+            implementation = mixed.following(self, implementation, owner)
         if owner.name != "numpy" and dispatch.owner_of_type(kind) is owner:
             self.implementations[kind] = implementation
         return implementation(*args, **kwargs)
@@ -386,8 +392,9 @@ def native_implementation(backend, entry: Operator) -> Callable:
     if entry.checked and own is not None:
         own = _checked(own, entry)
     if entry.random:
-        portable = neutral(entry.body) if entry.composite else portable_draw(backend, entry)
-        return _guarded(_drawing(own, portable), backend, entry)
+        cast = native_implementation(backend, OPERATORS["astype"])
+        drawn = neutral(entry.body) if entry.composite else portable.drawn(backend, entry, cast)
+        return _guarded(portable.either(own, drawn), backend, entry)
     if entry.composite:
         return _guarded(_preferring(own, neutral(entry.body)), backend, entry)
     for namespace in (backend.operators, *backend.namespaces):
@@ -438,30 +445,6 @@ def _guarded(function: Callable, backend, entry: Operator) -> Callable:
         return function(*args, **kwargs)
 
     return guarded
-
-
-def _drawing(own: Callable | None, portable: Callable) -> Callable:
-    """The backend's own random numbers, or NumPy's where those are wanted."""
-
-    def draw(*args, **kwargs):
-        return (portable if own is None or dispatch.portable() else own)(*args, **kwargs)
-
-    return draw
-
-
-def portable_draw(backend, entry: Operator) -> Callable:
-    """A primitive that draws from its tensor's shape and dtype alone, drawn by NumPy."""
-
-    cast = native_implementation(backend, OPERATORS["astype"])
-
-    def draw(x, *args, **kwargs):
-        spec = backend.spec_of(x)
-        if None in spec.shape:
-            raise ValueError(f"{entry.name}: portable random numbers need known sizes, received {spec.shape}")
-        drawn = entry.body(np.broadcast_to(np.float32(0), spec.shape), *args, **kwargs)
-        return cast(backend.tensor(drawn.astype("float64" if spec.dtype == "float64" else "float32")), spec.dtype)
-
-    return draw
 
 
 class SpecInterpreter:

@@ -24,7 +24,8 @@ def seed(value: int, portable: bool = False) -> None:
     """Seed LabDL's own random numbers and those of every backend, loaded or yet to be.
 
     ``portable=True``: from now on NumPy draws for every backend, so that dropout, noise and samples are equal on all of
-    them (compiled functions draw once, while they are compiled).
+    them, in compiled steps too; where NumPy cannot draw inside of one, the step is not compiled (MindSpore, Paddle), or
+    refused (XLA).
     """
     global _generator
     _generator = np.random.default_rng(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labdl import dispatch
 from labdl.errors import StateDictError
-from labdl.graph import GraphModule, as_graph
+from labdl.graph import GraphModule, as_graph, home_of
 from labdl.nn import building
 from labdl.nn.module import Module
 from labdl.saving.atomic import replacing
@@ -49,7 +49,8 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     mark = identity(graph)
     data = encode(graph, saved_with=mark)
     with replacing(parameters, structure) as (values, file):
-        write_parameters(values, values_of(model), note=_NOTE + mark)
+        home = home_of(model, graph)
+        write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
     return structure, parameters
 
@@ -109,6 +110,6 @@ def swap_parameters(model: Module, path: str | Path, names: str = "*") -> list[s
         chosen = model._fitting(file.matching(names), names)
         file.verify(chosen)
         for name, parameter in chosen.items():
-            array = parameter.from_standard(file[name]).astype(parameter.dtype, copy=False)
+            array = parameter.from_standard(file[name]).astype(parameter.array_dtype, copy=False)
             dispatch.owner(parameter.value).assign(parameter.value, array)
     return list(chosen)

@@ -34,15 +34,15 @@ def replacing(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
                 os.chmod(part, target.stat().st_mode & 0o777)
         for part, target in zip(parts, targets, strict=True):
             os.replace(part, target)
-        if os.name == "posix":  # elsewhere a folder cannot be opened, and the system orders renames itself
-            for folder in dict.fromkeys(target.parent for target in targets):
-                _flush(folder)
+        for folder in dict.fromkeys(target.parent for target in targets):
+            flush_folder(folder)
 
 
-def _flush(folder: Path) -> None:
-    """A rename is a change of the folder, which a power failure could undo."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def flush_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk: a rename is a change of the folder, which a power failure could undo."""
+    if os.name == "posix":  # elsewhere a folder cannot be opened, and the system orders renames itself
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

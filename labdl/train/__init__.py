@@ -1,6 +1,7 @@
 """Training: optimisers, losses, metrics, the trainer and its runs."""
 
 from labdl.train import metrics
+from labdl.train.averaging import EMA
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.metrics import METRICS, Metric
@@ -26,6 +27,9 @@ from labdl.train.optimizers import (
     Rprop,
     optimizer,
 )
+from labdl.train.phases import Phase
+from labdl.train.race import Race, race
+from labdl.train.report import Report
 from labdl.train.run import Run
 from labdl.train.schedules import (
     SCHEDULES,
@@ -50,10 +54,12 @@ from labdl.train.schedules import (
     WarmupCosine,
     schedule,
 )
+from labdl.train.stopping import EarlyStopping
 from labdl.train.trainer import Trainer
 
 __all__ = [
     "ASGD",
+    "EMA",
     "FTRL",
     "LAMB",
     "LARS",
@@ -74,6 +80,7 @@ __all__ = [
     "CosineDecay",
     "CosineRestarts",
     "Cyclic",
+    "EarlyStopping",
     "Epoch",
     "Event",
     "ExponentialDecay",
@@ -88,10 +95,13 @@ __all__ = [
     "Noam",
     "OneCycle",
     "Optimizer",
+    "Phase",
     "PolynomialDecay",
     "RAdam",
     "RMSprop",
+    "Race",
     "ReduceOnPlateau",
+    "Report",
     "Rprop",
     "Run",
     "Schedule",
@@ -103,5 +113,6 @@ __all__ = [
     "WarmupCosine",
     "metrics",
     "optimizer",
+    "race",
     "schedule",
 ]

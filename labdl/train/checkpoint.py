@@ -22,6 +22,7 @@ from labdl.graph import as_graph
 from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
+from labdl.saving.atomic import flush_folder
 from labdl.train import plain
 from labdl.train.progress import Monitored, document
 from labdl.train.schedules.base import watched
@@ -131,13 +132,13 @@ def save(trainer: Trainer, folder: str | Path, *, monitored: Monitored | None = 
             save_parameters(state["optimizer"], part / "optimizer.npz")
             save_parameters(arrays, part / "state.npz")
             _write(part / _STATE, text.encode())
-            _flush(part)
+            flush_folder(part)
             target = _free(folder, step)
             os.rename(part, target)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-        _flush(folder)
+        flush_folder(folder)
     return target
 
 
@@ -225,7 +226,7 @@ def _ahead(value: float, former: float | None, mode: str) -> bool:
 
 def _structure(trainer: Trainer) -> bytes | None:
     """The structure file, None for a model that cannot be a graph; made again when a layer has changed."""
-    made = trainer._structure
+    made = trainer.structure
     if made is None or made[0] != Parameter.changes:
         try:
             data = encode_structure(as_graph(trainer.model))
@@ -233,7 +234,7 @@ def _structure(trainer: Trainer) -> bytes | None:
             Exception
         ):  # a forward, perhaps the user's own, that has no use for symbols; the parameters are enough to go on
             data = None
-        made = trainer._structure = (Parameter.changes, data)
+        made = trainer.structure = (Parameter.changes, data)
     return made[1]
 
 
@@ -273,16 +274,6 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _flush(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    if os.name == "posix":  # elsewhere a folder cannot be opened, and the system orders renames itself
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _remove(path: Path) -> None:

@@ -1,30 +1,230 @@
-"""Numbers that are not finite: which data, parameter or step brought them into a training."""
+"""Numbers that are not finite: which layer, gradient or update brought them into a training, and the way back."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labdl import dispatch
-from labdl.errors import ModelError, UpdateError
+from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.nn.module import Module
+from labdl.train.batches import flattened, read
+from labdl.train.state import restore
+
+if TYPE_CHECKING:
+    from labdl.train.loop import Loop
+
+KEPT = 2**25  # bytes of parameters and slots; of what is larger no copy is kept
+SMALL = 2**20  # copied after every epoch; what is larger only as often as it takes a fiftieth of the time
+SECONDS = 60.0  # so long may the steps take that are made once more to find the cause
+HUGE = 1e15  # an output that overflows in the loss rather than being the loss's own fault
 
 
-def explain_loss(model: Module, step: int, x: np.ndarray, y: np.ndarray) -> None:
-    """The loss of a step is not finite: say whether the data, a parameter or the model itself is the cause."""
-    for what, array in (("inputs", x), ("targets", y)):
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ModelError(f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity")
-    if step > 1:  # the first update has passed on the loss, so parameters tell nothing
-        check_parameters(model, step - 1)
-    raise ModelError(f"the loss is not finite at step {step}: the model's output for this batch has NaN or infinity; "
-                     "look at the inputs, or try a smaller learning rate")  # fmt: skip
+class Good:
+    """The last state of a training in which everything was finite: that of the start or of the end of an epoch.
+
+    A copy in memory of models that take up to 32 MiB with their optimiser; where epochs are short next to copying, that of an
+    epoch shortly before. Of larger models none is kept: there a `Checkpoint` has the last good state, if there is any.
+    """
+
+    def __init__(self, loop: Loop):
+        self.loop, self.cost, self.time = loop, 0.0, 0.0
+        self.state: dict[str, Any] | None = None
+        # each parameter with two slots, as most optimisers have
+        self.size = sum(p.size * 12 for p in loop.trainer.model.parameters())
+        self.take()
+
+    def take(self) -> None:
+        """Keep the state of now, unless that would cost more than it should."""
+        loop, began = self.loop, time.perf_counter()
+        if self.state is not None and self.size > SMALL and began - self.time < 50 * self.cost:
+            return
+        self.epoch, self.batch, self.step = loop.progress.epoch, loop.progress.batch, loop.progress.step
+        self.state = loop.trainer.state_dict() if self.size <= KEPT else None
+        self.time = time.perf_counter()
+        self.cost = self.time - began
+
+    def restore(self) -> bool:
+        """Go back to it; whether there is one."""
+        trainer = self.loop.trainer
+        if self.state is None:
+            newest = self.loop.checkpoint and self.loop.checkpoint.latest
+            if newest is None:
+                return False
+            from labdl.train.checkpoint import load
+
+            load(trainer, newest)
+        else:
+            state = self.state
+            restore(trainer, state, lambda model: model.load_state_dict(state["parameters"]), "the last good state")
+        trainer.former, trainer.loop = None, self.loop  # the next training is a new one
+        return True
+
+    @property
+    def words(self) -> str:
+        if self.state is None:
+            return "the model is as in the last checkpoint again"
+        return (
+            f"the model is as after epoch {self.epoch} again"
+            if self.epoch
+            else "the model is as before the training again"
+        )
 
 
-def check_parameters(model: Module, step: int) -> None:
-    """Raise UpdateError when a parameter is not finite after the update of a step."""
+def explained(loop: Loop, batch: Any, loss: float) -> LabDLError:
+    """What to raise for a loss that is not finite, the model being back in its last good state."""
+    trainer, step = loop.trainer, loop.progress.step + 1
+    x, y = trainer.preprocess(batch)
+    error = _of_data(step, x, y) or _search(loop, step, x, y)
+    if error is None:
+        error = ModelError(f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate")
+    return _with_way_back(loop, error)
+
+
+def check_parameters(loop: Loop) -> None:
+    """Raise UpdateError or GradientError when a parameter is not finite after the last step."""
+    name = _broken_parameter(loop)
+    if name is not None:
+        raise _with_way_back(loop, _search(loop, loop.progress.step) or _of_update(loop.progress.step, name))
+
+
+def _with_way_back(loop: Loop, error: LabDLError) -> LabDLError:
+    if not loop.good.restore():
+        return error
+    return type(error)(f"{error}; {loop.good.words}")
+
+
+# -- looking for the cause
+
+
+def _search(loop: Loop, step: int, x: Any = None, y: Any = None) -> LabDLError | None:
+    """The first thing that was not finite in the steps up to this one, made once more from the last good state."""
+    after = _broken_parameter(loop)
+    if after is None and x is not None:
+        return _of_forward(loop, step, x, y, None)
+    if loop.good.state is None or time.perf_counter() - loop.good.time > SECONDS:
+        return None if after is None else _of_update(step, after)
+    for number, x, y, update in _again(loop, step):
+        if number < step - 1:
+            update()
+            continue
+        error = _of_forward(loop, number, x, y, after if number == step else None) or _of_gradient(loop, number, x, y)
+        if error is None:
+            update()
+            name = _broken_parameter(loop)
+            error = None if name is None else _of_update(number, name)
+        if error is not None:
+            return error
+    return None
+
+
+def _again(loop: Loop, until: int) -> Iterator[tuple[int, Any, Any, Callable[[], Any]]]:
+    """The steps since the last good state: number, inputs, targets, and the update to be made before the next."""
+    trainer, good = loop.trainer, loop.good
+    good.restore()
+    epoch, start, number = good.epoch, good.batch, good.step
+    while number < until:
+        trainer.model.train()
+        for number, batch in enumerate(read(loop.loader, epoch, start), number + 1):  # noqa: B020
+            if loop.plan:
+                trainer.engine.learning_rate = loop.plan(number - 1) * loop.factor
+            x, y = trainer.preprocess(batch)
+            yield number, x, y, lambda x=x, y=y: trainer.engine.step(x, y)
+            if number == until:
+                return
+        epoch, start = epoch + 1, 0
+
+
+def _of_data(step: int, x: Any, y: Any) -> ModelError | None:
+    for what, value in (("inputs", x), ("targets", y)):
+        for array in flattened(value)[0]:
+            if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+                return ModelError(
+                    f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity"
+                )
+    return None
+
+
+def _of_forward(loop: Loop, step: int, x: Any, y: Any, after: str | None) -> LabDLError | None:
+    """The first module whose output is not finite for a batch, or the loss itself; ``after`` is what its update broke."""
+    trainer = loop.trainer
+    leaves, structure = flattened((x, y))
+    for work in trainer.engine.works:
+        with _watched(trainer.model, work.backend) as seen:
+            run = work.backend.evaluate_function(work.objective(structure).run, compiled=False)
+            loss = float(work.backend.to_numpy(run(*map(work.backend.tensor, leaves))[0]))
+        if seen.first is not None:
+            path, kind, largest = seen.first
+            return ModelError(f"the loss is not finite at step {step}: the output of {path or 'the model'} ({kind}) has NaN or "
+                              f"infinity, though its inputs are finite, up to {largest:.3g}")  # fmt: skip
+        if not np.isfinite(loss):
+            if after is not None and step > 1 and seen.largest > HUGE:
+                return UpdateError(f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
+                                   f"model's output had grown up to {seen.largest:.3g}, the loss to {loss}")  # fmt: skip
+            return ModelError(f"the loss is not finite at step {step}: the model's output is finite, up to {seen.largest:.3g}, "
+                              f"but its loss is {loss}; look at the loss function")  # fmt: skip
+    return None
+
+
+def _of_gradient(loop: Loop, step: int, x: Any, y: Any) -> GradientError | None:
+    """The gradient that is not finite, the first on the way back through the model, of a loss that is."""
+    for work in loop.trainer.engine.works:
+        if work.scaler is None:  # its gradients may overflow: that update is left out
+            broken = [name for name, g in work.by_name(work.gradients(x, y)).items() if not np.isfinite(g).all()]
+            if broken:
+                return GradientError(f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
+                                     "finite: look at what comes behind it, or try a smaller learning rate")  # fmt: skip
+    return None
+
+
+def _of_update(step: int, name: str) -> UpdateError:
+    return UpdateError(f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate")
+
+
+def _broken_parameter(loop: Loop) -> str | None:
+    model = loop.trainer.model
     named = list(model.named_parameters())
     bad = dispatch.get(model.backend).finite([p.value for _, p in named])
-    if bad is not None:
-        raise UpdateError(
-            f"the update of step {step} made {named[bad][0]} NaN or infinite: try a smaller learning rate"
-        )
+    return None if bad is None else named[bad][0]
+
+
+class _Seen:
+    first: tuple[str, str, float] | None = None  # path, class, and the largest of its inputs
+    largest = 0.0  # of the model's outputs
+
+
+@contextmanager
+def _watched(model: Module, backend) -> Iterator[_Seen]:
+    """Look at the outputs of every module while it lasts; those inside come before those around them."""
+    seen, kinds = _Seen(), backend.tensor_types()
+
+    def arrays(value) -> list[np.ndarray]:
+        tensors = [v for v in flattened(value)[0] if isinstance(v, kinds)]
+        return [a for a in map(backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
+
+    def looking(path: str, module: Module, forward):
+        def run(*args, **kwargs):
+            outputs = forward(*args, **kwargs)
+            if seen.first is None:
+                found = arrays(outputs)
+                if not all(np.isfinite(a).all() for a in found):
+                    given = [np.abs(a).max(initial=0.0) for a in arrays([*args, *kwargs.values()])]
+                    seen.first = path, type(module).__name__, float(max(given, default=0.0))
+                elif module is model:
+                    seen.largest = float(max((np.abs(a).max(initial=0.0) for a in found), default=0.0))
+            return outputs
+
+        return run
+
+    former = [(module, module.__dict__.get("forward")) for _, module in model.named_modules()]
+    try:
+        for path, module in model.named_modules():
+            module.__dict__["forward"] = looking(path, module, module.forward)
+        yield seen
+    finally:
+        for module, forward in former:
+            module.__dict__.pop("forward") if forward is None else module.__dict__.update(forward=forward)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
-from labdl.nn.schema import LAYERS, input_ports
+from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.metrics.metric import spelled
+from labdl.train.settings import make
 
 
 def losses() -> dict[str, type[Module]]:
@@ -25,14 +26,17 @@ def _wanted(cls: type[Module]) -> list[str]:
     return [port.name for port in input_ports(cls) if not port.optional]
 
 
-def loss(value: str | Callable) -> Callable:
-    """A loss (output, target) -> scalar tensor: by name, a layer, or a function. Raises ConfigError that lists the names."""
+def loss(value: str | Callable, **settings) -> Callable:
+    """A loss (output, target) -> scalar tensor: by name with settings, a layer, or a function.
+
+    Raises ConfigError that lists the names, or the settings.
+    """
     if isinstance(value, str):
         everything = _all_losses()
         if value not in everything:
             raise ConfigError(f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
                               f"(output, target), received {value!r}")  # fmt: skip
-        value = everything[value]()
+        value = _with_settings(everything[value], value, settings)
     if not callable(value):
         raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
     if isinstance(value, Module):
@@ -46,6 +50,13 @@ def loss(value: str | Callable) -> Callable:
     return value
 
 
+def _with_settings(cls: type[Module], name: str, settings: dict[str, Any]) -> Module:
+    for key in settings:
+        if key not in fields(cls):
+            raise ConfigError(f"{name} has the settings {', '.join(fields(cls)) or '(none)'}, received {key!r}")
+    return cls(**settings)
+
+
 def loss_name(value: Callable) -> str:
     """What curves and recordings call a loss."""
     return spelled(type(value), "Loss") if isinstance(value, Module) else getattr(value, "__name__", "loss")
@@ -54,7 +65,7 @@ def loss_name(value: Callable) -> str:
 class FunctionMetric(Metric):
     """A plain function (output, target) -> number as a metric: the mean over batches, each weighing as many samples."""
 
-    def __init__(self, function: Callable[[Any, Any], float]):
+    def __init__(self, function: Callable[..., Any]):
         self.function = function
         self.name = getattr(function, "__name__", "metric")  # type: ignore[misc]
 
@@ -66,12 +77,21 @@ class FunctionMetric(Metric):
         return total / samples
 
 
-def metrics(values: Iterable[str | Metric | Callable]) -> dict[str, Metric]:
-    """Metrics by name, from names, metrics and functions. Raises ConfigError that lists the names."""
+def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> dict[str, Metric]:
+    """Metrics by name, from names, metrics, functions, and names with settings: ``{"name": "top_k_accuracy", "k": 5}``.
+
+    Raises ConfigError that lists the names.
+    """
     found: dict[str, Metric] = {}
-    for value in [values] if isinstance(values, str) else values:
+    listed: Iterable[Any] = [values] if isinstance(values, str | Mapping) else values
+    for given in listed:
+        value: Any = given
+        settings: dict[str, Any] = {}
+        if isinstance(given, Mapping):
+            settings = {str(key): v for key, v in given.items() if key != "name"}
+            value = given.get("name")
         if isinstance(value, str) and value in METRICS:
-            entry = METRICS[value]()
+            entry = make(METRICS[value], settings)
         elif isinstance(value, Metric):
             entry = value.fresh()
         elif callable(value) and not isinstance(value, type):

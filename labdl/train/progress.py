@@ -11,6 +11,7 @@ from annotated_types import Ge
 
 from labdl.errors import FileFormatError
 from labdl.nn.types import Count, Whole
+from labdl.train.settings import Amount
 
 VERSION = 1
 
@@ -61,6 +62,17 @@ class Randomness:
 
 
 @dataclasses.dataclass
+class Features:
+    """What a trainer does besides, where it does: averages, scales of the loss, early stopping, a rate set by hand, phases."""
+
+    average: dict[str, Any] | None = None
+    scaling: dict[str, dict[str, Any]] | None = None
+    stopping: dict[str, Any] | None = None
+    rate: Amount | None = None
+    phases: list[str] | None = None
+
+
+@dataclasses.dataclass
 class Document:
     """What a checkpoint tells besides parameters and slots."""
 
@@ -78,9 +90,10 @@ class Document:
     progress: Progress | None
     random: Randomness
     monitored: Monitored | None
+    features: Features
 
 
-_PARTS = {"progress": Progress, "random": Randomness, "monitored": Monitored}
+_PARTS = {"progress": Progress, "random": Randomness, "monitored": Monitored, "features": Features}
 
 
 @functools.cache

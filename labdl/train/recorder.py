@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from labdl.train.feed import Feed, Listener
+
 FLUSH_SECONDS = 0.2
-Listener = Callable[[list[dict[str, Any]]], None]
+log = logging.getLogger(__name__)
 
 
 def jsonable(value) -> Any:
@@ -25,16 +28,22 @@ def jsonable(value) -> Any:
 
 
 class Recorder:
-    """Collects steps in memory; a thread writes them and tells the listeners, at most five times a second."""
+    """Collects steps in memory; a thread writes them and tells the listeners, at most five times a second.
+
+    What cannot be written, as on a full disk, is kept and tried again with each flush; the training goes on. A folder that
+    has vanished is made again, with all that was recorded so far.
+    """
 
     def __init__(self, folder: Path):
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "events.jsonl"
         self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the run
         self._columns: dict[str, list] = {}
-        self._written: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
-        self._listeners: list[Listener] = []
+        self._feed = Feed()
+        self._written = self._feed.past
+        self._unwritten = bytearray()
+        self._hindered = False
+        self._lock = threading.RLock()  # as that of the feed
         self._closed = threading.Event()
         self.on_flush: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._flush_often, name="labdl-recorder", daemon=True)
@@ -57,18 +66,19 @@ class Recorder:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener with all events so far, then with new ones as they are written; returns the way out."""
-        with self._lock:
-            past = list(self._written)
-            if past:
-                listener(past)  # inside the lock, so that nothing can overtake the replay
-            self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+        return self._feed.subscribe(listener)
 
     def close(self) -> None:
+        """Write what is left; where that cannot be, the log says so."""
         self._closed.set()
         self._thread.join(timeout=5)
         self._write(None)
-        self._file.close()
+        with self._lock:
+            self._file.close()
+            if self._unwritten:
+                log.warning(
+                    "the last events of the run could not be written to %s; its history is in memory", self.path
+                )
 
     def _flush_often(self) -> None:
         while not self._closed.wait(FLUSH_SECONDS):
@@ -85,14 +95,38 @@ class Recorder:
                 self._columns = {}
             if event is not None:
                 events.append(event)
-            if not events:
-                return
             lines = [jsonable(e) for e in events]
-            self._file.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
-            self._written += lines
-            for listener in list(self._listeners):
-                try:
-                    listener(lines)
-                except Exception:  # somebody else's code, such as a widget's, must not end the training
-                    self._listeners.remove(listener)
-                    logging.getLogger(__name__).exception("%s raised an error and gets no more events", listener)
+            self._unwritten += _encoded(lines)
+            self._put(lines)
+            self._feed.tell(lines)
+
+    def _put(self, lines: list[dict[str, Any]]) -> None:
+        """Bring everything to the file, these lines the last, or keep it until the next time."""
+        try:
+            if not self._there():
+                self._file.close()
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - as above
+                self._unwritten = bytearray(_encoded([*self._written, *lines]))
+            while self._unwritten:  # a disk that is nearly full takes a part
+                del self._unwritten[: self._file.write(self._unwritten)]
+        except OSError as error:
+            if not self._hindered:
+                log.warning("%s cannot be written (%s): the training goes on, its events are kept and written when that is "
+                            "possible again", self.path, error.strerror or error)  # fmt: skip
+            self._hindered = True
+        else:
+            if self._hindered:
+                log.warning("%s is written again, nothing is missing", self.path)
+            self._hindered = False
+
+    def _there(self) -> bool:
+        """Whether the open file is the one that the path leads to."""
+        try:
+            return not self._file.closed and os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            return False
+
+
+def _encoded(lines: list[dict[str, Any]]) -> bytes:
+    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import contextvars
-import json
+import logging
 import os
+import queue
 import secrets
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labdl.saving import save_parameters
+from labdl.train import control, failures
 from labdl.train.events import Epoch, Event, Started, Step
-from labdl.train.recorder import Listener, Recorder
+from labdl.train.exits import running
+from labdl.train.feed import Listener
+from labdl.train.recorder import Recorder
+from labdl.train.turns import turns
 
 if TYPE_CHECKING:
     from labdl.train.trainer import Trainer
 
-COMMANDS = ("pause", "resume", "stop")
+log = logging.getLogger(__name__)
 
 
 class Run:
@@ -28,7 +34,12 @@ class Run:
 
     ``status`` is running, paused, stopping, finished, stopped or failed; ``history`` holds a list an epoch for each
     value; ``folder`` holds ``events.jsonl``, from which any process can follow. Commands also arrive through
-    ``control.jsonl`` in that folder, so that they work while the kernel is busy.
+    ``control.jsonl`` in that folder, so that they work while the kernel is busy: ``{"command": "pause"}``, "resume", "stop",
+    "checkpoint", ``{"command": "learning_rate", "value": 1e-4}`` and ``{"command": "add_epochs", "value": 5}``.
+
+    Several runs may go on at a time, in turns step by step; they draw from one stream of random numbers. A program that comes
+    to its end stops its runs after the step under way: call `wait` for those that are to finish. A run that is stopped leaves
+    the parameters in ``save_to``, and a last checkpoint where it keeps any.
     """
 
     def __init__(self, trainer: Trainer, events: Generator[Event, None, None], folder=None, save_to=None):
@@ -36,6 +47,8 @@ class Run:
         self.folder = Path(folder) if folder is not None else Path("runs") / identity
         self.id = self.folder.name
         self.trainer, self.model = trainer, trainer.model
+        assert trainer.loop is not None
+        self._loop = trainer.loop
         self.save_to = None if save_to is None else Path(save_to)
         self.history: dict[str, list[float]] = {}
         self.status = "running"
@@ -43,13 +56,19 @@ class Run:
         self._events = events
         self._go, self._stop, self._done = threading.Event(), threading.Event(), threading.Event()
         self._go.set()
-        self._ending = threading.Lock()
-        self._read = 0
+        self._asked: queue.SimpleQueue[Callable[[], Any]] = (
+            queue.SimpleQueue()
+        )  # what to do at the next border of a step
+        self._rate: float | None = None  # asked for, and not yet at work
+        self._ending = threading.RLock()  # who hears of an event may give a command at once
+        self._full = self._closed = False  # no epochs, no commands can be taken any more
         self._recorder = Recorder(self.folder)
+        self._control = control.ControlFile(self.folder / control.CONTROL)
         self._recorder.on_flush = self._obey_file
         # a plain thread would lose its output, or die, in the kernel: run it in this context
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{self.id}", daemon=True)
+        running.add(self)
         self._thread.start()
 
     # -- control
@@ -61,7 +80,7 @@ class Run:
 
     def resume(self) -> None:
         """Go on after a pause."""
-        self._go.set()
+        self._wake()
 
     def stop(self) -> None:
         """End after the step under way; the model keeps what it has learnt."""
@@ -70,7 +89,7 @@ class Run:
                 self.status = "stopping"
                 self._recorder.event("status", status="stopping")
         self._stop.set()
-        self._go.set()
+        self._wake()
 
     def wait(self, timeout: float | None = None) -> Run:
         """Block until the run has ended; raises the error that ended it, or TimeoutError."""
@@ -81,6 +100,65 @@ class Run:
         return self
 
     @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next step. It may be set at any time: see `Loop.set_learning_rate` for schedules."""
+        asked = self._rate
+        return self.trainer.learning_rate if asked is None else asked
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        self._rate = control.learning_rate(value)
+        try:
+            self._ask(self._set_rate)
+        except RuntimeError:
+            self._rate = None
+            raise
+
+    def checkpoint(self, folder: str | Path | None = None) -> Path:
+        """Write a checkpoint after the step under way and return its path when it is there.
+
+        It goes to the folder given, to that of the training's own ``checkpoint=``, or else to ``checkpoints`` in the run's
+        folder, from where ``resume=`` takes it up. A run that has ended well can still be saved so. Raises OSError where it
+        cannot be written; the run goes on.
+        """
+        if threading.current_thread() is self._thread:  # a callback's own wish, between two steps
+            return self._keep(folder)
+        try:
+            return self._ask(lambda: self._keep(folder)).result()
+        except _EndedError:
+            self._done.wait()
+            if self.status == "failed" or self.trainer.loop is not self._loop:
+                raise
+            with turns:
+                return self._loop.save(self._place(folder))
+
+    def add_epochs(self, epochs: int) -> None:
+        """Train so many epochs more than was planned; a schedule keeps the course that it was given at the start."""
+        more = control.more_epochs(epochs)
+        with self._ending:
+            if self._full or self._closed or self._stop.is_set():
+                raise _EndedError(f"run {self.id} is at its end and takes no more epochs: start another with resume= or a "
+                                  "larger epochs=")  # fmt: skip
+            self._loop.epochs += more
+            self._recorder.event("epochs", epochs=self._loop.epochs)
+
+    def obey(self, command: str, value: float | None = None) -> None:
+        """Take a command by its name, as ``control.jsonl`` has them, without waiting for it to be carried out.
+
+        The answer is an event. One that comes when the run is at its end changes nothing. Raises ConfigError for what is none.
+        """
+        checked = control.checked(command, value)
+        try:
+            if command == "checkpoint":
+                self._ask(self._keep).add_done_callback(self._complain)
+            elif command == "learning_rate":
+                self.learning_rate = checked
+            else:
+                getattr(self, command)(*([] if checked is None else [checked]))
+        except _EndedError:
+            log.info("run %s is at its end: the command %s came too late", self.id, command)
+
+    @property
     def alive(self) -> bool:
         return not self._done.is_set()
 
@@ -88,37 +166,119 @@ class Run:
         """Call ``listener(events)`` with everything recorded so far, then live; returns a function that ends it."""
         return self._recorder.subscribe(listener)
 
+    # -- commands, in the thread that trains
+
+    def _wake(self) -> None:
+        self._go.set()
+        self._asked.put(_wake_up)
+
+    def _ask(self, do: Callable[[], Any]) -> Future:
+        """Have something done between two steps. Raises RuntimeError when there will be none any more."""
+        future: Future = Future()
+
+        def answering() -> None:
+            try:
+                future.set_result(do())
+            except Exception as error:  # of whoever asked
+                future.set_exception(self._explained(error))
+
+        with self._ending:
+            if self._closed:
+                raise _EndedError(f"run {self.id} has ended: start another")
+            self._asked.put(answering)
+        return future
+
+    def _answer(self) -> None:
+        while not self._asked.empty():
+            self._asked.get()()
+
+    def _set_rate(self) -> None:
+        value, self._rate = self._rate, None
+        if value is not None:
+            with turns:
+                self._loop.set_learning_rate(value)
+            self._recorder.event("learning_rate", step=self._loop.progress.step, value=value)
+
+    def _place(self, folder: str | Path | None) -> str | Path | None:
+        return self.folder / "checkpoints" if folder is None and self._loop.checkpoint is None else folder
+
+    def _keep(self, folder: str | Path | None = None) -> Path:
+        with turns:
+            path = self._loop.save(self._place(folder))
+        self._recorder.event("checkpoint", step=self._loop.progress.step, path=str(path))
+        return path
+
+    def _obey_file(self) -> None:
+        for command, value in self._control.commands():
+            self.obey(command, value)
+
+    def _complain(self, answer: Future) -> None:
+        error = answer.exception()
+        if error is not None:
+            self._problem(failures.sentence(error))
+
+    def _problem(self, message: str) -> None:
+        """Something that does not end the run, for whoever looks at the recording or the log."""
+        log.warning("run %s: %s", self.id, message)
+        self._recorder.event("problem", message=message)
+
     # -- inside
 
     def _train(self) -> None:
         status, message = "finished", None
         try:
-            for event in self._events:
+            for event in self._in_turns():
                 self._record(event)
+                self._answer()
                 if not self._go.is_set():
                     self._rest()
                 if self._stop.is_set():
                     status = "stopped"
                     break
-            self._save()
-        except BaseException as error:  # shown to the person in `message` and raised by wait()
-            status, message, self.error = "failed", str(error) or type(error).__name__, error
-            (self.folder / "error.txt").write_text(traceback.format_exc())
-        finally:
-            self._events.close()
-            self.model.eval()
             with self._ending:
-                self.status = status
-            try:
-                self._recorder.event("end", status=status, message=message)
-                self._recorder.close()
-            finally:  # also when the disk is full
-                self._done.set()
+                self._closed = True
+            self._answer()
+            self._save(last=True)
+            if status == "stopped":
+                self._keep_last()
+        except BaseException as error:  # shown to the person in `message` and raised by wait()
+            status, self.error = "failed", self._explained(error)
+            message = failures.sentence(self.error)
+            self._write_error()
+        finally:
+            self._finish(status, message)
+
+    def _explained(self, error: BaseException) -> BaseException:
+        return failures.explained(error, self._loop.progress.batch_size, self.trainer.settings.accumulate)
+
+    def _in_turns(self) -> Iterator[Event]:
+        while True:
+            with turns:
+                event = next(self._events, None)
+            if event is None:
+                return
+            yield event
+
+    def _finish(self, status: str, message: str | None) -> None:
+        self._events.close()
+        self.model.eval()
+        with self._ending:
+            self.status, self._closed = status, True
+        self._answer()  # what came too late to be carried out still wants its answer
+        try:
+            self._recorder.event("end", status=status, message=message)
+            self._recorder.close()
+        finally:
+            running.discard(self)
+            self._done.set()
 
     def _record(self, event: Event) -> None:
         if isinstance(event, Step):
             self._recorder.step(event.step, dict(event.values))
-        elif isinstance(event, Epoch):
+            return
+        with self._ending:  # the loop looks at the number of epochs next
+            self._full = self._loop.progress.epoch >= self._loop.epochs
+        if isinstance(event, Epoch):
             for name, value in event.values.items():
                 self.history.setdefault(name, []).append(value)
             self._recorder.event("epoch", epoch=event.epoch, step=event.step, **event.values,
@@ -138,31 +298,54 @@ class Run:
     def _rest(self) -> None:
         self.status = "paused"
         self._recorder.event("status", status="paused")
-        self._go.wait()
+        do = None
+        while do is not _wake_up:  # also when a pause has followed: then a step is made before the next rest
+            do = self._asked.get()
+            do()
         if not self._stop.is_set():
             self.status = "running"
             self._recorder.event("status", status="running")
 
-    def _save(self) -> None:
-        if self.save_to is not None:
-            save_parameters(self.model.state_dict(), self.save_to)
+    # -- what stays
 
-    def _obey_file(self) -> None:
-        """Carry out commands that other processes have appended to control.jsonl."""
-        path = self.folder / "control.jsonl"
-        if not path.exists():
+    def _save(self, last: bool = False) -> None:
+        if self.save_to is None:
             return
-        data = path.read_bytes()[self._read :]
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read += len(whole)
-        for line in whole.splitlines():
-            try:
-                command = json.loads(line).get("command")
-            except (ValueError, AttributeError):
-                continue  # a line that is no command: the file is open to other writers
-            if command in COMMANDS:
-                getattr(self, command)()
+        try:
+            self.save_to.parent.mkdir(parents=True, exist_ok=True)
+            with turns:
+                save_parameters(self.model.state_dict(), self.save_to)
+        except OSError as error:
+            if last:
+                raise
+            why = "the disk is full" if failures.lacks_space(error) else failures.sentence(error)
+            self._problem(f"{self.save_to} could not be written after this epoch ({why}): what was there before is whole, "
+                          "the training goes on and tries again")  # fmt: skip
+
+    def _keep_last(self) -> None:
+        """A run that is stopped goes on from where it was, if it keeps checkpoints at all."""
+        kept, step = self._loop.checkpoint, self._loop.progress.step
+        newest = None if kept is None else kept.latest
+        if kept is not None and step and (newest is None or not newest.name.startswith(f"step-{step:08d}")):
+            self._keep()
+
+    def _write_error(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        except OSError as error:
+            log.warning(
+                "%s could not be written (%s); run.error has it", self.folder / "error.txt", error.strerror or error
+            )
 
     def __repr__(self) -> str:
         last = ", ".join(f"{k} {v[-1]:.4f}" for k, v in self.history.items() if v)
         return f"Run({self.id}: {self.status}{', ' if last else ''}{last})"
+
+
+def _wake_up() -> None:
+    """Nothing, for a run at rest that waits for something to do."""
+
+
+class _EndedError(RuntimeError):
+    """A command came when the run could not carry it out any more."""

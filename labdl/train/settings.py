@@ -44,7 +44,12 @@ def check(settings) -> None:
     except pydantic.ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
         wanted = describe(typing.get_type_hints(cls, include_extras=True)[name])
-        raise ConfigError(f"{cls.__name__}: {name} wants {wanted}, received {getattr(settings, name)!r}") from None
+        raise ConfigError(f"{_title(cls)}: {name} wants {wanted}, received {getattr(settings, name)!r}") from None
+
+
+def _title(cls) -> str:
+    """What a person knows the settings as."""
+    return getattr(cls, "title", cls.__name__)
 
 
 def make(cls, settings: dict[str, Any]):
@@ -52,7 +57,7 @@ def make(cls, settings: dict[str, Any]):
     allowed = [f.name for f in dataclasses.fields(cls) if f.init]
     for name in settings:
         if name not in allowed:
-            raise ConfigError(f"{cls.__name__} has the settings {', '.join(allowed)}, received {name!r}")
+            raise ConfigError(f"{_title(cls)} has the settings {', '.join(allowed)}, received {name!r}")
     missing = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in settings
                and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]  # fmt: skip
     if missing:

@@ -12,6 +12,7 @@ from labdl.backends.mindspore.optimizer import optimizer
 from labdl.backends.mindspore.random import *
 from labdl.backends.mindspore.recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.runtime import *
+from labdl.backends.mindspore.training import evaluate_function, gradient_function, train_function, update_function
 
 name = "mindspore"
 namespaces = (mindspore.ops,)

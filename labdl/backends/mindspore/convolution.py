@@ -7,10 +7,11 @@ mindspore.mint do not exist on CPU. They know float32 only: float64 is computed 
 from functools import lru_cache
 from math import prod
 
+import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import float32
+from labdl.backends.mindspore.kinds import as_tensor, float32
 from labdl.backends.mindspore.weights import either_format, hashable, joined, positions
 from labdl.spec import crop_pairs, pad_pairs, per_axis, transposed_sizes, window_sizes
 
@@ -18,8 +19,21 @@ _expand, _slice = P.ExpandDims(), P.Slice()
 
 
 def bordered(x, pairs, value=0.0):
-    border = [n for pair in reversed(pairs) for n in pair]
-    return ops.pad(x, border, value=value) if max(border) else x
+    """Batches with a border on their last axes. The gradient of ops.pad is wrong from a compiled function's second run on."""
+    if not any(map(max, pairs)):
+        return x
+    y = _pad(pairs)(x)
+    return y + _border(x.shape[2:], pairs, value, x.dtype) if value else y
+
+
+@lru_cache(None)
+def _pad(pairs):
+    return P.Pad(((0, 0), (0, 0), *pairs))
+
+
+@lru_cache(64)
+def _border(sizes, pairs, value, kind):
+    return as_tensor(np.pad(np.zeros((1, 1, *sizes)), ((0, 0), (0, 0), *pairs), constant_values=value), kind)
 
 
 def _check(x, kernel, bias, rank: int, into: int, out: int, groups: int) -> None:

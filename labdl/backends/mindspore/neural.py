@@ -7,10 +7,11 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arithmetic import where
-from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float64, through
+from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float32, float64, through
+from labdl.backends.mindspore.random import dropout_mask
 from labdl.backends.mindspore.weights import joined
 
-_add, _matmul2 = P.Add(), P.MatMul()
+_add, _mul, _matmul2 = P.Add(), P.Mul(), P.MatMul()
 
 
 @joined
@@ -28,10 +29,11 @@ def linear(x, kernel, bias=None):
 
 
 def _thinned(x, rate):
+    """The mask is drawn apart from the data, so that compiled steps get it as an input: their own draws cannot be repeated."""
+    mask = dropout_mask(x.shape, rate)
     if x.dtype is not float64:
-        return ops.dropout(x, rate)
-    kept = ops.dropout(ops.ones_like(x), rate)  # which has the precision of float32
-    return where(kept > 0, x * as_tensor(1 / (1 - rate), float64), 0.0)
+        return _mul(x, mask if x.dtype is float32 else mask.astype(x.dtype))
+    return where(mask > 0, x * as_tensor(1 / (1 - rate), float64), 0.0)
 
 
 _dropout = through(_thinned, FRACTIONS, HALF)

@@ -2,10 +2,10 @@
 
 import mindspore
 import numpy as np
-from mindspore import Tensor
+from mindspore import ParameterTuple, Tensor, nn
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.runtime import spec_of, variable
+from labdl.backends.mindspore.runtime import assign, spec_of, variable
 
 
 def _slots(rule, variables):
@@ -21,7 +21,7 @@ def _kept_as(value) -> str:
 def _load(own, state) -> None:
     for parameters, arrays in zip(own, state, strict=True):
         for slot, array in arrays.items():
-            parameters[slot].set_data(Tensor(np.array(array), parameters[slot].dtype))
+            assign(parameters[slot], array)
 
 
 def _scalars(*values: float):
@@ -30,7 +30,12 @@ def _scalars(*values: float):
 
 
 class Own:
-    """An in-place kernel; the slots are parameters, a dictionary for each variable."""
+    """An in-place kernel; the slots are parameters, a dictionary for each variable.
+
+    ``kernels`` is a cell, so that a compiled step can hold it: it takes the gradients and the `numbers` of a step.
+    """
+
+    kernels: nn.Cell
 
     def __init__(self, rule, variables):
         self.variables, self.settings = tuple(variables), rule.settings()
@@ -41,20 +46,44 @@ class Own:
     def advance(self) -> None:
         self.step += 1
 
+    def numbers(self, step: int) -> list[Tensor]:
+        """What the kernels take besides gradients in a step."""
+        raise NotImplementedError
+
     def update(self, gradients) -> None:
         """Move the variables by one step."""
-        raise NotImplementedError
+        self.kernels.construct(gradients, *self.numbers(self.step))  # calling the cell would cost more than it does
 
     def load(self, step: int, state) -> None:
         self.step = step
         _load(self.state, state)
 
-    def _decayed(self, gradients):
-        if not self.weight_decay:
-            return gradients
-        return [
-            None if g is None else g + p * self.weight_decay for p, g in zip(self.variables, gradients, strict=True)
-        ]
+    def _lined_up(self, slot: str) -> ParameterTuple:
+        return ParameterTuple([slots[slot] for slots in self.state])
+
+
+class _Descent(nn.Cell):
+    """ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it.
+
+    ``besides`` is what they want besides: SGD a mark of the first step, which 0 says has been, ApplyMomentum a momentum.
+    """
+
+    def __init__(self, variables, momenta, besides, weight_decay, nesterov):
+        super().__init__()
+        self.variables, self.momenta, self.besides = ParameterTuple(variables), momenta, besides
+        self.weight_decay, self.nesterov = weight_decay, nesterov
+        self.run = P.SGD(nesterov=True) if nesterov else P.ApplyMomentum()
+
+    def construct(self, gradients, rate, momentum):
+        done = ()
+        for p, g, m, besides in zip(self.variables, gradients, self.momenta, self.besides):  # noqa: B905 - compiled
+            if g is not None:
+                g = g + p * self.weight_decay if self.weight_decay else g
+                if self.nesterov:
+                    done = (*done, self.run(p, g, rate, m, momentum, besides))
+                else:
+                    done = (*done, self.run(p, m, rate, g, momentum))
+        return done
 
 
 class SGD(Own):
@@ -62,24 +91,38 @@ class SGD(Own):
 
     def __init__(self, rule, variables):
         super().__init__(rule, variables)
-        self._nesterov = self.settings["nesterov"]
-        # ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it
-        self._apply = P.SGD(nesterov=True) if self._nesterov else P.ApplyMomentum()
+        nesterov = self.settings["nesterov"]
         made = [variable(np.zeros(v.shape, _kept_as(v)), trainable=False) for v in self.variables] \
-            if self._nesterov or not self.settings["momentum"] else []  # fmt: skip
-        # what the kernels want besides: SGD a mark of the first step, which 0 says has been, ApplyMomentum a momentum
-        self._besides = made or [None] * len(self.variables)
+            if nesterov or not self.settings["momentum"] else []  # fmt: skip
+        self.made = made
+        momenta = self._lined_up("momentum") if self.settings["momentum"] else ParameterTuple(made)
+        besides = ParameterTuple(made) if nesterov else momenta
+        self.kernels = _Descent(self.variables, momenta, besides, self.weight_decay, nesterov)
 
-    def update(self, gradients) -> None:
-        apply, (rate, momentum) = self._apply, _scalars(self.learning_rate, self.settings["momentum"])
-        rows = zip(self.variables, self._decayed(gradients), self.state, self._besides, strict=True)
-        for p, g, slots, besides in rows:
-            if g is None:
-                continue
-            if self._nesterov:
-                apply(p, g, rate, slots["momentum"], momentum, besides)
-            else:
-                apply(p, slots.get("momentum", besides), rate, g, momentum)
+    def load(self, step, state):
+        super().load(step, state)
+        for besides in self.made:  # the kernel multiplies it with a momentum of 0, which leaves a NaN of a step before
+            assign(besides, np.zeros(besides.shape, "float32"))
+
+    def numbers(self, step):
+        return _scalars(self.learning_rate, self.settings["momentum"])
+
+
+class _Moments(nn.Cell):
+    """Kernels that take a variable, two slots and numbers."""
+
+    def __init__(self, run, variables, means, squares, weight_decay):
+        super().__init__()
+        self.run, self.variables, self.means, self.squares = run, ParameterTuple(variables), means, squares
+        self.weight_decay = weight_decay
+
+    def construct(self, gradients, *numbers):
+        done = ()
+        for p, g, m, v in zip(self.variables, gradients, self.means, self.squares):  # noqa: B905 - compiled
+            if g is not None:
+                g = g + p * self.weight_decay if self.weight_decay else g
+                done = (*done, self.run(p, m, v, *numbers, g))
+        return done
 
 
 class Adam(Own):
@@ -92,26 +135,22 @@ class Adam(Own):
         # P.Adam is the faster kernel, but knows no float64
         self._apart = self.decoupled and self.weight_decay > 0
         self._plain = not self._apart and all(v.dtype != mindspore.float64 for v in self.variables)
-        self._apply = P.Adam() if self._plain else P.AdamWeightDecay()
+        self.kernels = _Moments(
+            P.Adam() if self._plain else P.AdamWeightDecay(), self.variables, self._lined_up("mean"),
+            self._lined_up("square"), 0.0 if self.decoupled else self.weight_decay,
+        )  # fmt: skip
 
-    def update(self, gradients) -> None:
-        apply, rate = self._apply, self.learning_rate
-        beta_1, beta_2 = self.settings["beta_1"], self.settings["beta_2"]
-        power_1, power_2 = beta_1**self.step, beta_2**self.step
+    def numbers(self, step):
+        rate, beta_1, beta_2 = self.learning_rate, self.settings["beta_1"], self.settings["beta_2"]
+        power_1, power_2 = beta_1**step, beta_2**step
         correction = (1 - power_2) ** 0.5
         epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
-        if not self.decoupled:
-            gradients = self._decayed(gradients)
         if self._plain:
-            scalars = _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
-        else:
-            # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
-            corrected = rate * correction / (1 - power_1)
-            decay = self.weight_decay * (1 - power_1) / correction if self._apart else 0.0
-            scalars = _scalars(corrected, beta_1, beta_2, epsilon, decay)
-        for p, g, slots in zip(self.variables, gradients, self.state, strict=True):
-            if g is not None:
-                apply(p, slots["mean"], slots["square"], *scalars, g)
+            return _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
+        # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
+        corrected = rate * correction / (1 - power_1)
+        decay = self.weight_decay * (1 - power_1) / correction if self._apart else 0.0
+        return _scalars(corrected, beta_1, beta_2, epsilon, decay)
 
 
 class AdamW(Adam):
@@ -158,3 +197,34 @@ _OWN = {"sgd": SGD, "adam": Adam, "adamw": AdamW}
 def optimizer(rule, variables):
     amsgrad = rule.settings().get("amsgrad")
     return Ruled(rule, variables) if rule.kind not in _OWN or amsgrad else _OWN[rule.kind](rule, variables)
+
+
+class _Together(nn.Cell):
+    """The kernels of several optimisers, each for the variables at some places among all."""
+
+    def __init__(self, parts):
+        super().__init__()
+        self.natives = [native for native, _ in parts]
+        self.kernels = nn.CellList([native.kernels for native in self.natives])
+        self.places = tuple(tuple(places) for _, places in parts)
+        counts = [len(native.numbers(1)) for native in self.natives]
+        self.ends = tuple(sum(counts[:n]) for n in range(len(counts) + 1))
+
+    def numbers(self):
+        """For the step that follows, those of one optimiser behind those of the other."""
+        return [number for native in self.natives for number in native.numbers(native.step + 1)]
+
+    def construct(self, gradients, *numbers):
+        done = ()
+        for n in range(len(self.places)):
+            chosen = ()
+            for place in self.places[n]:
+                chosen = (*chosen, gradients[place])
+            done = (*done, self.kernels[n](chosen, *numbers[self.ends[n] : self.ends[n + 1]]))
+        return done
+
+
+def fused(optimizer) -> _Together | None:
+    """The kernels of an optimiser for a compiled step; None where its update is the rule's own."""
+    parts = getattr(optimizer, "natives", None) or [(optimizer, range(len(optimizer.variables)))]
+    return _Together(parts) if all(isinstance(native, Own) for native, _ in parts) else None

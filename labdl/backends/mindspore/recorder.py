@@ -24,6 +24,14 @@ _QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init",
 _notes = Notes()
 
 
+def drawing(function):
+    """A function that draws random numbers: a program in this process calls it, so that the state of all draws is one.
+
+    Elsewhere the function of that name in `SOURCE` does.
+    """
+    return _notes.noting(function, lambda *_: function if _notes.live else f"_{function.__name__}")
+
+
 def _made(prim) -> str:
     """Source text of a primitive."""
     home = "mindspore.ops" if hasattr(mindspore.ops, type(prim).__name__) else type(prim).__module__
@@ -64,7 +72,9 @@ def _methods() -> dict:
         if name in _READS:
             found[name] = _notes.reading(member)
         elif callable(member) and name not in _QUIET and not isinstance(member, type):
-            found[name] = _notes.noting(member, f".{name}", writes=name in _WRITES or (name[-1] == "_" != name[-2]))
+            # indexing a parameter comes to a method that no compiler reads
+            spelt = ".__getitem__" if name == "_getitem_origin" else f".{name}"
+            found[name] = _notes.noting(member, spelt, writes=name in _WRITES or (name[-1] == "_" != name[-2]))
     return found
 
 
@@ -86,16 +96,37 @@ def _inner() -> dict[type, dict]:
 @functools.cache
 def _changes() -> list[tuple]:
     """Whose member of which name gives way to what, and what stood there itself (None: it was inherited)."""
-    owners = [(Tensor, _methods()), (functional_overload, _overloaded()), *_primitives().items(), *_inner().items()]
+    owners = [
+        (mindspore.nn.Cell, _cells()),
+        (Tensor, _methods()),
+        (functional_overload, _overloaded()),
+        *_primitives().items(),
+        *_inner().items(),
+    ]
     return [(o, n, member, vars(o).get(n)) for o, members in owners for n, member in members.items()]
 
 
+@functools.cache
+def _cells() -> dict:
+    call = mindspore.nn.Cell.__call__
+    noting = _notes.noting(call, lambda cell, *_: cell, bound=True, live=True)
+
+    @functools.wraps(call)
+    def run(cell, *args, **kwargs):
+        return (noting if hasattr(type(cell), "bprop") else call)(cell, *args, **kwargs)
+
+    return {"__call__": run}
+
+
 @contextlib.contextmanager
-def recorder():
-    """Gives ``record(function, tape)``: it runs the function and notes MindSpore's calls (see `labdl.graph.flat.Tape`)."""
+def recorder(live: bool = False):
+    """Gives ``record(function, tape)``: it runs the function and notes MindSpore's calls (see `labdl.graph.flat.Tape`).
+
+    ``live`` notes calls of cells with a gradient of their own and of what draws random numbers as they are.
+    """
 
     def record(function, tape):
-        return _notes.onto(tape, function)
+        return _notes.onto(tape, function, live)
 
     try:
         for owner, name, member, _ in _changes():
@@ -113,10 +144,36 @@ def literal(value) -> str | None:
     return None
 
 
+_DRAWS = {
+    "_random_uniform": (
+        "def _random_uniform(shape, low, high, kind):",
+        "    drawn = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape)",  # of no axes it makes one
+        "    return (drawn * (high - low) + low).astype(getattr(mindspore, kind))",
+    ),
+    "_random_normal": (
+        "def _random_normal(shape, mean, std, kind):",
+        "    drawn = mindspore.ops.randn(*shape, dtype=mindspore.float32).reshape(shape)",
+        "    return (drawn * std + mean).astype(getattr(mindspore, kind))",
+    ),
+    "_random_integers": (
+        "def _random_integers(shape, low, high, kind):",
+        "    return mindspore.ops.randint(low, high, shape or (1,)).reshape(shape).astype(getattr(mindspore, kind))",
+    ),
+    "_random_permutation": (
+        "def _random_permutation(n):",
+        "    return mindspore.ops.argsort(mindspore.ops.rand(n, dtype=mindspore.float32)).astype(mindspore.int64)",
+    ),
+    "_dropout_mask": (
+        "def _dropout_mask(shape, rate):",
+        "    kept = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape) >= rate",
+        "    return kept.astype(mindspore.float32) / (1 - rate)",
+    ),
+}
+
 SOURCE = {
     "title": "MindSpore",
     "imports": ("import mindspore", "import numpy as np"),
-    "making": (),
+    "making": _DRAWS,
     "base": "mindspore.nn.Cell",
     "method": "construct",
     "mode": "",
@@ -127,5 +184,6 @@ SOURCE = {
     "kept": "self.{name} = mindspore.Tensor({array})",
     "constant": "mindspore.Tensor({array})",
     "numbers": 'mindspore.Tensor(np.array({values}, "{dtype}"))',
+    "held": "self.{name} = {value}",
     "taken": tuple(dir(mindspore.nn.Cell())),
 }

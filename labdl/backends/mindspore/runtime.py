@@ -33,6 +33,9 @@ with _environment(GLOG_v="3", ONEDNN_MAX_CPU_ISA="AVX2"), warnings.catch_warning
     from mindspore.ops import operations as P
 
     if mindspore.get_context("device_target") == "CPU":  # elsewhere the first operation would fix the device
+        mindspore.set_context(
+            pynative_synchronize=True
+        )  # before it: set later, idle threads still take turns in spinning
         P.MatMul()(Tensor(np.ones((1, 1), "float32")), Tensor(np.ones((1, 1), "float32"))).asnumpy()
 
 _DTYPES = {name: getattr(mindspore, name) for name in (
@@ -129,16 +132,12 @@ def to_numpy(value):
     return value.asnumpy().copy()  # asnumpy is a view of the tensor's memory
 
 
-def seed(value: int) -> None:
-    mindspore.set_seed(value % 2**32)
-
-
 def variable(array, trainable: bool = True):
     return Parameter(tensor(array), name=f"labdl.{next(_count)}", requires_grad=trainable)
 
 
 def assign(target, array) -> None:
-    target.set_data(Tensor(np.array(array), target.dtype))
+    target.copy_(Tensor(np.array(array), target.dtype))  # in place: compiled functions would not see other memory
 
 
 def finite(variables):
@@ -149,40 +148,13 @@ def clear_gradients(variables) -> None:
     """MindSpore stores none."""
 
 
-def _not_compiled(compiled: bool | None) -> None:
-    if compiled:
-        raise NotImplementedError(
-            "MindSpore compiles only flat source without a dispatcher (mindspore.jit rejects Python dispatch, and its trace "
-            "mode is silently wrong for training steps): leave compiled out, or compile the generated source of the graph"
-        )
-
-
-def train_function(forward, optimizer, compiled: bool | None = None):
-    """Eager (PyNative)."""
-    _not_compiled(compiled)
-    differentiate, version = None, None
-
-    def step(x, y):
-        nonlocal differentiate, version
-        if version != optimizer.version:  # at first, and when other variables are learnt
-            differentiate = mindspore.value_and_grad(forward, None, tuple(optimizer.variables), has_aux=True)
-            version = optimizer.version
-        (loss, output), gradients = differentiate(x, y)
-        optimizer.advance()
-        optimizer.update(gradients)
-        return loss, output
-
-    return step
-
-
-def evaluate_function(forward, compiled: bool | None = None):
-    _not_compiled(compiled)
-    return forward  # MindSpore records operations only inside value_and_grad
-
-
 def gradients(function, values):
     differentiate = mindspore.value_and_grad(function, tuple(range(len(values))))
-    result, grads = differentiate(*values)
+    try:
+        result, grads = differentiate(*values)
+    except BaseException:
+        _pynative_executor.clear_res()  # MindSpore would take all that follows for a part of what is differentiated
+        raise
     return result, grads if isinstance(grads, tuple) else (grads,)  # one value: MindSpore leaves the tuple out
 
 

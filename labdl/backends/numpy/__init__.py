@@ -135,7 +135,7 @@ def train_function(*_, **__):
     raise NotImplementedError("NumPy computes forward only: train on torch, tensorflow, paddle or mindspore")
 
 
-gradients = train_function
+gradients = gradient_function = update_function = train_function
 
 
 def clear_gradients(variables) -> None:

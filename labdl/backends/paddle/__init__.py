@@ -21,8 +21,10 @@ from labdl.backends.paddle.optimizer import optimizer  # noqa: E402
 from labdl.backends.paddle.random import *  # noqa: E402
 from labdl.backends.paddle.recorder import SOURCE, literal, recorder  # noqa: E402
 from labdl.backends.paddle.runtime import *  # noqa: E402
+from labdl.backends.paddle.training import evaluate_function, gradient_function, train_function, update_function  # noqa: E402
 
 name = "paddle"
+concurrent = True
 namespaces = (paddle, paddle.nn.functional)
 # kernels that take, in silence, dtypes that make no sense for them: checked before
 lenient = frozenset((

@@ -7,6 +7,7 @@ import paddle
 from paddle import _C_ops
 from paddle.jit.dy2static.py_layer import StaticPyLayerContext
 
+from labdl.backends.paddle.recorder import itself
 from labdl.backends.paddle.runtime import spec_of
 
 _numbers = itertools.count()
@@ -92,8 +93,7 @@ def _symbolic(function):
 
 
 def host_function(bind):
-    @functools.cache
-    def made(options):
+    def make(options):
         function = bind(options)
         eager, symbolic = _eager(function), _symbolic(function)
 
@@ -101,11 +101,13 @@ def host_function(bind):
             results = (eager if paddle.in_dynamic_mode() else symbolic)(*tensors)
             return tuple(results) if len(results) > 1 else results[0]
 
-        paddle.jit.marker.force_dynamic(call)
-        return call
+        return _opaque(itself(call))
 
-    def native(options):
-        return made(options)
+    made = functools.cache(_opaque(make))
+    return _opaque(lambda options: made(options))
 
-    paddle.jit.marker.force_dynamic(native)  # the bytecode translator goes on after it
-    return native
+
+def _opaque(function):
+    """The bytecode translator of paddle.jit.to_static runs it as it is, and goes on after it."""
+    paddle.jit.marker.force_dynamic(function)
+    return function

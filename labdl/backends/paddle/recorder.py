@@ -33,6 +33,14 @@ _READS = ("numpy", "item", "tolist", "__bool__", "__float__", "__int__", "__inde
 _notes = Notes()
 
 
+def itself(function, elsewhere: str | None = None):
+    """A function that its calls alone would not replace, such as one with a gradient of its own.
+
+    A program in this process calls it; ``elsewhere`` is what others call instead.
+    """
+    return _notes.noting(function, lambda *_: function if _notes.live else elsewhere, live=elsewhere is None)
+
+
 @functools.cache
 def _kernels() -> dict:
     found = {n: f for n, f in vars(_C_ops).items() if callable(f) and not n.startswith("__")}
@@ -54,22 +62,29 @@ def _replaced(owner, members: dict):
 @functools.cache
 def _copy_of_operators():
     """The backend's operators once more, made of kernels that note."""
-    former = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(f"{_PACKAGE}.")}
+    former = {
+        name: sys.modules[name] for name in list(sys.modules) if name.startswith(f"{_PACKAGE}.") and name != __name__
+    }
+    for name in former:
+        del sys.modules[name]
     package = sys.modules[_PACKAGE]
     attributes = dict(vars(package))
     try:
         with _replaced(_C_ops, _kernels()):
             return importlib.import_module(f"{_PACKAGE}.operators")
     finally:
-        for name in [name for name in sys.modules if name.startswith(f"{_PACKAGE}.")]:
+        for name in [name for name in sys.modules if name.startswith(f"{_PACKAGE}.") and name != __name__]:
             del sys.modules[name]
         sys.modules.update(former)
         vars(package).update(attributes)
 
 
 @contextlib.contextmanager
-def recorder():
-    """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`)."""
+def recorder(live: bool = False):
+    """Gives ``record(function, tape)``: it runs the function and notes Paddle's calls (see `labdl.graph.flat.Tape`).
+
+    ``live`` notes calls of what has a gradient of its own as they are.
+    """
     tensor = paddle.Tensor
     writing = ("copy_", "__setitem__", "_setitem_dygraph")
     methods = {n: _notes.noting(getattr(tensor, n), f".{n}", writes=n in writing) for n in _METHODS}
@@ -77,8 +92,9 @@ def recorder():
 
     def record(function, tape):
         copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
-        with tape.instead(copy), paddle.no_grad():
-            return _notes.onto(tape, function)
+        # kernels differ where a gradient will be asked for
+        with tape.instead(copy), paddle.set_grad_enabled(tape.training):
+            return _notes.onto(tape, function, live)
 
     with _replaced(_C_ops, _kernels()), _replaced(tensor, methods):
         yield record
@@ -96,11 +112,13 @@ def literal(value) -> str | None:
 SOURCE = {
     "title": "PaddlePaddle",
     "imports": ("import numpy as np", "import paddle", "from paddle import _C_ops"),
-    "making": (
-        "def _parameter(array):",
-        "    start = paddle.nn.initializer.Assign(array)",
-        "    return paddle.create_parameter(array.shape, array.dtype.name, default_initializer=start)",
-    ),
+    "making": {
+        "_parameter": (
+            "def _parameter(array):",
+            "    start = paddle.nn.initializer.Assign(array)",
+            "    return paddle.create_parameter(array.shape, array.dtype.name, default_initializer=start)",
+        ),
+    },
     "base": "paddle.nn.Layer",
     "method": "forward",
     "mode": "",
@@ -111,5 +129,6 @@ SOURCE = {
     "kept": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
     "constant": "paddle.to_tensor({array})",
     "numbers": 'paddle.to_tensor({values}, "{dtype}")',
+    "held": 'self.register_buffer("{name}", {value}, persistable=False)',
     "taken": tuple(dir(paddle.nn.Layer())),
 }

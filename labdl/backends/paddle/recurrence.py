@@ -5,15 +5,21 @@ from paddle import _C_ops
 
 from labdl.backends.paddle.operands import INT64, as_tensor, cast, counted, in_dtype
 from labdl.backends.paddle.precision import any_precision
+from labdl.backends.paddle.recorder import itself
 
 
 def thawed(tensor):
     """A stand-in whose gradient nobody reads: some kernels fail, or err, when one of their inputs is frozen."""
-    if not tensor.stop_gradient or not isinstance(tensor, paddle.Tensor):
+    return _thawed(tensor) if tensor.stop_gradient else tensor
+
+
+def _copy(tensor):
+    if not isinstance(tensor, paddle.Tensor):  # symbolic: nothing is frozen there
         return tensor
-    tensor = tensor.detach()
-    tensor.stop_gradient = False
-    return tensor
+    return paddle.base.framework.EagerParamBase.from_tensor(tensor)
+
+
+_thawed = itself(_copy, "paddle.base.framework.EagerParamBase.from_tensor")
 
 
 def _lower(rows, columns):

@@ -2,6 +2,7 @@
 
 import paddle
 
+from labdl.backends.paddle.recorder import itself
 from labdl.spec import DTYPES, Spec
 
 TENSORS = (paddle.Tensor, paddle.pir.Value)  # eager, and symbolic inside paddle.jit.to_static
@@ -51,7 +52,14 @@ def to_device(value, name: str):
 
 
 def tensor(array):
+    if _bfloat16(array):
+        return paddle.to_tensor(array.astype("float32"), dtype="bfloat16")
     return paddle.to_tensor(array)
+
+
+def _bfloat16(array) -> bool:
+    """Whether it is an array of NumPy's bfloat16, which Paddle cannot read."""
+    return getattr(getattr(array, "dtype", None), "kind", "") == "V"
 
 
 def to_numpy(value):
@@ -63,13 +71,14 @@ def seed(value: int) -> None:
 
 
 def variable(array, trainable: bool = True):
-    value = paddle.to_tensor(array)  # Paddle names it: a name given twice in one process is an error
+    value = tensor(array)  # Paddle names it: a name given twice in one process is an error
     return paddle.base.framework.EagerParamBase.from_tensor(value) if trainable else value
 
 
 def assign(target, array) -> None:
     with paddle.no_grad():
-        target.set_value(paddle.to_tensor(array, dtype=target.dtype))
+        values = array.astype("float32") if _bfloat16(array) else array
+        target.set_value(paddle.to_tensor(values, dtype=target.dtype))
 
 
 def finite(variables):
@@ -79,44 +88,6 @@ def finite(variables):
 def clear_gradients(variables) -> None:
     for v in variables:
         v.clear_gradient(False)
-
-
-def detached(value):
-    """Results without their history, whatever tuples, lists and dicts they come in."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(detached, value))
-    if isinstance(value, dict):
-        return {key: detached(v) for key, v in value.items()}
-    return value.detach() if isinstance(value, paddle.Tensor) else value
-
-
-def train_function(forward, optimizer, compiled: bool | None = None):
-    """Eager by default: on CPUs paddle.jit.to_static makes training steps slower."""
-    if compiled:
-        raise NotImplementedError(
-            "paddle.jit.to_static cannot translate operators that dispatch: train with compiled=False on paddle"
-        )
-
-    def step(x, y):
-        variables = optimizer.variables
-        clear_gradients(variables)
-        loss, output = forward(x, y)
-        loss.backward()
-        optimizer.advance()
-        optimizer.update([v.grad for v in variables])
-        return loss.detach(), detached(output)
-
-    return step
-
-
-def evaluate_function(forward, compiled: bool | None = None):
-    forward = paddle.jit.to_static(forward) if compiled else forward
-
-    def evaluate(*inputs):
-        with paddle.no_grad():
-            return forward(*inputs)
-
-    return evaluate
 
 
 def gradients(function, values):
@@ -162,4 +133,4 @@ def with_gradient(forward, pull):
             return tuple(paddle.zeros_like(t) if g is None else g for g, t in zip(found, tensors, strict=True)
                          if not t.stop_gradient)  # fmt: skip
 
-    return Call.apply
+    return itself(Call.apply)

@@ -28,16 +28,18 @@ def _import_quietly():
 tf = _import_quietly()
 
 # ruff: noqa: E402 - our own files import TensorFlow too, so it has to come first
-from labdl.backends.tensorflow import operators
+from labdl.backends.tensorflow import layout, operators
 from labdl.backends.tensorflow.array_api import array_members
-from labdl.backends.tensorflow.custom import host_function
+from labdl.backends.tensorflow.custom import each_time, host_function
 from labdl.backends.tensorflow.native import is_native, native_call, native_module, native_parameters
 from labdl.backends.tensorflow.optimizer import optimizer
 from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.recorder import SOURCE, literal, recorder
 from labdl.backends.tensorflow.runtime import *
+from labdl.backends.tensorflow.training import evaluate_function, gradient_function, train_function, update_function
 
 name = "tensorflow"
+concurrent = True
 namespaces = (tf, tf.math, tf.nn)
 # kernels that take, in silence, dtypes that make no sense for them: checked before
 lenient: frozenset[str] = frozenset()

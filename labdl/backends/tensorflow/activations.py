@@ -1,35 +1,30 @@
-"""Activations as single kernels, or in few, on whichever side the channels lie."""
+"""Activations as single kernels, or in few."""
 
 import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.promotion import floating
 
 _raw = tf.raw_ops
 
-relu = layout.elementwise(tf.nn.relu)
-sigmoid, silu = floating(lambda x: _raw.Sigmoid(x=x)), layout.elementwise(tf.nn.silu)
-relu6, selu, softsign = map(layout.elementwise, (tf.nn.relu6, tf.nn.selu, tf.nn.softsign))
+relu, silu = tf.nn.relu, tf.nn.silu
+sigmoid = floating(lambda x: _raw.Sigmoid(x=x))
+relu6, selu, softsign = tf.nn.relu6, tf.nn.selu, tf.nn.softsign
 
 
-@layout.elementwise
 def softplus(x, beta=1.0):
     return tf.math.softplus(x) if beta == 1 else tf.math.softplus(x * beta) * (1 / beta)
 
 
-@layout.elementwise
 def logsigmoid(x):
     return tf.math.log_sigmoid(x)
 
 
-@layout.elementwise
 def mish(x):
     return x * tf.tanh(tf.math.softplus(x))
 
 
-@layout.elementwise
 def gelu(x, approximate="none"):
     if approximate not in ("none", "tanh"):
         raise ValueError(f'gelu wants approximate="none" or "tanh", received {approximate!r}')
@@ -39,31 +34,26 @@ def gelu(x, approximate="none"):
     return x * 0.5 * (tf.math.erf(x * math.sqrt(0.5)) + 1)
 
 
-@layout.elementwise
 def leaky_relu(x, negative_slope=0.01):
     if x.dtype is tf.float64:  # the kernel holds its slope in float32
         return tf.where(x > 0, x, x * negative_slope)
     return tf.nn.leaky_relu(x, negative_slope)
 
 
-@layout.elementwise
 def elu(x, alpha=1.0):
     y = tf.nn.elu(x)
     return y if alpha == 1 else tf.where(x > 0, x, alpha * y)
 
 
-@layout.elementwise
 def celu(x, alpha=1.0):
     y = tf.nn.elu(x * (1 / alpha))
     return tf.where(x > 0, x, alpha * y)
 
 
-@layout.elementwise
 def hardsigmoid(x):
     return tf.nn.relu6(x + 3) * (1 / 6)
 
 
-@layout.elementwise
 def hardswish(x):
     return x * (tf.nn.relu6(x + 3) * (1 / 6))
 
@@ -71,10 +61,7 @@ def hardswish(x):
 def prelu(x, slope, *, axis=1):
     rank, axis = x.shape.rank, axis % max(x.shape.rank, 1)
     if slope.shape.num_elements() == 1 and slope.shape.rank < 2:
-        return layout.elementwise(lambda v: tf.where(v > 0, v, v * slope))(x)
-    if layout.made_last(x) and axis == 1:
-        x = layout.channels_last(x)
-        return layout.channels_first(tf.where(x > 0, x, x * slope))
+        return tf.where(x > 0, x, x * slope)
     slope = tf.reshape(slope, [-1 if a == axis else 1 for a in range(rank)])
     return tf.where(x > 0, x, x * slope)
 

@@ -6,7 +6,6 @@ import math
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.promotion import (
     BITS,
     COMPLEX,
@@ -105,12 +104,6 @@ def clip(x, min=None, max=None):
     """Where ``min`` is above ``max`` TensorFlow's ``clip_by_value`` gives ``min``."""
     given = iter(matched(*(v for v in (x, min, max) if v is not None)))
     x, low, high = (v if v is None else next(given) for v in (x, min, max))
-    if layout.made_last(x) and not [v for v in (low, high) if v is not None and v.shape.rank]:
-        return layout.channels_first(_limited(layout.channels_last(x), low, high))
-    return _limited(x, low, high)
-
-
-def _limited(x, low, high):
     x = x if low is None else tf.maximum(x, low)
     return x if high is None else tf.minimum(x, high)
 

@@ -11,7 +11,8 @@ from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, matched, numb
 
 
 def reshape(x, shape):
-    return tf.reshape(x, [shape] if isinstance(shape, int) else [-1 if n is None else n for n in shape])
+    shape = [shape] if isinstance(shape, int) else [-1 if n is None else n for n in shape]
+    return layout.flattened(x, tf.reshape(x, shape))
 
 
 def flatten(x, start_axis=0, end_axis=-1):
@@ -23,7 +24,7 @@ def flatten(x, start_axis=0, end_axis=-1):
         raise ValueError("flatten wants start_axis before end_axis")
     shape = sizes(x)
     joined = functools.reduce(operator.mul, shape[first : last + 1])
-    return tf.reshape(x, [*shape[:first], joined, *shape[last + 1 :]])
+    return layout.flattened(x, tf.reshape(x, [*shape[:first], joined, *shape[last + 1 :]]))
 
 
 def permute_dims(x, axes):
@@ -43,9 +44,6 @@ def concat(xs, axis=0):
     xs = matched(*xs)
     if axis is None:
         xs, axis = [tf.reshape(x, (-1,)) for x in xs], 0
-    rank = xs[0].shape.rank
-    if [x for x in xs if layout.made_last(x)]:
-        return layout.channels_first(tf.concat([layout.channels_last(x) for x in xs], layout.place(axis, rank)))
     return tf.concat(xs, axis)
 
 
@@ -112,9 +110,6 @@ def pad(x, padding, mode="constant", value=0.0):
         return x
     value = number(value, x.dtype) if mode == "constant" else 0
     mode = {"reflect": "REFLECT"}.get(mode, "CONSTANT")
-    if layout.made_last(x):
-        first, second, *rest = padding
-        return layout.channels_first(tf.pad(layout.channels_last(x), [first, *rest, second], mode, value))
     return tf.pad(x, padding, mode, value)
 
 
@@ -146,11 +141,6 @@ def diag(x, *, offset=0):
     return tf.linalg.diag(x, k=offset)
 
 
-@layout.elementwise
-def _cast(x, dtype):
-    return tf.cast(x, dtype)
-
-
 def astype(x, dtype):
     """TensorFlow makes a complex number real, or a truth of its real part alone, without a word."""
     kind = tf.as_dtype(dtype)
@@ -158,7 +148,7 @@ def astype(x, dtype):
         if kind is tf.bool:
             return tf.not_equal(x, tf.zeros((), x.dtype))
         raise TypeError(f"astype cannot make {dtype} of {x.dtype.name}")
-    return _cast(x, kind)
+    return tf.cast(x, kind)
 
 
 def full_like(x, value, *, dtype=None):

@@ -1,10 +1,10 @@
-"""Custom operators on TensorFlow: NumPy functions as differentiable functions of tensors, eager and in tf.function."""
+"""What NumPy computes on TensorFlow, eager and in tf.function: differentiable functions of tensors, arrays made at each run."""
 
 import functools
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.runtime import spec_of
+from labdl.backends.tensorflow.runtime import spec_of, tensor
 
 
 def _compute(function, tensors):
@@ -33,6 +33,13 @@ def _differentiable(function):
         return results, pull
 
     return call
+
+
+def each_time(make, spec):
+    """In a graph a call of Python, which XLA refuses."""
+    if not tf.inside_function():
+        return tensor(make())
+    return tf.ensure_shape(tf.numpy_function(make, [], spec.dtype), spec.shape)
 
 
 def host_function(bind):

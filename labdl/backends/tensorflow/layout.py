@@ -1,91 +1,102 @@
 """Channels last, the one layout that TensorFlow's spatial CPU kernels take, at no cost between neighbouring operators.
 
-Every spatial operator on channels-first tensors transposes its input and its result. Inside tf.function the optimiser
-(Grappler) removes a transpose that follows its own inverse, so whatever stands between two spatial operators and can
-compute in either layout does so on the channels-last side. Gradients follow the plain transposes: a missed chance costs
-time, never correctness. Measured on a small CNN against code written channels-last: 1.0 to 1.1, with every
-operator for itself 1.49, with the NCHW kernels of oneDNN 1.51.
+Every spatial operator on channels-first tensors transposes its input and its result. While a tf.function is traced, the
+transposed result knows the original that it was made of, and what can compute on that does (`labdl.ops.layout`): the
+transposes between are never run. To a tape such a use is a transpose nevertheless, so that the gradient of every logical
+tensor is there for those who ask; the optimiser (Grappler) removes the pairs that nobody asked for. Eager tensors know
+nothing: they are transposed at once anyway.
 """
 
-import functools
-
+import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record  # the only way to ask whether a tape follows a tensor
+from tensorflow.python.eager import record  # the only way to tell a tape what a tensor was made of
+from tensorflow.python.ops import gradients_util
 
-_LAST, _MADE_LAST = "_labdl_channels_last", "_labdl_made_channels_last"
+_ORIGINAL, _USED, _PICTURE = "_labdl_channels_last", "_labdl_used_channels_last", "_labdl_picture"
 
 
-def channels_last(x):
-    """(N, C, ...) as (N, ..., C); a symbolic tensor is transposed once for all its consumers."""
+def follows(kind: type) -> bool:
+    """Whether operators led by this type may find tensors that lie channels-last."""
+    return kind is not tf.__internal__.EagerTensor
+
+
+def lies_last(x) -> bool:
+    """Whether the tensor was computed channels-last and then transposed."""
+    return _ORIGINAL in getattr(x, "__dict__", ())
+
+
+def channels_last(x, rank: int | None = None):
+    """(N, C, ...) as (N, ..., C), with axes of size 1 before it up to ``rank``."""
+    x = tf.convert_to_tensor(x) if isinstance(x, np.ndarray) else x
+    if rank is not None and len(x.shape) < rank:
+        x = tf.reshape(x, [1] * (rank - len(x.shape)) + _sizes(x))
     if not tf.is_symbolic_tensor(x):
-        return tf.transpose(x, [0, *range(2, x.shape.rank), 1])
-    last = x.__dict__.get(_LAST)
-    if last is None or (record.should_record_backprop([x]) and not record.should_record_backprop([last])):
-        last = tf.transpose(x, [0, *range(2, x.shape.rank), 1])
-        if last.graph is x.graph:  # not inside the body of a loop or a condition: its tensors do not leave it
-            setattr(x, _LAST, last)
-    return last
+        return _last(x)
+    original, used = x.__dict__.get(_ORIGINAL), x.__dict__.get(_USED)
+    tapes = _tapes(x)
+    if original is not None and not tapes:
+        return original
+    if used is None or tapes > 1 or tapes != _tapes(used):  # a tape begun since then has not seen it made
+        used = _last(x) if original is None else _as_made_of(x, original)
+        if used.graph is x.graph:  # not inside the body of a loop or a condition: its tensors do not leave it
+            setattr(x, _USED, used)
+    return used
 
 
 def channels_first(y):
-    """(N, ..., C) as (N, C, ...), marked so that the next operator may compute on the channels-last side."""
-    x = tf.transpose(y, [0, y.shape.rank - 1, *range(1, y.shape.rank - 1)])
+    """(N, ..., C) as (N, C, ...), which knows what it was made of."""
+    x = _first(y)
     if tf.is_symbolic_tensor(x):
-        setattr(x, _MADE_LAST, True)
+        setattr(x, _ORIGINAL, y)
     return x
 
 
-def made_last(x) -> bool:
-    """Whether the tensor was computed channels-last and then transposed."""
-    return _MADE_LAST in getattr(x, "__dict__", ())
+def _tapes(x) -> int:
+    """How many tapes follow a tensor: 0, 1, or 2 for more than one and for one that can be asked more than once."""
+    return gradients_util.PossibleTapeGradientTypes([x])
 
 
-def place(axis: int, rank: int) -> int:
-    """Where an axis of (N, C, ...) stands in (N, ..., C)."""
-    axis %= rank
-    return axis if axis == 0 else rank - 1 if axis == 1 else axis - 1
+def _last(x):
+    return tf.transpose(x, [0, *range(2, x.shape.rank), 1])
 
 
-def elementwise(function):
-    """For a function of each element of its first argument, the others being numbers."""
-
-    @functools.wraps(function)
-    def call(x, *args, **kwargs):
-        if made_last(x) and not [a for a in (*args, *kwargs.values()) if isinstance(a, tf.Tensor | tf.Variable)]:
-            return channels_first(function(channels_last(x), *args, **kwargs))
-        return function(x, *args, **kwargs)
-
-    return call
+def _first(y):
+    return tf.transpose(y, [0, y.shape.rank - 1, *range(1, y.shape.rank - 1)])
 
 
-def binary(function):
-    """For a broadcasting function of two tensors of the same dtype, or of a tensor and a scalar."""
-
-    def call(x, y):
-        if (made_last(x) or made_last(y)) and len({_rank(x), _rank(y)} - {0}) == 1:
-            return channels_first(function(*(channels_last(v) if _rank(v) else v for v in (x, y))))
-        return function(x, y)
-
-    return call
+def _as_made_of(x, original):
+    """What x was transposed from, for tapes the transpose of x."""
+    return _told(tf.identity, original, x, _first)
 
 
-def _rank(value) -> int:
-    return value.shape.rank if isinstance(value, tf.Tensor | tf.Variable) else len(getattr(value, "shape", ()))
+def _told(make, original, x, back):
+    """``make(original)`` for the graph, something made of x for tapes; ``back`` takes a gradient of the one to the other."""
+    with record.stop_recording():
+        made = make(original)
+    record.record_operation("ChannelsLast", [made], [x], lambda gradient: [back(tf.convert_to_tensor(gradient))])
+    return made
 
 
-def reduction(function):
-    """For a function (x, axis, keepdims, ...): no transpose at all where the axes that stay keep their order."""
+def flattened(x, y):
+    """``y``, which knows what it was made of if it has the elements of each sample of x in one row."""
+    if lies_last(x) and tf.is_symbolic_tensor(y) and y.shape.rank == 2 and y.shape[0] == x.shape[0] is not None:
+        setattr(y, _PICTURE, x)
+    return y
 
-    @functools.wraps(function)
-    def call(x, axis=None, keepdims=False, **options):
-        if axis is not None and made_last(x):
-            rank = x.shape.rank
-            axes = [place(a, rank) for a in (axis if isinstance(axis, list | tuple) else (axis,))]
-            kept = [p for a in range(rank) if (p := place(a, rank)) not in axes]
-            if keepdims:
-                return channels_first(function(channels_last(x), axes, True, **options))
-            if kept == sorted(kept):
-                return function(channels_last(x), axes, False, **options)
-        return function(x, axis, keepdims, **options)
 
-    return call
+def rows(x, kernel):
+    """Both operands of a product: flattened samples as they lie, and the kernel in that order, if that is less to move."""
+    picture = getattr(x, "__dict__", {}).get(_PICTURE)
+    count = x.shape.num_elements() if picture is not None else None
+    if count is None or kernel.shape.num_elements() >= count or kernel.shape.rank != 2:
+        return x, kernel
+    original = picture.__dict__[_ORIGINAL]
+    channels, outputs, shape, flat = original.shape[-1], kernel.shape[-1], original.shape, x.shape
+    x = _told(lambda y: tf.reshape(y, flat), original, x, lambda g: tf.reshape(_first(tf.reshape(g, shape)), flat))
+    kernel = tf.transpose(tf.reshape(kernel, [channels, -1, outputs]), [1, 0, 2])
+    return x, tf.reshape(kernel, [-1, outputs])
+
+
+def _sizes(x) -> list:
+    known = x.shape.as_list()
+    return known if known.count(None) == 0 else tf.unstack(tf.shape(x))

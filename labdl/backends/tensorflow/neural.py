@@ -10,7 +10,7 @@ from labdl.backends.tensorflow.promotion import matched, sizes
 
 
 def linear(x, kernel, bias=None):
-    y = matmul(x, kernel)
+    y = matmul(*layout.rows(x, kernel))
     if bias is None:
         return y
     if y.dtype is not bias.dtype:
@@ -18,7 +18,6 @@ def linear(x, kernel, bias=None):
     return tf.nn.bias_add(y, bias) if y.shape.rank > 1 else y + bias
 
 
-@layout.elementwise
 def dropout(x, rate, training=False):
     if not training or rate == 0:
         return x

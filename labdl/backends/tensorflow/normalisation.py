@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from labdl.backends.tensorflow.layout import channels_first, channels_last
-from labdl.backends.tensorflow.promotion import HALVES
+from labdl.backends.tensorflow.promotion import HALVES, sizes
 
 
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
@@ -49,6 +49,20 @@ def _batch_norm_wide(x, scale, offset, mean, variance, training, momentum, epsil
             for running, old, new in zip((mean, variance), statistics, (m, unbiased), strict=True):
                 running.assign_add(tf.cast(momentum * (new - old), running.dtype))
     return tf.nn.batch_normalization(x, m, v, offset, scale, epsilon)
+
+
+def group_norm(x, groups, scale=None, offset=None, *, epsilon=1e-5, axis=1):
+    """With the channels last nothing has to be moved; where they are not, the composite moves nothing either."""
+    rank = x.shape.rank
+    if rank < 3 or axis % rank != rank - 1:
+        return NotImplemented
+    shape = sizes(x)
+    grouped = tf.reshape(x, [shape[0], -1, groups, shape[-1] // groups])
+    centred = grouped - tf.reduce_mean(grouped, [1, 3], True)
+    y = centred * tf.math.rsqrt(tf.reduce_mean(tf.square(centred), [1, 3], True) + epsilon)
+    y = tf.reshape(y, shape)
+    y = y if scale is None else y * scale
+    return y if offset is None else y + offset
 
 
 def layer_norm(x, scale, offset, epsilon=1e-5):

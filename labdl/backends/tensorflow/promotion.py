@@ -5,7 +5,6 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from labdl.backends.tensorflow import layout
 from labdl.spec import promote
 
 NUMBERS = (bool, int, float, complex)
@@ -64,7 +63,6 @@ def through(wide, function, *kinds, back=True):
 
 def pair(function, others=None):
     """For functions of two tensors; ``others``: the functions of dtypes for which that one has no kernel."""
-    spread = layout.binary(function)
 
     @functools.wraps(function)
     def call(x, y):
@@ -72,20 +70,19 @@ def pair(function, others=None):
         if usual and (y.__class__ is float or (y.__class__ is _Eager and y.dtype is _FLOAT)):
             return function(x, y)
         x, y = matched(x, y)
-        return ((others and others.get(x.dtype)) or spread)(x, y)
+        return ((others and others.get(x.dtype)) or function)(x, y)
 
     return call
 
 
 def one(function, others=None):
     """For functions of one tensor; ``others``: the functions of dtypes for which that one has no kernel."""
-    spread = layout.elementwise(function)
 
     @functools.wraps(function)
     def call(x):
         if x.__class__ is _Eager and x.dtype is _FLOAT:
             return function(x)
-        return ((others and others.get(x.dtype)) or spread)(x)
+        return ((others and others.get(x.dtype)) or function)(x)
 
     return call
 

@@ -138,7 +138,7 @@ def literal(value) -> str | None:
 SOURCE = {
     "title": "TensorFlow",
     "imports": ("import numpy as np", "import tensorflow as tf"),
-    "making": (),
+    "making": {},
     "base": "tf.Module",
     "method": "__call__",
     "mode": ", training=False",

@@ -1,6 +1,7 @@
 """Recurrence as loops over the steps, with every product that need not wait for its step taken out of them.
 
-TensorFlow's BlockLSTM kernel costs 1.7 times Keras's LSTM: it sums the gradient of the weights step by step.
+TensorFlow's BlockLSTM kernel costs 1.7 times Keras's LSTM: it sums the gradient of the weights step by step. Few steps are
+written out one behind the other, which costs a graph a sixth less than a loop in it; many would take long to compile.
 """
 
 import tensorflow as tf
@@ -44,14 +45,26 @@ def _backwards(x, lengths):
     return tf.reverse(x, (1,)) if lengths is None else tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
 
 
-def _steps(steps, step, states, kept, like):
-    """``step(t, *states)`` gives new states and what is kept of the step: that of all steps, stacked."""
+_FEW = 100
+
+
+def _steps(inputs, step, states, kept):
+    """``step(input, *states)`` gives new states and what is kept of the step: that of all steps, stacked."""
+    steps = inputs.shape[0]
+    if steps and steps <= _FEW:
+        found = []
+        for now in tf.unstack(inputs):
+            states, values = step(now, *states)
+            found.append(values)
+        return [tf.stack(each) for each in zip(*found, strict=True)]
+    if steps is None:
+        steps = tf.shape(inputs)[0]
 
     def body(t, states, arrays):
-        states, values = step(t, *states)
+        states, values = step(tf.gather(inputs, t), *states)
         return t + 1, states, tuple(a.write(t, v) for a, v in zip(arrays, values, strict=True))
 
-    arrays = tuple(tf.TensorArray(like.dtype, steps) for _ in range(kept))
+    arrays = tuple(tf.TensorArray(inputs.dtype, steps) for _ in range(kept))
     *_, arrays = tf.while_loop(lambda t, *_: t < steps, body, (0, tuple(states), arrays), parallel_iterations=1)
     return [a.stack() for a in arrays]
 
@@ -62,12 +75,25 @@ def _steps_back(known, weights, dh, dc, step):
     ``step(known of the step, dh, dc)`` gives what is kept of it, the gradient of the recurrent product, what reaches the
     last hidden state beside that, and the new dc.
     """
-    steps = known.shape[0] or tf.shape(known)[0]
+
+    def once(now, dh, dc):
+        kept, product, beside, dc = step(now, dh, dc)
+        dh = tf.matmul(product, weights, transpose_b=True)
+        return kept, dh if beside is None else dh + beside, dc
+
+    steps = known.shape[0]
+    if steps and steps <= _FEW:
+        found = []
+        for now in reversed(tf.unstack(known)):
+            kept, dh, dc = once(now, dh, dc)
+            found.append(kept)
+        return tf.stack(found[::-1]), dh, dc
+    if steps is None:
+        steps = tf.shape(known)[0]
 
     def body(t, dh, dc, found):
-        kept, product, beside, dc = step(tf.gather(known, t), dh, dc)
-        dh = tf.matmul(product, weights, transpose_b=True)
-        return t - 1, dh if beside is None else dh + beside, dc, found.write(t, kept)
+        kept, dh, dc = once(tf.gather(known, t), dh, dc)
+        return t - 1, dh, dc, found.write(t, kept)
 
     start = (steps - 1, dh, dc, tf.TensorArray(known.dtype, steps))
     _, dh, dc, found = tf.while_loop(lambda t, *_: t >= 0, body, start, parallel_iterations=1)
@@ -86,21 +112,18 @@ def _weights_gradient(initial, outputs, products):
 @_network
 @tf.custom_gradient
 def _lstm(inputs, weights, hidden, cell):
-    steps = inputs.shape[0] or tf.shape(inputs)[0]
-
-    def forward(t, h, c):
-        i, f, g, o = tf.split(tf.gather(inputs, t) + tf.matmul(h, weights), 4, -1)
+    def forward(now, h, c):
+        i, f, g, o = tf.split(now + tf.matmul(h, weights), 4, -1)
         i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
         c = f * c + i * g
         h = o * tf.tanh(c)
-        return (h, c), (h, c, tf.concat((i, f, g, o), -1))
+        return (h, c), (h, c, i, f, g, o)
 
-    outputs, cells, gates = _steps(steps, forward, (hidden, cell), 3, inputs)
+    outputs, cells, i, f, g, o = _steps(inputs, forward, (hidden, cell), 6)
 
     def gradient(output_gradient, cell_gradient):
         earlier_cells = tf.concat((cell[None], cells[:-1]), 0)
         bent = tf.tanh(cells)
-        i, f, g, o = tf.split(gates, 4, -1)
         # each gate's gradient is a factor known for all steps times the gradient of cell or hidden state of its step
         factors = (g * i * (1 - i), earlier_cells * f * (1 - f), i * (1 - g * g), bent * o * (1 - o), f)
         known = tf.concat((*factors, o * (1 - bent * bent), output_gradient, cell_gradient), -1)
@@ -125,21 +148,18 @@ def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=N
 @_network
 @tf.custom_gradient
 def _gru(inputs, weights, bias, hidden):
-    steps = inputs.shape[0] or tf.shape(inputs)[0]
-
-    def forward(t, h):
+    def forward(now, h):
         past = tf.nn.bias_add(tf.matmul(h, weights), bias)
-        (r, u, n), (past_r, past_u, past_n) = tf.split(tf.gather(inputs, t), 3, -1), tf.split(past, 3, -1)
+        (r, u, n), (past_r, past_u, past_n) = tf.split(now, 3, -1), tf.split(past, 3, -1)
         r, u = tf.sigmoid(r + past_r), tf.sigmoid(u + past_u)
         n = tf.tanh(n + r * past_n)
         h = n + u * (h - n)
-        return (h,), (h, tf.concat((r, u, n, past_n), -1))
+        return (h,), (h, r, u, n, past_n)
 
-    outputs, gates = _steps(steps, forward, (hidden,), 2, inputs)
+    outputs, r, u, n, past_n = _steps(inputs, forward, (hidden,), 5)
 
     def gradient(output_gradient):
         earlier = tf.concat((hidden[None], outputs[:-1]), 0)
-        r, u, n, past_n = tf.split(gates, 4, -1)
         new = (1 - u) * (1 - n * n)
         factors = (new * past_n * r * (1 - r), (earlier - n) * u * (1 - u), new, new * r, u)
         known = tf.concat((*factors, output_gradient), -1)
@@ -169,13 +189,11 @@ def _rnn(activation, slope):
     @_network
     @tf.custom_gradient
     def recur(inputs, weights, hidden):
-        steps = inputs.shape[0] or tf.shape(inputs)[0]
-
-        def forward(t, h):
-            h = activation(tf.gather(inputs, t) + tf.matmul(h, weights))
+        def forward(now, h):
+            h = activation(now + tf.matmul(h, weights))
             return (h,), (h,)
 
-        (outputs,) = _steps(steps, forward, (hidden,), 1, inputs)
+        (outputs,) = _steps(inputs, forward, (hidden,), 1)
 
         def gradient(output_gradient):
             def backward(now, dh, dc):

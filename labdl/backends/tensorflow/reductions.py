@@ -5,7 +5,6 @@ import math
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.promotion import COMPLEX, HALVES, INTEGERS, number, sizes
 from labdl.backends.tensorflow.sorting import sort
 
@@ -29,10 +28,10 @@ def _widely(reduce):
 def _over(op):
     """A raw reduction with our parameters: the functions around them ask for the number of axes at run time."""
 
-    def call(x, axis, keepdims):
+    def call(x, axis=None, keepdims=False):
         return op(input=x, axis=_axes(x, axis), keep_dims=keepdims)
 
-    return layout.reduction(call)
+    return call
 
 
 _sum, _prod, _mean = _widely(_over(_raw.Sum)), _widely(_over(_raw.Prod)), _widely(_over(_raw.Mean))
@@ -108,7 +107,6 @@ def mean(x, axis=None, keepdims=False):
 
 
 @_widely
-@layout.reduction
 def _var(x, axis, keepdims, correction):
     spread = tf.math.reduce_variance(x, _axes(x, axis), keepdims)
     if correction:
@@ -130,8 +128,7 @@ def std(x, axis=None, keepdims=False, correction=0):
 
 
 @_widely
-@layout.reduction
-def logsumexp(x, axis, keepdims):
+def logsumexp(x, axis=None, keepdims=False):
     return tf.reduce_logsumexp(x, _axes(x, axis), keepdims)
 
 

@@ -108,46 +108,6 @@ def clear_gradients(variables) -> None:
     """TensorFlow stores none."""
 
 
-def train_function(forward, optimizer, compiled: bool | str | None = None):
-    """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager."""
-
-    def step(x, y):
-        variables = optimizer.variables
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(variables)
-            loss, output = forward(x, y)
-        optimizer.update(tape.gradient(loss, variables))
-        return loss, output
-
-    run, version = None, None
-
-    def train(x, y):
-        nonlocal run, version
-        if version != optimizer.version:  # at first, and when other variables are learnt: another graph
-            run, version = _compile(step, compiled), optimizer.version
-        optimizer.advance()
-        return run(x, y)
-
-    return train
-
-
-def evaluate_function(forward, compiled: bool | str | None = None):
-    return _compile(lambda *inputs: forward(*inputs), compiled)
-
-
-def _compile(function, compiled):
-    if compiled is not False:
-        # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
-        # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
-        function = tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
-
-    def call(*inputs):
-        with placed():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
-            return function(*inputs)
-
-    return call
-
-
 def gradients(function, values):
     leaves = [v if isinstance(v, tf.Variable) else tf.identity(v) for v in values]
     with tf.GradientTape(watch_accessed_variables=False) as tape:

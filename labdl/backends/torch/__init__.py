@@ -10,8 +10,10 @@ from labdl.backends.torch.optimizer import optimizer
 from labdl.backends.torch.random import *
 from labdl.backends.torch.recorder import SOURCE, literal, recorder
 from labdl.backends.torch.runtime import *
+from labdl.backends.torch.training import evaluate_function, gradient_function, train_function, update_function
 
 name = "torch"
+concurrent = True
 namespaces = (torch, torch.nn.functional, torch.special)
 # kernels that take, in silence, dtypes that make no sense for them: checked before
 lenient = frozenset((

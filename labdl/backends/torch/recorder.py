@@ -51,7 +51,10 @@ def recorder():
     """Gives ``record(function, tape)``: it runs the function and notes PyTorch's calls (see `labdl.graph.flat.Tape`)."""
 
     def record(function, tape):
-        with torch.no_grad(), _Recorder(tape):
+        with (
+            torch.set_grad_enabled(tape.training),
+            _Recorder(tape),
+        ):  # kernels differ where a gradient will be asked for
             return function()
 
     yield record
@@ -69,7 +72,7 @@ def literal(value) -> str | None:
 SOURCE = {
     "title": "PyTorch",
     "imports": ("import numpy as np", "import torch"),
-    "making": (),
+    "making": {},
     "base": "torch.nn.Module",
     "method": "forward",
     "mode": "",

@@ -52,7 +52,14 @@ def to_device(value, name: str):
 
 
 def tensor(array):
+    if _bfloat16(array):
+        return torch.tensor(array.view("int16"), device=_device).view(torch.bfloat16)
     return torch.tensor(array, device=_device)
+
+
+def _bfloat16(array) -> bool:
+    """Whether it is an array of NumPy's bfloat16, of which PyTorch can read the bits alone."""
+    return getattr(getattr(array, "dtype", None), "kind", "") == "V"
 
 
 def to_numpy(value):
@@ -71,7 +78,7 @@ def variable(array, trainable: bool = True):
 
 def assign(target, array) -> None:
     with torch.no_grad():
-        target.copy_(torch.as_tensor(array))
+        target.copy_(tensor(array) if _bfloat16(array) else torch.as_tensor(array))
 
 
 def finite(variables):
@@ -81,32 +88,6 @@ def finite(variables):
 def clear_gradients(variables) -> None:
     for v in variables:
         v.grad = None
-
-
-def train_function(forward, optimizer, compiled: bool | None = None):
-    """Eager by default: on CPUs torch.compile makes training steps slower."""
-    forward = torch.compile(forward) if compiled else forward
-
-    def step(x, y):
-        variables = optimizer.variables
-        clear_gradients(variables)
-        loss, output = forward(x, y)
-        loss.backward()
-        optimizer.advance()
-        optimizer.update([v.grad for v in variables])
-        return loss.detach(), output.detach()
-
-    return step
-
-
-def evaluate_function(forward, compiled: bool | None = None):
-    forward = torch.compile(forward) if compiled else forward
-
-    def evaluate(*inputs):
-        with torch.inference_mode():
-            return forward(*inputs)
-
-    return evaluate
 
 
 def gradients(function, values):

@@ -41,6 +41,13 @@ class BoundOptimizer:
                 some = ", ".join(list(parameters)[:5])
                 raise ConfigError(f"{type(rule).__name__}: groups names {pattern!r}, which no parameter matches; there are "
                                   f"{some} …")  # fmt: skip
+        halves = [name for name, p in parameters.items() if p.dtype in ("float16", "bfloat16")]
+        if (
+            halves
+        ):  # an update is mostly smaller than what such a number can show: frameworks lose it, or the whole number
+            raise ConfigError(f"{type(rule).__name__}: parameters of 16 bits cannot be learnt, {halves[0]} is "
+                              f"{parameters[halves[0]].dtype}: freeze it, or make it float32 and train in mixed precision "
+                              "with precision='bfloat16'")  # fmt: skip
         self._bind(parameters, {}, 0)
 
     @property
@@ -200,8 +207,13 @@ class BoundOptimizer:
             self.advance, self.update = self._parts[0].native.advance, self._parts[0].native.update
         else:
             self.advance, self.update = self._advance_parts, self._update_parts
-            places = {name: i for i, name in enumerate(self.parameters)}
-            self._places = [[places[name] for name in part.names] for part in self._parts]
+            self._places = [places for _, places in self.natives]
+
+    @property
+    def natives(self) -> list[tuple[Any, list[int]]]:
+        """The backend's own optimisers, and the places of their variables among all."""
+        places = {name: i for i, name in enumerate(self.parameters)}
+        return [(part.native, [places[name] for name in part.names]) for part in self._parts]
 
     def _advance_parts(self) -> None:
         for part in self._parts:

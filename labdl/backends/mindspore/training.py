@@ -1,0 +1,148 @@
+"""MindSpore's training steps: flat calls compiled by ``mindspore.jit``, or eager (PyNative mode)."""
+
+import contextlib
+from pathlib import Path
+
+import mindspore
+from mindspore import ParameterTuple, ops
+
+from labdl.backends.mindspore.optimizer import fused
+from labdl.backends.mindspore.random import random_state, set_random_state
+from labdl.backends.mindspore.runtime import _pynative_executor
+
+_LEFT = Path("rank_0", "om", "analyze_fail.ir")  # what the compiler has not understood, wherever Python happens to work
+_REFUSALS = (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError, SyntaxError)  # of the compiler
+
+
+def gradient_function(objective, optimizer, compiled: bool | None = None):
+    """Compiled by default where the objective has a flat form: mindspore.jit cannot read Python that dispatches."""
+    eager = _differentiated(objective, optimizer)
+
+    def compile_(flat):
+        run = mindspore.jit(_of(flat, optimizer))
+        return lambda *inputs: run(*inputs, *flat.draw())
+
+    return _chosen(objective, eager, compile_, compiled, optimizer)
+
+
+def train_function(objective, optimizer, compiled: bool | None = None, update=None):
+    """Compiled by default where the objective has a flat form, the optimiser's kernels with it."""
+    if update is not None or not fused(optimizer):  # what changes gradients or parameters is Python that dispatches
+        return _updating(gradient_function(objective, optimizer, compiled), optimizer, update)
+
+    def compile_(flat):
+        differentiate, kernels = _of(flat, optimizer), fused(optimizer)
+
+        count = len(kernels.numbers())
+
+        @mindspore.jit
+        def step(*given):  # one by one: what comes in a tuple is taken for constant
+            result, gradients = differentiate(*given[count:])
+            return ops.depend(result, kernels(gradients, *given[:count]))
+
+        def run(*inputs):
+            result = step(*kernels.numbers(), *inputs, *flat.draw())
+            optimizer.advance()
+            return result
+
+        return run
+
+    eager = _updating(_differentiated(objective, optimizer), optimizer, None)
+    return _chosen(objective, eager, compile_, compiled, optimizer)
+
+
+def update_function(optimizer, update, compiled: bool | None = None):
+    """An update from gradients that were made before; gives what ``update(gradients)`` gives. Kernel by kernel."""
+
+    def apply(gradients):
+        optimizer.advance()
+        return update(gradients)
+
+    return apply
+
+
+def evaluate_function(forward, compiled: bool | None = None):
+    """Compiled only on demand; MindSpore records operations for gradients only inside value_and_grad."""
+
+    def compile_(flat):
+        run = mindspore.jit(flat.run)
+        return lambda *inputs: run(*inputs, *flat.draw())
+
+    return _chosen(forward, forward, compile_, compiled or False)
+
+
+def _of(flat, optimizer):
+    return mindspore.value_and_grad(flat.run, None, ParameterTuple(optimizer.variables), has_aux=True)
+
+
+def _differentiated(objective, optimizer):
+    """The eager function of the gradients, remade when other variables are learnt."""
+    differentiate, version = None, None
+
+    def run(*batch):
+        nonlocal differentiate, version
+        if version != optimizer.version:
+            differentiate = mindspore.value_and_grad(objective, None, tuple(optimizer.variables), has_aux=True)
+            version = optimizer.version
+        try:
+            return differentiate(*batch)
+        except BaseException:
+            _pynative_executor.clear_res()  # MindSpore would take all that follows for a part of what is differentiated
+            raise
+
+    return run
+
+
+def _updating(gradients, optimizer, update):
+    def step(*batch):
+        result, found = gradients(*batch)
+        optimizer.advance()
+        return (*result, *((update or optimizer.update)(found) or ()))
+
+    return step
+
+
+def _chosen(objective, eager, compile_, compiled, optimizer=None):
+    """For each kind of batch the compiled function, made when it is first wanted, or the eager one without a flat form."""
+    if compiled is False:
+        return eager
+    if not hasattr(objective, "flat"):
+        if compiled:
+            raise NotImplementedError("mindspore.jit compiles no Python that dispatches: train a Module with the Trainer, "
+                                      "or leave compiled out")  # fmt: skip
+        return eager
+    made: dict = {}
+
+    def run(*batch):
+        if optimizer and made.get("version") != optimizer.version:
+            made.clear()
+            made["version"] = optimizer.version
+        key = tuple((tuple(x.shape), x.dtype) for x in batch)
+        if key not in made:
+            made[key], result = first(batch)
+            return result
+        return made[key](*batch)
+
+    def first(batch):
+        flat = objective.flat(batch, training=optimizer is not None)
+        if flat is None:
+            return eager, eager(*batch)
+        function, random, there = compile_(flat), random_state(), _LEFT.exists()
+        try:
+            return function, function(*batch)
+        except _REFUSALS as error:  # of the compiler, before anything was computed
+            set_random_state(random)
+            if not there:
+                _tidy()
+            objective.refuse(f"mindspore.jit says {str(error).strip().splitlines()[0]}")
+            return eager, eager(*batch)
+
+    return run
+
+
+def _tidy() -> None:
+    """Take away what the compiler has just left in the user's folder, and nothing else."""
+    with contextlib.suppress(OSError):  # nothing was left, or others keep something there
+        _LEFT.unlink()
+        _LEFT.parent.rmdir()
+        _LEFT.parent.parent.rmdir()

@@ -1,0 +1,110 @@
+"""TensorFlow's training steps, compiled as one graph."""
+
+import functools
+
+import tensorflow as tf
+
+from labdl.backends.tensorflow.runtime import placed
+
+
+def _gradients(objective, optimizer, batch):
+    variables = optimizer.variables
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(variables)
+        result = objective(*batch)
+    return result, tape.gradient(result[0], variables)
+
+
+def _dense(gradients):
+    """Those of a lookup name rows; whoever computes with gradients wants tensors."""
+    return [None if g is None else tf.convert_to_tensor(g) for g in gradients]
+
+
+def gradient_function(objective, optimizer, compiled: bool | str | None = None):
+    """Compiled by default; ``compiled="xla"`` for XLA, False for eager."""
+
+    def run(*batch):
+        result, gradients = _gradients(objective, optimizer, batch)
+        return result, _dense(gradients)
+
+    return _following(run, optimizer, compiled)
+
+
+def train_function(objective, optimizer, compiled: bool | str | None = None, update=None):
+    """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager."""
+
+    def step(*batch):
+        result, gradients = _gradients(objective, optimizer, batch)
+        told = optimizer.update(gradients) if update is None else update(_dense(gradients))
+        return (*result, *(told or ()))
+
+    run = _following(step, optimizer, compiled)
+
+    def train(*batch):
+        optimizer.advance()
+        return run(*batch)
+
+    return train
+
+
+def update_function(optimizer, update, compiled: bool | str | None = None):
+    """An update from gradients that were made before; gives what ``update(gradients)`` gives. Compiled by default."""
+    runs: dict = {}  # by which parameters have a gradient
+
+    def apply(gradients):
+        there = tuple(i for i, g in enumerate(gradients) if g is not None)
+        if there not in runs:
+            runs[there] = _following(functools.partial(spread, there, len(gradients)), optimizer, compiled)
+        optimizer.advance()
+        return runs[there](*[gradients[i] for i in there])
+
+    def spread(there, count, *found):
+        whole = dict(zip(there, found, strict=True))
+        return update([whole.get(i) for i in range(count)])
+
+    return apply
+
+
+def evaluate_function(forward, compiled: bool | str | None = None):
+    return _compiled(lambda *inputs: forward(*inputs), compiled)
+
+
+def _following(function, optimizer, compiled):
+    """The function, compiled again when other variables are learnt: that is another graph."""
+    run, version = None, None
+
+    def call(*batch):
+        nonlocal run, version
+        if version != optimizer.version:
+            run, version = _compiled(function, compiled), optimizer.version
+        return run(*batch)
+
+    return call
+
+
+def _compiled(function, compiled):
+    if compiled is False:
+        return _placed(function)
+    made = {}
+
+    def compile_():
+        # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
+        # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
+        return tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
+
+    def call(*inputs):
+        # sizes beyond the batch are numbers for Python, such as how many positions there are: they stay known
+        key = tuple(x.shape[1:] if x.shape.rank else x.shape for x in inputs)
+        if key not in made:
+            made[key] = compile_()
+        return made[key](*inputs)
+
+    return _placed(call)
+
+
+def _placed(function):
+    def call(*inputs):
+        with placed():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
+            return function(*inputs)
+
+    return call

@@ -1,0 +1,191 @@
+"""A function of tensors as flat calls in this process: what a framework's own compiler can read (D15)."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import sys
+import tempfile
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labdl.errors import ModelError
+from labdl.graph.calls import Names, identifier
+from labdl.graph.flat import Call, Program, Ref, Subject, program_of, refs
+from labdl.graph.lines import Lines
+from labdl.nn.module import Module
+from labdl.ops.random import random_state, set_random_state
+
+_count = itertools.count()
+
+
+@dataclass(frozen=True)
+class Flat:
+    """``run(*inputs, *drawn)`` is the function in a framework's own calls, over the very same variables.
+
+    ``draw()`` gives what it takes besides its inputs: random numbers, which are drawn outside of it where the framework's
+    compiler would draw others.
+    """
+
+    run: Callable
+    draw: Callable[[], tuple]
+
+
+def flatten(subject: Subject, training: bool) -> Flat:
+    """The flat form for inputs of known sizes. Raises ModelError where what is done depends on data.
+
+    Parameters, random numbers and modes are afterwards what they were before. Portable random numbers have no flat form:
+    NumPy draws them, once for all steps if a compiler were asked.
+    """
+    backend = subject.backend
+    values = [(p.value, np.array(backend.to_numpy(p.value))) for p in subject.parameters.values()]
+    modes = [(m, m.training) for root in subject.modules for m in root.modules()]
+    random = random_state(backend.name)
+    try:
+        program = program_of(subject, training)
+    except ModelError as error:
+        _refuse_portable(backend, random, error)
+        raise
+    else:
+        _refuse_portable(backend, random)
+    finally:
+        for variable, array in values:
+            backend.assign(variable, array)
+        for module, mode in modes:
+            module.__dict__["training"] = mode
+        set_random_state(random, backend.name)
+    return _Writer(subject).made(program)
+
+
+def _refuse_portable(backend, before, error=None) -> None:
+    if random_state(backend.name)["portable"] != before["portable"]:
+        raise ModelError("its random numbers are portable (labdl.seed(..., portable=True)): NumPy draws them at each "
+                         "step") from error  # fmt: skip
+
+
+class _Writer:
+    """Source of a class of the framework whose attributes are given: variables, known tensors and objects."""
+
+    def __init__(self, subject: Subject):
+        self.backend, self.words = subject.backend, subject.backend.SOURCE
+        self.attributes, self.setup = Names("run", "draw", *self.words["taken"]), []
+        self.given: dict[str, Any] = {}
+        self.parameters = {}
+        for key, parameter in subject.parameters.items():
+            kind = "self.{name} = {value}" if parameter.learnable else self.words["held"]
+            self.parameters[key] = self._hold(
+                identifier(key.removesuffix(":0").replace("/", "_")), parameter.value, kind
+            )
+
+    def made(self, program: Program) -> Flat:
+        inside, outside = _parted(program)
+        asked = {*refs((program.outputs, [(call.args, call.kwargs) for call in inside]))}
+        drawn = sorted(asked & {n for call in outside for n in refs(call.results)})
+        inputs = [f"input_{n}" for n in range(len(program.inputs))]
+        received = {n: f"drawn_{n}" for n in drawn}
+        write = Lines(self.backend, self.parameters, self._constant, self._object)
+        run = write(dataclasses.replace(program, calls=inside), inputs, received)
+        draw = write(dataclasses.replace(program, calls=outside, outputs=tuple(map(Ref, drawn))), [])
+        text = "\n".join([
+            *self.words["imports"], "", "", f"class Flat({self.words['base']}):",
+            "    def __init__(self, given):", "        super().__init__()", *(f"        {line}" for line in self.setup), "",
+            f"    def {self.words['method']}(self, {', '.join([*inputs, *received.values()])}):", *run, "",
+            "    def draw(self):", *draw, "",
+        ])  # fmt: skip
+        made = _module(text).Flat(self.given)
+        return Flat(made, made.draw)
+
+    def _hold(self, word: str, value, template: str) -> str:
+        name = self.attributes.new(word)
+        self.given[name] = value
+        self.setup.append(template.format(name=name, value=f"given[{name!r}]"))
+        return f"self.{name}"
+
+    def _constant(self, array: np.ndarray) -> str:
+        return self._hold("constant", self.backend.tensor(array), self.words["held"])
+
+    def _object(self, value) -> str:
+        known = [name for name, held in self.given.items() if held is value]
+        return f"self.{known[0]}" if known else self._hold("made", value, "self.{name} = {value}")
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="labdl-flat-")  # goes with the process
+
+
+def _module(text: str) -> Any:
+    """The source at work, in a file because compilers read it there, for as long as its class lives."""
+    module = types.ModuleType(f"labdl_flat_{next(_count)}")
+    file = Path(_folder().name) / f"{module.__name__}.py"
+    file.write_text(text)
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module
+    exec(compile(text, str(file), "exec"), vars(module))
+    weakref.finalize(module.Flat, sys.modules.pop, module.__name__, None)
+    return module
+
+
+def _parted(program: Program) -> tuple[list[Call], list[Call]]:
+    """What follows from inputs and parameters, and what draws random numbers or follows from those alone."""
+    moving = {*range(len(program.inputs)), *(ref.number for ref in program.parameters.values())}
+    inside, still, drawn = [], [], set()
+    for call in program.calls:
+        given, made = {*refs((call.args, call.kwargs))}, {*refs(call.results)}
+        if given & moving or call.writes:
+            moving |= made
+            inside.append(call)
+            continue
+        still.append(call)
+        if given & drawn or not isinstance(call.target, str):
+            drawn |= made
+        else:
+            inside.append(call)
+    outside, wanted = [], set(drawn)
+    for call in reversed(still):  # the draws, and what they are made of
+        if wanted & {*refs(call.results)}:
+            wanted |= {*refs((call.args, call.kwargs))}
+            outside.append(call)
+    return inside, outside[::-1]
+
+
+class Compilable:
+    """A function of native tensors over modules, of which a backend's compiler may ask the flat form.
+
+    A compiler works for inputs of one size: ``size`` samples, by default as many as come first. Others, such as the last
+    batch of an epoch, are computed by the function itself, which gives the same.
+    """
+
+    def __init__(self, function: Callable, modules: Sequence[Module], backend, size: int | None = None):
+        self.function, self.modules, self.backend, self.size = function, modules, backend, size
+        self.refused = False
+
+    def __call__(self, *inputs):
+        return self.function(*inputs)
+
+    def flat(self, inputs: Sequence, training: bool) -> Flat | None:
+        """The flat form for inputs like these, or None where there is none; the reason is said once, as a warning."""
+        specs = [self.backend.spec_of(x) for x in inputs]
+        sizes = {spec.shape[0] for spec in specs if spec.shape}
+        if self.size is None and sizes:
+            self.size = min(sizes)
+        if self.refused or sizes != {self.size}:
+            return None
+        parameters = {f"{n}/{name}": p for n, root in enumerate(self.modules) for name, p in root.named_parameters()}
+        try:
+            return flatten(Subject(self.function, self.backend, specs, parameters, self.modules), training)
+        except ModelError as error:
+            return self.refuse(error)
+
+    def refuse(self, reason) -> None:
+        """From now on there is no flat form."""
+        self.refused = True
+        warnings.warn(f"the model is not compiled but runs as it is: {reason}", stacklevel=2)

@@ -1,0 +1,148 @@
+"""Precision, recall, F1 and support of each class, and the text of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labdl.errors import ModelError
+from labdl.infer.postprocess.classification import Classification
+from labdl.infer.postprocess.processor import PostProcessor
+from labdl.train.metrics.decisions import decided, labelled
+from labdl.train.metrics.metric import added, averaged, ratio
+
+_MOST = 1000  # classes of which a confusion matrix is kept: that of a vocabulary would not fit into memory
+
+
+class ClassCounts:
+    """How a classifier decided over a data set: what was right, chosen and true of each class.
+
+    Whether there is a classifier is seen from its first batch: scores (N, classes), (N, 1) or (N) with class numbers, or
+    what a `Classification` reads. Numbers agree with sklearn.metrics.classification_report(zero_division=0).
+    """
+
+    def __init__(self, names: Sequence[str] | None = None, asked: Classification | None = None):
+        self.asked = asked
+        self.names = names if asked is None or asked.names is None else asked.names
+        self.multilabel = asked is not None and asked.multilabel
+        self._counts: tuple | None = None
+        self._refused = False
+
+    @classmethod
+    def of(
+        cls, processor: PostProcessor | None, names: Sequence[str] | None, settings: Mapping[str, Any]
+    ) -> ClassCounts:
+        """Those of a post-processor with the settings of a call; its names and its threshold come first."""
+        if not isinstance(processor, Classification):
+            return cls(names)
+        changed = processor.changed({k: v for k, v in settings.items() if k in processor.settings()})
+        return cls(names, changed if isinstance(changed, Classification) else None)
+
+    @property
+    def started(self) -> bool:
+        """Whether the batches were those of a classifier."""
+        return self._counts is not None and not self._refused
+
+    def add(self, output: Any, target: Any) -> None:
+        """Take a batch into account, unless it is no classifier's."""
+        if self._refused or not isinstance(output, np.ndarray) or not isinstance(target, np.ndarray):
+            self._refused = True
+            return
+        threshold = 0.0 if self.asked is None else self.asked.score_threshold
+        if self.multilabel:
+            chosen, true = labelled("Classification", output, target, threshold)
+            found = (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true)), np.zeros((0, 0), "int64")
+        else:
+            if self.asked is None and not _looks_classified(output, target):
+                self._refused = True
+                return
+            chosen, true, classes, _ = decided("Classification", output, target, threshold)
+            found = tuple(np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true))
+            size = classes if classes <= _MOST else 0
+            pairs = np.bincount(true * size + chosen, minlength=size * size) if size else np.zeros(0, "int64")
+            found = *found, np.int64(true.size), pairs.reshape(size, size)
+        self._counts = found if self._counts is None else added(self._counts, found)
+
+    @property
+    def counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Of each class what was rightly chosen, chosen and true, and the number of samples."""
+        if self._counts is None:
+            raise ModelError("there are no classes to count: evaluate a classifier first")
+        right, chosen, true, n, _ = self._counts
+        return right, chosen, true, int(n)
+
+    @property
+    def confusion(self) -> np.ndarray | None:
+        """How often each true class (rows) was taken for each class (columns); None for more than 1,000 classes.
+
+        For several labels a sample, a matrix (2, 2) of each label, as sklearn.metrics.multilabel_confusion_matrix has it.
+        """
+        right, chosen, true, n = self.counts
+        if self.multilabel:
+            cells = np.stack([n - chosen - true + right, chosen - right, true - right, right], -1)
+            return cells.reshape(-1, 2, 2)
+        matrix = self._counts[4]  # type: ignore[index]
+        return matrix if matrix.size else None
+
+    @property
+    def table(self) -> dict[str, np.ndarray]:
+        """Precision, recall, F1 and support of each class."""
+        right, chosen, true, _ = self.counts
+        return {"precision": ratio(right, chosen), "recall": ratio(right, true), "f1": ratio(2 * right, chosen + true),
+                "support": true}  # fmt: skip
+
+    def averages(self) -> dict[str, dict[str, float]]:
+        """Precision, recall and F1 of all classes: each sample alike (micro), each class alike, each by how often it occurs.
+
+        For one class a sample the micro average is the accuracy.
+        """
+        right, chosen, true, _ = self.counts
+        totals = right.sum(), chosen.sum(), true.sum()
+        micro = {"precision": ratio(totals[0], totals[1]), "recall": ratio(totals[0], totals[2]),
+                 "f1": ratio(2 * totals[0], totals[1] + totals[2])}  # fmt: skip
+        found = {"micro": {name: float(value) for name, value in micro.items()}}
+        present = (chosen > 0) | (true > 0) | self.multilabel
+        for kind in ("macro", "weighted"):
+            found[kind] = {name: averaged(values, true, present, kind) for name, values in self.table.items()
+                           if name != "support"}  # fmt: skip
+        return found
+
+    def lines(self) -> list[str]:
+        """The table as people read it: a line for each class that occurs, then the averages."""
+        table, (_, chosen, true, _) = self.table, self.counts
+        rows = [(str(self.names[i]) if self.names is not None and i < len(self.names) else str(i),
+                 *(f"{table[name][i]:.4f}" for name in ("precision", "recall", "f1")), f"{true[i]:,}")
+                for i in np.flatnonzero((chosen > 0) | (true > 0))]  # fmt: skip
+        for kind, values in self.averages().items():
+            rows.append((kind, *(f"{values[name]:.4f}" for name in ("precision", "recall", "f1")), f"{true.sum():,}"))
+        return aligned([("class", "precision", "recall", "f1", "support"), *rows])
+
+
+def _looks_classified(output: np.ndarray, target: np.ndarray) -> bool:
+    """Whether these are scores and class numbers, and not numbers of any other kind."""
+    if target.dtype.kind not in "iub" or not target.size or output.dtype.kind != "f":
+        return False
+    if target.ndim == 1 and output.ndim == 2 and output.shape[1] > 1:
+        return bool(target.min() >= 0 and target.max() < output.shape[1])
+    return output.size == target.size and target.size == len(target) and bool(np.isin(target, (0, 1)).all())
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of a table: the first column to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])
+            for row in rows]  # fmt: skip
+
+
+def text(figures: Mapping[str, Any], classes: ClassCounts | None) -> str:
+    """Figures one a line, then the table of classes."""
+    scalars = {name: value for name, value in figures.items() if np.ndim(value) == 0}
+    lines = aligned([(name, f"{float(value):.4f}") for name, value in scalars.items()]) if scalars else []
+    for name, value in figures.items():
+        if name not in scalars:
+            lines += [name, *(f"  {row}" for row in np.array2string(np.asarray(value), precision=4).splitlines())]
+    if classes is not None:
+        lines += ([""] if lines else []) + classes.lines()
+    return "\n".join(lines)

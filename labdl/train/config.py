@@ -1,0 +1,219 @@
+"""The settings of a trainer: by keyword, as a dictionary, or from a YAML or JSON file."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from labdl.data import SOURCES, ArrayDataset
+from labdl.errors import ConfigError, FileFormatError, MissingFileError
+from labdl.frameworks import NAMES
+from labdl.nn.types import Count, Positive
+from labdl.train.averaging import EMA
+from labdl.train.batches import as_dataset
+from labdl.train.checkpoint import Checkpoint
+from labdl.train.settings import INNER, check, make
+from labdl.train.stopping import EarlyStopping
+
+
+@dataclasses.dataclass
+class TrainerSettings:
+    """What a trainer does besides forward, loss and update; see `Trainer` for their meaning.
+
+    Objects may be given as dictionaries of their settings, as files have them.
+    """
+
+    title: ClassVar[str] = "Trainer"
+
+    accumulate: Count = 1
+    clip_norm: Positive | None = None
+    clip_value: Positive | None = None
+    gradient_norm: bool = False
+    keep_gradients: bool = False
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    freeze: str | tuple[str, ...] = ()
+    average: EMA | None = dataclasses.field(default=None, metadata=INNER)
+    stopping: EarlyStopping | None = dataclasses.field(default=None, metadata=INNER)
+    epochs: Count = 1
+    batch_size: Count = 32
+    shuffle: bool = True
+    train_dataset: Any = dataclasses.field(default=None, metadata=INNER)
+    val_dataset: Any = dataclasses.field(default=None, metadata=INNER)
+    output_dir: Path | None = dataclasses.field(default=None, metadata=INNER)
+    checkpoint: Checkpoint | None = dataclasses.field(default=None, metadata=INNER)
+
+    def __post_init__(self):
+        self.freeze = tuple(self.freeze) if isinstance(self.freeze, list) else self.freeze
+        check(self)
+        if self.clip_norm is not None and self.clip_value is not None:
+            raise ConfigError("Trainer: clip_norm and clip_value exclude each other: give one of them")
+        self.freeze = (self.freeze,) if isinstance(self.freeze, str) else self.freeze
+        self.average = _made(EMA, "average", self.average, "decay")
+        self.stopping = _made(EarlyStopping, "stopping", self.stopping, "monitor")
+        self.checkpoint = _made(Checkpoint, "checkpoint", self.checkpoint, "folder")
+        if self.output_dir is not None and not isinstance(self.output_dir, str | Path):
+            raise ConfigError(f"Trainer: output_dir wants a folder, received {self.output_dir!r}")
+        self.output_dir = None if self.output_dir is None else Path(self.output_dir)
+        self.train_dataset, self.val_dataset = (
+            dataset(getattr(self, key), key) for key in ("train_dataset", "val_dataset")
+        )
+
+    @property
+    def clips(self) -> bool:
+        """Whether gradients are clipped."""
+        return self.clip_norm is not None or self.clip_value is not None
+
+    @property
+    def low_precision(self) -> str | None:
+        """The dtype of heavy operators where it is not that of the parameters."""
+        return None if self.precision == "float32" else self.precision
+
+    def told(self) -> dict[str, Any]:
+        """Those that were chosen, as recordings and reports show them."""
+        found = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value != field.default and field.name not in _OF_A_RUN:
+                found[field.name] = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[call-overload]
+        return found
+
+
+_OF_A_RUN = ("train_dataset", "val_dataset", "output_dir", "checkpoint", "epochs", "batch_size", "shuffle")
+
+
+def _made(cls: type, key: str, value: Any, single: str) -> Any:
+    """An object of settings from itself, from a dictionary, or from its most important setting alone."""
+    if value is None or isinstance(value, cls):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return make(cls, dict(value))
+        except TypeError as error:
+            raise ConfigError(f"Trainer: {key}: {error}") from None
+    if isinstance(value, float | str | Path):
+        return cls(value)
+    raise ConfigError(f"Trainer: {key} wants labdl.train.{cls.__name__}({single}=...) or a dictionary of its settings, "
+                      f"received {value!r}")  # fmt: skip
+
+
+def named(value: Any, find: Callable[..., Any], key: str) -> Any:
+    """What ``{"name": "adam", "learning_rate": 1e-3}`` stands for; anything else is asked for as it is."""
+    if not isinstance(value, Mapping):
+        return find(value)
+    settings = dict(value)
+    name = settings.pop("name", None)
+    if not isinstance(name, str):
+        raise ConfigError(f"{key} wants a name in its dictionary, such as {{'name': ...}}, received {dict(value)!r}")
+    return find(name, **settings)
+
+
+def dataset(value: Any, key: str) -> Any:
+    """A data set, by name ("digits"), as an .npz file of arrays, or as `labdl.train.batches.as_dataset` takes it."""
+    if value is None or not isinstance(value, str | Path):
+        return None if value is None else as_dataset(value, key)
+    if str(value) in SOURCES:
+        return SOURCES[str(value)].load()[key == "val_dataset"]
+    file = Path(value)
+    if file.suffix != ".npz":
+        raise ConfigError(
+            f"{key} wants a data set, an .npz file or one of {', '.join(SOURCES)}, received {str(value)!r}"
+        )
+    if not file.is_file():
+        raise MissingFileError(f"{key}: there is no file {file}")
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            return ArrayDataset(*(arrays[name] for name in arrays.files), name=file.stem)
+    except (ValueError, OSError, EOFError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise FileFormatError(f"{key}: {file} is no file of arrays: {error}") from None
+
+
+_OWN = (
+    "loss",
+    "optimizer",
+    "metrics",
+    "backend",
+    "compiled",
+    "seed",
+    "schedule",
+)  # what `Trainer` takes by position too
+
+
+def known(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Both together, the changes first. Raises ConfigError for keys that no trainer has."""
+    found = {**settings, **changes}
+    _check_names(found)
+    return found
+
+
+def settled(settings: Mapping[str, Any]) -> TrainerSettings:
+    """The settings of a trainer from its keywords. Raises ConfigError."""
+    _check_names(settings)
+    return TrainerSettings(**settings)
+
+
+def check_place(backend: Any, compiled: Any, seed: Any) -> None:
+    """Raise ConfigError for what says where and how to compute, and is out of range."""
+    if backend is not None and backend not in NAMES:
+        raise ConfigError(f"Trainer: backend wants one of {', '.join(NAMES)}, received {backend!r}")
+    if compiled not in (None, True, False, "xla"):
+        raise ConfigError(f"Trainer: compiled wants true, false, 'xla' or nothing, received {compiled!r}")
+    if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
+        raise ConfigError(f"Trainer: seed wants an integer at least 0 or nothing, received {seed!r}")
+
+
+def _check_names(settings: Mapping[str, Any]) -> None:
+    allowed = [*_OWN, *(f.name for f in dataclasses.fields(TrainerSettings))]
+    for name in settings:
+        if name not in allowed:
+            raise ConfigError(f"Trainer has the settings {', '.join(allowed)}, received {name!r}")
+
+
+# -- files
+
+
+def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
+    """The settings in a dictionary or in a file. Raises ConfigError, MissingFileError and FileFormatError."""
+    if isinstance(config, Mapping):
+        return dict(config)
+    if not isinstance(config, str | Path):
+        raise ConfigError(f"config wants a dictionary, or a .json or .yaml file, received {type(config).__name__}")
+    file = Path(config)
+    if file.suffix not in (".json", ".yaml", ".yml"):
+        raise ConfigError(f"config wants a .json, .yaml or .yml file, received {file.name!r}")
+    if not file.is_file():
+        raise MissingFileError(f"there is no file {file}")
+    try:
+        text = file.read_text(encoding="utf-8")
+        found = json.loads(text) if file.suffix == ".json" else _yaml(text)
+    except ValueError as error:
+        raise FileFormatError(f"{file} cannot be read: {error}") from None
+    if not isinstance(found, dict):
+        raise FileFormatError(f"{file} wants settings by name, received {type(found).__name__}")
+    return found
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """YAML 1.1 takes 1e-3 for a text; everybody who writes a learning rate means the number, as YAML 1.2 does."""
+
+    Loader.yaml_implicit_resolvers = {
+        key: list(rules) for key, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    Loader.add_implicit_resolver(
+        "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+    )
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None

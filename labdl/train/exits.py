@@ -1,0 +1,36 @@
+"""Runs at the end of the program: they are stopped after the step under way, and what they keep is saved."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from concurrent.futures import thread as pools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labdl.train.run import Run
+
+log = logging.getLogger(__name__)
+running: weakref.WeakSet[Run] = weakref.WeakSet()
+_process = os.getpid()
+
+
+def _stop_all() -> None:
+    """Stop what still runs while a step can still use all that it needs."""
+    if os.getpid() != _process:  # the runs of a process that was forked off stayed behind
+        return
+    runs = list(running)
+    for run in runs:
+        log.warning("the program has come to its end: run %s is stopped after the step under way; call its wait() to let it "
+                    "finish", run.id)  # fmt: skip
+        run.stop()
+    for run in runs:
+        run._done.wait()
+
+
+# `atexit` comes too late: by then Python's own pools take no work any more, and saving has one. Python calls what stands
+# here in reverse order, so that behind the pools' own entry, which importing them has made, this one comes first.
+assert pools
+threading._register_atexit(_stop_all)  # type: ignore[attr-defined]

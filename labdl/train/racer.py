@@ -1,0 +1,233 @@
+"""One backend in a race, followed and steered through the files of its worker process (R6.4)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labdl.train import control
+from labdl.train.feed import Feed, Listener
+
+_TAIL = 4096  # bytes of a worker's last words
+log = logging.getLogger(__name__)
+
+
+class Racer:
+    """One backend in a race, followed through the files of its worker.
+
+    ``status`` is waiting, starting, running, paused, stopping, finished, stopped, failed or missing; ``error`` says why it
+    failed or is missing. ``folder`` holds the ``events.jsonl`` of its run, ``output.txt``, what the worker printed, and
+    ``model.npz``, its parameters. It takes the commands of a `Run`, and `labdl.lab.Dashboard` shows it as one.
+    """
+
+    def __init__(self, backend: str, folder: Path, problem: str | None):
+        self.backend, self.folder = backend, folder
+        self.process: subprocess.Popen | None = None
+        self.started: dict[str, Any] | None = None
+        self.error: str | None = problem
+        self._status = "waiting" if problem is None else "missing"
+        self._history: dict[str, list[float]] = {}
+        self._speeds: list[float] = []
+        self._step = 0
+        self._last = 0.0
+        self._read, self._lock = 0, threading.Lock()
+        self._looking, self._at_it = threading.RLock(), False
+        self._feed, self._orders = Feed(), list[tuple[str, Any]]()
+        if problem is not None:
+            self._tell([_end("failed", problem)])
+
+    @property
+    def status(self) -> str:
+        self._look()
+        return self._status
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still to come or going on, as far as has been heard."""
+        return self._status not in ("finished", "stopped", "failed", "missing")
+
+    @property
+    def step(self) -> int:
+        """The number of steps made."""
+        self._look()
+        return self._step
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """A list an epoch for each value."""
+        self._look()
+        return self._history
+
+    @property
+    def seconds(self) -> float:
+        """From the start of its training, the framework being loaded, to its last event."""
+        self._look()
+        return self._last - self.started["time"] if self.started else 0.0
+
+    @property
+    def samples_per_second(self) -> float | None:
+        """The median over its epochs, of which the first may have compiled the model."""
+        self._look()
+        return float(np.median(self._speeds)) if self._speeds else None
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener(events)`` with everything recorded so far, then live; returns a function that ends it."""
+        with self._alone():
+            return self._feed.subscribe(listener)
+
+    def pause(self) -> None:
+        """Rest after the step under way."""
+        self.obey("pause")
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self.obey("resume")
+
+    def stop(self) -> None:
+        """End after the step under way; one that has not begun never does."""
+        with self._lock:
+            unborn = self._status == "waiting"
+            if unborn:
+                self._status = "stopped"
+            if self.process is not None and self.process.stdin is not None:
+                self.process.stdin.close()
+        if unborn:
+            self._tell([_end("stopped")])
+
+    def obey(self, command: str, value: float | None = None) -> None:
+        """Pass a command on: see `Run.obey`. One that comes before the training has begun waits for it. Raises ConfigError."""
+        value = control.checked(command, value)
+        if command == "stop":
+            self.stop()
+        elif self.alive:
+            with self._lock:
+                if self.started is None:  # a run takes what comes after it has begun
+                    self._orders.append((command, value))
+                    return
+            control.append(self.folder, command, value)
+
+    def _pass_on(self) -> None:
+        """What was ordered before the training began."""
+        with self._lock:
+            orders, self._orders = self._orders, []
+        for command, value in orders:
+            try:
+                control.append(self.folder, command, value)
+            except OSError as error:
+                log.warning("%s cannot be told to %s: %s", self.backend, command, error)
+
+    def _start(self, exchange: str, threads: int) -> None:
+        with self._lock:
+            if self._status != "waiting":
+                return
+            self.folder.mkdir(parents=True, exist_ok=True)
+            paths = [
+                str(Path(__file__).parents[2]),
+                *filter(None, sys.path),
+            ]  # the worker finds what this process finds
+            given = {
+                "LABDL_BACKEND": self.backend,
+                "LABDL_BACKENDS": self.backend,
+                "PYTHONPATH": os.pathsep.join(paths),
+            }
+            environment = {"OMP_NUM_THREADS": str(threads), **os.environ, **given}
+            command = [sys.executable, "-m", "labdl.train.racing", exchange, self.backend, str(self.folder.resolve())]
+            with open(self.folder / "output.txt", "wb") as output:
+                self.process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=output, stderr=output, env=environment
+                )
+            self._status = "starting"
+
+    def _fail(self, message: str) -> None:
+        """It could not even be started."""
+        self._status, self.error = "failed", message
+        self._tell([_end("failed", message)])
+
+    # -- following
+
+    def _look(self) -> None:
+        """Hear what the worker has recorded since the last look, and whether it is still there, and tell the listeners."""
+        with self._alone() as first:
+            if not first:  # a listener asks how far we are
+                return
+            # before reading: nothing comes after that
+            gone = self.process is not None and self.process.poll() is not None
+            events = self._recorded()
+            for event in events:
+                self._hear(event)
+            if gone and self._status in ("starting", "running", "paused", "stopping"):
+                events.append(_end("failed", self._last_words()))
+                self._hear(events[-1])
+            self._feed.tell(events)
+        if self.started is not None:
+            self._pass_on()
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """One thread at a time looks and tells; whether this is not yet inside of that, as what listeners do is."""
+        with self._looking:
+            outer, self._at_it = self._at_it, True
+            try:
+                yield not outer
+            finally:
+                self._at_it = outer
+
+    def _tell(self, events: list[dict[str, Any]]) -> None:
+        with self._alone():
+            self._feed.tell(events)
+
+    def _recorded(self) -> list[dict[str, Any]]:
+        if self.process is None:
+            return []
+        try:
+            with open(self.folder / "events.jsonl", "rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except OSError:
+            return []  # it is not there yet, or not at this moment; it is asked for again soon
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read += len(whole)
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        kind, self._last = event["kind"], event["time"]
+        if kind == "start":
+            self.started, self._status = event, "running"
+        elif kind == "steps":
+            self._step = event["step"][-1]
+        elif kind == "epoch":
+            self._speeds.append(event["samples_per_second"])
+            for name, value in event.items():
+                if name not in ("kind", "time", "epoch", "step", "samples_per_second"):
+                    self._history.setdefault(name, []).append(value)
+        elif kind in ("status", "end"):
+            self._status, self.error = event["status"], event.get("message")
+
+    def _last_words(self) -> str:
+        assert self.process is not None
+        code = self.process.returncode
+        how = f"exit status {code}"
+        if code < 0:
+            how = next((f"signal {s.name}" for s in signal.Signals if s == -code), f"signal {-code}")
+        said = (self.folder / "output.txt").read_bytes()[-_TAIL:].decode(errors="replace").strip().splitlines()
+        return f"the worker process ended with {how}{f': {said[-1][:300]}' if said else ''}"
+
+    def __repr__(self) -> str:
+        return f"Racer({self.backend}: {self.status}{f', {self.error}' if self.error else ''})"
+
+
+def _end(status: str, message: str | None = None) -> dict[str, Any]:
+    """The last event of one that could not record it."""
+    return {"kind": "end", "time": time.time(), "status": status, "message": message}

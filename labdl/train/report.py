@@ -1,0 +1,140 @@
+"""The report of a training, as text and as HTML: settings, epochs, the best of them, speed, and a test."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl.errors import ModelError
+from labdl.train.metrics.decisions import decided
+from labdl.train.metrics.metric import ratio
+
+if TYPE_CHECKING:
+    from labdl.train.trainer import Trainer
+
+_MOST = 50  # epochs that are listed; of more, every so many
+Table = tuple[str, list[list[str]]]  # title and rows, the first being the header
+
+
+class PerClass:
+    """Precision, recall, F1 and support of each class, from batches of a classifier; of anything else it knows nothing."""
+
+    def __init__(self, names: Sequence[str] | None = None):
+        self.names, self.counts, self.refused = names, None, False
+
+    def add(self, output: Any, target: Any) -> None:
+        """Take a batch of arrays into account, if its targets are class numbers and its outputs scores."""
+        usable = isinstance(output, np.ndarray) and isinstance(target, np.ndarray) and target.dtype.kind in "iub" \
+            and output.ndim == target.ndim + 1 and output.shape[-1] > 1  # fmt: skip
+        if self.refused or not usable:
+            self.refused = True
+            return
+        try:
+            chosen, true, classes, _ = decided("report", output, target)
+        except ModelError:  # numbers that are no classes, such as those a loss ignores
+            self.refused = True
+            return
+        found = np.stack([np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true)])
+        self.counts = found if self.counts is None else self.counts + found
+
+    def table(self) -> Table | None:
+        """A row for each class that occurs, None where there are no classes."""
+        if self.refused or self.counts is None:
+            return None
+        right, chosen, true = self.counts
+        columns = [ratio(right, chosen), ratio(right, true), ratio(2 * right, chosen + true)]
+        rows = [
+            [self._name(i), *(f"{c[i]:.4f}" for c in columns), f"{true[i]:,}"] for i in np.flatnonzero(chosen + true)
+        ]
+        return "Classes of the test", [["class", "precision", "recall", "f1", "support"], *rows]
+
+    def _name(self, i: int) -> str:
+        return str(self.names[i]) if self.names is not None and i < len(self.names) else str(i)
+
+
+@dataclass
+class Report:
+    """What `Trainer.report` gives: print it, or let a notebook show it."""
+
+    settings: dict[str, Any]
+    history: dict[str, list[float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    samples: int = 0
+    test: dict[str, float] = field(default_factory=dict)
+    classes: Table | None = None
+
+    @classmethod
+    def of(cls, trainer: Trainer, tested: tuple[dict[str, float], PerClass] | None) -> Report:
+        """That of a trainer's last training."""
+        model, loop, progress = trainer.model, trainer.loop, trainer.progress
+        told: dict[str, Any] = {"model": type(model).__name__}
+        if model.built:
+            told |= {"backend": model.backend, "parameters": f"{model.count_parameters():,}"}
+        told |= {"loss": trainer.loss_name, "metrics": list(trainer.metrics), "optimizer": trainer.optimizer.kind,
+                 **trainer.optimizer.settings(), **trainer.settings.told()}  # fmt: skip
+        if progress is not None:
+            told |= {"samples": progress.samples, "batch_size": progress.batch_size, "seed": progress.seed}
+        return cls(told, dict(progress.history) if progress else {}, list(loop.seconds) if loop else [],
+                   progress.samples if progress else 0, tested[0] if tested else {},
+                   tested[1].table() if tested else None)  # fmt: skip
+
+    @property
+    def best_epoch(self) -> int | None:
+        """The epoch with the smallest loss, on the validation data if there are any; the first of equals."""
+        losses = self.history.get("val_loss") or self.history.get("loss")
+        if not losses or np.isnan(losses).all():
+            return None
+        return int(np.nanargmin(losses)) + 1
+
+    def tables(self) -> list[Table]:
+        """All of it as tables."""
+        found: list[Table] = [("Training", [["setting", "value"], *([k, _shown(v)] for k, v in self.settings.items())])]
+        count = max(map(len, self.history.values()), default=0)
+        if count:
+            every = -(-count // _MOST)
+            listed = [e for e in range(1, count + 1) if e % every == 0 or e in (1, count, self.best_epoch)]
+            rows = [
+                [
+                    f"{e}{' *' if e == self.best_epoch else ''}",
+                    *(f"{v[e - 1 - count]:.4f}" if count - len(v) < e else "" for v in self.history.values()),
+                ]
+                for e in listed
+            ]
+            found.append(("Epochs (* the best)", [["epoch", *self.history], *rows]))
+        if self.seconds:
+            total = sum(self.seconds)
+            found.append(("Time", [["epochs", "seconds", "samples/s"], [str(len(self.seconds)), f"{total:.1f}",
+                          f"{self.samples * len(self.seconds) / max(total, 1e-9):,.0f}"]]))  # fmt: skip
+        if self.test:
+            found.append(("Test", [["figure", "value"], *([k, f"{v:.4f}"] for k, v in self.test.items())]))
+        return [*found, *([self.classes] if self.classes else [])]
+
+    def __str__(self) -> str:
+        return "\n\n".join("\n".join([title, *_aligned(rows)]) for title, rows in self.tables())
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<h4>{html.escape(title)}</h4><table><thead>{_row(rows[0], 'th')}</thead>"
+            f"<tbody>{''.join(_row(row, 'td') for row in rows[1:])}</tbody></table>"
+            for title, rows in self.tables()
+        )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _row(cells: list[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
+            for row in rows]  # fmt: skip
