@@ -63,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     convert.add_argument("-o", "--output", type=Path, metavar="OUT", help="the file to write")
     convert.set_defaults(run=_convert)
+
+    conformance = commands.add_parser("conformance", help="try the standard T/AII 008-2023 clause by clause")
+    conformance.add_argument("--backend", choices=_FRAMEWORKS, help="the framework to try, the default one if left out")
+    conformance.add_argument("--clause", default="", metavar="START", help="only clauses that begin so, such as B.4")
+    conformance.add_argument("--json", action="store_true", help="the table for other programs")
+    conformance.add_argument("--strict", action="store_true", help="what is missing counts as failed")
+    conformance.set_defaults(run=_conformance)
     return parser
 
 
@@ -158,6 +165,27 @@ def _convert(options) -> int:
     model = load(options.model, backend="numpy", parameters=False)
     print(f"wrote {convert_checkpoint(model, options.checkpoint, out, framework=options.source, to=options.to)}")
     return 0
+
+
+# -- conformance
+
+
+def _conformance(options) -> int:
+    from labdl import conformance, dispatch  # here, for it brings all models along
+
+    if options.backend:
+        dispatch.use(options.backend)
+    rows = [row for row in conformance.ROWS if row.clause.startswith(options.clause)]
+    if not rows:
+        raise ConfigError(f"no clause of the table begins with {options.clause!r}")
+    results = []
+    for result in conformance.run(rows):
+        results.append(result)
+        if not options.json:
+            print(conformance.lines(result), flush=True)
+    print(conformance.as_json(results) if options.json else conformance.summary(results))
+    counts = conformance.tally(results)
+    return 1 if counts["failed"] or (options.strict and counts["missing"]) else 0
 
 
 if __name__ == "__main__":

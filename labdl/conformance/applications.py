@@ -1,0 +1,101 @@
+"""Clause 6.3, applications: training and inference of each kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from labdl import dispatch, ops, standard
+from labdl.conformance import zoo
+from labdl.conformance.row import array, close, holds, row
+
+
+def _train(model, data, **config) -> None:
+    """A few steps by the standard's trainer make the loss smaller."""
+    trainer = standard.construct_trainer(model, {"optimizer": {"optimizer_method": "Adam", "base_learningrate": 0.01},
+                                                 "compiled": False, **config})  # fmt: skip
+    batch = dict(zip("XY", data, strict=True))
+    losses = [standard.train_one_batch(trainer, batch) for _ in range(4)]
+    holds(losses[-1] < losses[0], f"training makes the loss smaller, it went from {losses[0]:.4f} to {losses[-1]:.4f}")
+
+
+def _try_classifier(model, x: np.ndarray) -> None:
+    """Training, then the class of each sample, against the same weights on NumPy."""
+    _train(model, (x, np.arange(len(x)) % 2))
+    found = standard.infer_samples(
+        standard.construct_inference(model, {"postproc": lambda output: int(output.argmax())}), list(x)
+    )
+    reference = model.to("numpy").eval()
+    holds(
+        found == [int(n) for n in array(reference(x)).argmax(1)], "the classes are those of the same weights on NumPy"
+    )
+
+
+@row("6.3.1 a)", "Classification of images", "a small ResNet: four steps, then classes")
+def images():
+    model, (x,) = zoo.small_resnet()
+    _try_classifier(model, x)
+
+
+@row("6.3.2 b)", "Classification of texts", "a small BERT with a classifier: four steps, then classes")
+def texts():
+    bert, config = zoo.bert_settings()
+    _try_classifier(bert.BertForSequenceClassification(config, classes=2), zoo.tokens(4))
+
+
+@row("6.3.2 a)", "Similarity of texts", "a small BERT: a step, then cosines of texts")
+def similarity():
+    model, (x,) = zoo.small_bert()
+    model.build(dispatch.spec_of(x), seed=0)
+    zoo.train_step(model, (x,))
+    infer = standard.construct_inference(model, {"postproc": lambda outputs: outputs[1]})
+    one, same, other = standard.infer_samples(infer, [x[0], x[0], x[1]])
+    cosine = ops.cosine_similarity(
+        standard.initialize(np.stack([one, one])), standard.initialize(np.stack([same, other]))
+    )
+    close(array(cosine)[0], 1.0)
+    expected = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    close(array(cosine)[1], expected)
+    holds(array(cosine)[1] < array(cosine)[0], "a text is most like itself")
+
+
+@row(
+    "6.3.2 c)",
+    "Translation",
+    "a small Transformer: a step, then the most likely words one after another, against the same weights on NumPy",
+)
+def translation():
+    model, inputs = zoo.small_transformer()
+    model.build(*map(dispatch.spec_of, inputs), seed=0)
+    zoo.train_step(model, inputs)
+    infer = standard.construct_inference(model, {"postproc": lambda logits: int(logits[-1].argmax())})
+    words = [1]
+    for _ in range(3):
+        words.append(standard.infer_one_sample(infer, (inputs[0][0], np.array(words))))
+    reference = model.to("numpy").eval()
+    expected = [1]
+    for _ in range(3):
+        expected.append(int(array(reference(inputs[0][:1], np.array([expected])))[0, -1].argmax()))
+    holds(words == expected, f"the words are {words}, wanted are {expected}")
+
+
+def _later(*names: str) -> None:
+    found = zoo.find(*names)
+    raise AssertionError(f"there is {found.__name__} now: this row must train it and infer with it")
+
+
+_OTHERS = [
+    ("6.3.1 b)", "detection of objects", "YOLO YOLOv5 YOLOv8 SSD FasterRCNN RetinaNet"),
+    ("6.3.1 c)", "segmentation of images", "UNet DeepLabV3"),
+    ("6.3.1 c)", "segmentation of instances", "MaskRCNN"),
+    ("6.3.1 d)", "key points of faces", "PFLD"),
+    ("6.3.1 d)", "poses of people", "HRNet OpenPose"),
+    ("6.3.1 e)", "recognition of characters", "TrOCR"),
+    ("6.3.2 d)", "generation of texts", "GPT GPT2 BART"),
+    ("6.3.3 a)", "recognition of speech", "Conformer RNNT"),
+    ("6.3.3 b)", "synthesis of speech", "WaveNet Tacotron2"),
+    ("6.3.4 a)", "classification of videos", "S3D ResNet3D SlowFast"),
+]
+for _clause, _task, _names in _OTHERS:
+    row(_clause, f"Training and inference for the {_task}", "a model of the task", name=_task)(
+        lambda names=_names: _later(*names.split())
+    )

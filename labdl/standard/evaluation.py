@@ -1,0 +1,36 @@
+"""Annex B.6: evaluators, under the standard's spelling and the English one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labdl.infer import Evaluator, Inference
+from labdl.standard import settings
+
+
+def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Evaluator:
+    """An evaluator of an inference (B.6.1, table B.15).
+
+    ``eval_config`` may have the ``default_dataset``, the ``eval_metric`` (a name, an object or a function (output, target), or
+    several in a list), and LabDL's ``loss`` and ``batch_size``. Raises ConfigError for unknown keys and values.
+    """
+    settings.made(infer, Inference, "construct_evalvater", "construct_inference")
+    config = settings.read(eval_config, "eval_config", ("default_dataset", "eval_metric", "loss", "batch_size"))
+    return Evaluator(infer, config.get("default_dataset"), config.get("eval_metric", ()), loss=config.get("loss"),
+                     batch_size=config.get("batch_size"))  # fmt: skip
+
+
+def evalvate(evalvater: Evaluator, dataset=None, eval_config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The scores of an inference over a data set, or over the default one, by the names of the metrics (B.6.2, table B.16).
+
+    ``eval_config`` holds what is different for this call: the ``eval_metric``, and settings of the post-processing. Raises
+    ConfigError where there is no data set or no evaluator; the standard names no errors here.
+    """
+    settings.made(evalvater, Evaluator, "evalvate", "construct_evalvater")
+    config = settings.read(eval_config or {}, "eval_config")
+    metric = config.pop("eval_metric", None)
+    return evalvater.evaluate(dataset, metrics=metric, **config)
+
+
+construct_evaluator, evaluate = construct_evalvater, evalvate

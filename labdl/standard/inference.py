@@ -1,0 +1,42 @@
+"""Annex B.5: inference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labdl.infer import Inference
+from labdl.nn import Module
+from labdl.standard import settings
+from labdl.standard.modules import checked
+
+_NAMES = {"preproc": "preprocess", "postproc": "postprocess"}
+
+
+def construct_inference(model: Module, infer_config: Mapping[str, Any]) -> Inference:
+    """An inference of a model with what goes before and after it (B.5.1, table B.12).
+
+    ``infer_config`` may have ``preproc`` and ``postproc``, functions or what `labdl.infer` has for them, and LabDL's
+    ``backend``, ``batch_size`` and ``compiled``. Raises ConfigError for other keys, ModelError for what is no model.
+    """
+    checked(model, "construct_inference")
+    config = settings.read(infer_config, "infer_config", (*_NAMES, "backend", "batch_size", "compiled"))
+    return Inference(model, **{_NAMES.get(key, key): value for key, value in config.items()})
+
+
+def infer_one_sample(infer: Inference, input, infer_config: Mapping[str, Any] | None = None):
+    """The result for one sample, through pre-processing, model and post-processing (B.5.2, table B.13).
+
+    ``infer_config`` holds what is different for this call, such as thresholds of the post-processing.
+    """
+    settings.made(infer, Inference, "infer_one_sample", "construct_inference")
+    return infer.infer_one(input, **settings.read(infer_config or {}, "infer_config"))
+
+
+def infer_samples(infer: Inference, inputs, infer_config: Mapping[str, Any] | None = None) -> list:
+    """The results for several samples, in a list; computed in batches (B.5.3, table B.14). Else as `infer_one_sample`.
+
+    ``inputs`` is any iterable of samples, an array or tensor (N, ...), a data set or a loader: see `Inference.stream`.
+    """
+    settings.made(infer, Inference, "infer_samples", "construct_inference")
+    return infer.infer(inputs, **settings.read(infer_config or {}, "infer_config"))

@@ -1,0 +1,134 @@
+"""Annex B.3: optimisers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labdl import dispatch
+from labdl.errors import ConfigError, GradientError, ModelError, UpdateError
+from labdl.nn import Module
+from labdl.standard import settings
+from labdl.standard.modules import checked
+from labdl.train import OPTIMIZERS, BoundOptimizer
+from labdl.train import Optimizer as Rule
+from labdl.train import optimizer as find_optimizer
+
+_RATE = "base_learningrate"
+
+
+def rule(config: Any, name: str = "optimizer_config") -> Rule:
+    """What an optimizer_config means. Raises ConfigError for names and values that are none."""
+    config = {key: value for key, value in settings.read(config, name, needed=("optimizer_method",)).items()
+              if value is not None}  # fmt: skip
+    method = config.pop("optimizer_method", None)
+    if _RATE in config:
+        config["learning_rate"] = config.pop(_RATE)
+    found = str(method).lower()
+    if found not in OPTIMIZERS:
+        raise ConfigError(f"{name}: optimizer_method wants one of {', '.join(OPTIMIZERS)}, received {method!r}")
+    return find_optimizer(found, **config)
+
+
+class Optimizer:
+    """An optimiser at work on a model; made by `construct_optimizer`."""
+
+    def __init__(self, model: Module, rule: Rule):
+        learnt = {name: p for name, p in model.named_parameters() if p.trainable}
+        if not learnt:
+            raise ModelError(
+                f"{type(model).__name__} has no trainable parameters: unfreeze some, or give it layers with weights"
+            )
+        self.model, self.bound = model, BoundOptimizer(rule, dispatch.get(model.backend), learnt)
+
+    @property
+    def rule(self) -> Rule:
+        """The optimiser's settings, with the learning rate of now."""
+        return self.bound.rule.changed({"learning_rate": self.bound.learning_rate})
+
+    @property
+    def learning_rate(self) -> float:
+        return self.bound.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        self.bound.learning_rate = value
+
+    def step(self, gradients: Mapping[str, Any] | Sequence[Any] | None = None) -> Module:
+        """Update the parameters of the model once, and return it (6.2.3.1 b).
+
+        ``gradients`` are those that `labdl.standard.backward` has added up, or native tensors by standard name or in the order
+        of the parameters. A parameter without one stays as it is. Raises GradientError where there are none at all or one
+        is not finite, before anything is changed, and UpdateError where the update made a parameter NaN or infinite.
+        """
+        bound = self.bound
+        now = {name: p for name, p in self.model.named_parameters() if p.trainable}
+        backend = dispatch.get(self.model.backend)
+        if [id(p.value) for p in now.values()] != [id(v) for v in bound.variables]:  # frozen, freed, moved or replaced
+            bound.rebind(now, backend)
+        if gradients is None:
+            gradients = {name: p.gradient for name, p in now.items()}
+        named = dict(gradients if isinstance(gradients, Mapping) else zip(now, gradients, strict=True))
+        there = {name: gradient for name, gradient in named.items() if gradient is not None}
+        if not there:
+            raise GradientError(
+                "no parameter has a gradient: call forward and backward of the model in training mode first"
+            )
+        bad = backend.finite(list(there.values()))
+        if bad is not None:
+            raise GradientError(f"the gradient of {list(there)[bad]} is NaN or infinite: nothing was updated")
+        bound.apply(named)
+        bad = backend.finite(bound.variables)
+        if bad is not None:
+            raise UpdateError(f"the update made {bound.names[bad]} NaN or infinite: try a smaller learning rate")
+        return self.model
+
+    def zero_gradient(self) -> None:
+        """Forget the gradients of the model."""
+        self.model.zero_gradient()
+        self.bound.zero_gradient()
+
+    def state_dict(self) -> dict[str, Any]:
+        return self.bound.state_dict()
+
+    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+        self.bound.load_state_dict(values)
+
+
+def construct_optimizer(model: Module, optimizer_config: Mapping[str, Any]) -> Optimizer:
+    """An optimiser of a model, which is built (B.3.1, table B.6).
+
+    ``optimizer_config`` has the ``optimizer_method``, such as "SGD", "Momentum" or "Adam" (capital or small letters), its
+    ``base_learningrate``, and any setting of it: ``momentum``, ``weight_decay`` … A setting that is None counts as left out.
+    Raises ConfigError for what it does not know or is out of range, ModelError for a model that is none, is not
+    built, or has nothing to learn.
+    """
+    checked(model, "construct_optimizer")._need_build()
+    return Optimizer(model, rule(optimizer_config))
+
+
+def update_learnable_parameter(model: Module, optimizer: Optimizer) -> Module:
+    """Update the parameters of a model by the gradients that `backward` has added up (B.3.2, table B.7).
+
+    Returns the model, whose parameters have changed in place. Raises ModelError for a model that is not the optimiser's,
+    GradientError where gradients are missing or not finite, UpdateError where an update gave NaN: see `Optimizer.step`.
+    """
+    return _of(model, optimizer, "update_learnable_parameter").step()
+
+
+def zero_gradient(model: Module, optimizer: Optimizer) -> Module:
+    """Forget the gradients of the learnable parameters of a model (B.3.3, table B.8).
+
+    They are then None, as PyTorch has it since version 2, which counts as 0 in what is added up next. Raises ModelError.
+    """
+    _of(model, optimizer, "zero_gradient").zero_gradient()
+    return model
+
+
+def _of(model: Module, optimizer: Optimizer, name: str) -> Optimizer:
+    checked(model, name)
+    settings.made(optimizer, Optimizer, name, "construct_optimizer")
+    if optimizer.model is not model:
+        raise ModelError(f"{name}: the optimizer was made for another model, a {type(optimizer.model).__name__}: make one for "
+                         "this model")  # fmt: skip
+    return optimizer
