@@ -1,16 +1,12 @@
-"""Read a training run's folder for a page that watches it, and pass commands on to the run."""
+"""Read a training run's folder for a page that watches it; commands to the run are `labdl.train.control`'s."""
 
 import json
 import os
-import time
-import uuid
 from pathlib import Path
 
 import psutil
 
 EVENTS = "events.jsonl"
-CONTROL = "control.jsonl"
-COMMANDS = ("pause", "resume", "stop")
 ANSWER_LIMIT = 4 * 1024 * 1024
 TAIL = 64 * 1024  # an "end" line is a few hundred bytes; the window only has to hold the last line
 
@@ -67,12 +63,3 @@ def process_exists(pid: int, started: float | None) -> bool:
         return False
     except psutil.AccessDenied:
         return True  # it exists, and belongs to somebody else
-
-
-def command(folder: Path, name: str) -> None:
-    """Append one command for the run to find; appending is atomic for a line this short."""
-    if name not in COMMANDS:
-        raise ValueError(f"A run understands {', '.join(COMMANDS)}; received {name!r}.")
-    line = json.dumps({"id": uuid.uuid4().hex, "command": name, "time": time.time()})
-    with open(folder / CONTROL, "a", encoding="utf-8") as file:
-        file.write(line + "\n")

@@ -16,6 +16,7 @@ from tornado import web
 
 from labdl.errors import FileFormatError
 from labdl.lab import runfolder, service
+from labdl.train import control
 
 SUFFIX = ".labdl"
 BODY_LIMIT = 32 * 1024 * 1024
@@ -198,7 +199,12 @@ class RunControlHandler(LabDLHandler):
     async def post(self):
         content = self.body()
         folder = await self.run_folder(self.field(content, "path"))
-        await self.compute(runfolder.command, folder, self.field(content, "command"))
+        try:
+            await self.compute(control.append, folder, content.get("command"), content.get("value"))
+        except OSError as error:
+            raise Refused(
+                500, f"The command could not be left in the run's folder: {error.strerror or error}."
+            ) from error
         self.answer({}, status=202)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from labdl.errors import ConfigError
 from labdl.graph import Graph, as_graph
 from labdl.lab import service
 from labdl.lab.packing import pack
@@ -19,6 +20,7 @@ from labdl.lab.packing import pack
 if TYPE_CHECKING:
     from labdl.nn import Module
     from labdl.train import Run
+    from labdl.train.racer import Racer
 
 STATIC = Path(__file__).parent / "static"
 log = logging.getLogger(__name__)
@@ -33,9 +35,9 @@ def _built(name: str) -> str:
 
 
 class Dashboard(anywidget.AnyWidget):
-    """The live dashboard of a run: progress, curves, and buttons that pause, resume and stop it."""
+    """The live dashboard of a run, or of one backend in a race: progress, curves, and what steers it."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run | Racer):
         # read now and not with the class, so that labdl.lab can be imported before the front end is built
         self._esm, self._css = _built("dashboard.js"), _built("dashboard.css")
         super().__init__()
@@ -77,8 +79,11 @@ class Dashboard(anywidget.AnyWidget):
                 with self._lock:
                     self._pages.heard()
                     self._send_from(after if isinstance(after, int) and 0 <= after <= len(self._events) else 0)
-            case {"type": "command", "command": "pause" | "resume" | "stop" as command}:
-                getattr(self.run, command)()
+            case {"type": "command", "command": command, **rest}:
+                try:
+                    self.run.obey(command, rest.get("value"))
+                except ConfigError as error:  # a page of another version, say
+                    log.warning("run %s: %s", self.run.folder, error)
 
 
 class Unheard:

@@ -14,7 +14,7 @@ export class SyntheticRun implements RunSource {
   private readonly _events: RunEvent[] = [];
   private readonly _listeners = new Set<RunListener>();
   private readonly _stepsPerEpoch: number;
-  private readonly _epochs: number;
+  private _epochs: number;
   private _step = 0;
   private _status = 'running';
 
@@ -33,7 +33,8 @@ export class SyntheticRun implements RunSource {
       epochs: this._epochs,
       steps_per_epoch: this._stepsPerEpoch,
       batch_size: 32,
-      metrics: ['accuracy']
+      metrics: ['accuracy'],
+      settings: { learning_rate: 0.003 }
     });
     if (_case === 'long') {
       for (let i = 0; this._status === 'running'; i++) {
@@ -65,23 +66,31 @@ export class SyntheticRun implements RunSource {
     };
   }
 
-  async command(name: RunCommand): Promise<void> {
-    setTimeout(() => {
-      const time = Date.now() / 1000;
-      if (name === 'stop') {
+  async command(name: RunCommand, value = 0): Promise<void> {
+    setTimeout(() => this._send([this._answer(name, value)]), 300);
+  }
+
+  private _answer(name: RunCommand, value: number): RunEvent {
+    const time = Date.now() / 1000;
+    const step = this._step;
+    switch (name) {
+      case 'stop':
         this._status = 'stopped';
-        this._send([{ kind: 'end', time, status: 'stopped' }]);
-      } else {
-        this._status = name === 'pause' ? 'paused' : 'running';
-        this._send([
-          {
-            kind: 'status',
-            time,
-            status: name === 'pause' ? 'paused' : 'running'
-          }
-        ]);
-      }
-    }, 300);
+        return { kind: 'end', time, status: 'stopped' };
+      case 'pause':
+        this._status = 'paused';
+        return { kind: 'status', time, status: 'paused' };
+      case 'resume':
+        this._status = 'running';
+        return { kind: 'status', time, status: 'running' };
+      case 'checkpoint':
+        return { kind: 'checkpoint', time, step, path: `step-${step}` };
+      case 'learning_rate':
+        return { kind: 'learning_rate', time, step, value };
+      case 'add_epochs':
+        this._epochs += value;
+        return { kind: 'epochs', time, epochs: this._epochs };
+    }
   }
 
   private _tick(): void {

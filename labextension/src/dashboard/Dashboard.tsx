@@ -3,12 +3,18 @@
 import { useEffect, useId, useMemo, useSyncExternalStore } from 'react';
 import { Chart } from './Chart';
 import { Commands } from './Commands';
+import { useSend } from './sending';
 import { Epochs } from './Epochs';
+import { Fields } from './Fields';
+import { moment } from './format';
 import { Progress } from './Progress';
 import type { RunStatus } from './run-state';
 import type { RunSource } from './source';
 import { RunStore } from './store';
 import type { Translator } from './translator';
+
+/** The statuses in which a run can be changed, or is about to end. */
+const GOING: readonly RunStatus[] = ['running', 'paused', 'stopping'];
 
 export interface DashboardProps {
   source: RunSource;
@@ -28,6 +34,7 @@ export function Dashboard({
     [source, store]
   );
   const view = useSyncExternalStore(store.subscribe, store.view);
+  const send = useSend(store, source, view.pending, trans);
   const syncKey = useId();
   const name = title ?? view.model ?? trans.__('Training run');
 
@@ -47,7 +54,7 @@ export function Dashboard({
         <span className="labdl-dashboard-status" role="status">
           {statusLabel(view.status, trans)}
         </span>
-        <Commands store={store} source={source} view={view} trans={trans} />
+        <Commands view={view} send={send} trans={trans} />
       </header>
       {view.status === 'failed' && (
         <p className="labdl-dashboard-message" role="alert">
@@ -67,7 +74,15 @@ export function Dashboard({
           {view.trouble}
         </p>
       )}
+      {view.problem && (
+        <p className="labdl-dashboard-note" role="status">
+          {trans.__('%1: %2', moment(view.problem.time), view.problem.message)}
+        </p>
+      )}
       {view.status !== 'waiting' && <Progress view={view} trans={trans} />}
+      {GOING.includes(view.status) && (
+        <Fields view={view} send={send} trans={trans} />
+      )}
       {view.step === 0 &&
       (view.status === 'waiting' || view.status === 'running') ? (
         <p className="labdl-dashboard-empty">

@@ -1,7 +1,7 @@
 // How far the run is: bar, epoch, time and speed.
 
 import { useEffect, useState } from 'react';
-import { count, duration } from './format';
+import { count, duration, setting } from './format';
 import type { RunView } from './store';
 import type { Translator } from './translator';
 
@@ -72,6 +72,24 @@ export function Progress({
           <Fact
             name={trans.__('speed')}
             value={trans.__('%1 samples/s', count(view.throughput))}
+          />
+        )}
+        {view.learningRate !== null && (
+          <Fact
+            name={trans.__('learning rate')}
+            value={setting(view.learningRate)}
+            title={
+              view.rateSince === null
+                ? undefined
+                : trans.__('Set by hand after step %1', count(view.rateSince))
+            }
+          />
+        )}
+        {view.checkpoint && (
+          <Fact
+            name={trans.__('checkpoint')}
+            value={trans.__('step %1', count(view.checkpoint.step))}
+            title={view.checkpoint.path}
           />
         )}
       </div>

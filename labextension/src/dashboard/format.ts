@@ -20,6 +20,16 @@ export function figure(value: number | null | undefined): string {
     : value.toPrecision(4);
 }
 
+/** A setting as a person types it: 0.003, 1e-7. */
+export function setting(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+/** A moment (unix seconds) as the clock on the wall showed it. */
+export function moment(time: number): string {
+  return new Date(time * 1000).toLocaleTimeString();
+}
+
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en');
 }

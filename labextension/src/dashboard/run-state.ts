@@ -5,8 +5,10 @@ import { Column } from './column';
 import type { Curve } from './decimation';
 import { Smoother } from './smoothing';
 import type {
+  CheckpointEvent,
   EndEvent,
   EpochEvent,
+  ProblemEvent,
   RunEvent,
   StartEvent,
   StatusEvent,
@@ -54,6 +56,13 @@ export interface RunSnapshot {
   readonly elapsed: number;
   readonly remaining: number | null;
   readonly message: string | null;
+  /** The rate of the optimiser, or the one that was set last; null while a schedule changes it. */
+  readonly learningRate: number | null;
+  /** The step from which on a rate set by hand counts; null where none was set. */
+  readonly rateSince: number | null;
+  readonly checkpoint: CheckpointEvent | null;
+  /** The last trouble that did not end the run. */
+  readonly problem: ProblemEvent | null;
 }
 
 /** Seconds over which the throughput shown during training is measured. */
@@ -126,6 +135,11 @@ export class RunState {
   private _start: StartEvent | null = null;
   private _status: RunStatus = 'waiting';
   private _message: string | null = null;
+  private _epochs: number | null = null;
+  private _learningRate: number | null = null;
+  private _rateSince: number | null = null;
+  private _checkpoint: CheckpointEvent | null = null;
+  private _problem: ProblemEvent | null = null;
   private _step = 0;
   private _epochTable: EpochRow[] = [];
   private _metrics = new Map<string, Metric>();
@@ -148,6 +162,19 @@ export class RunState {
         this._status = event.status;
         this._clock.setPaused(event.status === 'paused');
         break;
+      case 'learning_rate':
+        this._learningRate = event.value;
+        this._rateSince = event.step;
+        break;
+      case 'epochs':
+        this._epochs = event.epochs;
+        break;
+      case 'checkpoint':
+        this._checkpoint = event;
+        break;
+      case 'problem':
+        this._problem = event;
+        break;
       case 'end':
         this._status = event.status;
         this._message = event.message ?? null;
@@ -156,8 +183,7 @@ export class RunState {
   }
 
   snapshot(alive: boolean): RunSnapshot {
-    const { ended, total } = this;
-    const epochs = this._start?.epochs ?? null;
+    const { ended, total, _epochs: epochs } = this;
     const gone = !alive || ended;
     return {
       status:
@@ -174,7 +200,11 @@ export class RunState {
       throughput: this._throughput(),
       elapsed: this._clock.active,
       remaining: gone || total === null ? null : this._clock.remaining(total),
-      message: this._message
+      message: this._message,
+      learningRate: this._learningRate,
+      rateSince: this._rateSince,
+      checkpoint: this._checkpoint,
+      problem: this._problem
     };
   }
 
@@ -188,8 +218,8 @@ export class RunState {
 
   /** The number of steps of the whole run, where it is known. */
   get total(): number | null {
-    const { epochs, steps_per_epoch: steps } = this._start ?? {};
-    return epochs && steps ? epochs * steps : null;
+    const steps = this._start?.steps_per_epoch;
+    return this._epochs && steps ? this._epochs * steps : null;
   }
 
   /** A start event begins anew: a source that was cut off replays everything. */
@@ -197,6 +227,12 @@ export class RunState {
     this._start = event;
     this._status = 'running';
     this._message = null;
+    this._epochs = event.epochs ?? null;
+    const { learning_rate: rate, schedule } = event.settings ?? {};
+    this._learningRate = schedule ? null : (rate ?? null);
+    this._rateSince = null;
+    this._checkpoint = null;
+    this._problem = null;
     this._step = 0;
     this._epochTable = [];
     this._metrics = new Map();

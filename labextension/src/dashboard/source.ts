@@ -1,6 +1,12 @@
 // The events of a run and where they come from: a host (JupyterLab, a widget) implements RunSource.
 
-export type RunCommand = 'pause' | 'resume' | 'stop';
+/** Commands without a value. */
+export type PlainCommand = 'pause' | 'resume' | 'stop' | 'checkpoint';
+
+/** Commands with a number: the new rate, and how many epochs more. */
+export type ValuedCommand = 'learning_rate' | 'add_epochs';
+
+export type RunCommand = PlainCommand | ValuedCommand;
 
 /** Numbers of a column; null (JSON) and NaN (binary) both mean "not a finite number". */
 export type Values = ArrayLike<number | null>;
@@ -16,6 +22,7 @@ export interface StartEvent {
   batch_size?: number | null;
   samples?: number | null;
   metrics?: string[];
+  settings?: { learning_rate?: number; schedule?: unknown };
   [setting: string]: unknown;
 }
 
@@ -43,6 +50,36 @@ export interface StatusEvent {
   status: 'running' | 'paused' | 'stopping';
 }
 
+/** A rate set by hand, from this step on. */
+export interface LearningRateEvent {
+  kind: 'learning_rate';
+  time: number;
+  step: number;
+  value: number;
+}
+
+/** The number of epochs planned in all has changed. */
+export interface EpochsEvent {
+  kind: 'epochs';
+  time: number;
+  epochs: number;
+}
+
+/** A checkpoint that was asked for is on the disk. */
+export interface CheckpointEvent {
+  kind: 'checkpoint';
+  time: number;
+  step: number;
+  path: string;
+}
+
+/** Something went wrong that does not end the run. */
+export interface ProblemEvent {
+  kind: 'problem';
+  time: number;
+  message: string;
+}
+
 export interface EndEvent {
   kind: 'end';
   time: number;
@@ -51,13 +88,21 @@ export interface EndEvent {
 }
 
 export type RunEvent =
-  StartEvent | StepsEvent | EpochEvent | StatusEvent | EndEvent;
+  | StartEvent
+  | StepsEvent
+  | EpochEvent
+  | StatusEvent
+  | LearningRateEvent
+  | EpochsEvent
+  | CheckpointEvent
+  | ProblemEvent
+  | EndEvent;
 
 export type RunListener = (events: RunEvent[], alive: boolean) => void;
 
 export interface RunSource {
   /** Replays the run from its start event, then goes on live. Returns the end of the subscription. */
   subscribe(listener: RunListener): () => void;
-  /** Resolves when the command has been sent; the run answers with a status or end event. */
-  command(name: RunCommand): Promise<void>;
+  /** Resolves when the command has been sent; the run answers with an event. */
+  command(name: RunCommand, value?: number): Promise<void>;
 }

@@ -133,8 +133,13 @@ export class LabDLApi implements EditorHost {
     });
   }
 
-  async control(path: string, command: RunCommand): Promise<void> {
-    await this.send<object>('POST', 'run/control', {}, { path, command });
+  async control(
+    path: string,
+    command: RunCommand,
+    value?: number
+  ): Promise<void> {
+    const body = { path, command, value };
+    await this.send<object>('POST', 'run/control', {}, body);
   }
 
   private get<T>(

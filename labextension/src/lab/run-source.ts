@@ -74,8 +74,8 @@ export class LabRunSource implements RunSource, IDisposable {
     };
   }
 
-  async command(name: RunCommand): Promise<void> {
-    await this.api.control(this.path, name);
+  async command(name: RunCommand, value?: number): Promise<void> {
+    await this.api.control(this.path, name, value);
     void this._poll.refresh();
   }
 

@@ -46,8 +46,8 @@ export class WidgetRunSource implements RunSource {
     };
   }
 
-  async command(name: RunCommand): Promise<void> {
-    this._model.send({ type: 'command', command: name });
+  async command(name: RunCommand, value?: number): Promise<void> {
+    this._model.send({ type: 'command', command: name, value });
   }
 
   private readonly _received = (

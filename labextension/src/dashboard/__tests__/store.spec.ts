@@ -1,5 +1,5 @@
 import { RunStore } from '../store';
-import type { RunEvent } from '../source';
+import type { RunCommand, RunEvent } from '../source';
 
 const START: RunEvent = {
   kind: 'start',
@@ -205,13 +205,102 @@ describe('RunStore', () => {
     expect(store.view().metrics[0].train.y).toHaveLength(300);
   });
 
-  it('holds a command until the run acknowledges it', () => {
+  it('follows the planned epochs when some are added', () => {
+    const store = filled(START, ...steps(1, 11), {
+      kind: 'epochs',
+      time: 1005,
+      epochs: 6
+    });
+    expect(store.view()).toMatchObject({ epochs: 6, totalSteps: 60 });
+    expect(store.view().progress).toBeCloseTo(10 / 60);
+    expect(store.view().remaining).toBeCloseTo(25);
+    store.push([...steps(11, 45, 1000), epoch(4, 1023)], true);
+    expect(store.view().epoch).toBe(5);
+    store.push([START], true);
+    expect(store.view()).toMatchObject({ epochs: 3, totalSteps: 30 });
+  });
+
+  it('knows the learning rate, if no schedule changes it', () => {
+    const settings = { learning_rate: 0.003 };
+    const store = filled({ ...START, settings });
+    const set: RunEvent = {
+      kind: 'learning_rate',
+      time: 1001,
+      step: 4,
+      value: 0.001
+    };
+    expect(store.view()).toMatchObject({
+      learningRate: 0.003,
+      rateSince: null
+    });
+    store.push([set], true);
+    expect(store.view()).toMatchObject({ learningRate: 0.001, rateSince: 4 });
+    const scheduled = { ...settings, schedule: 'cosine_decay' };
+    store.push([{ ...START, settings: scheduled }], true);
+    expect(store.view()).toMatchObject({ learningRate: null, rateSince: null });
+    expect(filled(START).view().learningRate).toBeNull();
+  });
+
+  it('shows the last checkpoint and the last problem, which end nothing', () => {
+    const problem: RunEvent = {
+      kind: 'problem',
+      time: 1001,
+      message: 'the disk is full'
+    };
+    const checkpoint: RunEvent = {
+      kind: 'checkpoint',
+      time: 1002,
+      step: 4,
+      path: 'runs/1/step-00000004'
+    };
+    const store = filled(START, problem, checkpoint);
+    expect(store.view()).toMatchObject({
+      status: 'running',
+      problem,
+      checkpoint
+    });
+    store.push([{ ...problem, message: 'still full' }], true);
+    expect(store.view().problem?.message).toBe('still full');
+    store.push([START], true);
+    expect(store.view()).toMatchObject({ problem: null, checkpoint: null });
+  });
+
+  it.each<[RunCommand, RunEvent]>([
+    ['pause', { kind: 'status', time: 1003, status: 'paused' }],
+    ['stop', { kind: 'end', time: 1003, status: 'stopped' }],
+    ['checkpoint', { kind: 'checkpoint', time: 1003, step: 4, path: 'x' }],
+    ['checkpoint', { kind: 'problem', time: 1003, message: 'no room' }],
+    [
+      'learning_rate',
+      { kind: 'learning_rate', time: 1003, step: 4, value: 0.1 }
+    ],
+    ['add_epochs', { kind: 'epochs', time: 1003, epochs: 4 }],
+    ['add_epochs', { kind: 'end', time: 1003, status: 'finished' }]
+  ])('holds %s until the run acknowledges it', (command, answer) => {
     const store = filled(START);
-    store.commandSent('pause');
+    store.commandSent(command);
     store.push(steps(1, 5), true);
-    expect(store.view().pending).toBe('pause');
-    store.push([{ kind: 'status', time: 1003, status: 'paused' }], true);
-    expect(store.view().pending).toBeNull();
+    expect(store.view().pending).toEqual([command]);
+    store.push([answer], true);
+    expect(store.view().pending).toEqual([]);
+  });
+
+  it('holds several commands, each until its own answer', () => {
+    const store = filled(START);
+    store.commandSent('checkpoint');
+    store.commandSent('learning_rate');
+    store.commandSent('checkpoint');
+    expect(store.view().pending).toEqual(['learning_rate', 'checkpoint']);
+    store.push([{ kind: 'status', time: 1001, status: 'paused' }], true);
+    expect(store.view().pending).toEqual(['learning_rate', 'checkpoint']);
+    store.push([{ kind: 'epochs', time: 1002, epochs: 4 }], true);
+    store.push(
+      [{ kind: 'learning_rate', time: 1002, step: 1, value: 0.1 }],
+      true
+    );
+    expect(store.view().pending).toEqual(['checkpoint']);
+    store.commandFailed('checkpoint', 'no answer');
+    expect(store.view()).toMatchObject({ pending: [], trouble: 'no answer' });
   });
 
   it('shows why a command failed, unless it was acknowledged meanwhile', () => {
@@ -219,7 +308,7 @@ describe('RunStore', () => {
     store.commandSent('stop');
     store.commandFailed('stop', 'no connection');
     expect(store.view()).toMatchObject({
-      pending: null,
+      pending: [],
       trouble: 'no connection'
     });
     store.commandFailed('pause', 'late');

@@ -11,14 +11,14 @@ const END: RunEvent = { kind: 'end', time: 3, status: 'finished' };
 /** A server that gives these answers one after the other, and the last one for ever. */
 function serverWith(...answers: RunAnswer[]) {
   const asked: number[] = [];
-  const commands: string[] = [];
+  const commands: [string, number | undefined][] = [];
   const api = {
     run: async (_path: string, offset: number) => {
       asked.push(offset);
       return answers.length > 1 ? (answers.shift() as RunAnswer) : answers[0];
     },
-    control: async (_path: string, command: string) => {
-      commands.push(command);
+    control: async (_path: string, command: string, value?: number) => {
+      commands.push([command, value]);
     }
   } as unknown as LabDLApi;
   return { api, asked, commands };
@@ -75,6 +75,10 @@ test('commands go to the run', async () => {
   const { api, commands } = serverWith({ offset: 0, events: [], alive: true });
   const source = new LabRunSource('runs/1', api);
   await source.command('pause');
-  expect(commands).toEqual(['pause']);
+  await source.command('add_epochs', 2);
+  expect(commands).toEqual([
+    ['pause', undefined],
+    ['add_epochs', 2]
+  ]);
   source.dispose();
 });

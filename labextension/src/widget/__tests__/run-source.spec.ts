@@ -85,7 +85,11 @@ describe('WidgetRunSource', () => {
   it('sends commands and lets go of its model', async () => {
     const { model, source } = connect();
     await source.command('stop');
-    expect(model.sent[1]).toEqual({ type: 'command', command: 'stop' });
+    await source.command('learning_rate', 0.1);
+    expect(model.sent.slice(1)).toEqual([
+      { type: 'command', command: 'stop' },
+      { type: 'command', command: 'learning_rate', value: 0.1 }
+    ]);
     source.dispose();
     expect(model.listening).toBe(0);
   });

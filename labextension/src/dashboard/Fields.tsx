@@ -1,0 +1,142 @@
+// The fields that change a run while it goes on: its learning rate, and how many epochs more it makes.
+
+import { useEffect, useId, useRef, useState } from 'react';
+import type { Send } from './sending';
+import { setting } from './format';
+import type { ValuedCommand } from './source';
+import type { RunView } from './store';
+import type { Translator } from './translator';
+
+export interface FieldsProps {
+  view: RunView;
+  send: Send;
+  trans: Translator;
+}
+
+export function Fields({ view, send, trans }: FieldsProps): JSX.Element {
+  const rate = (text: string) => {
+    const value = Number(text);
+    return Number.isFinite(value) && value >= 0
+      ? value
+      : trans.__('The learning rate must be a number at least 0.');
+  };
+  const epochs = (text: string) => {
+    const value = Number(text);
+    return Number.isSafeInteger(value) && value >= 1
+      ? value
+      : trans.__('Epochs to add must be a whole number at least 1.');
+  };
+  return (
+    <div
+      className="labdl-dashboard-fields"
+      role="group"
+      aria-label={trans.__('Change the training')}
+    >
+      <Field
+        name="learning_rate"
+        label={trans.__('Learning rate')}
+        hint={trans.__(
+          'The learning rate from the next step on: press Enter to set it'
+        )}
+        now={view.learningRate === null ? '' : setting(view.learningRate)}
+        read={rate}
+        view={view}
+        send={send}
+      />
+      <Field
+        name="add_epochs"
+        label={trans.__('Add epochs')}
+        hint={trans.__('How many epochs more: press Enter to add them')}
+        now=""
+        read={epochs}
+        view={view}
+        send={send}
+      />
+    </div>
+  );
+}
+
+interface FieldProps {
+  name: ValuedCommand;
+  label: string;
+  hint: string;
+  /** What holds now, by the events of the run. */
+  now: string;
+  /** The number in a text, or the sentence that says what is wrong with it. */
+  read: (text: string) => number | string;
+  view: RunView;
+  send: Send;
+}
+
+/** What was typed stays until the run has acknowledged it. */
+function Field(props: FieldProps): JSX.Element {
+  const { name, view, read, send } = props;
+  const [text, setText] = useState('');
+  const [wrong, setWrong] = useState<string | null>(null);
+  const id = useId();
+  const busy = view.pending.includes(name);
+  const sent = useRef(false);
+  useEffect(() => {
+    // every view after the sending knows of it, so that a view without it has its answer
+    if (sent.current && !busy) {
+      sent.current = false;
+      if (view.trouble === null) {
+        setText('');
+      }
+    }
+  }, [view, busy]);
+
+  const change = (given: string) => {
+    setText(given);
+    setWrong(null);
+  };
+  const apply = () => {
+    const value = text.trim() === '' ? null : read(text);
+    if (typeof value === 'string') {
+      setWrong(value);
+    } else if (value !== null && !busy) {
+      sent.current = true;
+      send(name, value);
+    }
+  };
+  return (
+    <form
+      className="labdl-dashboard-field"
+      onSubmit={event => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <label htmlFor={id}>{props.label}</label>
+      <input
+        id={id}
+        type="text"
+        inputMode="decimal"
+        enterKeyHint="done"
+        autoComplete="off"
+        data-command={name}
+        value={text}
+        placeholder={props.now}
+        title={props.hint}
+        readOnly={busy}
+        disabled={view.status !== 'running' && view.status !== 'paused'}
+        aria-busy={busy}
+        aria-invalid={wrong !== null}
+        aria-describedby={`${id}-hint`}
+        onChange={event => change(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape' && !busy) {
+            change('');
+          }
+        }}
+      />
+      <span
+        id={`${id}-hint`}
+        className={wrong ? 'labdl-dashboard-wrong' : 'labdl-dashboard-hint'}
+        role={wrong ? 'alert' : undefined}
+      >
+        {wrong ?? props.hint}
+      </span>
+    </form>
+  );
+}
