@@ -13,6 +13,7 @@ def pytest_configure(config):
     import labdl
 
     labdl.use(config.getoption("--backend"))  # a missing backend fails the run, it is never skipped
+    config.addinivalue_line("markers", "backends(*names): the test is about something that only these backends have")
 
 
 def pytest_report_header(config):
@@ -44,7 +45,11 @@ def known_gaps(backend: str) -> dict[str, str]:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark the known gaps: each must fail, and each line must name a test."""
+    """Leave out what is about other backends, and mark the known gaps: each must fail, and each line must name a test."""
+    for item in [*items]:
+        about = item.get_closest_marker("backends")
+        if about and config.getoption("--backend") not in about.args:
+            items.remove(item)
     gaps = known_gaps(config.getoption("--backend"))
     unused = set(gaps)
     starts = [(g[:-1], g) for g in gaps if g.endswith("*")]

@@ -138,3 +138,10 @@ def test_a_run_in_the_background_is_swapped_while_it_rests(backend, file, tmp_pa
         run.wait(60)
     for key, value in model.state_dict().items():
         np.testing.assert_allclose(value, values[key], rtol=1e-5, atol=1e-8)
+
+
+def test_a_layer_alone_is_saved_as_the_graph_that_it_becomes(backend, tmp_path):
+    layer = nn.Linear(3).build((None, 4), backend=backend.name, seed=1)
+    labdl.save(layer, tmp_path / "layer")
+    x = np.random.default_rng(0).normal(size=(2, 4)).astype("float32")
+    np.testing.assert_array_equal(labdl.predict(labdl.load(tmp_path / "layer"), x), labdl.predict(layer, x))

@@ -70,9 +70,8 @@ def test_every_layer_written_down_computes_the_same(case, backend, tmp_path):
 
 def is_chance(model, tensors, expected) -> bool:
     """Whether the outputs are others when they are asked for again."""
-    again = [flat(model(*tensors)) for _ in range(40)]
     return any(not np.array_equal(labdl.to_numpy(a), labdl.to_numpy(b))
-               for other in again for a, b in zip(expected, other, strict=True))  # fmt: skip
+               for _ in range(40) for a, b in zip(expected, flat(model(*tensors)), strict=True))  # fmt: skip
 
 
 def assert_same(actual, expected):
@@ -81,7 +80,7 @@ def assert_same(actual, expected):
 
 
 SMALL = {
-    "resnet": lambda: (resnet.resnet18(), Spec((None, 3, 32, 32))),
+    "resnet": lambda: (resnet.ResNet(resnet.Bottleneck, (2, 1, 1, 1), classes=7, channels=8), Spec((None, 3, 32, 32))),
     "bert": lambda: (bert.BertForPreTraining(bert.BertConfig(vocabulary=31, features=12, layers=2, heads=2, feed_forward=24,
                                                              positions=8)), Spec((None, 8), "int64")),
 }  # fmt: skip

@@ -1,12 +1,15 @@
-"""Cost of a training step: LabDL against the best hand-written native code, alternated in one process.
+"""Cost of a training step: LabDL against the best hand-written native code and Keras 3, alternated in one process.
 
-    python tests/bench/train_step.py torch [--rounds 60]
+    python tests/bench/train_step.py torch [--rounds 60] [--only mlp lstm] [--keras]
 
-Both take a NumPy batch and give the loss as a float, with plain SGD. Prints the median of each and their ratio.
+All take a NumPy batch and give the loss as a float, with plain SGD. Prints the median processor time of each, and LabDL's
+ratio to the others of its kind: eager to eager, compiled to compiled. ``--keras`` puts Keras 3 on this framework beside them.
 """
 
 import argparse
 import importlib
+import os
+import random
 import statistics
 import sys
 import time
@@ -19,11 +22,12 @@ from labdl import nn
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+WARM = 5  # the first calls trace, allocate and warm the caches
+
 
 def mlp():
     """784-256-10, batch 64."""
-    model = nn.Sequential(nn.Linear(256), nn.ReLU(), nn.Linear(10))
-    return model, (64, 784)
+    return nn.Sequential(nn.Linear(256), nn.ReLU(), nn.Linear(10)), (64, 784)
 
 
 def cnn():
@@ -36,41 +40,88 @@ def cnn():
     return model, (32, 3, 32, 32)
 
 
+def block():
+    """One encoder layer of a transformer: 16 sequences of 64 steps, 128 features, 4 heads, 512 hidden ones, dropout 0.1."""
+    model = nn.Sequential(nn.TransformerEncoderLayer(4, 512, rate=0.1), nn.Flatten(), nn.Linear(10))
+    return model, (16, 64, 128)
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.flatten, self.head = nn.LSTM(128), nn.Flatten(), nn.Linear(10)
+
+    def forward(self, x):
+        return self.head(self.flatten(self.lstm(x)[0]))
+
+
+def lstm():
+    """One LSTM layer of 128 over 50 steps of 64 features, batch 32, and a linear layer."""
+    return Recurrent(), (32, 50, 64)
+
+
+MODELS = {build.__name__: build for build in (mlp, cnn, block, lstm)}
+
+
 def alternate(functions, rounds: int) -> list[list[float]]:
-    """Seconds of each call, the functions taking turns so that a busy machine slows all of them alike."""
+    """Processor seconds of each call, the functions taking turns so that a busy machine slows all of them alike.
+
+    In another order each round: a compiled step behind an eager one finds caches and threads as that has left them, which
+    costs up to 40 %.
+    """
+    functions, order = list(functions), random.Random(0)
     spent: list[list[float]] = [[] for _ in functions]
-    for turn in range(rounds + 5):
-        for times, function in zip(spent, functions, strict=True):
-            began = time.perf_counter()
-            function()
-            if turn >= 5:  # the first calls trace, allocate and warm the caches
-                times.append(time.perf_counter() - began)
+    for turn in range(rounds + WARM):
+        for at in order.sample(range(len(functions)), len(functions)):
+            began = time.process_time()
+            functions[at]()
+            if turn >= WARM:
+                spent[at].append(time.process_time() - began)
     return spent
 
 
+def ours(name: str, compiled, backend: str, x, y):
+    trainer = labdl.Trainer(
+        MODELS[name]()[0], optimizer=labdl.train.SGD(0.01), backend=backend, seed=0, compiled=compiled
+    )
+    return lambda: trainer.train_one_batch(x, y)
+
+
+def compare(name: str, backend: str, rounds: int, keras: bool) -> None:
+    _, shape = MODELS[name]()
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=shape).astype("float32"), draw.integers(0, 10, shape[0])
+    native = getattr(importlib.import_module(f"native.{backend}_native"), name)()
+    functions = {}
+    for kind, step in native.items():  # such as "eager", "compiled", "xla"
+        functions[f"labdl {kind}"] = ours(name, {"eager": False, "compiled": True}.get(kind, kind), backend, x, y)
+        functions[f"native {kind}"] = lambda step=step: step(x, y)
+    if keras:
+        from native.keras_steps import step as keras_step
+
+        functions["keras"] = keras_step(name, x, y)
+    medians = dict(zip(functions, map(statistics.median, alternate(functions.values(), rounds)), strict=True))
+    for label, median in medians.items():
+        kind = label.removeprefix("labdl ")
+        others = [] if kind == label else [other for other in (f"native {kind}", "keras") if other in medians]
+        ratios = "".join(f"  labdl / {other} = {median / medians[other]:.3f}" for other in others)
+        print(f"  {name:6} {label:18} {median * 1e3:9.3f} ms{ratios}", flush=True)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backend", choices=["torch", "tensorflow", "paddle", "mindspore"])
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--only", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--keras", action="store_true", help="Keras 3 as well, on torch or tensorflow")
     options = parser.parse_args()
+    if options.keras:
+        os.environ["KERAS_BACKEND"] = options.backend
     labdl.use(options.backend)
-    native = importlib.import_module(f"native.{options.backend}_native")
-    rng = np.random.default_rng(0)
-    print(
-        f"{options.backend} {labdl.backends.available()[options.backend]}: step = NumPy batch in, loss as float out, SGD"
-    )
-    for build in (mlp, cnn):
-        model, shape = build()
-        x, y = rng.normal(size=shape).astype("float32"), rng.integers(0, 10, shape[0])
-        trainer = labdl.Trainer(model, optimizer=labdl.train.SGD(0.01), backend=options.backend, seed=0)
-        names, functions = ["labdl"], [lambda t=trainer, x=x, y=y: t.train_one_batch(x, y)]
-        for name, step in getattr(native, build.__name__)().items():
-            names.append(name)
-            functions.append(lambda s=step, x=x, y=y: s(x, y))
-        medians = [statistics.median(t) for t in alternate(functions, options.rounds)]
-        for name, median in zip(names, medians, strict=True):
-            ratio = "" if name == "labdl" else f"  labdl / {name} = {medians[0] / median:.3f}"
-            print(f"  {build.__name__}  {name:<24} {median * 1e3:9.3f} ms{ratio}")
+    version = labdl.backends.available()[options.backend]
+    print(f"{options.backend} {version}: step = NumPy batch in, loss as float out, SGD; processor time")
+    for name in options.only:
+        compare(name, options.backend, options.rounds, options.keras)
 
 
 if __name__ == "__main__":

@@ -179,7 +179,7 @@ setattr(owner, name, pausing)
 subject.load_state_dict({**subject.state_dict(), "parameters": numpy_trainer(2).model.state_dict()})
 keeper.save(subject)
 """
-POINTS = ["_write:0", "save_parameters:2", "_flush:0", "rename:0", "_flush:1", "rename:1", "rmtree:0"]
+POINTS = ["_write:0", "save_parameters:2", "flush_folder:0", "rename:0", "flush_folder:1", "rename:1", "rmtree:0"]
 
 
 def test_killed_at_any_point_the_folder_is_whole(tmp_path):

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from labdl.lab import service
+from labdl.train.control import ControlFile
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -301,12 +303,43 @@ async def test_offset_counts_bytes(labdl_fetch, run, offset):
 
 
 async def test_commands_are_appended_for_the_run(labdl_fetch, run):
-    for command in ("pause", "resume", "stop"):
-        status, _ = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": command})
+    sent = [{"command": "pause"}, {"command": "checkpoint"}, {"command": "learning_rate", "value": 0.01},
+            {"command": "learning_rate", "value": 0}, {"command": "add_epochs", "value": 3}]  # fmt: skip
+    reader = ControlFile(run / "control.jsonl")
+    for command in sent:
+        status, _ = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", **command})
         assert status == 202
     lines = [json.loads(line) for line in (run / "control.jsonl").read_text().splitlines()]
-    assert [line["command"] for line in lines] == ["pause", "resume", "stop"]
-    assert len({line["id"] for line in lines}) == 3
-    status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": "explode"})
+    assert [{key: line[key] for key in ("command", "value") if key in line} for line in lines] == sent
+    assert len({line["id"] for line in lines}) == len(sent)
+    assert reader.commands() == [(command["command"], command.get("value")) for command in sent]
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ({"command": "explode"},
+     "command wants one of pause, resume, stop, checkpoint, learning_rate, add_epochs, received 'explode'"),
+    ({"command": ["stop"]}, "command wants one of pause, .*, received \\['stop'\\]"),
+    ({}, "command wants one of pause, .*, received None"),
+    ({"command": "learning_rate"}, "learning_rate wants a number at least 0, received None"),
+    ({"command": "learning_rate", "value": -1}, "learning_rate wants a number at least 0, received -1"),
+    ({"command": "learning_rate", "value": "0.1"}, "learning_rate wants a number at least 0, received '0.1'"),
+    ({"command": "learning_rate", "value": float("nan")}, "learning_rate wants a number at least 0, received nan"),
+    ({"command": "learning_rate", "value": 10**400}, "learning_rate wants a number at least 0, received 1000"),
+    ({"command": "add_epochs"}, "add_epochs wants an integer at least 1, received None"),
+    ({"command": "add_epochs", "value": 0}, "add_epochs wants an integer at least 1, received 0"),
+    ({"command": "add_epochs", "value": 1.5}, "add_epochs wants an integer at least 1, received 1.5"),
+    ({"command": "add_epochs", "value": True}, "add_epochs wants an integer at least 1, received True"),
+])  # fmt: skip
+async def test_what_is_no_command_is_refused_in_a_sentence(given, sentence, labdl_fetch, run):
+    status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", **given})
     assert status == 400
-    assert "explode" in answer["message"]
+    assert re.match(sentence, answer["message"])
+    assert len(answer["message"]) < 200
+    assert not (run / "control.jsonl").exists()
+
+
+async def test_a_command_that_cannot_be_left_is_said(labdl_fetch, run):
+    (run / "control.jsonl").mkdir()
+    status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": "stop"})
+    assert status == 500
+    assert answer["message"] == "The command could not be left in the run's folder: Is a directory."

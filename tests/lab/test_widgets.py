@@ -11,6 +11,7 @@ from jupyter_client.manager import start_new_kernel
 from labdl.graph import Edge, Graph, Node
 from labdl.lab import service, widgets
 from labdl.lab.packing import pack
+from labdl.train.control import checked
 
 START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}
 
@@ -38,14 +39,9 @@ class FakeRun:
         for listener in list(self.listeners):
             listener(list(events))
 
-    def pause(self):
-        self.commands.append("pause")
-
-    def resume(self):
-        self.commands.append("resume")
-
-    def stop(self):
-        self.commands.append("stop")
+    def obey(self, command, value=None):
+        value = checked(command, value)
+        self.commands.append(command if value is None else (command, value))
 
 
 class Page:
@@ -141,14 +137,30 @@ class TestDashboard:
         run.emit(steps(41, 0.5))
         assert page.last()["first"] == 41
 
-    @pytest.mark.parametrize("command", ["pause", "resume", "stop"])
+    @pytest.mark.parametrize("command", ["pause", "resume", "stop", "checkpoint"])
     def test_passes_on_commands(self, command, monkeypatch):
         run = FakeRun(START)
         Page(widgets.Dashboard(run), monkeypatch).tell({"type": "command", "command": command})
         assert run.commands == [command]
 
+    @pytest.mark.parametrize(("command", "value"), [("learning_rate", 0.01), ("add_epochs", 2)])
+    def test_passes_on_values(self, command, value, monkeypatch):
+        run = FakeRun(START)
+        Page(widgets.Dashboard(run), monkeypatch).tell({"type": "command", "command": command, "value": value})
+        assert run.commands == [(command, value)]
+
     @pytest.mark.parametrize(
-        "content", [{}, {"type": "command", "command": "wait"}, {"type": "command"}, "sync", None, [1]]
+        "content",
+        [
+            {},
+            {"type": "command", "command": "wait"},
+            {"type": "command"},
+            "sync",
+            None,
+            [1],
+            {"type": "command", "command": "learning_rate"},
+            {"type": "command", "command": "add_epochs", "value": -1},
+        ],
     )
     def test_ignores_what_it_does_not_know(self, content, monkeypatch):
         run = FakeRun(START)

@@ -1,4 +1,4 @@
-"""The steps as a MindSpore user writes them: PyNative, and compiled with mindspore.jit."""
+"""The steps as a MindSpore user writes them: eager (PyNative mode), and compiled with mindspore.jit."""
 
 import mindspore
 from mindspore import nn, ops
@@ -26,7 +26,7 @@ def _step(model, compiled):
 
 
 def _steps(make):
-    return {"mindspore PyNative": _step(make(), False), "mindspore.jit": _step(make(), True)}
+    return {"eager": _step(make(), False), "compiled": _step(make(), True)}
 
 
 def mlp():
@@ -46,3 +46,21 @@ def cnn():
             nn.Dense(64 * 8 * 8, 10),
         )
     )
+
+
+def block():
+    layer = lambda: nn.TransformerEncoderLayer(128, 4, 512, 0.1, batch_first=True)  # noqa: E731
+    return _steps(lambda: nn.SequentialCell(layer(), nn.Flatten(), nn.Dense(64 * 128, 10)))
+
+
+class _Recurrent(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.flatten, self.head = nn.LSTM(64, 128, batch_first=True), nn.Flatten(), nn.Dense(50 * 128, 10)
+
+    def construct(self, x):
+        return self.head(self.flatten(self.lstm(x)[0]))
+
+
+def lstm():
+    return _steps(_Recurrent)

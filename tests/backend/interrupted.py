@@ -1,0 +1,102 @@
+"""What the tests of interrupted trainings share: one with everything that has a memory, broken off, and compared bit by bit."""
+
+from contextlib import contextmanager
+
+import numpy as np
+
+import labdl
+from labdl import dispatch, nn, ops, train
+from labdl.train import Step, Trainer
+
+EPOCHS, BATCH = 3, 16  # of 70 samples: 5 steps an epoch, the last with 6 samples
+
+
+class Net(nn.Module):
+    """Everything that has a memory: weights, running statistics, dropout."""
+
+    def __init__(self):
+        self.conv = nn.Conv2d(3, padding="same")
+        self.norm = nn.BatchNorm()
+        self.flatten = nn.Flatten()
+        self.drop = nn.Dropout(0.3)
+        self.head = nn.Linear(4)
+
+    def forward(self, x):
+        return self.head(self.drop(self.flatten(ops.relu(self.norm(self.conv(x))))))
+
+
+DATA = np.random.default_rng(0).normal(size=(70, 1, 6, 6)).astype("float32"), np.arange(70) % 4
+
+
+@contextmanager
+def own_seeds():
+    """Other tests begin as they would have begun."""
+    before = dispatch.current_seed(), dispatch.portable()
+    yield
+    dispatch._seed, dispatch._portable = before
+
+
+RECIPES = {
+    "sgd": lambda: {"optimizer": train.SGD(0.05, momentum=0.9), "schedule": train.OneCycle()},
+    "adam": lambda: {"optimizer": train.Adam(0.01), "schedule": "cosine"},
+    "adamw": lambda: {
+        "optimizer": train.AdamW(0.01, groups=[("*/bias:0", {"weight_decay": 0.0})]),
+        "schedule": train.LinearWarmup(steps=8, then=train.CosineDecay()),
+    },
+    "rmsprop": lambda: {
+        "optimizer": train.RMSprop(0.01),
+        "schedule": train.ReduceOnPlateau(patience=0, threshold=0.5, factor=0.5),
+    },
+    "nadam": lambda: {"optimizer": train.NAdam(0.01)},
+}
+
+
+def trainer(backend, recipe="adam", seed=1, model=None, **options):
+    settings = {"metrics": ["accuracy", "roc_auc"], **RECIPES[recipe](), **options}
+    return Trainer(model or Net(), backend=backend.name, seed=seed, **settings)
+
+
+def fit(subject, epochs=EPOCHS, **options):
+    return subject.fit(DATA, validation=DATA, epochs=epochs, batch_size=BATCH, progress=False, **options)
+
+
+def stopped_after(step, subject, epochs=EPOCHS, **options):
+    """Train up to a step and leave, as somebody does who pulls the plug."""
+    events = subject.events(DATA, validation=DATA, epochs=epochs, batch_size=BATCH, **options)
+    for event in events:
+        if isinstance(event, Step) and event.step == step:
+            break
+    events.close()
+
+
+def uninterrupted(backend):
+    """What a training that is never interrupted goes on from at its end."""
+    with own_seeds():
+        labdl.seed(3)
+        subject = trainer(backend)
+        fit(subject)
+        return subject.state_dict()  # with the random state of here
+
+
+def told(state):
+    """Parameters, slots, figures, what would be drawn next: all but the figure by which a checkpoint is the best."""
+    state = state if isinstance(state, dict) else state.state_dict()
+    return {**state, "training": {**state["training"], "monitored": None}}
+
+
+def equal(ours, theirs):
+    """Nested states, arrays bit for bit."""
+    if isinstance(ours, dict):
+        assert ours.keys() == theirs.keys()
+        return all(equal(ours[k], theirs[k]) for k in ours)
+    if isinstance(ours, list | tuple):
+        return type(ours) is type(theirs) and len(ours) == len(theirs) and all(map(equal, ours, theirs))
+    if isinstance(ours, np.ndarray):
+        return ours.dtype == theirs.dtype and np.array_equal(ours, theirs)
+    return ours == theirs or (ours != ours and theirs != theirs)
+
+
+def plain(backend, **options):
+    """A recipe without random numbers; Adam would make steps of rounding errors."""
+    model = nn.Sequential(nn.Conv2d(3, padding="same"), nn.ReLU(), nn.Flatten(), nn.Linear(4))
+    return trainer(backend, model=model, optimizer=train.SGD(0.05, momentum=0.9), metrics=["accuracy"], **options)

@@ -1,0 +1,93 @@
+"""What recording a run and showing it live adds to training, in a notebook's kernel.
+
+    python tests/bench/recording.py torch [--pairs 8]
+
+The same training, `Trainer.fit` with nothing recorded and `Trainer.start` with its files, its thread and a dashboard that is
+sent every event through the kernel's own connection, take turns; each of a few seconds, the dashboard's start and end
+included. Printed is the median processor time of a step of both, threads counted, and the extra.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SECONDS = 4.0
+
+
+def compare(backend: str, pairs: int) -> None:
+    """Runs in the kernel."""
+    import numpy as np
+    import train_step
+
+    import labdl
+    from labdl import lab
+
+    labdl.use(backend)
+    for name, build in train_step.MODELS.items():
+        model, shape = build()
+        draw = np.random.default_rng(0)
+        data = labdl.data.ArrayDataset(draw.normal(size=(shape[0] * 16, *shape[1:])).astype("float32"),
+                                       draw.integers(0, 10, shape[0] * 16))  # fmt: skip
+        trainer = labdl.Trainer(model, optimizer=labdl.train.SGD(1e-4), seed=0, batch_size=shape[0])
+        trainer.fit(data, progress=False)
+        began = time.perf_counter()
+        trainer.fit(data, epochs=2, progress=False)
+        epochs = max(2, round(SECONDS / (time.perf_counter() - began) * 2))
+
+        def plain(trainer=trainer, data=data, epochs=epochs):
+            trainer.fit(data, epochs=epochs, progress=False)
+
+        def recorded(trainer=trainer, data=data, epochs=epochs):
+            with tempfile.TemporaryDirectory() as folder:
+                run = trainer.start(data, epochs=epochs, folder=Path(folder) / "run")
+                dashboard = lab.Dashboard(run)
+                run.wait()
+                dashboard.close()
+
+        spent = {plain: [], recorded: []}
+        for _ in range(pairs):
+            for function, times in spent.items():
+                began = time.process_time()
+                function()
+                times.append((time.process_time() - began) / epochs / 16)
+        without, with_ = (statistics.median(times) for times in spent.values())
+        extra = statistics.median(b / a for a, b in zip(*spent.values(), strict=True)) - 1
+        print(
+            f"  {name:6} {without * 1e3:8.3f} ms a step, recorded and shown {with_ * 1e3:8.3f} ms: {extra:+.2%}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    from jupyter_client.manager import start_new_kernel
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("backend", choices=["torch", "tensorflow", "paddle", "mindspore"])
+    parser.add_argument("--pairs", type=int, default=8)
+    options = parser.parse_args()
+    manager, client = start_new_kernel()
+    folder = str(Path(__file__).parent)
+    code = f"""import sys; sys.path.insert(0, {folder!r})
+import recording; recording.compare({options.backend!r}, {options.pairs})"""
+
+    def shown(message):
+        content = message["content"]
+        if message["msg_type"] == "stream":
+            (sys.stdout if content["name"] == "stdout" else sys.stderr).write(content["text"])
+            sys.stdout.flush()
+        elif message["msg_type"] == "error":
+            sys.exit("\n".join(content["traceback"]))
+
+    print(f"{options.backend}: Trainer.fit against Trainer.start with files and a dashboard", flush=True)
+    try:
+        client.execute_interactive(code, output_hook=shown)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What every metric is tried with: outputs and targets of each kind, and settings beside its own."""
+
+import numpy as np
+import scipy.special
+
+from labdl.train.metrics import METRICS
+
+N = 24
+rng = np.random.default_rng(0)
+SCORES, CLASSES = rng.normal(size=(N, 4)), rng.integers(0, 4, N)
+SOFT = scipy.special.softmax(SCORES, -1)
+YES, IS = rng.normal(size=N), rng.integers(0, 2, N)
+LABEL_SCORES, LABELS = rng.normal(size=(N, 3)), rng.integers(0, 2, (N, 3))
+REAL, TRUE = rng.normal(size=(2, N, 2))
+TRUE = TRUE + 0.7 * REAL
+PIXELS, MASKS = rng.normal(size=(N, 3, 5, 4)), rng.integers(0, 3, (N, 5, 4))
+CLEAN = rng.normal(size=(N, 30))
+NOISY = 2 * CLEAN + 0.3 * rng.normal(size=(N, 30))
+IMAGES = rng.uniform(size=(N, 2, 13, 14))
+BLURRED = np.clip(IMAGES + 0.1 * rng.normal(size=IMAGES.shape), 0, 1)
+POINTS = rng.uniform(0, 100, (N, 17, 2))
+SEEN = np.concatenate([POINTS, rng.integers(0, 2, (N, 17, 1))], -1)
+GUESSED = POINTS + 6 * rng.normal(size=POINTS.shape)
+TOKENS, TRUE_TOKENS = rng.integers(0, 4, (2, N, 9))
+WORDS = ["a", "b", "c", "d"]
+TEXTS, TRUE_TEXTS = ([" ".join(WORDS[t] for t in row) for row in side] for side in (TOKENS, TRUE_TOKENS))
+
+
+def detections():
+    """Boxes near objects and elsewhere, of three classes, in images of up to 6; rows of class -1 fill up."""
+    draws = np.random.default_rng(3)
+    low = draws.uniform(0, 50, (N, 6, 2))
+    objects = np.concatenate([low, low + draws.uniform(5, 30, (N, 6, 2)), draws.integers(-1, 3, (N, 6, 1))], -1)
+    near = objects[:, draws.integers(0, 6, 10), :4] + draws.normal(size=(N, 10, 4)) * 2
+    kinds, others = objects[:, draws.integers(0, 6, 10), 4:], draws.integers(-1, 3, (N, 10, 1))
+    kinds = np.where(draws.random((N, 10, 1)) < 0.8, kinds, others)
+    kinds = np.where(kinds < 0, draws.integers(-1, 3, kinds.shape), kinds)
+    return np.concatenate([near, draws.random((N, 10, 1)), kinds], -1), objects
+
+
+BOXES, OBJECTS = detections()
+
+# for each metric inputs that it is tried with, and settings beside its own
+INPUTS = {
+    **dict.fromkeys(
+        ["accuracy", "precision", "recall", "specificity", "f1", "f_beta", "jaccard", "balanced_accuracy", "cohen_kappa",
+         "matthews_correlation", "hamming_loss", "confusion_matrix", "top_k_accuracy", "roc_auc", "average_precision",
+         "log_loss", "perplexity"], (SCORES, CLASSES)),
+    **dict.fromkeys(
+        ["mean_absolute_error", "mean_squared_error", "root_mean_squared_error", "mean_absolute_percentage_error", "r2",
+         "pearson_correlation", "spearman_correlation"], (REAL, TRUE)),
+    **dict.fromkeys(["mean_iou", "pixel_accuracy", "dice"], (np.moveaxis(PIXELS, 1, -1), MASKS)),
+    **dict.fromkeys(["mean_average_precision", "box_recall"], (BOXES, OBJECTS)),
+    **dict.fromkeys(["pck", "normalised_mean_error", "object_keypoint_similarity"], (GUESSED, SEEN)),
+    **dict.fromkeys(["bleu", "rouge_l", "word_error_rate", "character_error_rate", "edit_distance", "exact_match"],
+                    (TEXTS, TRUE_TEXTS)),
+    "signal_to_noise": (NOISY, CLEAN), "psnr": (BLURRED, IMAGES), "ssim": (BLURRED, IMAGES),
+}  # fmt: skip
+VARIANTS = {
+    "top_k_accuracy": {"k": 2}, "f_beta": {"beta": 0.5, "average": "weighted"}, "precision": {"average": "none"},
+    "recall": {"average": "micro"}, "roc_auc": {"average": "weighted"}, "r2": {"average": "none"},
+    "mean_iou": {"ignore_index": 1}, "dice": {"average": "none"}, "bleu": {"n": 2, "smooth": True},
+    "mean_average_precision": {"iou_thresholds": (0.5,), "max_detections": 2}, "pck": {"pair": (0, 3)},
+    "edit_distance": {"normalised": True}, "signal_to_noise": {"scale_invariant": False},
+    "log_loss": {"from_logits": False}, "box_recall": {"max_detections": 1},
+}  # fmt: skip
+
+
+def made(name):
+    """The metric with its defaults, and with other settings."""
+    plain = METRICS[name]()
+    return [plain, METRICS[name](**VARIANTS[name])] if name in VARIANTS else [plain]
