@@ -124,7 +124,7 @@ _NUMBERS = {bool: (0, "bool"), int: (1, "int64"), float: (2, "float32"), complex
 def broadcast(*shapes: Sequence[Size]) -> Shape:
     """The shape that NumPy's broadcasting rule gives; an unknown size stays unknown unless the other one decides."""
     result: list[Size] = []
-    for axis in range(1, max((len(s) for s in shapes), default=0) + 1):
+    for axis in range(1, max([0, *map(len, shapes)]) + 1):
         sizes = {s[-axis] for s in shapes if len(s) >= axis} - {1}
         known = {n for n in sizes if n is not None}
         if len(known) > 1:

@@ -48,6 +48,7 @@ def build(
             continue
         else:
             array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
+        array = np.asarray(array, order=parameter.order)
         parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
         if parameter.learnable and not parameter.trainable:
             target.set_trainable(parameter.value, False)

@@ -33,7 +33,7 @@ class Linear(Module):
         if x.ndim < 2:
             raise ValueError(f"Linear wants (N, ..., features), received {x.shape}")
         size = sized("Linear", "in_features", self.in_features, x.shape[-1])
-        self.kernel = Parameter((size, self.out_features), self.kernel_init)
+        self.kernel = Parameter((size, self.out_features), self.kernel_init, order="F")
         self.bias = Parameter((self.out_features,)) if self.use_bias else None
 
     def forward(self, x):

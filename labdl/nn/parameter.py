@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,15 +17,17 @@ class Parameter:
 
     ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (R7.1: a
     convolution kernel is spatial × in × out on disk). ``trainable`` may be switched at any time, in training too: a frozen
-    parameter keeps its value. ``gradient`` is what `Module.backward` has added up.
+    parameter keeps its value. ``gradient`` is what `Module.backward` has added up. ``order`` is NumPy's word for the order in
+memory, "C" by rows or "F" by columns, where the backend's variables have one (PyTorch): its meaning stays the same.
     """
 
     learnable: ClassVar[bool] = True
     changes: ClassVar[int] = 0  # how often any was frozen, freed or given another variable: training then looks again
 
     def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32",
-                 trainable: bool = True, standard: tuple[int, ...] | None = None):  # fmt: skip
-        self.shape, self.init, self.dtype, self.standard = tuple(shape), init, dtype, standard
+                 trainable: bool = True, standard: tuple[int, ...] | None = None,
+                 order: Literal["C", "F"] = "C"):  # fmt: skip
+        self.shape, self.init, self.dtype, self.standard, self.order = tuple(shape), init, dtype, standard, order
         self.value: Any = None
         self.gradient: Any = None
         self._trainable = trainable
@@ -64,7 +66,9 @@ class Parameter:
     def to_standard(self, array: np.ndarray) -> np.ndarray:
         """As it is saved: axes in the standard order, and bfloat16 as float32, which NumPy alone can read."""
         array = array.astype("float32") if array.dtype.kind == "V" else array
-        return array if self.standard is None else _reordered(array, self.standard)
+        if self.standard is None:
+            return array if array.flags.c_contiguous else _reordered(array.T, tuple(reversed(range(array.ndim))))
+        return _reordered(array, self.standard)
 
     def from_standard(self, array: np.ndarray) -> np.ndarray:
         return array if self.standard is None else _reordered(array, tuple(np.argsort(self.standard)))

@@ -46,7 +46,8 @@ class _Recurrent(Module):
             for reverse in self._directions:
                 for weight in self.weights:
                     shape = shapes.get(weight, (self.gates * hidden,))
-                    setattr(self, weight + _suffix(at, reverse), Parameter(shape, init))
+                    # in PyTorch's own order, or its kernels copy both at every step
+                    setattr(self, weight + _suffix(at, reverse), Parameter(shape, init, order="F"))
             shapes["kernel"] = (len(self._directions) * hidden, self.gates * hidden)
 
     @property

@@ -53,7 +53,7 @@ class computing:  # noqa: N801  # used as a function
 
     def __enter__(self) -> None:
         if self.dtype is not None and not enabled:
-            _enable()
+            enable()
         self.former, _scope.dtype = _scope.dtype, self.dtype
 
     def __exit__(self, *_) -> None:
@@ -95,7 +95,7 @@ def following(entry: Operator, compute: Callable, backend) -> Callable:
     return run
 
 
-def _enable() -> None:
+def enable() -> None:
     """From now on implementations look at the scope; those in use are searched for again."""
     global enabled
     from labdl.ops.operator import OPERATORS

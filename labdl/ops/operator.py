@@ -163,18 +163,22 @@ class Operator:
 
     def search(self, *args, **kwargs):
         """Find the implementation for these arguments, remember it when the leading one alone decides, and run it."""
-        owner = dispatch.owner(*args, *kwargs.values())
+        owner, kind = dispatch.owner(*args, *kwargs.values()), self._leading(args)
+        implementation = self.found(owner, kind)
+        if owner.name != "numpy" and dispatch.owner_of_type(kind) is owner:
+            self.implementations[kind] = implementation
+        return implementation(*args, **kwargs)
+
+    def found(self, owner, kind: type) -> Callable:
+        """What computes with tensors of that type, which belong to a backend or an interpreter."""
         interpret = getattr(owner, "implementation", None)
         implementation = interpret(self) if interpret else self.on(owner)
-        kind = self._leading(args)
         side = getattr(owner, "layout", None)
         if side is not None and side.follows(kind):
             implementation = layout.following(self, implementation, owner)
         if mixed.enabled and not interpret and owner.name != "numpy":
             implementation = mixed.following(self, implementation, owner)
-        if owner.name != "numpy" and dispatch.owner_of_type(kind) is owner:
-            self.implementations[kind] = implementation
-        return implementation(*args, **kwargs)
+        return implementation
 
     def operand_dtype(self, arguments: dict[str, Any]) -> str | None:
         """The dtype in which the operands of this call meet, None for an operator that does not promote."""
@@ -368,6 +372,14 @@ def callable_of(entry: Operator) -> Callable:
     functools.update_wrapper(call, entry.body)
     call.operator = entry  # type: ignore[attr-defined]
     return call
+
+
+def fill_tables(backend) -> None:
+    """Search the implementations of all operators now: for a compiler that reads Python, and would read the search too."""
+    for entry in OPERATORS.values():
+        for kind in backend.tensor_types():
+            if kind not in entry.implementations:
+                entry.implementations[kind] = entry.found(backend, kind)
 
 
 @contextlib.contextmanager

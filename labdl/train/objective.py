@@ -8,7 +8,7 @@ from typing import Any
 from labdl import dispatch, ops
 from labdl.errors import ModelError
 from labdl.ops.infix import neutral
-from labdl.ops.mixed import PRECISIONS, computing
+from labdl.ops.mixed import PRECISIONS, computing, enable
 from labdl.train.batches import Structure, flattened, mapped, rebuilt
 
 _NESTED = (tuple, list, dict, type(None))
@@ -27,6 +27,8 @@ class Objective:
         self.parts: tuple[str, ...] = ()  # names of the losses
         self.outputs: Structure = None
         self.leaves, self.spare = 1, False
+        if precision is not None:
+            enable()  # a compiler would read that too
         self.run = neutral(self._scaled if scaled else self._run)
 
     @property

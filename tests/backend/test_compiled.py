@@ -133,7 +133,24 @@ def test_a_recurrent_network_compiles(layer, backend):
         trainer = Trainer(Reader(layer(8)), optimizer=SGD(0.1), backend=backend.name, seed=1, compiled=compiled)
         return [trainer.train_one_batch(x, y)["loss"] for _ in range(3)]
 
-    np.testing.assert_allclose(steps(True), steps(False), rtol=1e-4)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        compiled = steps(True)
+    # torch.compile leaves recurrent layers out, those of PyTorch too
+    reasons = [str(w.message) for w in said if w.category is UserWarning and "not compiled" in str(w.message)]
+    assert len(reasons) == (backend.name == "torch")
+    np.testing.assert_allclose(compiled, steps(False), rtol=1e-4)
+
+
+@pytest.mark.backends("torch")
+def test_each_training_has_a_limit_of_recompilations_of_its_own(backend):
+    import torch._dynamo
+
+    x, y = np.ones((4, 3), "float32"), np.arange(4)
+    with torch._dynamo.config.patch(recompile_limit=1), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for width in (4, 5, 6):
+            Trainer(nn.Linear(width), optimizer="sgd", backend="torch", compiled=True).train_one_batch(x, y)
 
 
 class Depends(nn.Module):
@@ -148,7 +165,7 @@ class Depends(nn.Module):
         return other if looks and labdl.to_numpy(ops.sum(x)) < 0 else one
 
 
-@pytest.mark.backends(*FLAT)
+@pytest.mark.backends("torch", *FLAT)
 def test_what_depends_on_data_runs_as_it_is_and_says_so_once(backend):
     x = np.arange(16, dtype="float32").reshape(4, 4) - 7
 
@@ -157,7 +174,8 @@ def test_what_depends_on_data_runs_as_it_is_and_says_so_once(backend):
         net.looks = True
         return net
 
-    with pytest.warns(UserWarning, match="not compiled but runs as it is: .*reads the values") as said:
+    reason = "torch.compile says" if backend.name == "torch" else ".*reads the values"
+    with pytest.warns(UserWarning, match=f"not compiled but runs as it is: {reason}") as said:
         compiled = trained(model(), backend, True, (x, np.arange(4)), SGD(0.1))
     assert len(said) == 1
     np.testing.assert_equal(compiled, trained(model(), backend, False, (x, np.arange(4)), SGD(0.1)))

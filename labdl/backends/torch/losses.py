@@ -11,10 +11,12 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     if target.is_floating_point():
         if target.shape != logits.shape:
             return NotImplemented
-        flat = target.reshape(-1, classes).to(logits.dtype)
+        target = target.to(logits.dtype)
     else:
-        flat = target.reshape(-1).long()
-    loss = F.cross_entropy(logits.reshape(-1, classes), flat, weight, ignore_index=ignore_index, reduction=reduction,
+        target = target.long()
+    if len(shape) != 1:
+        logits, target = logits.reshape(-1, classes), target.reshape((-1, classes)[: 1 + target.is_floating_point()])
+    loss = F.cross_entropy(logits, target, weight, ignore_index=ignore_index, reduction=reduction,
                            label_smoothing=label_smoothing)  # fmt: skip
     return loss.reshape(shape) if reduction == "none" else loss
 

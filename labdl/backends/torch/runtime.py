@@ -72,7 +72,8 @@ def seed(value: int) -> None:
 
 
 def variable(array, trainable: bool = True):
-    value = tensor(array)
+    # torch.tensor alone forgets an order by columns
+    value = tensor(array) if array.flags.c_contiguous else tensor(array.T).permute(*reversed(range(array.ndim)))
     return torch.nn.Parameter(value) if trainable else torch.nn.Buffer(value)
 
 

@@ -18,7 +18,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
 
 
 # torch.compile leaves out torch.nn.LSTM and GRU too; what it makes of the kernel for CPUs fails when it is run (2.13)
-_lstm, _gru = map(torch.compiler.disable, (torch.lstm, torch.gru))
+_lstm, _gru = (torch.compiler.disable(f, reason="it leaves recurrent layers out") for f in (torch.lstm, torch.gru))
 
 
 def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):

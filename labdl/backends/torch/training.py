@@ -1,21 +1,28 @@
 """PyTorch's training steps."""
 
-import torch
-from torch.utils._pytree import tree_map_only
+import itertools
+import warnings
 
+import torch
+
+from labdl import dispatch
 from labdl.backends.torch.runtime import clear_gradients
+from labdl.ops.operator import fill_tables
+
+_count = itertools.count()
 
 
 def gradient_function(objective, optimizer, compiled: bool | None = None):
     """Eager by default: on CPUs torch.compile makes training steps slower."""
-    objective = torch.compile(objective) if compiled else objective
+    objective = _compiled(objective) if compiled else objective
 
     def run(*batch):
         variables = optimizer.variables
         clear_gradients(variables)
         result = objective(*batch)
         result[0].backward()
-        return tree_map_only(torch.Tensor, torch.Tensor.detach, result), [v.grad for v in variables]
+        told = tuple([r.detach() if isinstance(r, torch.Tensor) else r for r in result])
+        return told, [v.grad for v in variables]
 
     return run
 
@@ -46,10 +53,42 @@ def update_function(optimizer, update, compiled: bool | None = None):
 
 
 def evaluate_function(forward, compiled: bool | None = None):
-    forward = torch.compile(forward) if compiled else forward
+    forward = _compiled(forward) if compiled else forward
 
     def evaluate(*inputs):
         with torch.inference_mode():
             return forward(*inputs)
 
     return evaluate
+
+
+def _compiled(function):
+    """The function compiled as a whole, or itself where torch.compile cannot; the reason is said once, as a warning.
+
+    Not in pieces around what cannot be compiled: entering and leaving them costs more than they gain.
+    """
+    from torch._dynamo.exc import TorchDynamoException  # takes a second
+
+    fill_tables(dispatch.get("torch"))
+
+    def run(*tensors):
+        return function(*tensors)
+
+    # torch.compile counts recompilations by code, and all trainings would share one count
+    run.__code__ = run.__code__.replace(co_name=f"run_{next(_count)}")
+    chosen = torch.compile(run, fullgraph=True)
+
+    def compiled(*tensors):
+        nonlocal chosen
+        try:
+            return chosen(*tensors)
+        except TorchDynamoException as error:  # nothing was computed
+            chosen = function
+            warnings.warn(f"the model is not compiled but runs as it is: torch.compile says {_first_line(error)}", stacklevel=2)
+        return chosen(*tensors)
+
+    return compiled
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
