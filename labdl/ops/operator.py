@@ -235,6 +235,7 @@ class Operator:
         """
         kind = self._leading(args)
         if kind not in self.implementations:
+            error.__traceback__ = None  # it holds the caller's frame, and that the error: a cycle around the tensors
             try:
                 return self.search(*args, **kwargs)
             except Exception as found:

@@ -1,5 +1,8 @@
 """Nothing leaves the device behind the user's back: copies to the host are counted while operators run."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 from cases import each_sample, native, value_calls
@@ -71,3 +74,17 @@ def test_an_operator_copies_nothing(call, backend, copies):
     copies.clear()
     call(args, kwargs, lambda a: a)
     assert copies == []
+
+
+def test_the_first_call_of_an_operator_keeps_no_tensor(backend):
+    """It is found out by an error, whose traceback would hold the tensors of a whole first step."""
+    x = native(np.ones(2, "float32"), backend.name)
+    ops.relu.operator.implementations.clear()
+    gc.collect()
+    gc.disable()
+    try:
+        before = sys.getrefcount(x)
+        ops.relu(x)
+        assert sys.getrefcount(x) == before
+    finally:
+        gc.enable()

@@ -13,11 +13,26 @@ _of_whole_numbers = widened(lambda x: maximum(x, 0))
 _of_fractions = widened(lambda x: _C_ops.clip(x, 0.0, math.inf), dict.fromkeys(HALVES, FLOAT32))
 
 
+class _Relu(paddle.autograd.PyLayer):
+    """For its gradient clip keeps x, which nothing else in a network needs; the next layer keeps the result in any case."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = _C_ops.clip(x, 0.0, math.inf)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return _C_ops.relu_grad(*ctx.saved_tensor(), gradient)
+
+
 def relu(x):
     """Paddle's own relu makes 0 of NaN."""
     kind = x.dtype
     if kind is FLOAT32:
-        return _C_ops.clip(x, 0.0, math.inf)
+        plain = x.stop_gradient or not paddle.in_dynamic_mode()
+        return _C_ops.clip(x, 0.0, math.inf) if plain else _Relu.apply(x)
     return _of_whole_numbers(x) if kind in INTEGERS else _of_fractions(x)
 
 
