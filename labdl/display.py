@@ -6,9 +6,10 @@ from labdl.errors import ModelError
 from labdl.graph import Graph
 from labdl.nn import Module
 from labdl.train import Run
+from labdl.train.racer import Racer
 
 
-def _run(self: Run, **options):
+def _run(self: Run | Racer, **options):
     from labdl.lab import Dashboard  # brings ipywidgets along, which a script does not need
 
     return Dashboard(self)._repr_mimebundle_(**options)
@@ -24,5 +25,6 @@ def _model(self: Module | Graph, **options):
 
 
 Run._repr_mimebundle_ = _run  # type: ignore[attr-defined]
+Racer._repr_mimebundle_ = _run  # type: ignore[attr-defined]
 Module._repr_mimebundle_ = _model  # type: ignore[attr-defined]
 Graph._repr_mimebundle_ = _model  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 
@@ -99,3 +100,59 @@ def test_a_run_in_a_notebook(backend, tmp_path):
     NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
     printed = ["".join(o["text"] for o in cell.outputs if o.get("name") == "stdout") for cell in notebook.cells]
     assert printed == ["True running\n", "2 True\n", "stopped\n"]
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+from labdl import nn, train
+signal.signal(signal.SIGINT, signal.default_int_handler)
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+trainer = train.Trainer(nn.Linear(1), loss="mean_squared_error", optimizer="sgd", backend=sys.argv[1], seed=1)
+trainer.train_one_batch(x, x[:, :1])
+
+def interrupt_after(seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+def interrupted_sleep():
+    interrupt_after(0.5)
+    try:
+        time.sleep(30)
+    except KeyboardInterrupt:
+        return True
+
+interrupt_after(0.5)
+trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False)
+print("fit", trainer.progress.step > 10)
+run = trainer.start(x, x[:, :1], epochs=1_000_000, folder=sys.argv[2])
+time.sleep(6)  # longer than MindSpore takes one for another
+print("beside a run", interrupted_sleep(), run.status)
+run.stop()
+run.wait(60)
+time.sleep(6)
+print("afterwards", interrupted_sleep(), run.status, flush=True)
+"""
+
+
+def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
+    """MindSpore's compiled functions take SIGINT over and end the process."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, backend.name, str(tmp_path / "run")], capture_output=True,
+                          text=True, timeout=WAIT)  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "Stopped. The model keeps what it has learnt so far.", "fit True", "beside a run True running",
+        "afterwards True stopped",
+    ], done.stderr  # fmt: skip
+
+
+@pytest.mark.backends("mindspore")
+def test_a_second_sigterm_ends_the_process(backend):
+    """The first one, in a compiled step, is taken for MindSpore's own."""
+    code = INTERRUPTED.partition("interrupt_after(0.5)\ntrainer.fit")[0] + """
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False)
+print("stopped", flush=True)
+time.sleep(30)
+"""
+    done = subprocess.run([sys.executable, "-c", code, backend.name], capture_output=True, text=True, timeout=WAIT)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("stopped", -signal.SIGTERM), done.stderr

@@ -70,7 +70,7 @@ def test_a_run_is_steered_from_its_panel(page, lab, run):
     expect(panel.get_by_label("Add epochs", exact=True)).to_be_focused()
     page.keyboard.type("3")
     page.keyboard.press("Enter")
-    expect(facts).to_contain_text(f"of {EPOCHS + 3}")
+    expect(facts).to_contain_text(f"of {EPOCHS + 3:,}")
 
     # a checkpoint, from the button
     keep = panel.get_by_role("button", name="Keep a checkpoint of the training now")
@@ -90,7 +90,7 @@ def test_a_run_is_steered_from_its_panel(page, lab, run):
     page.reload()
     expect(panel).to_have_attribute("data-status", "paused", timeout=60_000)
     expect(facts).to_contain_text("learning rate 0")
-    expect(facts).to_contain_text(f"of {EPOCHS + 3}")
+    expect(facts).to_contain_text(f"of {EPOCHS + 3:,}")
     assert [e["value"] for e in events(run, "learning_rate")] == [0.02, 0]
     assert [e["epochs"] for e in events(run, "epochs")] == [EPOCHS + 3]
 

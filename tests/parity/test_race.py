@@ -53,6 +53,11 @@ def raced(data, tmp_path_factory):
     return race.wait(WAIT)
 
 
+def test_a_racer_shows_itself_in_a_notebook(raced):
+    bundle = raced.runs["torch"]._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in (bundle[0] if isinstance(bundle, tuple) else bundle)
+
+
 def test_backends_in_a_race_agree(raced):
     """The same weights at the start, data in the same order: the losses differ by rounding."""
     first, second = raced.runs["torch"], raced.runs["paddle"]

@@ -4,7 +4,7 @@ from labdl.backends.mindspore import runtime  # isort: skip  # first: it prepare
 
 import mindspore
 
-from labdl.backends.mindspore import operators
+from labdl.backends.mindspore import interrupts, operators
 from labdl.backends.mindspore.array_api import array_members
 from labdl.backends.mindspore.custom import host_function
 from labdl.backends.mindspore.native import is_native, native_call, native_module, native_parameters
@@ -13,6 +13,8 @@ from labdl.backends.mindspore.random import *
 from labdl.backends.mindspore.recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.runtime import *
 from labdl.backends.mindspore.training import evaluate_function, gradient_function, train_function, update_function
+
+interrupts.install()  # now, for a run's thread may not
 
 name = "mindspore"
 namespaces = (mindspore.ops,)

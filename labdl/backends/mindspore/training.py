@@ -6,6 +6,7 @@ from pathlib import Path
 import mindspore
 from mindspore import ParameterTuple, ops
 
+from labdl.backends.mindspore.interrupts import interruptible
 from labdl.backends.mindspore.optimizer import fused
 from labdl.backends.mindspore.random import random_state, set_random_state
 from labdl.backends.mindspore.runtime import _pynative_executor
@@ -127,7 +128,7 @@ def _chosen(objective, eager, compile_, compiled, optimizer=None):
         flat = objective.flat(batch, training=optimizer is not None)
         if flat is None:
             return eager, eager(*batch)
-        function, random, there = compile_(flat), random_state(), _LEFT.exists()
+        function, random, there = interruptible(compile_(flat)), random_state(), _LEFT.exists()
         try:
             return function, function(*batch)
         except _REFUSALS as error:  # of the compiler, before anything was computed

@@ -1,6 +1,6 @@
 // The last epoch in one line, and all epochs, newest first, in a table that folds out.
 
-import { figure } from './format';
+import { count, figure } from './format';
 import type { EpochRow } from './run-state';
 import type { Translator } from './translator';
 
@@ -20,7 +20,7 @@ export function Epochs({
     <details className="labdl-dashboard-epochs">
       <summary>
         <span className="labdl-dashboard-summary">
-          {trans.__('Epoch %1:', last.epoch)}
+          {trans.__('Epoch %1:', count(last.epoch))}
           {Object.entries(last.figures).map(([name, value]) => (
             <span key={name}>
               {name} <b>{figure(value)}</b>

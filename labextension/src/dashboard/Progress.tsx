@@ -33,8 +33,8 @@ export function Progress({
     view.progress === null ? null : Math.round(view.progress * 100);
   const epoch =
     view.epochs === null
-      ? trans.__('Epoch %1', view.epoch)
-      : trans.__('Epoch %1 of %2', view.epoch, view.epochs);
+      ? trans.__('Epoch %1', count(view.epoch))
+      : trans.__('Epoch %1 of %2', count(view.epoch), count(view.epochs));
   return (
     <div className="labdl-dashboard-progress">
       <div

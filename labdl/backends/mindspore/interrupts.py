@@ -1,0 +1,109 @@
+"""Ctrl-C, or a notebook's stop button, while a compiled function of MindSpore runs.
+
+MindSpore puts a handler of its own for SIGINT in the place of Python's while it computes a graph, and leaves one there after
+compiling, some of them from threads that start late: it sends SIGTERM to the process, which ends it, a notebook's kernel with
+all that it holds. Here Python's handler comes back after each call, and a SIGTERM that comes where MindSpore's is in place is
+taken for the interruption that it mostly is; a second one ends the process as it should. A program with a handler of its own
+for SIGTERM keeps it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+_SIZE = 256  # bytes, more than any system's struct sigaction, which begins with the handler's address
+_SOON = 1.0  # seconds after a call in which a thread of MindSpore may still put its handler in place, or SIGTERM come
+_AGAIN = 5.0  # seconds in which a second SIGTERM is meant
+
+_process = os.getpid()
+_lock = threading.Lock()
+_running = 0
+_ended = _forgiven = -1e9  # by time.monotonic
+_now, _former = ctypes.create_string_buffer(_SIZE), ctypes.create_string_buffer(_SIZE)  # what SIGINT does, and did before
+_address = ctypes.c_void_p.from_buffer(_now)
+_c = ctypes.CDLL(None) if os.name == "posix" else None
+
+
+def interruptible(function: Callable) -> Callable:
+    """The compiled function, in which an interruption does not end the process."""
+    if _c is None:
+        return function
+    install()
+    called = False
+
+    @functools.wraps(function)
+    def run(*args):
+        nonlocal called
+        global _running, _ended
+        with _lock:
+            if not _running:
+                _taken()
+            _running += 1
+        try:
+            return function(*args)
+        finally:
+            with _lock:
+                _running -= 1
+                _ended = time.monotonic()
+            _put_back()
+            if not called:
+                called = True
+                late = threading.Timer(_SOON, _put_back)
+                late.daemon = True
+                late.start()
+
+    return run
+
+
+def install() -> None:
+    """Listen for SIGTERM, where nobody else does; only the main thread may."""
+    if os.name == "posix" and threading.current_thread() is threading.main_thread() \
+            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # fmt: skip
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+class _Found(ctypes.Structure):
+    """What dladdr tells of an address."""
+
+    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p), ("at", ctypes.c_void_p)]
+
+
+@functools.cache
+def _of_mindspore(address: int | None) -> bool:
+    found = _Found()
+    return bool(_c.dladdr(ctypes.c_void_p(address), ctypes.byref(found))) and b"mindspore" in (found.file or b"")
+
+
+def _taken() -> bool:
+    """Whether SIGINT is MindSpore's now; what it does otherwise is remembered."""
+    _c.sigaction(signal.SIGINT, None, _now)
+    if _of_mindspore(_address.value):
+        return True
+    ctypes.memmove(_former, _now, _SIZE)
+    return False
+
+
+def _put_back() -> None:
+    with _lock:
+        if not _running and _taken() and any(_former.raw):
+            _c.sigaction(signal.SIGINT, _former, None)
+
+
+def _terminated(number, frame) -> None:
+    global _forgiven
+    now = time.monotonic()
+    theirs = os.getpid() == _process and (_running or now - _ended < _SOON or _taken())
+    if not theirs or now - _forgiven < _AGAIN:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+    _forgiven = now
+    interrupted = signal.getsignal(signal.SIGINT)
+    if callable(interrupted):
+        interrupted(signal.SIGINT, frame)
