@@ -147,12 +147,15 @@ def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
 @pytest.mark.backends("mindspore")
 def test_a_second_sigterm_ends_the_process(backend):
     """The first one, in a compiled step, is taken for MindSpore's own."""
-    code = INTERRUPTED.partition("interrupt_after(0.5)\ntrainer.fit")[0] + """
+    code = (
+        INTERRUPTED.partition("interrupt_after(0.5)\ntrainer.fit")[0]
+        + """
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
 threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
 trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False)
 print("stopped", flush=True)
 time.sleep(30)
 """
+    )
     done = subprocess.run([sys.executable, "-c", code, backend.name], capture_output=True, text=True, timeout=WAIT)
     assert (done.stdout.splitlines()[-1], done.returncode) == ("stopped", -signal.SIGTERM), done.stderr

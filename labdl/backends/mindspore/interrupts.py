@@ -25,7 +25,10 @@ _process = os.getpid()
 _lock = threading.Lock()
 _running = 0
 _ended = _forgiven = -1e9  # by time.monotonic
-_now, _former = ctypes.create_string_buffer(_SIZE), ctypes.create_string_buffer(_SIZE)  # what SIGINT does, and did before
+_now, _former = (
+    ctypes.create_string_buffer(_SIZE),
+    ctypes.create_string_buffer(_SIZE),
+)  # what SIGINT does, and did before
 _address = ctypes.c_void_p.from_buffer(_now)
 _c = ctypes.CDLL(None) if os.name == "posix" else None
 
@@ -71,7 +74,12 @@ def install() -> None:
 class _Found(ctypes.Structure):
     """What dladdr tells of an address."""
 
-    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p), ("at", ctypes.c_void_p)]
+    _fields_ = [
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("at", ctypes.c_void_p),
+    ]
 
 
 @functools.cache

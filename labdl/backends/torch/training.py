@@ -84,7 +84,9 @@ def _compiled(function):
             return chosen(*tensors)
         except TorchDynamoException as error:  # nothing was computed
             chosen = function
-            warnings.warn(f"the model is not compiled but runs as it is: torch.compile says {_first_line(error)}", stacklevel=2)
+            warnings.warn(
+                f"the model is not compiled but runs as it is: torch.compile says {_first_line(error)}", stacklevel=2
+            )
         return chosen(*tensors)
 
     return compiled
