@@ -91,7 +91,7 @@ class Program:
 
 
 class Tape:
-    """What a backend's recorder writes to. It keeps every tensor alive, because they are known by their identity."""
+    """What a backend's recorder writes to. It keeps every tensor alive meanwhile, because they are known by their identity."""
 
     def __init__(self, backend, tensors: Sequence, known: Mapping[int, np.ndarray], training: bool):
         self.backend, self.held, self.known, self.training = backend, list(tensors), known, training
@@ -246,14 +246,18 @@ def _run(subject: Subject, record, sizes, trial, number: int, training: bool):
     for module in subject.modules:
         module.train(training)
     with _placed(subject.modules, tape):
-        return tape, tape.result(record(lambda: subject.run(*inputs), tape))
+        outputs = tape.result(record(lambda: subject.run(*inputs), tape))
+    tape.held.clear()  # all that a forward makes: one recording's at a time
+    return tape, outputs
 
 
 def _sample(draw, shape, dtype: str, backend):
     if dtype == "bool":
         return backend.tensor(draw.integers(0, 2, shape).astype(bool))
     if "float" in dtype or "complex" in dtype:
-        return backend.tensor(draw.normal(size=shape).astype(dtype if dtype != "bfloat16" else "float32"))
+        return backend.tensor(
+            draw.standard_normal(shape, "float32").astype(dtype if dtype != "bfloat16" else "float32")
+        )
     return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # numbers of a class or a word: 1 is always one
 
 

@@ -16,9 +16,9 @@ class Parameter:
     """A tensor that belongs to a module: its declaration, and once built the backend's own variable in ``value``.
 
         ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (R7.1: a
-        convolution kernel is spatial × in × out on disk). ``trainable`` may be switched at any time, in training too: a frozen
-        parameter keeps its value. ``gradient`` is what `Module.backward` has added up. ``order`` is NumPy's word for the order in
-    memory, "C" by rows or "F" by columns, where the backend's variables have one (PyTorch): its meaning stays the same.
+    convolution kernel is spatial × in × out on disk). ``order`` is NumPy's word for the order in memory, "C" by rows or "F" by
+    columns, where the backend's variables have one (PyTorch); the meaning stays the same. ``trainable`` may be switched at any
+    time, in training too: a frozen parameter keeps its value. ``gradient`` is what `Module.backward` has added up.
     """
 
     learnable: ClassVar[bool] = True
