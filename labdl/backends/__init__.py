@@ -29,7 +29,8 @@ A backend is a module that imports its framework, `labdl.spec`, `labdl.twins` an
   of ``optimizer.variables``, dense, None where there is none; ``update_function(optimizer, update, compiled)``: a step from
   such gradients, for those that were added up or scaled;
 - ``evaluate_function(forward, compiled)``: ``forward`` without gradients. What these compile is a
-  `labdl.graph.compiled.Compilable`: a compiler that cannot read Python that dispatches asks for its flat form;
+  `labdl.graph.compiled.Compilable`: a compiler that cannot read Python that dispatches asks for its flat form, one that
+  can has it prepared;
 - ``gradients(function, values)``: ``(result, gradients)`` of a scalar function of native tensors;
 - ``native_module(call, branch, train)``: a module of the framework that runs ``call`` and holds the parameters of the
   branch (see `labdl.nn.native.Branch`) under the framework's names; ``is_native(m)``, ``native_parameters(m)``, by name

@@ -22,6 +22,7 @@ from labdl.graph.calls import Names, identifier
 from labdl.graph.flat import Call, Program, Ref, Subject, program_of, refs
 from labdl.graph.lines import Lines
 from labdl.nn.module import Module
+from labdl.ops.operator import fill_tables
 from labdl.ops.random import random_state, set_random_state
 
 _count = itertools.count()
@@ -170,6 +171,10 @@ class Compilable:
 
     def __call__(self, *inputs):
         return self.function(*inputs)
+
+    def prepare(self) -> None:
+        """Look all operators up now: a compiler that reads Python as it runs would read that, too."""
+        fill_tables(self.backend)
 
     def flat(self, inputs: Sequence, training: bool) -> Flat | None:
         """The flat form for inputs like these, or None where there is none; the reason is said once, as a warning."""

@@ -27,7 +27,8 @@ class Parameter:
     def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32",
                  trainable: bool = True, standard: tuple[int, ...] | None = None,
                  order: Literal["C", "F"] = "C"):  # fmt: skip
-        self.shape, self.init, self.dtype, self.standard, self.order = tuple(shape), init, dtype, standard, order
+        self.shape, self.init, self.dtype, self.standard = tuple(shape), init, dtype, standard
+        self.order: Literal["C", "F"] = order
         self.value: Any = None
         self.gradient: Any = None
         self._trainable = trainable

@@ -376,7 +376,7 @@ def callable_of(entry: Operator) -> Callable:
 
 
 def fill_tables(backend) -> None:
-    """Search the implementations of all operators now: for a compiler that reads Python, and would read the search too."""
+    """Search the implementations of all operators for a backend's tensors, as calls do one by one."""
     for entry in OPERATORS.values():
         for kind in backend.tensor_types():
             if kind not in entry.implementations:

@@ -5,9 +5,7 @@ import warnings
 
 import torch
 
-from labdl import dispatch
 from labdl.backends.torch.runtime import clear_gradients
-from labdl.ops.operator import fill_tables
 
 _count = itertools.count()
 
@@ -69,7 +67,8 @@ def _compiled(function):
     """
     from torch._dynamo.exc import TorchDynamoException  # takes a second
 
-    fill_tables(dispatch.get("torch"))
+    if hasattr(function, "prepare"):
+        function.prepare()
 
     def run(*tensors):
         return function(*tensors)
