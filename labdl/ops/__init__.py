@@ -41,7 +41,7 @@ infix.define(globals())
 from labdl.ops import custom  # noqa: E402  # registers into this module, so it comes last
 
 _EDGES = ("arange", "empty", "eye", "fftfreq", "full", "hamming_window", "hann_window", "linspace", "logspace", "ones",
-          "permutation", "rand", "randint", "randn", "random_integers", "random_normal", "random_truncated_normal",
-          "random_uniform", "rfftfreq", "tensor", "to_numpy", "zeros")  # fmt: skip
+          "permutation", "rand", "randint", "randn", "random_binomial", "random_integers", "random_normal",
+          "random_truncated_normal", "random_uniform", "rfftfreq", "tensor", "to_numpy", "zeros")  # fmt: skip
 
 __all__ = [*OPERATORS, *_EDGES, "OPERATORS", "Operator", "StringTensor", "custom", "operator"]

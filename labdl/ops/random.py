@@ -118,6 +118,32 @@ def random_truncated_normal(shape, mean: float = 0.0, std: float = 1.0, low: flo
     return erfinv(drawn) * (std * math.sqrt(2)) + mean
 
 
+def random_binomial(shape, n: int, p: float, dtype: str = "int64", backend: str | None = None,
+                    portable: bool | None = None):  # fmt: skip
+    """How often something of probability ``p`` happens in ``n`` tries; ``n=1`` is the Bernoulli distribution.
+
+    Drawn through the inverse of the distribution function, of which there is a table of ``n + 1`` numbers. Raises ValueError
+    for ``n`` below 0 and ``p`` outside of 0 to 1.
+    """
+    from labdl.ops.array import astype
+    from labdl.ops.sorting import searchsorted
+
+    if n < 0 or not 0 <= p <= 1:
+        raise ValueError(f"random_binomial wants n of at least 0 and p from 0 to 1, received n={n} and p={p}")
+    below = tensor(_binomial_below(n, p), "float64", backend)
+    drawn = random_uniform(shape, dtype="float64", backend=backend, portable=portable)
+    return astype(searchsorted(below, drawn, side="right"), dtype)
+
+
+def _binomial_below(n: int, p: float) -> np.ndarray:
+    """For 0 to n - 1, the probability of no more than so many."""
+    if p in (0, 1):
+        return np.full(n, 1.0 - p)
+    k = np.arange(n, dtype="float64")
+    ways = np.concatenate([[0.0], np.cumsum(np.log(n - k[:-1]) - np.log(k[1:]))]) if n else k
+    return np.minimum(np.cumsum(np.exp(ways + k * math.log(p) + (n - k) * math.log1p(-p))), 1.0)
+
+
 def rand(*shape: int, dtype: str = "float32", backend: str | None = None):
     """Uniform random numbers between 0 and 1: ``rand(2, 3)``."""
     return random_uniform(_unpacked(shape), dtype=dtype, backend=backend)
