@@ -3,7 +3,7 @@
 import math
 
 import paddle
-from paddle import _C_ops
+from paddle import _C_ops, in_dynamic_mode
 
 from labdl.backends.paddle.arithmetic import maximum
 from labdl.backends.paddle.operands import FLOAT32, HALVES, INTEGERS, each, widened
@@ -31,7 +31,7 @@ def relu(x):
     """Paddle's own relu makes 0 of NaN."""
     kind = x.dtype
     if kind is FLOAT32:
-        plain = x.stop_gradient or not paddle.in_dynamic_mode()
+        plain = x.stop_gradient or not in_dynamic_mode()
         return _C_ops.clip(x, 0.0, math.inf) if plain else _Relu.apply(x)
     return _of_whole_numbers(x) if kind in INTEGERS else _of_fractions(x)
 
