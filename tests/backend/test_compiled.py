@@ -165,7 +165,6 @@ class Depends(nn.Module):
         return other if looks and labdl.to_numpy(ops.sum(x)) < 0 else one
 
 
-@pytest.mark.backends("torch", *FLAT)
 def test_what_depends_on_data_runs_as_it_is_and_says_so_once(backend):
     x = np.arange(16, dtype="float32").reshape(4, 4) - 7
 
@@ -174,7 +173,7 @@ def test_what_depends_on_data_runs_as_it_is_and_says_so_once(backend):
         net.looks = True
         return net
 
-    reason = "torch.compile says" if backend.name == "torch" else ".*reads the values"
+    reason = {"torch": "torch.compile says", "tensorflow": "tf.function says"}.get(backend.name, ".*reads the values")
     with pytest.warns(UserWarning, match=f"not compiled but runs as it is: {reason}") as said:
         compiled = trained(model(), backend, True, (x, np.arange(4)), SGD(0.1))
     assert len(said) == 1

@@ -40,7 +40,27 @@ class Two(nn.Module):
         return self.head(a), {"sum": ops.add(a, b), "pair": (a, b)}
 
 
+class Looks(nn.Module):
+    """What it does depends on values, which no compiler can read."""
+
+    def __init__(self):
+        self.one, self.other = nn.Linear(2), nn.Linear(2)
+
+    def forward(self, x):
+        one, other = self.one(x), self.other(x)
+        return one if isinstance(x, labdl.Spec) or labdl.to_numpy(ops.sum(x)) > 0 else other
+
+
 # -- results
+
+
+@pytest.mark.filterwarnings("ignore:the model is not compiled but runs as it is")
+def test_a_model_that_looks_at_values_is_used_as_it_is(backend):
+    inference = Inference(Looks().build((None, 3), backend=backend.name, seed=0))
+    state = inference.model.state_dict()
+    for x, part in ((np.ones((1, 3)), "one"), (-np.ones((1, 3)), "other")):
+        wanted = x @ state[f"{part}/kernel:0"] + state[f"{part}/bias:0"]
+        np.testing.assert_allclose(inference.infer(x.astype("float32")), wanted, rtol=1e-5)
 
 
 def test_one_many_and_a_stream_give_the_same(model, expected):

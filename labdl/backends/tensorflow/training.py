@@ -1,6 +1,7 @@
 """TensorFlow's training steps, compiled as one graph."""
 
 import functools
+import warnings
 
 import tensorflow as tf
 
@@ -27,7 +28,7 @@ def gradient_function(objective, optimizer, compiled: bool | str | None = None):
         result, gradients = _gradients(objective, optimizer, batch)
         return result, _dense(gradients)
 
-    return _following(run, optimizer, compiled)
+    return _following(run, optimizer, compiled, objective)
 
 
 def train_function(objective, optimizer, compiled: bool | str | None = None, update=None):
@@ -38,7 +39,7 @@ def train_function(objective, optimizer, compiled: bool | str | None = None, upd
         told = optimizer.update(gradients) if update is None else update(_dense(gradients))
         return (*result, *(told or ()))
 
-    run = _following(step, optimizer, compiled)
+    run = _following(step, optimizer, compiled, objective)
 
     def train(*batch):
         optimizer.advance()
@@ -66,31 +67,55 @@ def update_function(optimizer, update, compiled: bool | str | None = None):
 
 
 def evaluate_function(forward, compiled: bool | str | None = None):
-    return _compiled(lambda *inputs: forward(*inputs), compiled)
+    return _compiled(lambda *inputs: forward(*inputs), compiled, forward)
 
 
-def _following(function, optimizer, compiled):
+def _following(function, optimizer, compiled, objective=None):
     """The function, compiled again when other variables are learnt: that is another graph."""
     run, version = None, None
 
     def call(*batch):
         nonlocal run, version
         if version != optimizer.version:
-            run, version = _compiled(function, compiled), optimizer.version
+            run, version = _compiled(function, compiled, objective), optimizer.version
         return run(*batch)
 
     return call
 
 
-def _compiled(function, compiled):
-    if compiled is False:
+def _compiled(function, compiled, objective=None):
+    """The function as a graph, or itself where its Python cannot be read as one; ``objective`` is what that is said of."""
+    if compiled is False or getattr(objective, "refused", False):
         return _placed(function)
     made = {}
 
     def compile_():
+        unread: list[Exception] = []
+
+        def read(*inputs):
+            try:
+                return function(*inputs)
+            except Exception as error:
+                unread.append(error)
+                raise
+
         # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
         # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
-        return tf.function(function, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
+        graph = tf.function(read, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
+
+        def run(*inputs):
+            if unread:
+                return function(*inputs)
+            try:
+                return graph(*inputs)
+            except Exception:
+                if not unread:  # it was read, and failed at work
+                    raise
+            result = function(*inputs)  # which has its own words for what is wrong in any case
+            _refuse(objective, unread[0])
+            return result
+
+        return run
 
     def call(*inputs):
         # sizes beyond the batch are numbers for Python, such as how many positions there are: they stay known
@@ -100,6 +125,15 @@ def _compiled(function, compiled):
         return made[key](*inputs)
 
     return _placed(call)
+
+
+def _refuse(objective, error) -> None:
+    reason = f"tf.function says {str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}"
+    if hasattr(objective, "refuse"):
+        objective.refuse(reason)
+    else:
+        what = "update" if objective is None else "model"
+        warnings.warn(f"the {what} is not compiled but runs as it is: {reason}", stacklevel=2)
 
 
 def _placed(function):
