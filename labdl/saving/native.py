@@ -67,7 +67,8 @@ def save_checkpoint(model: Module, path: str | Path, framework: str | None = Non
     path = Path(path)
     kind = _format_to(path, framework)
     plan = _Plan(model, _framework(path, framework, kind))
-    _write(plan, path, kind, {key: dispatch.owner(p.value).to_numpy(p.value) for key, p in plan.parameters.items()})
+    arrays = {key: dispatch.owner(p.value).to_numpy(p.value) for key, p in plan.parameters.items()}
+    _write(plan, path, kind, {key: np.asarray(array, order="C") for key, array in arrays.items()})
     return path
 
 
