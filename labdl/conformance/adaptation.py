@@ -43,8 +43,7 @@ def uniform():
 
 @row("6.1.1 a)3", "Random tensors of the binomial distribution", "mean and variance of 20,000 numbers")
 def binomial():
-    draw = there(ops, "random_binomial", what="random tensors of the binomial distribution")
-    drawn = array(draw((20000,), 10, 0.3)).astype("float64")
+    drawn = array(ops.random_binomial((20000,), 10, 0.3)).astype("float64")
     close([drawn.mean(), drawn.var()], [3.0, 2.1], rtol=0, atol=0.1)
 
 

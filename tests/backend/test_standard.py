@@ -35,7 +35,6 @@ _MODELS = {
 }
 MISSING = {
     **{f"{clause}: {name}": _ZOO for clause, names in _MODELS.items() for name in names.split(", ")},
-    "6.1.1 a)3: binomial": "labdl.ops draws no binomial numbers",
     "6.2.2.1 a): text files": _DATA,
     "6.2.2.1 b): image files": _DATA,
     "6.2.2.1 c): audio files": _DATA,

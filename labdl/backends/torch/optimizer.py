@@ -1,5 +1,6 @@
 """LabDL's optimisers on PyTorch: torch.optim where it means the same and is faster, else the rule's own update."""
 
+import numpy as np
 import torch
 
 # for each of its names in torch, the slot's in LabDL
@@ -60,7 +61,7 @@ class Own:
     def load(self, step: int, state) -> None:
         self.step = step
         for v, slots in zip(self.variables, state, strict=True):
-            own = {self._theirs[s]: torch.as_tensor(a).to(v.device, v.dtype).clone() for s, a in slots.items()}
+            own = {self._theirs[s]: _beside(v, np.shape(a)).copy_(torch.as_tensor(a)) for s, a in slots.items()}
             # as torch's kernels want it: the fused ones count on the variable's device
             own["step"] = torch.tensor(float(step), dtype=torch.float32, device=v.device)
             self.native.state[v] = own
@@ -72,7 +73,7 @@ class Ruled:
     def __init__(self, rule, variables):
         self.rule, self.variables = rule, list(variables)
         self.learning_rate, self.version, self.step = rule.learning_rate, 0, 0
-        self.state = [{slot: torch.full(shape, start, dtype=v.dtype, device=v.device)
+        self.state = [{slot: _beside(v, shape).fill_(start)
                        for slot, (shape, start) in rule.slots(tuple(v.shape)).items()} for v in self.variables]  # fmt: skip
 
     def advance(self) -> None:
@@ -88,5 +89,12 @@ class Ruled:
 
     def load(self, step: int, state) -> None:
         self.step = step
-        self.state = [{slot: torch.as_tensor(a).to(v.device, v.dtype).clone() for slot, a in slots.items()}
+        self.state = [{slot: _beside(v, np.shape(a)).copy_(torch.as_tensor(a)) for slot, a in slots.items()}
                       for v, slots in zip(self.variables, state, strict=True)]  # fmt: skip
+
+
+def _beside(variable, shape) -> torch.Tensor:
+    """A tensor for a slot, in memory like its variable if it has that shape: in another order kernels round otherwise."""
+    if tuple(shape) == tuple(variable.shape):
+        return torch.empty_like(variable, requires_grad=False)
+    return torch.empty(tuple(shape), dtype=variable.dtype, device=variable.device)
