@@ -1,6 +1,6 @@
 """What recording a run and showing it live adds to training, in a notebook's kernel.
 
-    python tests/bench/recording.py torch [--pairs 8]
+    python tests/bench/recording.py torch [--pairs 8] [--only mlp]
 
 The same training, `Trainer.fit` in a thread with nothing recorded and `Trainer.start` with its files and a dashboard that
 is sent every event through the kernel's own connection, take turns; each of a few seconds, the dashboard's start and end
@@ -18,7 +18,7 @@ from pathlib import Path
 SECONDS = 4.0
 
 
-def compare(backend: str, pairs: int) -> None:
+def compare(backend: str, pairs: int, only: list[str]) -> None:
     """Runs in the kernel."""
     import numpy as np
     import train_step
@@ -27,8 +27,8 @@ def compare(backend: str, pairs: int) -> None:
     from labdl import lab
 
     labdl.use(backend)
-    for name, build in train_step.MODELS.items():
-        model, shape = build()
+    for name in only or train_step.MODELS:
+        model, shape = train_step.MODELS[name]()
         draw = np.random.default_rng(0)
         data = labdl.data.ArrayDataset(draw.normal(size=(shape[0] * 16, *shape[1:])).astype("float32"),
                                        draw.integers(0, 10, shape[0] * 16))  # fmt: skip
@@ -71,11 +71,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backend", choices=["torch", "tensorflow", "paddle", "mindspore"])
     parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--only", nargs="+", default=[], help="models, such as mlp cnn block lstm")
     options = parser.parse_args()
     manager, client = start_new_kernel()
     folder = str(Path(__file__).parent)
     code = f"""import sys; sys.path.insert(0, {folder!r})
-import recording; recording.compare({options.backend!r}, {options.pairs})"""
+import recording; recording.compare({options.backend!r}, {options.pairs}, {options.only})"""
 
     def shown(message):
         content = message["content"]
