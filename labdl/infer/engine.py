@@ -75,7 +75,7 @@ class Engine:
             self._modules = list(model.modules())
             parts = [*self._modules, *(p.value for p in model.parameters())]
             if len(parts) != len(self._parts) or any(a is not b for a, b in zip(parts, self._parts, strict=True)):
-                computed = Compilable(self._computed, [model], self.native) if self.compiled else self._computed
+                computed = Compilable(self._computed, [model], self.native)
                 self._evaluate = self.native.evaluate_function(computed, compiled=self.compiled)
                 self._parts = parts
             self._seen = Parameter.changes

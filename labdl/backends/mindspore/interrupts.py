@@ -25,10 +25,8 @@ _process = os.getpid()
 _lock = threading.Lock()
 _running = 0
 _ended = _forgiven = -1e9  # by time.monotonic
-_now, _former = (
-    ctypes.create_string_buffer(_SIZE),
-    ctypes.create_string_buffer(_SIZE),
-)  # what SIGINT does, and did before
+_now = ctypes.create_string_buffer(_SIZE)  # what SIGINT does
+_former = ctypes.create_string_buffer(_SIZE)  # and did before MindSpore changed it
 _address = ctypes.c_void_p.from_buffer(_now)
 _c = ctypes.CDLL(None) if os.name == "posix" else None
 

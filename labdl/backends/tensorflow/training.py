@@ -132,8 +132,7 @@ def _refuse(objective, error) -> None:
     if hasattr(objective, "refuse"):
         objective.refuse(reason)
     else:
-        what = "update" if objective is None else "model"
-        warnings.warn(f"the {what} is not compiled but runs as it is: {reason}", stacklevel=2)
+        warnings.warn(f"the function is not compiled but runs as it is: {reason}", stacklevel=2)
 
 
 def _placed(function):

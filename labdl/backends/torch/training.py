@@ -83,9 +83,11 @@ def _compiled(function):
             return chosen(*tensors)
         except TorchDynamoException as error:  # nothing was computed
             chosen = function
-            warnings.warn(
-                f"the model is not compiled but runs as it is: torch.compile says {_first_line(error)}", stacklevel=2
-            )
+            reason = f"torch.compile says {_first_line(error)}"
+            if hasattr(function, "refuse"):
+                function.refuse(reason)
+            else:
+                warnings.warn(f"the function is not compiled but runs as it is: {reason}", stacklevel=2)
         return chosen(*tensors)
 
     return compiled
