@@ -39,6 +39,7 @@ class Recorder:
         self.path = folder / "events.jsonl"
         self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the run
         self._columns: dict[str, list] = {}
+        self._collected: list[dict[str, Any]] = []
         self._feed = Feed()
         self._written = self._feed.past
         self._unwritten = bytearray()
@@ -60,9 +61,18 @@ class Recorder:
             for name, value in values.items():
                 columns[name].append(value)
 
+    def later(self, kind: str, **values) -> None:
+        """Remember an event that may come many times a second; it is written with the next flush, after what was before."""
+        with self._lock:
+            event = {"kind": kind, "time": time.time(), **values}
+            self._end_steps(event["time"])  # their time is never after that of the event that follows
+            self._collected.append(event)
+
     def event(self, kind: str, **values) -> None:
-        """Write one event now, after the steps before it."""
-        self._write({"kind": kind, "time": time.time(), **values})
+        """Write one event now, after what was before it."""
+        with self._lock:
+            self.later(kind, **values)
+            self._write()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener with all events so far, then with new ones as they are written; returns the way out."""
@@ -72,7 +82,7 @@ class Recorder:
         """Write what is left; where that cannot be, the log says so."""
         self._closed.set()
         self._thread.join(timeout=5)
-        self._write(None)
+        self._write()
         with self._lock:
             self._file.close()
             if self._unwritten:
@@ -84,19 +94,23 @@ class Recorder:
         while not self._closed.wait(FLUSH_SECONDS):
             if self.on_flush is not None:
                 self.on_flush()
-            self._write(None)
+            self._write()
 
-    def _write(self, event: dict[str, Any] | None) -> None:
+    def _end_steps(self, now: float) -> None:
+        if self._columns:
+            self._collected.append({"kind": "steps", "time": now, **self._columns})
+            self._columns = {}
+
+    def _write(self) -> None:
         with self._lock:
-            events = []
-            if self._columns:
-                now = time.time() if event is None else event["time"]  # never after the event that follows
-                events.append({"kind": "steps", "time": now, **self._columns})
-                self._columns = {}
-            if event is not None:
-                events.append(event)
-            lines = [jsonable(e) for e in events]
-            self._unwritten += _encoded(lines)
+            self._end_steps(time.time())
+            lines, self._collected = self._collected, []
+            try:
+                encoded = _encoded(lines)
+            except ValueError:  # not a number, or infinite
+                lines = [jsonable(e) for e in lines]
+                encoded = _encoded(lines)
+            self._unwritten += encoded
             self._put(lines)
             self._feed.tell(lines)
 
@@ -129,4 +143,4 @@ class Recorder:
 
 
 def _encoded(lines: list[dict[str, Any]]) -> bytes:
-    return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    return "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines).encode()

@@ -281,7 +281,7 @@ class Run:
         if isinstance(event, Epoch):
             for name, value in event.values.items():
                 self.history.setdefault(name, []).append(value)
-            self._recorder.event("epoch", epoch=event.epoch, step=event.step, **event.values,
+            self._recorder.later("epoch", epoch=event.epoch, step=event.step, **event.values,
                                  samples_per_second=event.samples_per_second)  # fmt: skip
             self._save()
         elif isinstance(event, Started):
