@@ -1,5 +1,11 @@
 """The errors that LabDL raises, each also a subclass of the built-in error that fits (T/AII 008-2023, tables B.9 to B.11)."""
 
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
 
 class LabDLError(Exception):
     """Base class of all errors that LabDL raises on purpose."""
@@ -46,3 +52,18 @@ class FileFormatError(LabDLError, ValueError):
 
 class OutOfRangeError(IndexError, ValueError):
     """An axis or an index names a place that the tensor does not have, or a mask has another shape."""
+
+
+def meant(received: object, names: Iterable[str]) -> str:
+    """Which of the names was probably meant, as the end of a sentence; "" where none is near.
+
+    Capital letters, a word's initials (``"mse"``) and the words loss and layer make no difference.
+    """
+    if not isinstance(received, str):
+        return ""
+    known = {name.lower().replace("_", ""): name for name in names}
+    known |= {"".join(part[0] for part in name.split("_")): name for name in known.values() if "_" in name}
+    word = re.sub(r"[^a-z0-9]", "", received.lower())
+    found = next((known[w] for w in (word, word.removesuffix("loss"), word.removesuffix("layer")) if w in known), None)
+    near = difflib.get_close_matches(word, known, 1, 0.75) if found is None else []
+    return f": did you mean {found or known[near[0]]!r}?" if found or near else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,10 +92,11 @@ class Program:
 
 
 class Tape:
-    """What a backend's recorder writes to. It keeps every tensor alive meanwhile, because they are known by their identity."""
+    """What a backend's recorder writes to. Tensors are known by their identity, for as long as somebody has them."""
 
     def __init__(self, backend, tensors: Sequence, known: Mapping[int, np.ndarray], training: bool):
-        self.backend, self.held, self.known, self.training = backend, list(tensors), known, training
+        self.backend, self.tensors, self.known, self.training = backend, list(tensors), known, training
+        self._count, self._living = len(tensors), {}
         self.calls: list[Call] = []
         self.place = ""
         self.secrets: list[str] = []  # where values were read
@@ -130,10 +132,16 @@ class Tape:
         return self._name(value) if isinstance(value, self.backend.tensor_types()) else None
 
     def _name(self, tensor) -> Ref:
-        if id(tensor) not in self.numbers:
-            self.numbers[id(tensor)] = len(self.held)
-            self.held.append(tensor)
-        return Ref(self.numbers[id(tensor)])
+        key = id(tensor)
+        if key not in self.numbers:
+            self.numbers[key] = self._count
+            self._living[key] = weakref.ref(tensor, lambda _: self._forget(key))
+            self._count += 1
+        return Ref(self.numbers[key])
+
+    def _forget(self, key: int) -> None:
+        """A tensor is gone, and its identity may be another's soon."""
+        del self.numbers[key], self._living[key]
 
     def _refer(self, value):
         if isinstance(value, Mapping):
@@ -247,7 +255,7 @@ def _run(subject: Subject, record, sizes, trial, number: int, training: bool):
         module.train(training)
     with _placed(subject.modules, tape):
         outputs = tape.result(record(lambda: subject.run(*inputs), tape))
-    tape.held.clear()  # all that a forward makes: one recording's at a time
+    tape.tensors.clear()  # they are of this run alone
     return tape, outputs
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from labdl.data import SOURCES, ArrayDataset
-from labdl.errors import ConfigError, FileFormatError, MissingFileError
+from labdl.errors import ConfigError, FileFormatError, MissingFileError, meant
 from labdl.frameworks import NAMES
 from labdl.nn.types import Count, Positive
 from labdl.train.averaging import EMA
@@ -174,7 +174,7 @@ def _check_names(settings: Mapping[str, Any]) -> None:
     allowed = [*_OWN, *(f.name for f in dataclasses.fields(TrainerSettings))]
     for name in settings:
         if name not in allowed:
-            raise ConfigError(f"Trainer has the settings {', '.join(allowed)}, received {name!r}")
+            raise ConfigError(f"Trainer has the settings {', '.join(allowed)}, received {name!r}{meant(name, allowed)}")
 
 
 # -- files

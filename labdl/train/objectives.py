@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, meant
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.train.metrics import METRICS, Metric
@@ -35,7 +35,7 @@ def loss(value: str | Callable, **settings) -> Callable:
         everything = _all_losses()
         if value not in everything:
             raise ConfigError(f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
-                              f"(output, target), received {value!r}")  # fmt: skip
+                              f"(output, target), received {value!r}{meant(value, everything)}")  # fmt: skip
         value = _with_settings(everything[value], value, settings)
     if not callable(value):
         raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
@@ -98,7 +98,7 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> di
             entry = FunctionMetric(value)
         else:
             raise ConfigError(f"metrics wants any of {', '.join(METRICS)}, objects such as TopKAccuracy(k=5), or functions "
-                              f"(output, target), received {value!r}")  # fmt: skip
+                              f"(output, target), received {value!r}{meant(value, METRICS)}")  # fmt: skip
         if not entry.scalar:
             raise ConfigError(f"{type(entry).__name__} gives several numbers, a curve wants one: give it another average, or "
                               "call it with the outputs of labdl.predict")  # fmt: skip

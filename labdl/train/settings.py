@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, meant
 from labdl.nn.schema import describe
 
 Amount = Annotated[float, Ge(0)]
@@ -57,7 +57,8 @@ def make(cls, settings: dict[str, Any]):
     allowed = [f.name for f in dataclasses.fields(cls) if f.init]
     for name in settings:
         if name not in allowed:
-            raise ConfigError(f"{_title(cls)} has the settings {', '.join(allowed)}, received {name!r}")
+            raise ConfigError(f"{_title(cls)} has the settings {', '.join(allowed)}, received {name!r}"
+                              f"{meant(name, allowed)}")  # fmt: skip
     missing = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in settings
                and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]  # fmt: skip
     if missing:

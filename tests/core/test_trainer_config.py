@@ -94,7 +94,13 @@ def test_each_setting_has_a_default_and_is_told_where_it_is_wrong(key):
 
 
 @pytest.mark.parametrize(("settings", "sentence"), [
-    ({"batchsize": 3}, r"Trainer has the settings loss, optimizer, .*batch_size.*, received 'batchsize'"),
+    ({"batchsize": 3}, r"Trainer has the settings loss, optimizer, .*batch_size.*: did you mean 'batch_size'"),
+    ({"loss": "mse"}, "loss wants one of .*received 'mse': did you mean 'mean_squared_error'"),
+    ({"loss": "CrossEntropyLoss"}, "did you mean 'cross_entropy'"),
+    ({"loss": "tiger"}, "received 'tiger'$"),
+    ({"optimizer": "AdamW"}, "did you mean 'adamw'"),
+    ({"metrics": ["MAE"]}, "did you mean 'mean_absolute_error'"),
+    ({"schedule": "cosine_decy"}, "did you mean 'cosine_decay'"),
     ({"accumulate": 0}, "Trainer: accumulate wants an integer at least 1, received 0"),
     ({"accumulate": 2.5}, "Trainer: accumulate wants an integer at least 1, received 2.5"),
     ({"epochs": -1}, "Trainer: epochs wants an integer at least 1, received -1"),

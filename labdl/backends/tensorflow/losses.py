@@ -17,18 +17,18 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     counted = tf.not_equal(target, tf.constant(ignore_index, target.dtype))
     known = tf.where(counted, target, tf.zeros_like(target))
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(known, logits)
-    share = tf.cast(counted, logits.dtype) if weight is None else tf.gather(weight, known)
-    zero = tf.constant(0, logits.dtype)
-    losses = tf.where(counted, losses if weight is None else losses * share, zero)
+    share = tf.cast(counted, logits.dtype)
+    if weight is not None:
+        share *= tf.gather(weight, known)
+    factor = share / tf.reduce_sum(share) if reduction == "mean" else share
+    losses = tf.math.multiply_no_nan(losses, factor)  # where the factor is 0, so is the loss, infinite or not
     if label_smoothing:
         logs = tf.nn.log_softmax(logits)
         spread = tf.reduce_sum(logs if weight is None else logs * weight, -1)
-        part = label_smoothing / logits.shape[-1]
-        losses = losses * (1 - label_smoothing) - tf.where(counted, spread, zero) * part
-    if reduction != "mean":
-        return REDUCED[reduction](losses)
-    share = share if weight is None else tf.where(counted, share, zero)
-    return tf.reduce_sum(losses) / tf.reduce_sum(share)
+        each = tf.cast(counted, logits.dtype) * (label_smoothing / logits.shape[-1])
+        each = each / tf.reduce_sum(share) if reduction == "mean" else each
+        losses = losses * (1 - label_smoothing) - tf.math.multiply_no_nan(spread, each)
+    return losses if reduction == "none" else tf.reduce_sum(losses)
 
 
 def _soft_cross_entropy(logits, target, label_smoothing, weight, reduction):

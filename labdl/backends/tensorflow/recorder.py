@@ -16,7 +16,7 @@ class _Notes:
 
     def __init__(self, tape):
         self.tape = tape
-        self.variables = {id(v.handle): v for v in tape.held if isinstance(v, tf.Variable)}
+        self.variables = {id(v.handle): v for v in tape.tensors if isinstance(v, tf.Variable)}
 
     def __call__(self, op_type, inputs, attrs, outputs, op_name=None, graph=None):
         op_type = _text(op_type)

@@ -11,7 +11,7 @@ import numpy as np
 from annotated_types import Ge, Le
 
 from labdl import dispatch
-from labdl.errors import ConfigError, ModelError
+from labdl.errors import ConfigError, ModelError, meant
 from labdl.train import settings
 from labdl.train.metrics.metric import spelled
 
@@ -107,7 +107,8 @@ def find(value: str | Mapping[str, Any] | PostProcessor) -> PostProcessor:
     name = given.pop("name", None)
     if name not in POSTPROCESSORS:
         raise ConfigError(f"postprocess wants one of {', '.join(POSTPROCESSORS)}, an object such as "
-                          f"labdl.infer.Classification(top_k=5), or functions of an output, received {value!r}")  # fmt: skip
+                          f"labdl.infer.Classification(top_k=5), or functions of an output, received {value!r}"
+                          f"{meant(name, POSTPROCESSORS)}")  # fmt: skip
     return settings.make(POSTPROCESSORS[name], given)
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, meant
 from labdl.ops.infix import neutral
 from labdl.train.settings import INNER, Amount, changeable, check, make, settings_schema
 
@@ -114,9 +114,8 @@ def optimizer(value: str | Optimizer, **settings) -> Optimizer:
     if isinstance(value, Optimizer):
         return value.changed(settings) if settings else value
     if value not in OPTIMIZERS:
-        raise ConfigError(
-            f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received {value!r}"
-        )
+        raise ConfigError(f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received "
+                          f"{value!r}{meant(value, OPTIMIZERS)}")  # fmt: skip
     return OPTIMIZERS[value].make(**settings)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from labdl.errors import ConfigError, StateDictError
+from labdl.errors import ConfigError, StateDictError, meant
 from labdl.train.settings import changeable, check, make, settings_schema
 
 
@@ -140,5 +140,5 @@ def schedule(value: str | Schedule | Callable[[int], float], **settings) -> Sche
         return make(SCHEDULES["lambda"], {"function": value, **settings})
     if value not in SCHEDULES:
         raise ConfigError(f"schedule wants one of {', '.join(SCHEDULES)}, an object such as labdl.train.CosineDecay() or a "
-                          f"function of the step, received {value!r}")  # fmt: skip
+                          f"function of the step, received {value!r}{meant(value, SCHEDULES)}")  # fmt: skip
     return make(SCHEDULES[value], settings)
