@@ -3,7 +3,8 @@
     python tests/bench/train_step.py torch [--rounds 60] [--only mlp lstm] [--keras]
 
 All take a NumPy batch and give the loss as a float, with plain SGD. Prints the median processor time of each, and LabDL's
-ratio to the others of its kind: eager to eager, compiled to compiled. ``--keras`` puts Keras 3 on this framework beside them.
+ratio to the others of its kind with its standard error: eager to eager, compiled to compiled. ``--keras`` puts Keras 3 on
+this framework beside them.
 """
 
 import argparse
@@ -100,12 +101,19 @@ def compare(name: str, backend: str, rounds: int, keras: bool) -> None:
         from native.keras_steps import step as keras_step
 
         functions["keras"] = keras_step(name, x, y)
-    medians = dict(zip(functions, map(statistics.median, alternate(functions.values(), rounds)), strict=True))
-    for label, median in medians.items():
+    spent = dict(zip(functions, alternate(functions.values(), rounds), strict=True))
+    for label, times in spent.items():
         kind = label.removeprefix("labdl ")
-        others = [] if kind == label else [other for other in (f"native {kind}", "keras") if other in medians]
-        ratios = "".join(f"  labdl / {other} = {median / medians[other]:.3f}" for other in others)
-        print(f"  {name:6} {label:18} {median * 1e3:9.3f} ms{ratios}", flush=True)
+        others = [] if kind == label else [other for other in (f"native {kind}", "keras") if other in spent]
+        ratios = "".join(f"  labdl / {other} = {ratio(times, spent[other])}" for other in others)
+        print(f"  {name:6} {label:18} {statistics.median(times) * 1e3:9.3f} ms{ratios}", flush=True)
+
+
+def ratio(times: list[float], others: list[float]) -> str:
+    """The median of the rounds' own ratios, with its standard error: what slows a round down slows both sides."""
+    each = [mine / other for mine, other in zip(times, others, strict=True)]
+    spread = statistics.quantiles(each, n=4)
+    return f"{statistics.median(each):.3f} ± {1.25 * (spread[2] - spread[0]) / 1.35 / len(each) ** 0.5:.3f}"
 
 
 def main() -> None:

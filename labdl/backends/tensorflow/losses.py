@@ -28,6 +28,8 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         each = tf.cast(counted, logits.dtype) * (label_smoothing / logits.shape[-1])
         each = each / tf.reduce_sum(share) if reduction == "mean" else each
         losses = losses * (1 - label_smoothing) - tf.math.multiply_no_nan(spread, each)
+    if reduction == "mean" and losses.shape.num_elements() == 0:
+        return tf.reduce_mean(losses)  # of nothing, not a number
     return losses if reduction == "none" else tf.reduce_sum(losses)
 
 
