@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from labdl.train.progress import Document, Features
     from labdl.train.trainer import Trainer
 
+_VALIDATION = 256  # samples at a time
+
 
 def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int | None = None, batch_size: int | None = None,
           shuffle: bool | None = None, checkpoint: Any = None, resume: Any = None,
@@ -94,6 +96,7 @@ class Loop:
         self.progress, self.factor, self.stopping = start, 1.0, stopping
         self.seconds: list[float] = []  # of each epoch since the start
         self._asked = False
+        self._tight = False  # whether validation must do with the batches of the training
         self._held = False  # whether a rate set by hand holds, the schedule being at 0
         self._best: dict[str, Any] | None = None
         if former is not None and former.progress is not None:
@@ -237,9 +240,7 @@ class Loop:
         means = {name: total / now.seen for name, total in now.sums.items()}
         means.update({name: metric.compute() for name, metric in trainer.metrics.items() if metric.started})
         if self.validation is not None:
-            rule = trainer.settings.average
-            found = trainer.evaluate(self.validation, batch_size=max(now.batch_size, 256),
-                                     averaged=rule is not None and rule.evaluate)  # fmt: skip
+            found = self._validated()
             means.update({f"val_{name}": value for name, value in found.items()})
         if self.plan:
             self.plan.observe(means)
@@ -256,6 +257,19 @@ class Loop:
                 self.checkpoint.ended(trainer, means, last=now.epoch >= self.epochs or self._over)
         self.good.take()
         return means
+
+    def _validated(self) -> dict[str, float]:
+        """Larger batches than those of the training are faster, where there is the memory for them."""
+        rule, part = self.trainer.settings.average, self.progress.batch_size // self.trainer.settings.accumulate
+        averaged = rule is not None and rule.evaluate
+        if not self._tight:
+            try:
+                return self.trainer.evaluate(self.validation, max(part, _VALIDATION), averaged)
+            except Exception as error:
+                if not failures.lacks_memory(error) or part >= _VALIDATION:
+                    raise
+            self._tight = True
+        return self.trainer.evaluate(self.validation, part, averaged)
 
     def _put_best(self) -> None:
         """Give the model the parameters of its best epoch."""

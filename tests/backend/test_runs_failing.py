@@ -212,6 +212,32 @@ def test_a_lack_of_memory_is_said_with_the_batch_size(backend, tmp_path):
     assert "Traceback" in (run.folder / "error.txt").read_text()
 
 
+class Roomy(Trainer):
+    """A trainer on a machine that has memory for so many samples at a time."""
+
+    room, sizes = 16, ()
+
+    def evaluate(self, dataset, batch_size=256, averaged=False):
+        self.sizes = (*self.sizes, batch_size)
+        if batch_size > self.room:
+            raise RuntimeError("out of memory")
+        return super().evaluate(dataset, batch_size, averaged)
+
+
+def test_validation_does_with_the_memory_that_training_has(backend):
+    subject = Roomy(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
+    history = subject.fit(*DATA, validation=DATA, batch_size=16, epochs=2, progress=False)
+    assert len(history["val_loss"]) == 2
+    assert subject.sizes == (256, 16, 16)
+
+
+def test_validation_that_lacks_memory_at_the_size_of_the_training_says_so(backend):
+    subject = Roomy(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
+    subject.room = 8
+    with pytest.raises(MemoryError, match="not enough memory for a step with batch_size=16: try a smaller"):
+        subject.fit(*DATA, validation=DATA, batch_size=16, progress=False)
+
+
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
                                    type("OutOfMemoryError", (Exception,), {})("gone"),
                                    RuntimeError("Allocate memory failed")])  # fmt: skip
