@@ -15,6 +15,7 @@ import traitlets
 from labdl.errors import ConfigError
 from labdl.graph import Graph, as_graph
 from labdl.lab import service
+from labdl.lab.editing import Counterpart, after_each_cell
 from labdl.lab.packing import pack
 
 if TYPE_CHECKING:
@@ -108,15 +109,26 @@ class Unheard:
 
 
 class Editor(anywidget.AnyWidget):
-    """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows."""
+    """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows.
+
+    Canvas and model follow each other: when a cell has changed the structure of the model that the editor was given, or that
+    `model` returned, the canvas shows it, and what changed on the canvas is in the next `model`.
+    """
 
     _graph = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, model: Graph | Module, *, height: int = 480):
         self._esm, self._css = _built("editor.js"), _built("editor.css")
-        super().__init__(_graph=as_graph(model).to_dict(), height=height)
+        self._counterpart = Counterpart(model)
+        super().__init__(_graph=self._counterpart.graph.to_dict(), height=height)
         self.on_msg(self._on_message)
+        self._unfollow = after_each_cell(self._follow)
+
+    def close(self) -> None:
+        """Take the editor off the page; what was built stays."""
+        self._unfollow()
+        super().close()
 
     @property
     def graph(self) -> Graph:
@@ -128,8 +140,18 @@ class Editor(anywidget.AnyWidget):
         self._graph = as_graph(graph).to_dict()
 
     def model(self, backend: str | None = None) -> Module:
-        """A new model of the graph on the canvas, built for a backend. Raises ModelError where it does not fit."""
-        return self.graph.to_module().build(backend=backend)
+        """The model of the graph on the canvas, built for a backend; by default for that of the model before.
+
+        As long as nothing changed it is the model that the editor was given or that was returned before, else a new one: a
+        layer that is still there keeps its weights if they fit, also under another name. Raises ModelError where the graph does
+        not fit.
+        """
+        return self._counterpart.rebuilt(self.graph, backend)
+
+    def _follow(self) -> None:
+        changed = self._counterpart.changed(self.graph)
+        if changed is not None:
+            self._graph = changed.to_dict()
 
     def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
         if not isinstance(content, dict) or content.get("type") != "request":

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from labdl import nn
 from labdl.graph import Edge, Graph, Node
 from labdl.lab import service, widgets
 from labdl.lab.packing import pack
@@ -235,6 +236,84 @@ class TestEditor:
             "b/kernel:0": (4, 10),
             "b/bias:0": (10,),
         }
+
+    def test_the_model_of_the_canvas_keeps_the_weights_that_fit(self):
+        editor = widgets.Editor(graph())
+        model = editor.model(backend="numpy")
+        assert editor.model() is model
+        model.load_state_dict(
+            {"b/kernel:0": np.full((4, 10), 3.0, "float32"), "b/bias:0": np.arange(10, dtype="float32")}
+        )
+        data = graph().to_dict()
+        data["nodes"]["b"]["name"] = "head"
+        data["nodes"]["c"] = {"type": "Linear", "name": "c", "params": {"out_features": 3}}
+        data["edges"]["f"] = {"source": "b", "source_port": "output", "target": "c", "target_port": "x"}
+        editor.set_state({"_graph": data})
+        rebuilt = editor.model()
+        assert rebuilt is not model
+        assert rebuilt.backend == "numpy"
+        assert (rebuilt.state_dict()["head/kernel:0"] == 3).all()
+        assert rebuilt.state_dict()["head/bias:0"].tolist() == list(range(10))
+        data["nodes"]["b"]["params"]["out_features"] = 7
+        editor.set_state({"_graph": data})
+        wider = editor.model().state_dict()
+        assert wider["head/kernel:0"].shape == (4, 7)
+        assert not (wider["head/kernel:0"] == 3).any()
+        assert wider["c/bias:0"].tolist() == rebuilt.state_dict()["c/bias:0"].tolist()
+
+    def test_a_model_that_was_given_is_the_one_of_the_canvas(self):
+        given = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy")
+        editor = widgets.Editor(given)
+        assert editor.model() is given
+        other = editor.model(backend="torch")
+        assert other.backend == "torch"
+        assert {k: v.tolist() for k, v in other.state_dict().items()} == {
+            k: v.tolist() for k, v in given.state_dict().items()
+        }
+
+    def test_a_lone_layer_keeps_its_weights(self):
+        given = nn.Linear(3).build((None, 4), backend="numpy")
+        editor = widgets.Editor(given)
+        data = editor.graph.to_dict()
+        (node,) = [i for i, n in data["nodes"].items() if n["type"] == "Linear"]
+        data["nodes"]["r"] = {"type": "ReLU", "name": "r", "params": {}}
+        data["edges"]["r"] = {"source": node, "source_port": "output", "target": "r", "target_port": "x"}
+        editor.set_state({"_graph": data})
+        made = editor.model()
+        assert [v.tolist() for v in made.state_dict().values()] == [v.tolist() for v in given.state_dict().values()]
+
+
+FOLLOWED = """
+from labdl import nn
+from labdl.lab import widgets
+widgets.STATIC = __import__("pathlib").Path({static!r})
+model = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy")
+editor = widgets.Editor(model)
+"""
+SHOWN = "print(*(n.type for n in editor.graph.nodes.values()))"
+
+
+def test_the_canvas_follows_a_model_that_a_cell_changes(front_end):
+    manager, client = start_new_kernel(startup_timeout=60)
+
+    def run(code: str) -> str:
+        texts: list[str] = []
+
+        def shown(message):
+            texts.append(message["content"].get("text", "") + "".join(message["content"].get("traceback", ())))
+
+        client.execute_interactive(code, timeout=60, output_hook=shown)
+        return "".join(texts).strip()
+
+    try:
+        assert run(FOLLOWED.format(static=str(front_end))) == ""
+        first, *_ = run(SHOWN), run("model.append(nn.Linear(2))")
+        assert run(SHOWN).split() == [*first.split(), "Linear"]
+        run("editor.close(); model.append(nn.ReLU())")
+        assert run(SHOWN).split() == [*first.split(), "Linear"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 IN_KERNEL = """

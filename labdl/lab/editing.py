@@ -1,0 +1,98 @@
+"""The model behind an editor: it follows the canvas with the weights that still fit, and the canvas follows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from labdl.graph import Graph, as_graph
+from labdl.graph.trace import home_of
+from labdl.nn import Module
+from labdl.nn.schema import LAYERS, params_of
+
+log = logging.getLogger(__name__)
+
+
+class Counterpart:
+    """The model that a graph on a canvas stands for, and the graph that it had when both were the same."""
+
+    def __init__(self, value: Graph | Module):
+        self.graph = as_graph(value)
+        self.model = value if isinstance(value, Module) else None
+        self._structure = _structure(self.model)
+
+    def rebuilt(self, graph: Graph, backend: str | None) -> Module:
+        """The model of a graph: the very one there is where nothing changed, else a new one with its weights that fit."""
+        former = self.model
+        if former is not None and not former.unbuilt and graph == self.graph and backend in (None, former.backend):
+            return former
+        if backend is None and former is not None and not former.unbuilt:
+            backend = former.backend
+        made = graph.to_module().build(backend=backend)
+        if former is not None and not former.unbuilt:
+            made.load_state_dict(self._fitting(former, graph, made), strict=False)
+        self.graph, self.model, self._structure = graph, made, _structure(made)
+        return made
+
+    def changed(self, canvas: Graph) -> Graph | None:
+        """The graph of the model, if somebody has changed the model since; what has kept its name keeps its place."""
+        structure = _structure(self.model)
+        if structure == self._structure:
+            return None
+        self._structure = structure
+        try:
+            graph = as_graph(self.model)
+        except Exception as error:  # a person is in the middle of something: the canvas shows what was
+            log.info("the editor does not follow: %s", error)
+            return None
+        places = {node.name: canvas.positions[i] for i, node in canvas.nodes.items() if i in canvas.positions}
+        kept = {i: places[node.name] for i, node in graph.nodes.items() if node.name in places}
+        self.graph = dataclasses.replace(graph, positions=kept)
+        return self.graph
+
+    def _fitting(self, former: Module, graph: Graph, made: Module) -> dict[str, Any]:
+        """Weights of the former model under the names that their layers have now."""
+        home, wanted = home_of(former, self.graph), made.state_dict()
+        names = {old.name: graph.nodes[i].name for i, old in self.graph.nodes.items()
+                 if i in graph.nodes and graph.nodes[i].type == old.type}  # fmt: skip
+        found = {}
+        for key, value in former.state_dict().items():
+            layer, _, parameter = f"{home}{key}".rpartition("/")
+            new = f"{names.get(layer, layer)}/{parameter}"
+            if new in wanted and wanted[new].shape == value.shape and wanted[new].dtype == value.dtype:
+                found[new] = value
+        return found
+
+
+def _structure(model: Module | None) -> list[tuple]:
+    """What changes when a person changes a model."""
+    if model is None:
+        return []
+    return [(path, id(m), tuple(params_of(m).items()) if type(m) in LAYERS.values() else ())
+            for path, m in model.named_modules()]  # fmt: skip
+
+
+def after_each_cell(method: Callable[[], None]) -> Callable[[], None]:
+    """Call a bound method whenever a cell of the notebook has run, as long as its object lives; returns the end of it."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return lambda: None
+    held = weakref.WeakMethod(method)
+
+    def follow(*_) -> None:
+        alive = held()
+        if alive is None:
+            end()
+        else:
+            alive()
+
+    def end() -> None:
+        if follow in shell.events.callbacks["post_run_cell"]:
+            shell.events.unregister("post_run_cell", follow)
+
+    shell.events.register("post_run_cell", follow)
+    return end
