@@ -46,8 +46,8 @@ def _parser() -> argparse.ArgumentParser:
 
     exports = commands.add_parser("export", help="write a saved model for other programs")
     exports.add_argument("file", type=Path, help="a saved model (.labdl with its .npz) or an ONNX file")
-    exports.add_argument("--to", required=True, choices=["onnx", *_FRAMEWORKS, "json"],
-                        help="onnx, the graph as json, or source that needs only this framework")  # fmt: skip
+    exports.add_argument("--to", required=True, choices=["onnx", *_FRAMEWORKS, "json", "svg"],
+                        help="onnx, the graph as json or picture (svg), or source that needs only this framework")  # fmt: skip
     exports.add_argument("-o", "--output", type=Path, metavar="OUT",
                         help="the file to write; with the suffix of a checkpoint the weights alone")  # fmt: skip
     exports.set_defaults(run=_export)
@@ -146,10 +146,10 @@ def _shape(shape: tuple[int | None, ...]) -> str:
 
 def _export(options) -> int:
     stem = options.file.with_suffix("")
-    beside = {"onnx": f"{stem.name}.onnx", "json": f"{stem.name}.json"}.get(options.to, f"{stem.name}_{options.to}.py")
+    wanted = None if options.to in _FRAMEWORKS else f".{options.to}"
+    beside = f"{stem.name}{wanted or f'_{options.to}.py'}"
     target = options.to if options.to in _FRAMEWORKS else None
     out = options.output or stem.with_name(beside)
-    wanted = {"onnx": ".onnx", "json": ".json"}.get(options.to)
     if wanted and out.suffix != wanted:
         raise ConfigError(f"{out.name} would not be found as {options.to}: give it the suffix {wanted}")
     print(f"wrote {export(options.file, out, target=target)}")

@@ -8,6 +8,9 @@ from labdl.nn import Module
 from labdl.train import Run
 from labdl.train.racer import Racer
 
+_LARGEST = 200_000  # bytes of a picture that a notebook keeps
+_NODE = 500  # and each node takes more than this
+
 
 def _run(self: Run | Racer, **options):
     from labdl.lab import Dashboard  # brings ipywidgets along, which a script does not need
@@ -19,9 +22,20 @@ def _model(self: Module | Graph, **options):
     from labdl.lab import Editor
 
     try:
-        return Editor(self)._repr_mimebundle_(**options)
+        editor = Editor(self)
+        return _with_picture(editor._repr_mimebundle_(**options), editor.graph)
     except ModelError:  # not built yet, or something that a graph cannot hold: show it as text
         return {"text/plain": repr(self)}
+
+
+def _with_picture(bundle, graph: Graph):
+    """With what shows in a notebook that is read where no kernel runs, as on GitHub; JupyterLab prefers the editor."""
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    if data and len(graph.nodes) * _NODE < _LARGEST:
+        picture = graph.to_svg()
+        if len(picture.encode()) <= _LARGEST:
+            data["image/svg+xml"] = picture
+    return bundle
 
 
 Run._repr_mimebundle_ = _run  # type: ignore[attr-defined]

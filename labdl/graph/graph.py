@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from labdl.errors import ModelError
 
@@ -174,6 +175,22 @@ class Graph:
         from labdl.graph.source import to_python
 
         return to_python(self)
+
+    def to_svg(self, path: str | Path | None = None, *, direction: Literal["down", "right"] = "down", shapes: bool = True,
+               theme: Literal["light", "dark"] = "light") -> str:  # fmt: skip
+        """The graph as a picture that looks like the editor's canvas: the text of an SVG document, which a browser opens.
+
+        With ``path`` it is written there too. Boxes stand where ``positions`` puts them if it has a place for every node;
+        else they are arranged in layers that follow each other ``"down"`` or ``"right"``. ``shapes`` writes what flows
+        along the edges beside them. A graph with problems is drawn all the same, with the problem in its node. Nothing of
+        the graph is more than text in the document. Raises ConfigError for a direction or a theme that there is not.
+        """
+        from labdl.graph.drawing import to_svg
+
+        text = to_svg(self, direction=direction, shapes=shapes, theme=theme)
+        if path is not None:
+            Path(path).write_bytes(text.encode())
+        return text
 
     def summary(self, depth: int | None = None) -> str:
         """A table of nodes: shapes, parameters, floating-point operations and memory of one sample.

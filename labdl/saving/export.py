@@ -1,4 +1,4 @@
-"""Exporting a model to files that others open: ONNX, source for one framework, native checkpoints, JSON."""
+"""Exporting a model to files that others open: ONNX, source for one framework, native checkpoints, JSON, pictures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from labdl.saving.atomic import replacing
 def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:
     """Write a model as a file for others and return its path; the suffix says what it becomes.
 
-    ``.onnx``; ``.json``, the graph as data; ``.py``, source that needs only the framework ``target``, with its weights
-    beside it; anything else is a native checkpoint (see `labdl.save_checkpoint`, which knows the suffixes). The model may be
-    the path of a saved one, or of an ONNX file. Raises ConfigError for a suffix or a target that there is not, ModelError
-    for what a format cannot hold.
+    ``.onnx``; ``.json``, the graph as data; ``.svg``, a picture of it (see `Graph.to_svg`); ``.py``, source that needs only
+    the framework ``target``, with its weights beside it; anything else is a native checkpoint (see `labdl.save_checkpoint`,
+    which knows the suffixes). The model may be the path of a saved one, or of an ONNX file. Raises ConfigError for a suffix
+    or a target that there is not, ModelError for what a format cannot hold.
     """
     path = Path(path)
     if target is not None and (target not in NAMES or target == "numpy"):
@@ -28,6 +28,10 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
         data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with replacing(path) as (file,):
             file.write(data.encode())
+    elif path.suffix == ".svg":
+        picture = _graph(model).to_svg()
+        with replacing(path) as (file,):
+            file.write(picture.encode())
     elif path.suffix == ".onnx":
         from labdl.saving.onnx import export_onnx
 

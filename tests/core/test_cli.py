@@ -134,6 +134,16 @@ def test_export_as_json(saved, capsys):
     assert Graph.from_dict(json.loads(structure.with_suffix(".json").read_text())) == model.graph
 
 
+def test_export_as_a_picture(saved, tmp_path, capsys):
+    model, structure, _ = saved
+    status, out, _ = run(capsys, "export", structure, "--to", "svg")
+    assert status == 0
+    assert f"wrote {structure.with_suffix('.svg')}" in out
+    assert structure.with_suffix(".svg").read_text(encoding="utf-8") == model.graph.to_svg()
+    assert run(capsys, "export", structure, "--to", "svg", "-o", tmp_path / "drawing.svg")[0] == 0
+    assert (tmp_path / "drawing.svg").exists()
+
+
 def test_export_as_onnx(saved, tmp_path, capsys):
     onnxruntime = pytest.importorskip("onnxruntime")
     model, structure, _ = saved
@@ -161,6 +171,7 @@ def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--to", "onnx", "-o", "net.txt"], "net.txt would not be found as onnx: give it the suffix .onnx"),
+    (["--to", "svg", "-o", "net.png"], "net.png would not be found as svg: give it the suffix .svg"),
     (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch's, not of paddle's"),
     (["--to", "torch", "-o", "net.txt"], "net.txt has no suffix of a checkpoint"),
 ])  # fmt: skip

@@ -25,6 +25,11 @@ def test_json_from_whatever_holds_a_graph(given, saved, tmp_path):
     assert Graph.from_dict(json.loads(path.read_text())) == saved[0].graph
 
 
+def test_a_picture_of_whatever_holds_a_graph(given, saved, tmp_path):
+    path = labdl.export(given, tmp_path / "out.svg")
+    assert path.read_text(encoding="utf-8") == saved[0].graph.to_svg()
+
+
 @pytest.mark.parametrize("suffix", [".pt", ".safetensors", ".weights.h5", ".pdparams", ".ckpt"])
 def test_native_checkpoints(saved, suffix, tmp_path):
     model, structure, _ = saved
@@ -55,6 +60,6 @@ def test_what_there_is_not(saved, name, target, sentence, tmp_path):
 
 
 def test_a_model_that_is_not_built(tmp_path):
-    for name in ("net.json", "net.pt"):
+    for name in ("net.json", "net.svg", "net.pt"):
         with pytest.raises(ModelError, match="not built"):
             labdl.export(nn.Sequential(nn.Linear(2)), tmp_path / name)
