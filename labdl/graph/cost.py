@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.graph.check import check
+from labdl.graph.check import Checked, check
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.ops.costs import size
@@ -82,9 +82,12 @@ def _bytes(value) -> int:
     return size(value) * width
 
 
-def costs(graph: Graph) -> dict[str, Cost]:
-    """The cost of each node that fits, by id; unknown sizes count as 1, so a batch of unknown size is one sample."""
-    result = check(graph)
+def costs(graph: Graph, result: Checked | None = None) -> dict[str, Cost]:
+    """The cost of each node that fits, by id; unknown sizes count as 1, so a batch of unknown size is one sample.
+
+    ``result`` is that of a check, where one has been made already.
+    """
+    result = check(graph) if result is None else result
     incoming, found = graph.incoming(), {}
     for node_id, specs in result.specs.items():
         made, tally = result.made[node_id], []
@@ -115,7 +118,8 @@ def summary(graph: Graph, depth: int | None = None) -> str:
     With ``depth`` the modules that lie so deep are a line each, with the sums of all that is in them: 1 shows a model's own
     parts.
     """
-    result, found = check(graph), costs(graph)
+    result = check(graph)
+    found = costs(graph, result)
     problems = {p.node: p.message for p in result.problems}
     lines: dict[str, tuple[str, str, list[Cost]]] = {}  # by path: layer or class, last shape, costs
     for node_id in [*graph.order()[0], *graph.order()[1]]:
@@ -129,18 +133,19 @@ def summary(graph: Graph, depth: int | None = None) -> str:
             lines[group] = (graph.groups.get(group, ""), shapes, [*lines.get(group, ("", "", []))[2], cost])
     rows = [("Name", "Layer", "Output", "Parameters", "FLOPs", "Memory")]
     for name, (kind, shapes, held) in lines.items():
-        cost = _sum(held)
+        cost = total(held)
         rows.append((name, kind, shapes, f"{cost.parameters:,}", _short(cost.operations), f"{_short(cost.memory)}B"))
     widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
     text = ["  ".join([*(c.ljust(w) for c, w in zip(r[:3], widths[:3], strict=True)),
                        *(c.rjust(w) for c, w in zip(r[3:], widths[3:], strict=True))]) for r in rows]  # fmt: skip
-    rule, whole = "-" * len(text[0]), _sum(found.values())
-    total = (f"{whole.parameters:,} trainable parameters, {_short(whole.operations)} floating-point operations and "
+    rule, whole = "-" * len(text[0]), total(found.values())
+    last = (f"{whole.parameters:,} trainable parameters, {_short(whole.operations)} floating-point operations and "
              f"{_short(whole.memory)}B of memory for one sample")  # fmt: skip
-    return "\n".join([text[0], rule, *text[1:], rule, total])
+    return "\n".join([text[0], rule, *text[1:], rule, last])
 
 
-def _sum(found: Iterable[Cost]) -> Cost:
+def total(found: Iterable[Cost]) -> Cost:
+    """The costs of several nodes together."""
     each = list(found)
     return Cost(*(sum(getattr(c, f.name) for c in each) for f in dataclasses.fields(Cost)))
 

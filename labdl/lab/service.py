@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import secrets
 import time
@@ -11,7 +12,10 @@ from typing import Any
 from labdl import frameworks
 from labdl.data import SOURCES
 from labdl.errors import ConfigError, LabDLError
+from labdl.graph.check import Checked, Problem
 from labdl.graph.check import check as check_graph
+from labdl.graph.cost import Cost, costs, total
+from labdl.graph.fixes import fix_of
 from labdl.graph.graph import Graph, Node
 from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
 from labdl.saving import structure
@@ -24,12 +28,14 @@ def layers() -> dict[str, Any]:
 
 
 def check(graph: dict[str, Any]) -> dict[str, Any]:
-    """Shapes, parameter counts and problems of graph data, node by node."""
+    """Shapes, costs for one sample and problems of graph data, node by node, with what would mend them."""
     try:
         given = Graph.from_dict(graph)
     except LabDLError as error:
-        return {"nodes": {}, "parameters": 0, "problems": [{"node": None, "edge": None, "message": str(error)}]}
+        problem = {"node": None, "edge": None, "message": str(error), "fix": None}
+        return {"nodes": {}, "parameters": 0, "operations": 0, "memory": 0, "problems": [problem]}
     result = check_graph(given)
+    found = costs(given, result)
     problems: dict[str | None, str] = {}
     for p in result.problems:
         problems.setdefault(p.node, p.message)
@@ -38,13 +44,22 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
             "outputs": {
                 port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()
             },
-            "parameters": result.counts.get(node_id, 0),
+            **dataclasses.asdict(found.get(node_id, Cost())),
             "problem": problems.get(node_id),
         }
         for node_id in given.nodes
     }
-    listed = [{"node": p.node, "edge": p.edge, "message": p.message} for p in result.problems]
-    return {"nodes": nodes, "parameters": sum(result.counts.values()), "problems": listed}
+    listed = [{"node": p.node, "edge": p.edge, "message": p.message, "fix": _fix(p, given, result) if at < FIXED else None}
+              for at, p in enumerate(result.problems)]  # fmt: skip
+    return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed}
+
+
+FIXED = 8  # so many problems are tried to be mended: each takes a few milliseconds, and a person mends one at a time
+
+
+def _fix(problem: Problem, graph: Graph, result: Checked) -> dict[str, Any] | None:
+    fix = fix_of(problem, graph, result)
+    return None if fix is None else {k: v for k, v in dataclasses.asdict(fix).items() if v is not None or k == "value"}
 
 
 def code(graph: dict[str, Any]) -> dict[str, Any]:
