@@ -1,20 +1,15 @@
 // The drawing of the graph: React Flow shows it, gestures go to the document.
 import {
   Background,
-  Connection,
   Controls,
-  Edge,
   EdgeChange,
-  FinalConnectionState,
   MiniMap,
   NodeChange,
   ReactFlow,
   SelectionMode,
-  applyNodeChanges,
-  useReactFlow
+  applyNodeChanges
 } from '@xyflow/react';
 import {
-  DragEvent,
   KeyboardEvent,
   ReactNode,
   RefObject,
@@ -28,8 +23,7 @@ import {
   useSyncExternalStore
 } from 'react';
 
-import { EditorActions, centred } from './actions';
-import { refusal, replacedBy } from './connect';
+import { EditorActions } from './actions';
 import { useEditorContext } from './context';
 import { DataEdge } from './DataEdge';
 import { GraphDocument } from './document';
@@ -44,9 +38,10 @@ import {
 } from './flow';
 import { isTyping, runKey } from './keys';
 import { LayerNode } from './LayerNode';
-import { EdgeData, Position } from './model';
-import { LAYER_MIME } from './Palette';
+import { Position } from './model';
 import { SelectionStore } from './selection';
+import { useConnecting } from './useConnecting';
+import { useDrop } from './useDrop';
 import { useOpeningView } from './useOpeningView';
 
 const NODE_TYPES = { layer: LayerNode };
@@ -67,7 +62,6 @@ export interface CanvasProps {
 export const Canvas = memo(function Canvas(props: CanvasProps) {
   const { document, selection, view, actions, say } = props;
   const { checks, trans } = useEditorContext();
-  const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
   const [isActive, setActive] = useState(false);
 
   // --- what is drawn ---
@@ -78,14 +72,15 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     [view]
   );
 
+  const drop = useDrop(actions);
   const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
   const oldEdges = useRef(new Map<string, LayerFlowEdge>());
   const edges = useMemo(() => {
     const broken = new Set(problems.flatMap(problem => problem.edge ?? []));
-    const next = flowEdges(view, broken, oldEdges.current);
+    const next = flowEdges(view, broken, oldEdges.current, drop.edge);
     oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
     return next;
-  }, [view, problems]);
+  }, [view, problems, drop.edge]);
 
   useOpeningView(nodes);
 
@@ -170,74 +165,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     isDragging.current = false;
   }, []);
 
-  // --- connecting ---
-
-  const reason = useCallback(
-    (edge: EdgeData) =>
-      refusal(edge, latest.current.graph, latest.current.layers, trans),
-    [trans]
-  );
-  const isValid = useCallback(
-    (connection: Edge | Connection) => reason(edgeOf(connection)) === null,
-    [reason]
-  );
-  const connect = useCallback(
-    (connection: Connection, alsoReplaced: string[] = []) => {
-      const { graph, layers } = latest.current;
-      const edge = edgeOf(connection);
-      if (reason(edge) === null) {
-        const replaced = replacedBy(edge, graph, layers);
-        document.addEdge(edge, [...replaced, ...alsoReplaced]);
-      }
-    },
-    [document, reason]
-  );
-  const onConnectEnd = useCallback(
-    (_: unknown, state: FinalConnectionState) => {
-      const { fromHandle, toHandle } = state;
-      if (state.isValid !== false || !fromHandle || !toHandle) {
-        return;
-      }
-      const [source, target] =
-        fromHandle.type === 'source'
-          ? [fromHandle, toHandle]
-          : [toHandle, fromHandle];
-      if (source.type === target.type) {
-        say(trans.__('Connect an output with an input.'));
-        return;
-      }
-      const edge = edgeOf({
-        source: source.nodeId,
-        sourceHandle: source.id ?? null,
-        target: target.nodeId,
-        targetHandle: target.id ?? null
-      });
-      say(reason(edge) ?? '');
-    },
-    [reason, say, trans]
-  );
-
-  // --- dropping layers, keys ---
-
-  const drop = useCallback(
-    (event: DragEvent) => {
-      const type = event.dataTransfer.getData(LAYER_MIME);
-      if (!type) {
-        return;
-      }
-      event.preventDefault();
-      event.stopPropagation();
-      const { x, y } = flow.screenToFlowPosition({
-        x: event.clientX,
-        y: event.clientY
-      });
-      const params = latest.current.layers.get(type)?.initial;
-      const position = centred([x, y]);
-      selection.set([document.addNode({ type, position, params })]);
-      actions.focus();
-    },
-    [actions, document, flow, selection]
-  );
+  const connecting = useConnecting({ document, latest, actions, say });
 
   const keyDown = (event: KeyboardEvent) => {
     if (!isTyping(event.target) && runKey(event, actions)) {
@@ -261,13 +189,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
           actions.focus();
         }
       }}
-      onDragOver={event => {
-        if (event.dataTransfer.types.includes(LAYER_MIME)) {
-          event.preventDefault();
-          event.dataTransfer.dropEffect = 'copy';
-        }
-      }}
-      onDrop={drop}
+      {...drop.handlers}
     >
       <ReactFlow
         nodes={nodes}
@@ -281,10 +203,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onSelectionDragStart={startDrag}
         onSelectionDragStop={endDrag}
         onNodeDoubleClick={props.onRename}
-        onConnect={connect}
-        onConnectEnd={onConnectEnd}
-        onReconnect={(old, next) => connect(next, [old.id])}
-        isValidConnection={isValid}
+        {...connecting}
         onlyRenderVisibleElements={isLarge(view.graph)}
         // The canvas has its own keys; space belongs to the page around it.
         deleteKeyCode={null}
@@ -316,17 +235,3 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     </div>
   );
 });
-
-function edgeOf(connection: {
-  source: string;
-  sourceHandle?: string | null;
-  target: string;
-  targetHandle?: string | null;
-}): EdgeData {
-  return {
-    source: connection.source,
-    source_port: connection.sourceHandle ?? '',
-    target: connection.target,
-    target_port: connection.targetHandle ?? ''
-  };
-}

@@ -22,6 +22,7 @@ import { LiveCheck } from './liveCheck';
 import { EMPTY_GRAPH } from './model';
 import { NODE_NAME_ID } from './NodeDetails';
 import { Palette } from './Palette';
+import { PaletteMemory } from './paletteMemory';
 import { directionOf, placeAll } from './placement';
 import { SelectionStore } from './selection';
 import { StatusBar } from './StatusBar';
@@ -29,6 +30,7 @@ import { Toolbar } from './Toolbar';
 import { Translator } from './translator';
 import { useActions } from './useActions';
 import { useLayers } from './useLayers';
+import { useQuickMenu } from './useQuickMenu';
 
 export type { EditorActions } from './actions';
 
@@ -65,6 +67,8 @@ function EditorBody({
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
+  const [memory] = useState(() => new PaletteMemory());
+  useEffect(memory.start, [memory]);
 
   const { layers, failure, isLoading, reload } = useLayers(host);
   const checks = useMemo(() => new CheckStore(), []);
@@ -94,6 +98,7 @@ function EditorBody({
     [graph, isLoading, places, layers, selected, direction]
   );
 
+  const menu = useQuickMenu({ layers, memory, direction, canvas });
   const actions = useActions({
     document,
     layers,
@@ -106,7 +111,9 @@ function EditorBody({
     canvas,
     reloadLayers: reload,
     check: () => liveCheck.retry(),
-    showCode: () => setCodeOpen(true)
+    showCode: () => setCodeOpen(true),
+    openMenu: menu.open,
+    used: memory.use
   });
   useEffect(() => tell?.(actions), [actions, tell]);
 
@@ -123,6 +130,7 @@ function EditorBody({
           {panes.palette ? (
             <Palette
               layers={layers}
+              memory={memory}
               failure={failure}
               isLoading={isLoading}
               onAdd={actions.addLayer}
@@ -155,10 +163,11 @@ function EditorBody({
                 {toolbar}
               </Toolbar>
             </Canvas>
+            {menu.show(actions)}
             {isEmpty && (
               <p className="labdl-empty">
                 {trans.__(
-                  'Drag a layer here, or double-click one in the list.'
+                  'Drag a layer here, double-click one in the list, or press Shift+A.'
                 )}
               </p>
             )}

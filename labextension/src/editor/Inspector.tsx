@@ -3,8 +3,8 @@ import { memo, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
+import { CostFacts, sumOfCosts } from './Costs';
 import { GraphDocument } from './document';
-import { fullCount } from './format';
 import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
@@ -45,6 +45,7 @@ function Contents(props: InspectorProps) {
     return (
       <NodeDetails
         key={id}
+        actions={actions}
         document={document}
         graph={graph}
         id={id}
@@ -64,20 +65,14 @@ function Contents(props: InspectorProps) {
 function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
   const { checks, trans } = useEditorContext();
   useSyncExternalStore(checks.subscribe, checks.state);
-  const parameters = ids.reduce(
-    (sum, id) => sum + (checks.node(id)?.parameters ?? 0),
-    0
-  );
+  const costs = sumOfCosts(ids.map(id => checks.node(id)));
   return (
     <>
       <h2 className="labdl-inspector-title">
         {trans._n('%1 layer selected', '%1 layers selected', ids.length)}
       </h2>
       <dl className="labdl-facts">
-        <div>
-          <dt>{trans.__('Parameters')}</dt>
-          <dd>{fullCount(parameters)}</dd>
-        </div>
+        <CostFacts costs={costs} />
       </dl>
       <div className="labdl-inspector-buttons">
         <button

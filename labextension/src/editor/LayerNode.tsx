@@ -15,7 +15,8 @@ import {
 
 import { useEditorContext } from './context';
 import { LayerFlowNode } from './flow';
-import { fullCount, shapeText, shortCount } from './format';
+import { costLines } from './Costs';
+import { shapeText, shortBytes, shortCount } from './format';
 import { Icon } from './Icon';
 
 interface PortListProps {
@@ -76,7 +77,7 @@ export const LayerNode = memo(function LayerNode({
   }, [id, portNames, updateInternals]);
 
   const outputs = Object.entries(check?.outputs ?? {});
-  const parameters = check?.parameters ?? 0;
+  const figure = useSyncExternalStore(checks.subscribe, checks.figure);
   const problem = check?.problem;
   const label = schema?.label ?? node.type;
   const hue = hueOf(schema?.category);
@@ -127,12 +128,14 @@ export const LayerNode = memo(function LayerNode({
             );
           })}
         </span>
-        {parameters > 0 && (
+        {check !== undefined && check[figure] > 0 && (
           <span
             className="labdl-node-params"
-            title={trans.__('%1 parameters', fullCount(parameters))}
+            title={costLines(check, trans).join('\n')}
           >
-            {shortCount(parameters)}
+            {figure === 'memory'
+              ? shortBytes(check[figure])
+              : shortCount(check[figure])}
           </span>
         )}
       </div>

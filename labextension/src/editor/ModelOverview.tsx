@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react';
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
+import { CostFacts } from './Costs';
 import { fullCount } from './format';
 import { GraphData } from './model';
 import { NameField } from './NameField';
@@ -37,12 +38,7 @@ export function ModelOverview(props: ModelOverviewProps) {
           <dt>{trans.__('Layers')}</dt>
           <dd>{fullCount(count)}</dd>
         </div>
-        {state.parameters !== null && (
-          <div>
-            <dt>{trans.__('Parameters')}</dt>
-            <dd>{fullCount(state.parameters)}</dd>
-          </div>
-        )}
+        {state.total && <CostFacts costs={state.total} />}
       </dl>
       <ProblemList graph={graph} problems={state.problems} actions={actions} />
     </>

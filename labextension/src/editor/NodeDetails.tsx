@@ -1,9 +1,12 @@
 // The selected node: name, what it does, figures, problem, parameters.
 import { CSSProperties, useSyncExternalStore } from 'react';
 
+import { EditorActions } from './actions';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
-import { fullCount, shapeText } from './format';
+import { CostFacts } from './Costs';
+import { FixButton } from './FixButton';
+import { shapeText } from './format';
 import { Icon } from './Icon';
 import { GraphData, LayerSchema } from './model';
 import { NameField } from './NameField';
@@ -13,6 +16,7 @@ import { ParamFields } from './ParamFields';
 export const NODE_NAME_ID = 'labdl-name';
 
 export interface NodeDetailsProps {
+  actions: EditorActions;
   document: GraphDocument;
   graph: GraphData;
   id: string;
@@ -20,9 +24,11 @@ export interface NodeDetailsProps {
 }
 
 export function NodeDetails(props: NodeDetailsProps) {
-  const { document, graph, id, schema } = props;
+  const { actions, document, graph, id, schema } = props;
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
+  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const fix = problems.find(problem => problem.node === id)?.fix ?? null;
   const node = graph.nodes[id];
   // A layer that is called again keeps its settings in one place.
   const owner = node.shares && graph.nodes[node.shares] ? node.shares : id;
@@ -58,6 +64,7 @@ export function NodeDetails(props: NodeDetailsProps) {
           <span>{check.problem}</span>
         </p>
       )}
+      <FixButton actions={actions} graph={graph} fix={fix} />
       <NameField
         id={NODE_NAME_ID}
         label={trans.__('Name')}
@@ -111,12 +118,7 @@ export function NodeDetails(props: NodeDetailsProps) {
             </dd>
           </div>
         ))}
-        {check && (
-          <div>
-            <dt>{trans.__('Parameters')}</dt>
-            <dd>{fullCount(check.parameters)}</dd>
-          </div>
-        )}
+        {check && <CostFacts costs={check} />}
       </dl>
     </>
   );

@@ -1,16 +1,24 @@
 // The list of layers to choose from: search, categories, drag or Enter.
-import { CSSProperties, KeyboardEvent, memo, useRef, useState } from 'react';
+import {
+  KeyboardEvent,
+  memo,
+  RefObject,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore
+} from 'react';
 
 import { useEditorContext } from './context';
 import { Icon, IconButton } from './Icon';
-import { LayerSchema, LayerTable } from './model';
-import { paletteGroups } from './paletteGroups';
-
-/** The kind of data a dragged layer carries. */
-export const LAYER_MIME = 'application/x-labdl-layer';
+import { LayerTable } from './model';
+import { chosenLayers, PaletteGroup, paletteGroups } from './paletteGroups';
+import { PaletteItem } from './PaletteItem';
+import { PaletteMemory, Remembered } from './paletteMemory';
 
 export interface PaletteProps {
   layers: LayerTable;
+  memory: PaletteMemory;
   /** Why the layers could not be loaded; null while all is well. */
   failure: string | null;
   isLoading: boolean;
@@ -20,12 +28,30 @@ export interface PaletteProps {
 }
 
 export const Palette = memo(function Palette(props: PaletteProps) {
+  const { memory } = props;
   const { trans } = useEditorContext();
   const [query, setQuery] = useState('');
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const list = useRef<HTMLDivElement>(null);
-  const groups = paletteGroups(props.layers.values(), query);
+  const remembered = useSyncExternalStore(memory.subscribe, memory.state);
   const isSearching = query.trim() !== '';
+  const groups = paletteGroups(props.layers.values(), query);
+  const own = isSearching
+    ? []
+    : [
+        {
+          id: 'favourites',
+          category: trans.__('Favourites'),
+          layers: chosenLayers(remembered.favourites, props.layers)
+        },
+        {
+          id: 'recent',
+          category: trans.__('Recent'),
+          layers: chosenLayers(remembered.recent, props.layers)
+        }
+      ].filter(group => group.layers.length > 0);
+  const top = useRef<HTMLDivElement>(null);
+  useSteadyScroll(list, top, remembered);
 
   const items = () => [
     ...(list.current?.querySelectorAll<HTMLElement>(
@@ -41,7 +67,10 @@ export const Palette = memo(function Palette(props: PaletteProps) {
     event.preventDefault();
     event.stopPropagation();
     const all = items();
-    const at = all.indexOf(document.activeElement as HTMLElement);
+    const row = document.activeElement?.closest('.labdl-palette-row');
+    const at = all.indexOf(
+      (row?.firstElementChild ?? document.activeElement) as HTMLElement
+    );
     all[Math.max(0, Math.min(all.length - 1, at + step))]?.focus();
   };
 
@@ -62,6 +91,33 @@ export const Palette = memo(function Palette(props: PaletteProps) {
       next.add(category);
     }
     setClosed(next);
+  };
+
+  const show = ({ category, layers }: PaletteGroup, id = category) => {
+    const isOpen = isSearching || !closed.has(id);
+    return (
+      <div key={id} className="labdl-palette-group">
+        <button
+          type="button"
+          className="labdl-palette-category"
+          aria-expanded={isOpen}
+          onClick={() => toggle(id)}
+        >
+          <Icon name="chevron" />
+          {category}
+        </button>
+        {isOpen &&
+          layers.map(layer => (
+            <PaletteItem
+              key={layer.type}
+              layer={layer}
+              isFavourite={remembered.favourites.includes(layer.type)}
+              onAdd={props.onAdd}
+              onMark={memory.toggle}
+            />
+          ))}
+      </div>
+    );
   };
 
   return (
@@ -85,69 +141,33 @@ export const Palette = memo(function Palette(props: PaletteProps) {
         />
       </div>
       <div className="labdl-palette-list" ref={list} onKeyDown={walk}>
-        {groups.map(({ category, layers }) => {
-          const isOpen = isSearching || !closed.has(category);
-          return (
-            <div key={category} className="labdl-palette-group">
-              <button
-                type="button"
-                className="labdl-palette-category"
-                aria-expanded={isOpen}
-                onClick={() => toggle(category)}
-              >
-                <Icon name="chevron" />
-                {category}
-              </button>
-              {isOpen &&
-                layers.map(layer => (
-                  <PaletteItem
-                    key={layer.type}
-                    layer={layer}
-                    onAdd={props.onAdd}
-                  />
-                ))}
-            </div>
-          );
-        })}
+        <div ref={top}>{own.map(group => show(group, group.id))}</div>
+        {groups.map(group => show(group))}
         <PaletteMessage {...props} query={query} isEmpty={!groups.length} />
       </div>
     </section>
   );
 });
 
-interface PaletteItemProps {
-  layer: LayerSchema;
-  onAdd: (type: string) => void;
-}
-
-function PaletteItem({ layer, onAdd }: PaletteItemProps) {
-  const { hueOf } = useEditorContext();
-  const style = { '--labdl-hue': hueOf(layer.category) } as CSSProperties;
-  return (
-    // Not a <button>: Firefox does not drag those.
-    <div
-      role="button"
-      tabIndex={0}
-      draggable
-      data-layer={layer.type}
-      className="labdl-palette-item"
-      style={style}
-      title={layer.summary}
-      onDoubleClick={() => onAdd(layer.type)}
-      onKeyDown={event => {
-        if (event.key === 'Enter' || event.key === ' ') {
-          event.preventDefault();
-          onAdd(layer.type);
-        }
-      }}
-      onDragStart={event => {
-        event.dataTransfer.setData(LAYER_MIME, layer.type);
-        event.dataTransfer.effectAllowed = 'copy';
-      }}
-    >
-      {layer.label}
-    </div>
-  );
+/** Keeps what is under the pointer in its place while the groups above it grow. */
+function useSteadyScroll(
+  list: RefObject<HTMLElement | null>,
+  top: RefObject<HTMLElement | null>,
+  remembered: Remembered
+): void {
+  const before = useRef({ remembered, height: 0 });
+  useLayoutEffect(() => {
+    const height = top.current?.offsetHeight ?? 0;
+    const { remembered: old, height: oldHeight } = before.current;
+    if (
+      old !== remembered &&
+      list.current?.matches(':hover, :focus-within') &&
+      !top.current?.matches(':hover, :focus-within')
+    ) {
+      list.current.scrollTop += height - oldHeight;
+    }
+    before.current = { remembered, height };
+  });
 }
 
 function PaletteMessage(

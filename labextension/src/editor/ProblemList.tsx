@@ -1,6 +1,7 @@
 // The model's problems, each leading to its node.
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
+import { FixButton } from './FixButton';
 import { Icon } from './Icon';
 import { GraphData, Problem } from './model';
 
@@ -10,7 +11,8 @@ export interface ProblemListProps {
   actions: EditorActions;
 }
 
-export function ProblemList({ graph, problems, actions }: ProblemListProps) {
+export function ProblemList(props: ProblemListProps) {
+  const { graph, problems, actions } = props;
   const { trans } = useEditorContext();
   if (problems.length === 0) {
     return null;
@@ -38,6 +40,7 @@ export function ProblemList({ graph, problems, actions }: ProblemListProps) {
                   {problem.message}
                 </span>
               </button>
+              <FixButton actions={actions} graph={graph} fix={problem.fix} />
             </li>
           );
         })}

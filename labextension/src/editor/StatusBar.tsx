@@ -2,10 +2,11 @@
 import { useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
-import { CheckState } from './checkStore';
+import { CheckState, Figure } from './checkStore';
 import { useEditorContext } from './context';
-import { fullCount } from './format';
+import { fullCount, shortBytes, shortCount } from './format';
 import { Icon } from './Icon';
+import { Costs } from './model';
 
 export interface StatusBarProps {
   nodes: number;
@@ -16,22 +17,13 @@ export interface StatusBarProps {
 export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
   const { checks, trans } = useEditorContext();
   const state = useSyncExternalStore(checks.subscribe, checks.state);
-  const { parameters } = state;
+  const { total } = state;
   return (
     <footer className="labdl-status">
       <span className="labdl-status-nodes">
         {trans._n('%1 layer', '%1 layers', nodes)}
       </span>
-      {parameters !== null && (
-        <span className="labdl-status-parameters">
-          {trans._n(
-            '%2 parameter',
-            '%2 parameters',
-            parameters,
-            fullCount(parameters)
-          )}
-        </span>
-      )}
+      {total && <Totals total={total} />}
       <Problems state={state} actions={actions} />
       <span className="labdl-status-notice" role="status">
         {notice}
@@ -39,6 +31,50 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
       <Phase state={state} actions={actions} />
     </footer>
   );
+}
+
+/** The model's costs; a click on one shows it on each layer. */
+function Totals({ total }: { total: Costs }) {
+  const { checks, trans } = useEditorContext();
+  const shown = useSyncExternalStore(checks.subscribe, checks.figure);
+  const figures: [Figure, string, string][] = [
+    [
+      'parameters',
+      trans._n(
+        '%2 parameter',
+        '%2 parameters',
+        total.parameters,
+        fullCount(total.parameters)
+      ),
+      trans.__('Show the parameters of each layer')
+    ],
+    [
+      'operations',
+      trans.__('%1 FLOPs', shortCount(total.operations)),
+      trans.__(
+        'Show the floating-point operations of each layer, for one sample'
+      )
+    ],
+    [
+      'memory',
+      shortBytes(total.memory),
+      trans.__(
+        'Show the memory that training takes for each layer, for one sample'
+      )
+    ]
+  ];
+  return figures.map(([figure, text, title]) => (
+    <button
+      key={figure}
+      type="button"
+      className={`labdl-status-figure labdl-status-${figure}`}
+      title={title}
+      aria-pressed={shown === figure}
+      onClick={() => checks.showFigure(figure)}
+    >
+      {text}
+    </button>
+  ));
 }
 
 interface PartProps {
@@ -49,7 +85,7 @@ interface PartProps {
 function Problems({ state, actions }: PartProps) {
   const { trans } = useEditorContext();
   const { problems } = state;
-  if (state.parameters === null) {
+  if (state.total === null) {
     return null;
   }
   if (problems.length === 0) {

@@ -43,6 +43,11 @@ export function Toolbar(props: ToolbarProps) {
         />
         <span className="labdl-toolbar-gap" />
         <IconButton
+          icon="plus"
+          label={trans.__('Add a layer (Shift+A)')}
+          onClick={() => actions.openMenu()}
+        />
+        <IconButton
           icon="layout"
           label={trans.__('Arrange the layers')}
           onClick={() => actions.autoLayout()}

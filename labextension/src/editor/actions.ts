@@ -1,6 +1,6 @@
 // Everything the editor can be told to do, by a key, a button or a command of the host.
+import { makeAdding } from './adding';
 import { readClipboard, writeClipboard } from './clipboard';
-import { edgesInto } from './connect';
 import { GraphDocument } from './document';
 import {
   Fragment,
@@ -8,10 +8,11 @@ import {
   fragmentOf,
   fragmentToText
 } from './fragment';
-import { Direction, layout, NODE_SIZE, Size } from './layout';
-import { LayerTable, Position } from './model';
+import { Spot } from './insertion';
+import { Direction, layout, Size } from './layout';
+import { Fix, Json, LayerTable, Position } from './model';
 import { READABLE } from './openView';
-import { freePlace, placeAfter } from './placement';
+import { centred } from './placement';
 import { SelectionStore } from './selection';
 import { Translator } from './translator';
 
@@ -38,8 +39,19 @@ export interface EditorActions {
   openView(): void;
   zoomIn(): void;
   zoomOut(): void;
-  /** Adds a layer after the selection and connects it; returns the node's id. */
+  /** Adds a layer after the selection, or into the selected edge, and connects it; returns the node's id. */
   addLayer(type: string): string | null;
+  /** Adds a layer where a person pointed, connected as the place in the graph asks. */
+  addLayerAt(
+    type: string,
+    point: Position,
+    spot?: Spot,
+    params?: { [key: string]: Json }
+  ): string | null;
+  /** Makes a change that mends a problem. */
+  mend(fix: Fix): void;
+  /** Opens the menu of layers; without a request, for a layer after the selection. */
+  openMenu(request?: MenuRequest): void;
   /** Asks the host for the layers again. */
   reloadLayers(): void;
   /** Checks the graph again. */
@@ -48,6 +60,16 @@ export interface EditorActions {
   showCode(): void;
   /** Puts the keyboard's focus on the canvas. */
   focus(): void;
+}
+
+/** What the menu of layers is opened for. */
+export interface MenuRequest {
+  /** The point of the graph at which it opens. */
+  at: Position;
+  /** What the layer is connected to there; without it, the selection. */
+  spot?: Spot;
+  /** Where the link begins that was drawn to that point. */
+  from?: Position;
 }
 
 /** What the actions work on, as it is at the moment of the call. */
@@ -74,6 +96,9 @@ export interface Surroundings {
   reloadLayers(): void;
   check(): void;
   showCode(): void;
+  openMenu(request: MenuRequest): void;
+  /** Notes that a layer was chosen. */
+  used(type: string): void;
   focus(): void;
 }
 
@@ -175,30 +200,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
       openAgain();
     },
 
-    addLayer(type) {
-      const { document, layers, selection, places, direction, middle } = now();
-      const schema = layers.get(type);
-      if (!schema) {
-        return null;
-      }
-      const graph = document.snapshot();
-      const before = selected();
-      const edges = edgesInto(schema, before, graph, layers);
-      const last = before[before.length - 1];
-      const wanted: Position = last
-        ? placeAfter(places[last], direction, now().sizeOf(last))
-        : centred(middle());
-      const position = freePlace(wanted, places, direction);
-      const id = document.addNode(
-        { type, position, params: schema.initial },
-        edges
-      );
-      selection.set([id]);
-      if (!now().isVisible(position)) {
-        now().show([id]);
-      }
-      return id;
-    },
+    ...makeAdding(now, selected),
 
     fit: () => now().fit(),
     openView: () => now().openAgain(READABLE),
@@ -210,14 +212,6 @@ export function makeActions(now: () => Surroundings): EditorActions {
     focus: () => now().focus()
   };
   return actions;
-}
-
-/** The upper left corner of a node whose middle is given. */
-export function centred([x, y]: Position): Position {
-  return [
-    Math.round(x - NODE_SIZE.width / 2),
-    Math.round(y - NODE_SIZE.height / 2)
-  ];
 }
 
 /** Beside the original; in the middle of the view if that is elsewhere. */

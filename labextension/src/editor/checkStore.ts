@@ -1,5 +1,7 @@
 // The latest answer of the check, outside React, so that only nodes whose figures changed redraw.
-import { CheckResult, NodeCheck, Problem, sameJson } from './model';
+import { CheckResult, Costs, NodeCheck, Problem, sameJson } from './model';
+
+export type Figure = keyof Costs;
 
 export type CheckPhase = 'waiting' | 'checking' | 'done' | 'failed';
 
@@ -7,7 +9,8 @@ export interface CheckState {
   phase: CheckPhase;
   /** Why the check failed; empty otherwise. */
   message: string;
-  parameters: number | null;
+  /** Of the whole model; null before the first answer. */
+  total: Costs | null;
   problems: Problem[];
 }
 
@@ -17,6 +20,14 @@ export class CheckStore {
   /** Figures of one node; the same object as long as they stay the same. */
   node(id: string): NodeCheck | undefined {
     return this._nodes.get(id);
+  }
+
+  /** Which of its costs a layer shows on the canvas. */
+  readonly figure = (): Figure => this._figure;
+
+  showFigure(figure: Figure): void {
+    this._figure = figure;
+    [...this._listeners].forEach(listener => listener());
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -48,7 +59,11 @@ export class CheckStore {
     this._set({
       phase: 'done',
       message: '',
-      parameters: result.parameters,
+      total: {
+        parameters: result.parameters,
+        operations: result.operations,
+        memory: result.memory
+      },
       problems: sameJson(old, result.problems) ? old : result.problems
     });
   }
@@ -59,11 +74,12 @@ export class CheckStore {
   }
 
   private _nodes = new Map<string, NodeCheck>();
+  private _figure: Figure = 'parameters';
   private readonly _listeners = new Set<() => void>();
   private _state: CheckState = {
     phase: 'waiting',
     message: '',
-    parameters: null,
+    total: null,
     problems: []
   };
 }

@@ -114,6 +114,11 @@ export function refusal(
 
 /** Whether data flows from one node to another. */
 export function reaches(from: string, to: string, graph: GraphData): boolean {
+  return reachable(from, graph).has(to);
+}
+
+/** A node and all that its output flows to. */
+export function reachable(from: string, graph: GraphData): Set<string> {
   const next = new Map<string, string[]>();
   for (const edge of Object.values(graph.edges)) {
     const targets = next.get(edge.source);
@@ -126,9 +131,6 @@ export function reaches(from: string, to: string, graph: GraphData): boolean {
   const seen = new Set([from]);
   const open = [from];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
-    if (id === to) {
-      return true;
-    }
     for (const target of next.get(id) ?? []) {
       if (!seen.has(target)) {
         seen.add(target);
@@ -136,7 +138,7 @@ export function reaches(from: string, to: string, graph: GraphData): boolean {
       }
     }
   }
-  return false;
+  return seen;
 }
 
 /**

@@ -21,8 +21,16 @@ export interface NewNode {
   params?: { [key: string]: Json };
 }
 
-/** An edge into a node that does not exist yet. */
-export type NewEdge = Omit<EdgeData, 'target'>;
+/** What changes around a node that is being added. */
+export interface Around {
+  /** Edges into the new node and out of it. */
+  incoming?: Omit<EdgeData, 'target'>[];
+  outgoing?: Omit<EdgeData, 'source'>[];
+  /** Edges that give way to these. */
+  replaced?: string[];
+  /** New places of nodes that make room. */
+  moved?: { [id: string]: Position };
+}
 
 export class GraphDocument {
   readonly undoManager: Y.UndoManager;
@@ -63,14 +71,19 @@ export class GraphDocument {
 
   // --- gestures ---
 
-  /** Adds a node with edges into it; returns its id. */
-  addNode(node: NewNode, incoming: NewEdge[] = []): string {
+  /** Adds a node with its edges; returns its id. */
+  addNode(node: NewNode, around: Around = {}): string {
+    const { incoming = [], outgoing = [], replaced = [], moved = {} } = around;
     const id = newId('n', this._nodes);
     this._gesture(() => {
       const name = uniqueName(nameOfType(node.type), this._names());
       this._writeNode(id, { type: node.type, name, params: node.params ?? {} });
       this._positions.set(id, node.position);
-      incoming.forEach(edge => this._writeEdge({ ...edge, target: id }));
+      this._place(moved);
+      this._exchange(replaced, [
+        ...incoming.map(edge => ({ ...edge, target: id })),
+        ...outgoing.map(edge => ({ ...edge, source: id }))
+      ]);
     });
     return id;
   }
@@ -79,8 +92,7 @@ export class GraphDocument {
   addEdge(edge: EdgeData, replaced: string[] = []): string {
     let id = '';
     this._gesture(() => {
-      replaced.forEach(old => this._edges.delete(old));
-      id = this._writeEdge(edge);
+      [id] = this._exchange(replaced, [edge]);
     });
     return id;
   }
@@ -107,13 +119,7 @@ export class GraphDocument {
 
   /** Moves nodes; a run of moves with the same `typing` word is one undo step. */
   move(positions: { [id: string]: Position }, typing?: string): void {
-    this._gesture(() => {
-      for (const [id, position] of Object.entries(positions)) {
-        if (this._nodes.has(id)) {
-          setIfNew(this._positions, id, position);
-        }
-      }
-    }, typing);
+    this._gesture(() => this._place(positions), typing);
   }
 
   /** Sets a parameter; undefined goes back to the default. */
@@ -268,6 +274,14 @@ export class GraphDocument {
     }
   }
 
+  private _place(positions: { [id: string]: Position }): void {
+    for (const [id, position] of Object.entries(positions)) {
+      if (this._nodes.has(id)) {
+        setIfNew(this._positions, id, position);
+      }
+    }
+  }
+
   private _writeNode(id: string, node: NodeData): void {
     const { params, shares, ...rest } = node;
     writeEntry(this._nodes, id, shares ? { ...rest, shares } : rest);
@@ -312,7 +326,23 @@ export class GraphDocument {
     }
   }
 
-  private _writeEdge(edge: EdgeData): string {
+  /** Writes edges; one that replaces another at its port comes where that came. */
+  private _exchange(replaced: string[], edges: EdgeData[]): string[] {
+    const freed = new Map<string, unknown>();
+    for (const old of replaced) {
+      const entry = this._edges.get(old);
+      if (entry) {
+        const port = `${entry.get('target')} ${entry.get('target_port')}`;
+        freed.set(port, entry.get('order'));
+        this._edges.delete(old);
+      }
+    }
+    return edges.map(edge =>
+      this._writeEdge(edge, freed.get(`${edge.target} ${edge.target_port}`))
+    );
+  }
+
+  private _writeEdge(edge: EdgeData, freed?: unknown): string {
     const id = newId('e', this._edges);
     // A map keeps no order for every reader, and the order of the edges into
     // a variadic port means something: so it is written down.
@@ -320,7 +350,7 @@ export class GraphDocument {
     this._edges.forEach(entry => {
       last = Math.max(last, Number(entry.get('order') ?? -1));
     });
-    writeEntry(this._edges, id, { ...edge, order: last + 1 });
+    writeEntry(this._edges, id, { ...edge, order: freed ?? last + 1 });
     return id;
   }
 

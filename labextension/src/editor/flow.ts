@@ -142,7 +142,8 @@ export function withoutEstimates(
 export function flowEdges(
   view: View,
   broken: ReadonlySet<string>,
-  old: ReadonlyMap<string, LayerFlowEdge>
+  old: ReadonlyMap<string, LayerFlowEdge>,
+  dropOn: string | null = null
 ): LayerFlowEdge[] {
   return Object.entries(view.graph.edges).flatMap(([id, edge]) => {
     if (!view.graph.nodes[edge.source] || !view.graph.nodes[edge.target]) {
@@ -157,7 +158,9 @@ export function flowEdges(
       target: edge.target,
       targetHandle: edge.target_port,
       selected: view.selected.edges.has(id),
-      className: broken.has(id) ? 'labdl-mod-problem' : ''
+      className:
+        (broken.has(id) ? 'labdl-mod-problem ' : '') +
+        (id === dropOn ? 'labdl-mod-drop' : '')
     };
     return before && sameJson(before, next) ? before : next;
   });

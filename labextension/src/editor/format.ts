@@ -26,6 +26,12 @@ export function shortCount(count: number): string {
   return String(count);
 }
 
+/** "0 B", "2.6 kB". */
+export function shortBytes(bytes: number): string {
+  const text = shortCount(bytes);
+  return /\d$/.test(text) ? `${text} B` : `${text}B`;
+}
+
 /** The whole number with separators. */
 export function fullCount(count: number): string {
   return count.toLocaleString('en-GB');

@@ -18,6 +18,7 @@ const BINDINGS: Binding[] = [
   { key: 'v', accel: true, run: actions => void actions.paste() },
   { key: 'd', accel: true, run: actions => actions.duplicate() },
   { key: 'a', accel: true, run: actions => actions.selectAll() },
+  { key: 'a', shift: true, run: actions => actions.openMenu() },
   { key: 'delete', run: actions => actions.deleteSelection() },
   { key: 'backspace', run: actions => actions.deleteSelection() },
   { key: 'escape', run: actions => actions.clearSelection() }

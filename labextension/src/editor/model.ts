@@ -89,21 +89,55 @@ export interface TensorSpec {
   dtype: string;
 }
 
-export interface NodeCheck {
-  outputs: { [port: string]: TensorSpec };
+/** For one sample. */
+export interface Costs {
   parameters: number;
+  /** Floating-point operations. */
+  operations: number;
+  /** Bytes that training keeps. */
+  memory: number;
+}
+
+export interface NodeCheck extends Costs {
+  outputs: { [port: string]: TensorSpec };
   problem: string | null;
 }
+
+/** A change that mends a problem; it has been tried out on the shapes. */
+export type Fix =
+  | {
+      kind: 'insert';
+      edge: string;
+      type: string;
+      params: { [key: string]: Json };
+    }
+  | {
+      kind: 'add';
+      node: string;
+      port: string;
+      type: string;
+      params: { [key: string]: Json };
+    }
+  | {
+      kind: 'connect';
+      node: string;
+      port: string;
+      source: string;
+      source_port: string;
+    }
+  | { kind: 'disconnect'; edge: string }
+  | { kind: 'set'; node: string; name: string; value: Json }
+  | { kind: 'rename'; node: string; name: string };
 
 export interface Problem {
   node: string | null;
   edge: string | null;
   message: string;
+  fix: Fix | null;
 }
 
-export interface CheckResult {
+export interface CheckResult extends Costs {
   nodes: { [id: string]: NodeCheck };
-  parameters: number;
   problems: Problem[];
 }
 

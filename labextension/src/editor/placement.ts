@@ -4,7 +4,8 @@ import { GraphData, Position } from './model';
 
 type Places = { [id: string]: Position };
 
-const GAP = 44;
+/** Between a node and the one after it. */
+export const GAP = 44;
 
 /** The way a graph flows, read from its positions. */
 export function directionOf(graph: GraphData): Direction {
@@ -20,6 +21,14 @@ export function directionOf(graph: GraphData): Direction {
     }
   }
   return right > down ? 'right' : 'down';
+}
+
+/** The upper left corner of a node whose middle is given. */
+export function centred([x, y]: Position): Position {
+  return [
+    Math.round(x - NODE_SIZE.width / 2),
+    Math.round(y - NODE_SIZE.height / 2)
+  ];
 }
 
 /** A place near `wanted` where a new node covers no other. */

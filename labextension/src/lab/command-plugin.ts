@@ -10,6 +10,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { IMainMenu } from '@jupyterlab/mainmenu';
 import { ITranslator } from '@jupyterlab/translation';
 import {
+  addIcon,
   codeIcon,
   copyIcon,
   cutIcon,
@@ -98,6 +99,14 @@ function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Select All'),
       caption: trans.__('Select all layers'),
       run: actions => actions.selectAll()
+    },
+    {
+      id: 'labdl:add-layer',
+      label: trans.__('Add Layer…'),
+      caption: trans.__('Add a layer after the selected ones (Shift+A)'),
+      icon: addIcon,
+      // later, since the command palette gives the focus back where it was
+      run: actions => void setTimeout(() => actions.openMenu())
     },
     {
       id: 'labdl:auto-layout',

@@ -68,7 +68,13 @@ async function open(check: () => Promise<CheckResult>) {
   return { document, actions: actions as EditorActions };
 }
 
-const NOTHING = { nodes: {}, parameters: 0, problems: [] };
+const NOTHING = {
+  nodes: {},
+  parameters: 0,
+  operations: 0,
+  memory: 0,
+  problems: []
+};
 const fine = () => Promise.resolve(NOTHING);
 const field = (id: string) =>
   window.document.querySelector(`#${id}`) as HTMLInputElement;
@@ -98,6 +104,64 @@ describe('Editor', () => {
     expect(Object.values(graph.edges)).toMatchObject([
       { source_port: 'out', target_port: 'x' }
     ]);
+  });
+
+  it('mends a problem at a click, and that is one undo step', async () => {
+    const fix = {
+      kind: 'insert' as const,
+      edge: 'e',
+      type: 'Filter',
+      params: { size: 7 }
+    };
+    const problem = { node: 'b', edge: null, message: 'too large', fix };
+    const { document } = await open(() =>
+      Promise.resolve({ ...NOTHING, problems: [problem] })
+    );
+    await act(async () =>
+      document.load({
+        version: 2,
+        name: '',
+        nodes: {
+          a: { type: 'Source', name: 'a', params: {} },
+          b: { type: 'Filter', name: 'b', params: {} }
+        },
+        edges: {
+          e: { source: 'a', source_port: 'out', target: 'b', target_port: 'x' }
+        },
+        positions: { a: [0, 0], b: [0, 100] }
+      })
+    );
+    await pass(100);
+    const before = document.snapshot();
+    fireEvent.click(screen.getByText('Insert Filter(7)'));
+    const { nodes, edges, positions } = document.snapshot();
+    const [added] = Object.keys(nodes).filter(id => !(id in before.nodes));
+    expect(nodes[added].params).toEqual({ size: 7 });
+    expect(Object.values(edges)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ source: 'a', target: added }),
+        expect.objectContaining({ source: added, target: 'b' })
+      ])
+    );
+    expect(Object.keys(edges)).toHaveLength(2);
+    expect(positions[added][1]).toBeLessThan(positions.b[1]);
+    await act(async () => document.undo());
+    expect(document.snapshot()).toEqual(before);
+  });
+
+  it('shows what the model costs, and on each layer the cost that was chosen', async () => {
+    const costs = { parameters: 1234, operations: 5e6, memory: 2048 };
+    const node = { ...costs, outputs: {}, problem: null };
+    await open(() =>
+      Promise.resolve({ ...NOTHING, ...costs, nodes: { a: node } })
+    );
+    const figures = ['1,234 parameters', '5 M FLOPs', '2 kB'];
+    const figure = (name: string) => screen.getByRole('button', { name });
+    const pressed = () =>
+      figures.map(text => figure(text).getAttribute('aria-pressed'));
+    expect(pressed()).toEqual(['true', 'false', 'false']);
+    fireEvent.click(figure('5 M FLOPs'));
+    expect(pressed()).toEqual(['false', 'true', 'false']);
   });
 
   it('shows the settings of the layer that a node shares, and parts them', async () => {

@@ -53,9 +53,10 @@ function checkGesture(gesture: (document: GraphDocument) => void): GraphData {
 describe('gestures', () => {
   it('adds a node with its edges', () => {
     const graph = checkGesture(document =>
-      document.addNode({ type: 'nn.Conv', position: [5, 6] }, [
-        { source: 'b', source_port: 'out', target_port: 'x' }
-      ])
+      document.addNode(
+        { type: 'nn.Conv', position: [5, 6] },
+        { incoming: [{ source: 'b', source_port: 'out', target_port: 'x' }] }
+      )
     );
     const id = Object.keys(graph.nodes)[3];
     expect(graph.nodes[id]).toEqual({

@@ -113,6 +113,12 @@ describe('the palette', () => {
 
   it('puts the best match first', () => {
     expect(found('pool')).toEqual(['PoolAll', 'AvgPool']);
+    // whatever its category
+    const mention = layer('Blur', 'any', 'A kind of conv.');
+    const longer = layer('ConvTranspose', 'any', '');
+    const groups = paletteGroups([mention, longer, ...layers], 'conv');
+    expect(groups.map(group => group.category)).toEqual(['convolution', 'any']);
+    expect(groups[1].layers).toEqual([longer, mention]);
   });
 });
 
@@ -151,6 +157,7 @@ describe('keys', () => {
     expect(press('z', { ctrlKey: true })).toBe('undo');
     expect(press('Z', { metaKey: true, shiftKey: true })).toBe('redo');
     expect(press('y', { ctrlKey: true })).toBe('redo');
+    expect(press('A', { shiftKey: true })).toBe('openMenu');
     expect(press('Backspace')).toBe('deleteSelection');
     expect(press('z')).toBeNull();
     expect(press('s', { ctrlKey: true })).toBeNull();

@@ -7,8 +7,12 @@ import { LiveCheck } from '../liveCheck';
 import { CheckResult, GraphData } from '../model';
 
 const result = (parameters: number, problem: string | null = null) => ({
-  nodes: { a: { outputs: {}, parameters, problem } },
+  nodes: {
+    a: { outputs: {}, parameters, operations: 0, memory: 0, problem }
+  },
   parameters,
+  operations: 0,
+  memory: 0,
   problems: []
 });
 
@@ -48,7 +52,10 @@ describe('LiveCheck', () => {
     expect(store.state().phase).toBe('checking');
     asked[0].answer(result(7));
     await settle();
-    expect(store.state()).toMatchObject({ phase: 'done', parameters: 7 });
+    expect(store.state()).toMatchObject({
+      phase: 'done',
+      total: { parameters: 7 }
+    });
     expect(store.node('a')?.parameters).toBe(7);
   });
 
@@ -72,11 +79,11 @@ describe('LiveCheck', () => {
     expect(asked).toHaveLength(1);
     asked[0].answer(result(1));
     await settle();
-    expect(store.state().parameters).toBeNull();
+    expect(store.state().total).toBeNull();
     expect(asked).toHaveLength(2);
     asked[1].answer(result(2));
     await settle();
-    expect(store.state().parameters).toBe(2);
+    expect(store.state().total?.parameters).toBe(2);
   });
 
   it('does not ask when something only moved', async () => {
@@ -113,7 +120,7 @@ describe('LiveCheck', () => {
     jest.advanceTimersByTime(500);
     await settle();
     expect(asked).toHaveLength(1);
-    expect(store.state().parameters).toBeNull();
+    expect(store.state().total).toBeNull();
   });
 });
 
@@ -130,7 +137,9 @@ describe('CheckStore', () => {
 
   it('gives a node the problem that names it', () => {
     const store = new CheckStore();
-    const problems = [{ node: 'a', edge: null, message: 'no input' }];
+    const problems = [
+      { node: 'a', edge: null, message: 'no input', fix: null }
+    ];
     store.answer({ ...result(1), problems });
     expect(store.node('a')?.problem).toBe('no input');
   });

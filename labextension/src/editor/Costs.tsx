@@ -1,0 +1,55 @@
+// What layers cost, as lines of a tooltip and as facts of the inspector.
+import { useEditorContext } from './context';
+import { fullCount, shortBytes, shortCount } from './format';
+import { Costs } from './model';
+import { Translator } from './translator';
+
+/** Each cost as a line of text. */
+export function costLines(costs: Costs, trans: Translator): string[] {
+  return [
+    trans._n(
+      '%2 parameter',
+      '%2 parameters',
+      costs.parameters,
+      fullCount(costs.parameters)
+    ),
+    trans.__('%1 FLOPs for one sample', shortCount(costs.operations)),
+    trans.__('%1 of memory for one sample', shortBytes(costs.memory))
+  ];
+}
+
+/** The costs as entries of a list of facts. */
+export function CostFacts({ costs }: { costs: Costs }) {
+  const { trans } = useEditorContext();
+  return (
+    <>
+      <div>
+        <dt>{trans.__('Parameters')}</dt>
+        <dd>{fullCount(costs.parameters)}</dd>
+      </div>
+      <div title={trans.__('Floating-point operations for one sample')}>
+        <dt>{trans.__('FLOPs')}</dt>
+        <dd>{shortCount(costs.operations)}</dd>
+      </div>
+      <div
+        title={trans.__(
+          'What training keeps for one sample: parameters and results'
+        )}
+      >
+        <dt>{trans.__('Memory')}</dt>
+        <dd>{shortBytes(costs.memory)}</dd>
+      </div>
+    </>
+  );
+}
+
+/** The costs of several layers together. */
+export function sumOfCosts(each: (Costs | undefined)[]): Costs {
+  const sum = (figure: keyof Costs) =>
+    each.reduce((total, costs) => total + (costs?.[figure] ?? 0), 0);
+  return {
+    parameters: sum('parameters'),
+    operations: sum('operations'),
+    memory: sum('memory')
+  };
+}

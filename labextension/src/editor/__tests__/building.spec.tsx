@@ -1,0 +1,235 @@
+// Building a graph as a person does: the quick menu, layers dropped into links, favourites.
+import {
+  act,
+  createEvent,
+  cleanup,
+  fireEvent,
+  render,
+  screen
+} from '@testing-library/react';
+import * as Y from 'yjs';
+
+import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import { LayerSchema } from '../model';
+
+class NoObserver {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+}
+Object.assign(globalThis, { ResizeObserver: NoObserver });
+Element.prototype.scrollIntoView = () => undefined;
+
+const layer = (
+  type: string,
+  inputs: string[],
+  outputs: string[]
+): LayerSchema => ({
+  type,
+  label: type,
+  category: 'any',
+  summary: '',
+  palette: true,
+  inputs: inputs.map(name => ({ name, variadic: false, optional: false })),
+  outputs: outputs.map(name => ({ name })),
+  schema: { properties: {} }
+});
+
+const LAYERS = [
+  layer('Source', [], ['out']),
+  layer('LongFilter', ['x'], ['out']),
+  layer('Filter', ['x'], ['out']),
+  layer('Sink', ['x'], [])
+];
+
+const HOST = {
+  layers: () => Promise.resolve(LAYERS),
+  code: () => Promise.resolve('code'),
+  check: () =>
+    Promise.resolve({
+      nodes: {},
+      parameters: 0,
+      operations: 0,
+      memory: 0,
+      problems: []
+    })
+};
+
+async function open() {
+  const document = new GraphDocument(new Y.Doc());
+  let actions: EditorActions | undefined;
+  render(
+    <Editor
+      document={document}
+      host={HOST}
+      trans={plainTranslator}
+      actions={api => {
+        actions = api;
+      }}
+    />
+  );
+  await act(async () => undefined);
+  return { document, actions: actions as EditorActions };
+}
+
+const canvas = () => screen.getByLabelText('Graph of the model');
+const search = () => screen.getByRole('combobox');
+const offered = () =>
+  screen.queryAllByRole('option').map(option => option.dataset.layer);
+const press = (key: string) => fireEvent.keyDown(search(), { key });
+const edgesOf = (document: GraphDocument) => {
+  const { nodes, edges } = document.snapshot();
+  return Object.values(edges).map(
+    ({ source, target }) => `${nodes[source].name} ${nodes[target].name}`
+  );
+};
+
+beforeEach(() => {
+  window.localStorage.clear();
+  jest.useFakeTimers();
+});
+afterEach(async () => {
+  await act(async () => {
+    jest.advanceTimersByTime(1000);
+  });
+  jest.useRealTimers();
+});
+
+describe('the quick menu', () => {
+  it('opens by a key and adds after the selection', async () => {
+    const { document, actions } = await open();
+    act(() => void actions.addLayer('Source'));
+    fireEvent.keyDown(canvas(), { key: 'A', shiftKey: true });
+    expect(window.document.activeElement).toBe(search());
+    // what was used last comes first
+    expect(offered()).toEqual(['Source', 'LongFilter', 'Filter', 'Sink']);
+    fireEvent.change(search(), { target: { value: 'filter' } });
+    expect(offered()).toEqual(['Filter', 'LongFilter']);
+    press('Enter');
+    expect(edgesOf(document)).toEqual(['source filter']);
+    expect(screen.queryByRole('listbox')).toBeNull();
+    expect(window.document.activeElement).toBe(canvas());
+  });
+
+  it('offers what fits a link, and connects it in one step', async () => {
+    const { document, actions } = await open();
+    let filter = '';
+    act(() => {
+      actions.addLayer('Source');
+      filter = actions.addLayer('Filter') ?? '';
+    });
+    const before = document.snapshot();
+    const spot = { before: { node: filter, port: 'x' } };
+    act(() => actions.openMenu({ at: [0, 0], spot }));
+    expect(offered()).not.toContain('Sink');
+    fireEvent.click(screen.getByRole('option', { name: /LongFilter/ }));
+    // a plain input holds one edge
+    expect(edgesOf(document)).toEqual(['longfilter filter']);
+    act(() => actions.undo());
+    expect(document.snapshot()).toEqual(before);
+  });
+
+  it('is walked with the arrow keys, round and round', async () => {
+    const { actions } = await open();
+    act(() => actions.openMenu());
+    const chosen = () =>
+      screen.getByRole('option', { selected: true }).dataset.layer;
+    const told = () =>
+      window.document.getElementById(
+        search().getAttribute('aria-activedescendant') ?? ''
+      )?.dataset.layer;
+    const seen = ['ArrowDown', 'ArrowUp', 'ArrowUp'].map(key => {
+      press(key);
+      expect(told()).toBe(chosen());
+      return chosen();
+    });
+    expect(seen).toEqual(['LongFilter', 'Source', 'Sink']);
+  });
+
+  it('goes away without a choice', async () => {
+    const { document, actions } = await open();
+    act(() => actions.openMenu());
+    fireEvent.change(search(), { target: { value: 'zzz' } });
+    expect(screen.getByText('No layer matches “zzz”.')).toBeTruthy();
+    press('Enter');
+    press('Escape');
+    expect(screen.queryByRole('combobox')).toBeNull();
+    expect(window.document.activeElement).toBe(canvas());
+    act(() => actions.openMenu());
+    fireEvent.pointerDown(window.document.body);
+    expect(screen.queryByRole('combobox')).toBeNull();
+    expect(document.canUndo()).toBe(false);
+  });
+});
+
+describe('a layer dropped from the palette', () => {
+  const drop = (type: string, onto: Element) => {
+    const data = {
+      types: ['application/x-labdl-layer', 'application/x-labdl-inner-layer'],
+      getData: () => type
+    };
+    for (const kind of ['dragOver', 'drop'] as const) {
+      const event = createEvent[kind](onto, { dataTransfer: data });
+      // jsdom has no drag events, and so no places of them
+      fireEvent(onto, Object.assign(event, { clientX: 40, clientY: 50 }));
+    }
+  };
+
+  it('goes into the link under it, if it fits', async () => {
+    const { document, actions } = await open();
+    act(() => {
+      actions.addLayer('Source');
+      actions.addLayer('Sink');
+    });
+    const [id] = Object.keys(document.snapshot().edges);
+    // jsdom measures no nodes, so React Flow draws no links
+    const link = window.document.createElement('div');
+    link.className = 'react-flow__edge';
+    link.dataset.id = id;
+    canvas().append(link);
+    drop('Source', link);
+    expect(edgesOf(document)).toEqual(['source sink']);
+    drop('Filter', link);
+    expect(edgesOf(document)).toEqual(['source filter', 'filter sink']);
+    expect(document.snapshot().edges[id]).toBeUndefined();
+    act(() => actions.undo());
+    expect(edgesOf(document)).toEqual(['source sink']);
+    drop('Filter', canvas());
+    expect(edgesOf(document)).toEqual(['source sink']);
+    link.remove();
+  });
+});
+
+describe('favourites', () => {
+  const heading = (name: string) => screen.queryByRole('button', { name });
+  const inGroup = (name: string) =>
+    [
+      ...(heading(name)?.parentElement?.querySelectorAll<HTMLElement>(
+        '.labdl-palette-item'
+      ) ?? [])
+    ].map(item => item.dataset.layer);
+
+  it('come first, and come back', async () => {
+    const { actions } = await open();
+    expect(heading('Favourites')).toBeNull();
+    expect(heading('Recent')).toBeNull();
+    const star = screen.getByLabelText('Sink is a favourite');
+    expect(star.getAttribute('aria-pressed')).toBe('false');
+    fireEvent.click(star);
+    act(() => void actions.addLayer('Source'));
+    act(() => void actions.addLayer('Filter'));
+    for (let visit = 0; visit < 2; visit++) {
+      expect(inGroup('Favourites')).toEqual(['Sink']);
+      expect(inGroup('Recent')).toEqual(['Filter', 'Source']);
+      cleanup();
+      await open();
+    }
+    fireEvent.change(screen.getByRole('searchbox'), {
+      target: { value: 'sink' }
+    });
+    expect(heading('Favourites')).toBeNull();
+    fireEvent.click(screen.getByLabelText('Sink is a favourite'));
+    fireEvent.change(screen.getByRole('searchbox'), { target: { value: '' } });
+    expect(heading('Favourites')).toBeNull();
+  });
+});

@@ -1,0 +1,34 @@
+"""What the editor says of a model: costs, problems, and the buttons that mend them."""
+
+from playwright.sync_api import expect
+from test_journey import Graph
+
+
+def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
+    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    graph = Graph(page)
+    expect(graph.node("input")).to_contain_text("? × 1 × 8 × 8")
+    graph.move("input", 300, 60)
+    graph.drop("Conv2d", 300, 240, out_channels="4", kernel_size="9")
+    graph.connect("input", "conv2d")
+    expect(graph.node("conv2d").locator(".labdl-node-problem")).to_be_visible()
+
+    # in the inspector of the layer, and in the list of problems
+    graph.node("conv2d").click()
+    page.locator(".labdl-inspector .labdl-fix", has_text='Set padding of conv2d to "same"').click()
+    expect(graph.node("conv2d")).to_contain_text("? × 4 × 8 × 8")
+    expect(graph.node("conv2d").locator(".labdl-node-problem")).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(graph.node("conv2d").locator(".labdl-node-problem")).to_be_visible()
+    graph.canvas.press("Escape")
+    page.locator(".labdl-problems .labdl-fix").click()
+    expect(graph.node("conv2d")).to_contain_text("? × 4 × 8 × 8")
+
+    # 4 kernels of 9 × 9 on 64 places: a multiplication and an addition each
+    status = page.locator(".labdl-status")
+    expect(status).to_contain_text("328 parameters")
+    expect(status).to_contain_text("41.5 k FLOPs")
+    expect(graph.node("conv2d").locator(".labdl-node-params")).to_have_text("328")
+    status.get_by_role("button", name="FLOPs").click()
+    expect(graph.node("conv2d").locator(".labdl-node-params")).to_have_text("41.5 k")
+    expect(page.locator(".labdl-facts")).to_contain_text("2.6 kB")
