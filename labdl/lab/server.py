@@ -129,6 +129,13 @@ class CodeHandler(LabDLHandler):
         self.answer(await self.compute(service.code, self.field(self.body(), "graph", dict)))
 
 
+class DrawingHandler(LabDLHandler):
+    @web.authenticated
+    @authorized("read")
+    async def post(self):
+        self.answer(await self.compute(service.drawing, self.field(self.body(), "graph", dict)))
+
+
 class GraphHandler(LabDLHandler):
     """Model files, through the contents manager: its root, hidden files, hooks and checkpoints hold for us too."""
 
@@ -214,6 +221,7 @@ ROUTES = {
     "new": NewGraphHandler,
     "check": CheckHandler,
     "code": CodeHandler,
+    "drawing": DrawingHandler,
     "graph": GraphHandler,
     "train": TrainHandler,
     "run": RunHandler,

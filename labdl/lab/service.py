@@ -67,6 +67,11 @@ def code(graph: dict[str, Any]) -> dict[str, Any]:
     return {"source": Graph.from_dict(graph).to_python()}
 
 
+def drawing(graph: dict[str, Any]) -> dict[str, Any]:
+    """The graph as an SVG picture on a light ground. Raises ModelError."""
+    return {"svg": Graph.from_dict(graph).to_svg()}
+
+
 def new_graph(name: str = "model") -> dict[str, Any]:
     """What a new document holds: one input with the shape of the first data set."""
     shape = next(iter(SOURCES.values())).input_shape

@@ -1,5 +1,7 @@
 """What the editor says of a model: costs, problems, and the buttons that mend them."""
 
+import re
+
 from playwright.sync_api import expect
 from test_journey import Graph
 
@@ -32,3 +34,34 @@ def test_a_problem_is_mended_at_a_click_and_costs_are_shown(page, lab):
     status.get_by_role("button", name="FLOPs").click()
     expect(graph.node("conv2d").locator(".labdl-node-params")).to_have_text("41.5 k")
     expect(page.locator(".labdl-facts")).to_contain_text("2.6 kB")
+
+
+def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
+    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    graph = Graph(page)
+    expect(graph.node("input")).to_contain_text("? × 1 × 8 × 8")
+    graph.move("input", 250, 60)
+    graph.drop("ReLU", 400, 240)
+    graph.connect("input", "relu")
+    graph.canvas.press("Control+a")
+
+    def choose(menu: str, command: str) -> None:
+        graph.node("relu").click(button="right")
+        page.locator(".lm-Menu-item", has_text=re.compile(f"^{menu}$")).hover()
+        page.locator(".lm-Menu-item", has_text=re.compile(f"^{command}$")).click()
+
+    choose("Arrange", "Align Left")
+    left = graph.node("input").bounding_box()["x"]
+    page.wait_for_function(
+        """left => Math.abs(document.querySelectorAll('.react-flow__node')[1].getBoundingClientRect().x - left) < 1""",
+        arg=left,
+    )
+    with page.expect_download() as found:
+        choose("Download", "Download as SVG")
+    assert re.fullmatch(r"untitled\d*\.svg", found.value.suggested_filename)
+    text = found.value.path().read_text(encoding="utf-8")
+    assert "? × 1 × 8 × 8" in text
+    assert 'data-node="relu"' in text
+    with page.expect_download() as found:
+        choose("Download", "Download as PNG")
+    assert found.value.path().read_bytes().startswith(b"\x89PNG")

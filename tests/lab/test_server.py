@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import pytest
 from tornado.httpclient import HTTPClientError
@@ -82,6 +83,9 @@ async def test_new_graph_can_be_checked_and_written_as_code(labdl_fetch):
     status, answer = await labdl_fetch("check", method="POST", body={"graph": graph})
     assert (status, answer["problems"]) == (200, [])
     assert answer["nodes"].keys() == graph["nodes"].keys()
+    status, answer = await labdl_fetch("drawing", method="POST", body={"graph": graph})
+    assert status == 200
+    assert ElementTree.fromstring(answer["svg"])[0].text == graph["name"]
     status, answer = await labdl_fetch("code", method="POST", body={"graph": graph})
     assert status == 200
     assert answer["source"]

@@ -203,6 +203,17 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onSelectionDragStart={startDrag}
         onSelectionDragStop={endDrag}
         onNodeDoubleClick={props.onRename}
+        // What the host's menu offers is about what was clicked.
+        onNodeContextMenu={(_, { id }) => {
+          if (!selection.state().nodes.has(id)) {
+            selection.set([id]);
+          }
+        }}
+        onEdgeContextMenu={(_, { id }) => {
+          if (!selection.state().edges.has(id)) {
+            selection.set([], [id]);
+          }
+        }}
         {...connecting}
         onlyRenderVisibleElements={isLarge(view.graph)}
         // The canvas has its own keys; space belongs to the page around it.

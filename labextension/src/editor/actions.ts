@@ -1,5 +1,6 @@
 // Everything the editor can be told to do, by a key, a button or a command of the host.
 import { makeAdding } from './adding';
+import { aligned, Alignment } from './alignment';
 import { readClipboard, writeClipboard } from './clipboard';
 import { GraphDocument } from './document';
 import {
@@ -48,6 +49,8 @@ export interface EditorActions {
     spot?: Spot,
     params?: { [key: string]: Json }
   ): string | null;
+  /** Puts the selected nodes in a line, or at equal distances. */
+  align(how: Alignment): void;
   /** Makes a change that mends a problem. */
   mend(fix: Fix): void;
   /** Opens the menu of layers; without a request, for a layer after the selection. */
@@ -198,6 +201,18 @@ export function makeActions(now: () => Surroundings): EditorActions {
       setDirection(direction);
       document.move(layout(document.snapshot(), direction, sizeOf));
       openAgain();
+    },
+
+    align(how) {
+      const { document, places, sizeOf } = now();
+      const ids = selected();
+      const nodes = Object.fromEntries(
+        ids.map(id => [id, { position: places[id], size: sizeOf(id) }])
+      );
+      if (ids.length > 1) {
+        // Nodes that had no position keep the place they were shown at.
+        document.move({ ...places, ...aligned(nodes, how) });
+      }
     },
 
     ...makeAdding(now, selected),

@@ -1,5 +1,6 @@
 // The editor's public face: everything its hosts need.
 export type { EditorActions } from './actions';
+export type { Alignment } from './alignment';
 export { GraphDocument } from './document';
 export { Editor } from './Editor';
 export type { EditorProps } from './Editor';

@@ -85,6 +85,17 @@ export class LabDLApi implements EditorHost {
     return answer.source;
   }
 
+  /** The graph as an SVG picture. */
+  async drawing(graph: GraphData): Promise<string> {
+    const answer = await this.send<{ svg: string }>(
+      'POST',
+      'drawing',
+      {},
+      { graph }
+    );
+    return answer.svg;
+  }
+
   choices(): Promise<TrainingChoices> {
     return this.get<TrainingChoices>('datasets');
   }

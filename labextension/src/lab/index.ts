@@ -4,6 +4,7 @@ import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { commandPlugin } from './command-plugin';
 import { documentPlugin } from './document-plugin';
+import { exportPlugin } from './export-plugin';
 import { runControlPlugin } from './run-control-plugin';
 import { runPlugin } from './run-plugin';
 import { trainPlugin } from './train-plugin';
@@ -13,6 +14,7 @@ export * from './tokens';
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   documentPlugin,
   commandPlugin,
+  exportPlugin,
   trainPlugin,
   runPlugin,
   runControlPlugin
