@@ -176,6 +176,18 @@ class Graph:
 
         return to_python(self)
 
+    @classmethod
+    def from_python(cls, source: str, *shapes) -> Graph:
+        """The graph of the last class in the source of Modules, for inputs of these shapes or specs (see `labdl.trace`).
+
+        The source is as `to_python` or a person writes it: classes of ``nn.Module`` with ``__init__`` and ``forward``, layers,
+        operators, arithmetic, indexing and loops over layers. It may come from anybody: nothing but layers and operators is
+        run. Raises ModelError that names the line and what cannot be read there.
+        """
+        from labdl.graph.reading import read_python
+
+        return read_python(source, *shapes)
+
     def to_svg(self, path: str | Path | None = None, *, direction: Literal["down", "right"] = "down", shapes: bool = True,
                theme: Literal["light", "dark"] = "light") -> str:  # fmt: skip
         """The graph as a picture that looks like the editor's canvas: the text of an SVG document, which a browser opens.

@@ -55,6 +55,7 @@ def assert_same_everywhere(model, *arrays):
     assert again == graph
     written = labdl.trace(from_source(graph), *input_specs(graph))
     assert canonical(written) == canonical(graph)
+    assert canonical(Graph.from_python(graph.to_python(), *input_specs(graph))) == canonical(graph)
     for other in (again.to_module().build(backend="numpy"), from_source(graph).build(*specs, backend="numpy")):
         other.eval().load_state_dict(model.state_dict())
         labdl.seed(0, portable=True)
