@@ -102,7 +102,7 @@ def test_a_run_in_a_notebook(backend, tmp_path):
     assert printed == ["True running\n", "2 True\n", "stopped\n"]
 
 
-INTERRUPTED = """
+PREPARED = """
 import os, signal, sys, threading, time
 import numpy as np
 from labdl import nn, train
@@ -111,18 +111,27 @@ x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
 trainer = train.Trainer(nn.Linear(1), loss="mean_squared_error", optimizer="sgd", backend=sys.argv[1], seed=1)
 trainer.train_one_batch(x, x[:, :1])
 
-def interrupt_after(seconds):
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+def send(sent, seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), sent)).start()
 
+def fit(disturb):
+    def later(event):  # however slow the machine: when what is compiled has been
+        if isinstance(event, train.Step) and event.step == 12:
+            disturb()
+    trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False, callbacks=[later])
+"""
+
+INTERRUPTED = (
+    PREPARED
+    + """
 def interrupted_sleep():
-    interrupt_after(0.5)
+    send(signal.SIGINT, 0.5)
     try:
         time.sleep(30)
     except KeyboardInterrupt:
         return True
 
-interrupt_after(0.5)
-trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False)
+fit(lambda: send(signal.SIGINT, 0.5))
 print("fit", trainer.progress.step > 10)
 run = trainer.start(x, x[:, :1], epochs=1_000_000, folder=sys.argv[2])
 time.sleep(6)  # longer than MindSpore takes one for another
@@ -132,6 +141,7 @@ run.wait(60)
 time.sleep(6)
 print("afterwards", interrupted_sleep(), run.status, flush=True)
 """
+)
 
 
 def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
@@ -148,11 +158,9 @@ def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
 def test_a_second_sigterm_ends_the_process(backend):
     """The first one, in a compiled step, is taken for MindSpore's own."""
     code = (
-        INTERRUPTED.partition("interrupt_after(0.5)\ntrainer.fit")[0]
+        PREPARED
         + """
-threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
-threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
-trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False)
+fit(lambda: (send(signal.SIGTERM, 0.5), send(signal.SIGTERM, 1.5)))
 print("stopped", flush=True)
 time.sleep(30)
 """
