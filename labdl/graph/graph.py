@@ -53,6 +53,8 @@ class Edge:
 class Graph:
     """Layers and connections of a model, by unique id (R7.3). Canvas positions lie beside them.
 
+    A position under a path of names and a stroke, such as "encoder/0/", is that of a block which is drawn as one box.
+
     ``groups`` gives the class of each module that a path of names runs through: node "encoder/0/linear" with groups
     {"encoder": "ModuleList", "encoder/0": "Block"}. ``ties`` leads from the name of a parameter to that of the one whose
     place and values it takes.
@@ -105,9 +107,11 @@ class Graph:
                                   str(n.get("shares", ""))) for i, n in data["nodes"].items()}  # fmt: skip
             edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
                                   str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
-            positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items() if i in nodes}
+            blocks = {f"{path}/" for n in nodes.values() for path in _around(n.name)}
+            positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items()
+                         if i in nodes or i in blocks}  # fmt: skip
             groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
             raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
         return cls(nodes, edges, str(data.get("name", "model")), positions, groups, ties)
 
@@ -212,6 +216,12 @@ class Graph:
         from labdl.graph.cost import summary
 
         return summary(self, depth)
+
+
+def _around(name: str) -> list[str]:
+    """The paths that a name runs through."""
+    words = str(name).split("/")
+    return ["/".join(words[:n]) for n in range(1, len(words))]
 
 
 # JSON has no infinities, and a mask needs them

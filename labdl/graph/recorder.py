@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,13 @@ class Recorder:
 
     # -- nodes and edges
 
+    def input(self, spec: Spec | None, at: int) -> Symbol | None:
+        """An input of the model; None is an optional one that is left out."""
+        if spec is None:
+            return None
+        node_id = self.add("Input", f"input_{at}" if at else "input", settings_of(spec))
+        return Symbol(spec, self, node_id, "output")
+
     def free(self, name: str, taken) -> str:
         base, n = name, 1
         while name in taken:
@@ -106,6 +114,15 @@ class Recorder:
             return called + home[len(scope) :]
         return home
 
+    # -- shapes
+
+    def infer(self, node_id: str, call: Callable[[], Any]):
+        """What a node gives."""
+        return call()
+
+    def prepare(self, module: Module, inputs) -> None:
+        module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs))
+
     # -- calls of modules
 
     def call(self, module: Module, inputs, options):
@@ -120,7 +137,7 @@ class Recorder:
             self.groups[path] = type(module).__name__
             self.scopes.append((home, path))
         try:
-            module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs))
+            self.prepare(module, inputs)
             for name, parameter in module._parameters.items():
                 self.place(module, name, self.weight(parameter, "/".join(filter(None, (home, name)))))
             return module.forward(*inputs, **options)
@@ -143,9 +160,12 @@ class Recorder:
         self.restore(module)
         token = observer.set(None)  # what a layer is made of is not recorded
         try:
-            outputs = self.results(node_id, module(*map(_plain, inputs), **{k: _plain(v) for k, v in options.items()}))
+            found = self.infer(
+                node_id, lambda: module(*map(_plain, inputs), **{k: _plain(v) for k, v in options.items()})
+            )
         finally:
             observer.reset(token)
+        outputs = self.results(node_id, found)
         own = list(module.named_modules())
         if any(m._parameters for _, m in own):
             self.owners[node_id] = module
@@ -227,8 +247,9 @@ class Recorder:
         node_id = self.add(f"ops.{entry.name}", self.inside(entry.name), params)
         for symbol, name in links:
             self.connect(symbol, node_id, name)
-        outputs = getattr(ops, entry.name)(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
-        return self.results(node_id, outputs)
+        call = getattr(ops, entry.name)
+        found = self.infer(node_id, lambda: call(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()}))
+        return self.results(node_id, found)
 
     # -- the end
 
@@ -272,6 +293,11 @@ class Recorder:
                                  "hold it: leave it out")  # fmt: skip
             del self.nodes[node_id]
         self.edges = {i: e for i, e in self.edges.items() if e.target in self.nodes}
+
+
+def settings_of(spec: Spec) -> dict[str, Any]:
+    """The settings of an Input."""
+    return {"shape": spec.shape, **({} if spec.dtype == "float32" else {"dtype": spec.dtype})}
 
 
 def _plain(value) -> Any:

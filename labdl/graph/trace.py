@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Literal
 
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
-from labdl.graph.recorder import Recorder, Symbol
+from labdl.graph.recorder import Recorder, settings_of
 from labdl.nn.module import Module, observer
 from labdl.nn.schema import LAYERS
 from labdl.spec import Spec, as_spec
@@ -24,17 +25,15 @@ def trace(model: Module, *shapes, name: str | None = None, level: Literal["layer
     specs = tuple(s if s is None else as_spec(s) for s in shapes)
     if isinstance(graph, Graph) and level == "layers":
         return _with_inputs(graph, specs)
-    specs = specs or model.input_specs
-    recorder = Recorder(model, level)
-    symbols = []
-    for at, spec in enumerate(specs):
-        if spec is None:  # an optional input that is left out
-            symbols.append(None)
-            continue
-        node_id = recorder.add("Input", f"input_{at}" if at else "input", _settings(spec))
-        symbols.append(Symbol(spec, recorder, node_id, "output"))
+    graph = record(model, specs or model.input_specs, Recorder(model, level), name)
+    return graph if level == "layers" else dataclasses.replace(graph, ties={})
+
+
+def record(model: Module, specs: Sequence[Spec | None], recorder: Recorder, name: str | None = None) -> Graph:
+    """The graph that a recorder takes of a model while that runs once."""
     token = observer.set(recorder)
     try:
+        symbols = [recorder.input(spec, at) for at, spec in enumerate(specs)]
         recorder.finish(model._shapes_of(*symbols))
     except (ValueError, TypeError) as error:
         raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
@@ -43,7 +42,6 @@ def trace(model: Module, *shapes, name: str | None = None, level: Literal["layer
         recorder.restore()
     ties = {"/".join(filter(None, (path, a))): "/".join(filter(None, (path, b)))
             for path, module in model.named_modules() for a, b in module._ties.items()}  # fmt: skip
-    ties = ties if level == "layers" else {}
     return Graph(recorder.nodes, recorder.edges, name or type(model).__name__, groups=recorder.groups, ties=ties)
 
 
@@ -54,12 +52,8 @@ def _with_inputs(graph: Graph, specs: tuple[Spec | None, ...]) -> Graph:
     given = [s for s in specs if s is not None]
     if len(inputs) != len(given):
         raise ModelError(f"the graph {graph.name!r} has {len(inputs)} input(s), received {len(given)} shape(s)")
-    nodes = {i: dataclasses.replace(graph.nodes[i], params=_settings(s)) for i, s in zip(inputs, given, strict=True)}
+    nodes = {i: dataclasses.replace(graph.nodes[i], params=settings_of(s)) for i, s in zip(inputs, given, strict=True)}
     return dataclasses.replace(graph, nodes={**graph.nodes, **nodes})
-
-
-def _settings(spec: Spec) -> dict:
-    return {"shape": spec.shape, **({} if spec.dtype == "float32" else {"dtype": spec.dtype})}
 
 
 def as_graph(value, *shapes) -> Graph:

@@ -11,7 +11,7 @@ from labdl.nn.linear import sized
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Rate
+from labdl.nn.types import Count, Depth, Rate
 from labdl.ops.operator import floats
 from labdl.spec import show
 
@@ -25,7 +25,7 @@ class _Recurrent(Module):
     """What recurrent layers share: they differ in the operator and its gates."""
 
     hidden_size: Count
-    layers: Count = 1
+    layers: Depth = 1
     bidirectional: bool = False
     rate: Rate = 0.0
 

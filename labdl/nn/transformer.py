@@ -17,7 +17,7 @@ from labdl.nn.module import Module
 from labdl.nn.normalisation import LayerNorm
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initialiser, Positive, Rate, Size
+from labdl.nn.types import Count, DataFormat, Depth, Initialiser, Positive, Rate, Size
 from labdl.ops.operator import floats
 from labdl.spec import per_axis, show
 
@@ -230,7 +230,7 @@ class TransformerEncoder(_Transformer):
     ``final_norm`` normalises what the last one gives. Settings and masks: as in TransformerEncoderLayer.
     """
 
-    layers: Count = 6
+    layers: Depth = 6
     final_norm: bool = False
 
     def setup(self, x, mask=None, key_mask=None):
@@ -251,7 +251,7 @@ class TransformerDecoder(_Transformer):
     """
 
     causal: bool = True
-    layers: Count = 6
+    layers: Depth = 6
     final_norm: bool = False
 
     def setup(self, x, context, mask=None, key_mask=None, context_mask=None, context_key_mask=None):

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from annotated_types import Ge, Gt, Lt, MinLen
+from annotated_types import Ge, Gt, Le, Lt, MinLen
 
 from labdl.nn.initialisers import INITIALISERS, read
 
 Count = Annotated[int, Ge(1)]
+# of layers that one layer makes one by one: a slip of the finger must not make a billion
+Depth = Annotated[int, Ge(1), Le(1000)]
 Whole = Annotated[int, Ge(0)]
 Rate = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
