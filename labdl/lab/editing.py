@@ -6,12 +6,14 @@ import dataclasses
 import logging
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from labdl.graph import Graph, as_graph
+from labdl.graph import Graph, GraphModule, as_graph
 from labdl.graph.trace import home_of
+from labdl.lab.looking import of_layer
 from labdl.nn import Module
+from labdl.nn.parameter import Parameter
 from labdl.nn.schema import LAYERS, params_of
 
 log = logging.getLogger(__name__)
@@ -30,12 +32,45 @@ class Counterpart:
         former = self.model
         if former is not None and not former.unbuilt and graph == self.graph and backend in (None, former.backend):
             return former
-        if backend is None and former is not None and not former.unbuilt:
-            backend = former.backend
-        made = graph.to_module().build(backend=backend)
-        if former is not None and not former.unbuilt:
-            made.load_state_dict(self._fitting(former, graph, made), strict=False)
+        made = self._made(graph, backend)
         self.graph, self.model, self._structure = graph, made, _structure(made)
+        return made
+
+    def runnable(self, graph: Graph) -> GraphModule:
+        """A model of a graph that gives the values of its nodes, with the weights there are; `model` stays what it is.
+
+        Without a model it is the one that `rebuilt` would give.
+        """
+        former = self.model
+        if former is None:
+            former = self.rebuilt(graph, None)
+        if isinstance(former, GraphModule) and not former.unbuilt and graph == self.graph:
+            return former
+        return self._made(graph, None)
+
+    def parameters(self, graph: Graph, layers: Sequence[str]) -> dict[str, Parameter]:
+        """The built model's parameters of some layers, or by their full names, as these are called on the canvas."""
+        former = self.model
+        if former is None or former.unbuilt:
+            return {}
+        home = home_of(former, self.graph)
+        own = {f"{home}{name}": parameter for name, parameter in former.named_parameters()}
+        names = {node.name: self.graph.nodes[i].name for i, node in graph.nodes.items()
+                 if i in self.graph.nodes and self.graph.nodes[i].type == node.type}  # fmt: skip
+        found = {}
+        for layer in layers:
+            name = layer if layer in names else next((n for n in names if layer.startswith(f"{n}/")), None)
+            if name is not None:
+                old = names[name] + layer.removeprefix(name)
+                found |= {name + key.removeprefix(names[name]): own[key] for key in of_layer(own, old)}
+        return found
+
+    def _made(self, graph: Graph, backend: str | None) -> GraphModule:
+        former = self.model
+        if former is None or former.unbuilt:
+            return graph.to_module().build(backend=backend)
+        made = graph.to_module().build(backend=backend or former.backend)
+        made.load_state_dict(self._fitting(former, graph, made), strict=False)
         return made
 
     def changed(self, canvas: Graph) -> Graph | None:
@@ -51,6 +86,7 @@ class Counterpart:
             return None
         places = {node.name: canvas.positions[i] for i, node in canvas.nodes.items() if i in canvas.positions}
         kept = {i: places[node.name] for i, node in graph.nodes.items() if node.name in places}
+        kept |= {i: place for i, place in canvas.positions.items() if i.endswith("/")}  # of folded blocks
         self.graph = dataclasses.replace(graph, positions=kept)
         return self.graph
 

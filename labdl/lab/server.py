@@ -4,94 +4,18 @@ import asyncio
 import base64
 import json
 from functools import partial
-from http import HTTPStatus
-from pathlib import Path
 
-from jupyter_client.jsonutil import json_default
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
-from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from labdl.errors import FileFormatError
-from labdl.lab import runfolder, service
+from labdl.lab import coding, converting, looking, runfolder, service
+from labdl.lab.handlers import LabDLHandler, Refused, shortened
 from labdl.train import control
 
 SUFFIX = ".labdl"
-BODY_LIMIT = 32 * 1024 * 1024
-
-
-class Refused(web.HTTPError):
-    """A request that we cannot serve, with the sentence that a person reads."""
-
-    def __init__(self, status: int, message: str):
-        super().__init__(status, message)
-        self.message = message
-
-
-class LabDLHandler(APIHandler):
-    """What all our routes share: the permission they need, JSON in and out, and errors as sentences."""
-
-    auth_resource = "contents"  # @authorized answers 500 without it
-
-    def write_error(self, status_code: int, **kwargs) -> None:
-        error = (kwargs.get("exc_info") or (None, None))[1]
-        if isinstance(error, Refused):
-            self.finish(json.dumps({"message": error.message}))
-        else:
-            super().write_error(status_code, **kwargs)
-
-    def answer(self, content: dict, *, status: int = HTTPStatus.OK) -> None:
-        self.set_status(status)
-        self.set_header("Cache-Control", "no-store")
-        self.finish(json.dumps(content, default=json_default, allow_nan=False))
-
-    def body(self) -> dict:
-        if len(self.request.body) > BODY_LIMIT:
-            raise Refused(413, f"The request is larger than {BODY_LIMIT // 2**20} MiB, which no model graph needs.")
-        try:
-            content = json.loads(self.request.body)
-        except ValueError:
-            raise Refused(400, "The request's body is not JSON.") from None
-        if not isinstance(content, dict):
-            raise Refused(400, f"The request's body must be a JSON object, received {type(content).__name__}.")
-        return content
-
-    def field(self, content: dict, name: str, kind: type = str):
-        if not isinstance(content.get(name), kind):
-            raise Refused(400, f"The request needs {name!r} ({kind.__name__}), received {content.get(name)!r:.80}.")
-        return content[name]
-
-    async def compute(self, function, *args):
-        """Run `function` beside the server's loop; what it says about bad data becomes our answer."""
-        try:
-            return await asyncio.to_thread(function, *args)
-        except (FileFormatError, ValueError) as error:
-            raise Refused(400, str(error)) from error
-
-    async def visible(self, path: str) -> str:
-        """`path` without slashes at its ends, if Contents would show it to this person."""
-        path = path.strip("/")
-        contents = self.contents_manager
-        if not path or (not contents.allow_hidden and await ensure_async(contents.is_hidden(path))):
-            raise Refused(404, f"{path!r} does not exist.")
-        return path
-
-    async def run_folder(self, path: str, *, expected: bool = False) -> Path | None:
-        """The folder of a run on disk; None if the run is `expected` and has not begun."""
-        path = await self.visible(path)
-        root_dir = getattr(self.contents_manager, "root_dir", "")
-        if not root_dir:
-            raise Refused(400, "Training runs can be watched only where Jupyter serves a folder of its own disk.")
-        root = Path(root_dir).resolve()
-        folder = (root / path).resolve()
-        if folder.is_relative_to(root):
-            if (folder / runfolder.EVENTS).is_file():
-                return folder
-            if expected:
-                return None
-        raise Refused(404, f"There is no training run in {path!r}.")
+NAMES_LIMIT = 100
 
 
 class LayersHandler(LabDLHandler):
@@ -129,6 +53,15 @@ class CodeHandler(LabDLHandler):
         self.answer(await self.compute(service.code, self.field(self.body(), "graph", dict)))
 
 
+class ReadHandler(LabDLHandler):
+    @web.authenticated
+    @authorized("read")
+    async def post(self):
+        content = self.body()
+        graph = self.field(content, "graph", dict) if content.get("graph") is not None else None
+        self.answer(await self.compute(coding.read, self.field(content, "source"), graph))
+
+
 class DrawingHandler(LabDLHandler):
     @web.authenticated
     @authorized("read")
@@ -147,16 +80,28 @@ class GraphHandler(LabDLHandler):
         model = await self.read(path, content=content, require_hash=self.get_query_argument("hash", "0") == "1")
         if content:
             data = base64.b64decode(model["content"])
-            model |= {"content": await self.compute(service.decode, data, model["name"]), "format": "json"}
+            graph = await self.compute(service.decode, data, model["name"])
+            model |= {"content": graph, "format": "json"}
+            if graph.get("read_only"):
+                model["writable"] = False
         self.answer(model)
 
     @web.authenticated
     @authorized
     async def put(self):
         path = await self.visible(self.get_query_argument("path"))
-        data = await self.compute(service.encode, self.field(self.body(), "content", dict))
+        graph = self.field(self.body(), "content", dict)
+        data = await self.compute(service.encode, graph)
         contents = self.contents_manager
-        existed = await ensure_async(contents.file_exists(path))
+        folder, _, name = path.rpartition("/")
+        if not await ensure_async(contents.dir_exists(folder)):
+            raise Refused(404, f"The folder {shortened(folder)} does not exist.")
+        existed = await ensure_async(contents.exists(path))
+        if existed:
+            there = await self.read(path, content=True, require_hash=False)
+            newer = await self.compute(service.newer, base64.b64decode(there["content"]), name)
+            if newer:
+                raise Refused(409, newer)
         model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
         saved = await ensure_async(contents.save(model, path))
         self.answer(saved | {"content": None, "format": None}, status=200 if existed else 201)
@@ -168,6 +113,30 @@ class GraphHandler(LabDLHandler):
         except TypeError:
             # a contents manager older than jupyter_server 2.11 knows no hashes; the times of change serve then
             return await ensure_async(get())
+
+
+class ConvertHandler(GraphHandler):
+    """An ONNX file as a model's two files beside it, which replace others only where the person has agreed."""
+
+    @web.authenticated
+    @authorized
+    async def post(self):
+        content = self.body()
+        path = await self.visible(self.field(content, "path"))
+        contents = self.contents_manager
+        if not path.endswith(".onnx") or not await ensure_async(contents.file_exists(path)):
+            raise Refused(404, f"There is no ONNX file {shortened(path)}.")
+        paths = [path.removesuffix(".onnx") + suffix for suffix in (SUFFIX, ".npz")]
+        taken = [other for other in paths if await ensure_async(contents.exists(other))]
+        if taken and content.get("overwrite") is not True:
+            self.answer({"path": None, "taken": taken})
+            return
+        there = await self.read(path, content=True, require_hash=False)
+        made = await self.compute(converting.convert, base64.b64decode(there["content"]), there["name"])
+        for other, data in reversed(list(zip(paths, made, strict=True))):  # the structure last: then both are there
+            model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
+            await ensure_async(contents.save(model, other))
+        self.answer({"path": paths[0], "taken": []}, status=201)
 
 
 class TrainHandler(LabDLHandler):
@@ -182,6 +151,30 @@ class TrainHandler(LabDLHandler):
         self.answer(await self.compute(service.train_code, path, settings))
 
 
+class WeightsHandler(LabDLHandler):
+    @web.authenticated
+    @authorized
+    async def get(self):
+        names = self.get_query_arguments("name")
+        if not 0 < len(names) <= NAMES_LIMIT:
+            raise Refused(400, f"'name' wants 1 to {NAMES_LIMIT} layers, received {len(names)}.")
+        file = await self.parameter_file(self.get_query_argument("path"))
+        try:
+            self.answer(await self.compute(looking.weights, file, names))
+        except OSError as error:
+            raise Refused(400, f"The parameters could not be read: {error.strerror or error}.") from error
+
+
+class SampleHandler(LabDLHandler):
+    @web.authenticated
+    @authorized(resource="kernels")  # the answer is code for a kernel
+    async def post(self):
+        content = self.body()
+        path, graph = await self.visible(self.field(content, "path")), self.field(content, "graph", dict)
+        asked = [self.field(content, key) if content.get(key) is not None else None for key in ("backend", "dataset")]
+        self.answer(await self.compute(service.sample_code, path, graph, *asked))
+
+
 class RunHandler(LabDLHandler):
     _track_activity = False  # a page left open must not keep an idle server alive
 
@@ -192,8 +185,8 @@ class RunHandler(LabDLHandler):
         expected = self.get_query_argument("expected", "0") == "1"
         folder = await self.run_folder(self.get_query_argument("path"), expected=expected)
         offset = self.get_query_argument("offset", "0")
-        if not offset.isdecimal():
-            raise Refused(400, f"'offset' counts bytes, received {offset!r}.")
+        if not (offset.isdecimal() and len(offset) < 19):  # no disk has more bytes than 64 bits count
+            raise Refused(400, f"'offset' counts bytes, received {shortened(offset)}.")
         if folder is None:
             self.answer({"offset": 0, "events": [], "alive": None})
         else:
@@ -221,9 +214,13 @@ ROUTES = {
     "new": NewGraphHandler,
     "check": CheckHandler,
     "code": CodeHandler,
+    "read": ReadHandler,
     "drawing": DrawingHandler,
     "graph": GraphHandler,
+    "convert": ConvertHandler,
     "train": TrainHandler,
+    "weights": WeightsHandler,
+    "sample": SampleHandler,
     "run": RunHandler,
     "run/control": RunControlHandler,
 }

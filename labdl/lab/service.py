@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import secrets
 import time
@@ -11,7 +12,7 @@ from typing import Any
 
 from labdl import frameworks
 from labdl.data import SOURCES
-from labdl.errors import ConfigError, LabDLError
+from labdl.errors import ConfigError, FileFormatError, LabDLError, ModelError
 from labdl.graph.check import Checked, Problem
 from labdl.graph.check import check as check_graph
 from labdl.graph.cost import Cost, costs, total
@@ -81,12 +82,35 @@ def new_graph(name: str = "model") -> dict[str, Any]:
 
 
 def decode(data: bytes, name: str) -> dict[str, Any]:
-    """Graph data from the bytes of a structure file. Raises FileFormatError."""
-    return structure.decode(data, name).to_dict()
+    """Graph data from the bytes of a structure file; "read_only" says why it must not be edited. Raises FileFormatError."""
+    try:
+        return structure.decode(data, name).to_dict()
+    except structure.NewerFormatError as error:
+        if error.graph is None:
+            raise
+        return error.graph.to_dict() | {"read_only": _newer(name, error.version)}
+
+
+def newer(data: bytes, name: str) -> str | None:
+    """Why a structure file must not be saved over by this version of LabDL; None where it may be."""
+    try:
+        structure.read(data, name)
+    except structure.NewerFormatError as error:
+        return _newer(name, error.version)
+    except FileFormatError:
+        pass  # broken, or no structure file: a person may well replace it
+    return None
+
+
+def _newer(name: str, version: int) -> str:
+    return (f"{name} was written by a newer version of LabDL (format {version}, this one knows {structure.VERSION}). "
+            "Update labdl to edit it.")  # fmt: skip
 
 
 def encode(graph: dict[str, Any]) -> bytes:
     """The bytes of a structure file from graph data. Raises ModelError."""
+    if graph.get("read_only"):  # what is shown of such a file is not all that it holds
+        raise ModelError(str(graph["read_only"]))
     return structure.encode(Graph.from_dict(graph))
 
 
@@ -117,14 +141,14 @@ def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
         if kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r}")
+            raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r:.80}")
         chosen[key] = value
     for key, allowed in (("backend", frameworks.NAMES), ("dataset", SOURCES), ("optimizer", OPTIMIZERS)):
         if chosen[key] not in allowed:
-            raise ConfigError(f"{key} wants one of {', '.join(allowed)}, received {chosen[key]!r}")
+            raise ConfigError(f"{key} wants one of {', '.join(allowed)}, received {chosen[key]!r:.80}")
     for key in ("learning_rate", "epochs", "batch_size"):
         if not chosen[key] > 0:
-            raise ConfigError(f"{key} must be above 0, received {chosen[key]}")
+            raise ConfigError(f"{key} must be above 0, received {chosen[key]!r:.80}")
     document = PurePosixPath(path)
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", document.stem)
     run = f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{stem}-{secrets.token_hex(2)}"
@@ -140,3 +164,38 @@ def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
         f"                    folder={run!r}, save_to={document.stem + '.npz'!r})",
     ]
     return {"code": "\n".join(lines) + "\n", "run": str(document.parent / run)}
+
+
+def sample_code(
+    path: str, graph: dict[str, Any], backend: str | None = None, dataset: str | None = None
+) -> dict[str, str]:
+    """The Python that runs one sample through graph data beside its document's parameters, and on which backend.
+
+    Raises ModelError for a graph with problems, ConfigError for a backend or data set that is not there; nothing of the
+    request reaches the code unchecked.
+    """
+    given = Graph.from_dict(graph)
+    if problems := check_graph(given).problems:
+        where = given.nodes[problems[0].node].name if problems[0].node else given.name
+        raise ModelError(f"a sample can only run through a model without problems; {where}: {problems[0].message}")
+    if not given.inputs():
+        raise ModelError(f"a sample needs a way in: add an Input to {given.name!r}")
+    if backend is None:
+        offered = datasets()
+        backend = offered["defaults"]["backend"]
+        if backend is None:
+            raise ConfigError(f"no backend is installed. {' '.join(b['problem'] for b in offered['backends'])}")
+    if backend not in frameworks.NAMES:
+        raise ConfigError(f"backend wants one of {', '.join(frameworks.NAMES)}, received {backend!r}")
+    if dataset is not None and dataset not in SOURCES:
+        raise ConfigError(f"dataset wants one of {', '.join(SOURCES)}, received {dataset!r}")
+    text = json.dumps({**given.to_dict(), "positions": {}})
+    lines = [
+        "import json",
+        "",
+        "from labdl.lab.sampling import run_sample",
+        "",
+        f"graph = json.loads({text!r})",
+        f"run_sample(graph, backend={backend!r}, dataset={dataset!r}, parameters={PurePosixPath(path).stem + '.npz'!r})",
+    ]
+    return {"code": "\n".join(lines) + "\n", "backend": backend}

@@ -14,7 +14,7 @@ import traitlets
 
 from labdl.errors import ConfigError
 from labdl.graph import Graph, as_graph
-from labdl.lab import service
+from labdl.lab import coding, looking, sampling, service
 from labdl.lab.editing import Counterpart, after_each_cell
 from labdl.lab.packing import pack
 
@@ -157,18 +157,41 @@ class Editor(anywidget.AnyWidget):
         if not isinstance(content, dict) or content.get("type") != "request":
             return
         try:
-            answer = {"result": _answer(content.get("name"), content.get("graph"))}
+            if content.get("name") == "read":
+                answer = {"result": _read(content.get("source"), content.get("graph"))}
+            else:
+                answer = {"result": self._answer(content.get("name"), content.get("graph"), content.get("names"))}
         except Exception as error:  # shown to the person in the editor
             answer = {"error": str(error) or type(error).__name__}
         self.send({"type": "reply", "id": content.get("id"), **answer})
 
+    def _answer(self, name: Any, graph: Any, names: Any) -> dict[str, Any]:
+        if name == "layers":
+            return service.layers()
+        answers: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "check": service.check,
+            "code": service.code,
+            "weights": lambda graph: self._weights(Graph.from_dict(graph), names),
+            "sample": lambda graph: self._sample(Graph.from_dict(graph)),
+        }
+        if not isinstance(name, str) or name not in answers:
+            raise ValueError(f"the editor may ask for layers, {', '.join(answers)}, received {name!r}")
+        if not isinstance(graph, dict):
+            raise ValueError(f"{name!r} needs a graph, received {type(graph).__name__}")
+        return answers[name](graph)
 
-def _answer(name: Any, graph: Any) -> dict[str, Any]:
-    if name == "layers":
-        return service.layers()
-    answers = {"check": service.check, "code": service.code}
-    if not isinstance(name, str) or name not in answers:
-        raise ValueError(f"the editor may ask for layers, check or code, received {name!r}")
-    if not isinstance(graph, dict):
-        raise ValueError(f"{name!r} needs a graph, received {type(graph).__name__}")
-    return answers[name](graph)
+    def _weights(self, graph: Graph, names: Any) -> dict[str, Any]:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"'weights' needs the names of layers, received {names!r:.80}")
+        return looking.weights_of(self._counterpart.parameters(graph, names))
+
+    def _sample(self, graph: Graph) -> dict[str, Any]:
+        former = self._counterpart.model
+        known = former is not None and not former.unbuilt
+        return sampling.answer(self._counterpart.runnable(graph), weights="model" if known else "new")
+
+
+def _read(source: Any, graph: Any) -> dict[str, Any]:
+    if not isinstance(source, str) or not isinstance(graph, dict | None):
+        raise ValueError(f"'read' needs a text and a graph or none, received {source!r:.80} and {graph!r:.80}")
+    return coding.read(source, graph)

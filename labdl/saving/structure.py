@@ -44,6 +44,14 @@ class StructureFile:
     saved_with: str
 
 
+class NewerFormatError(FileFormatError):
+    """A structure file of a later version of the format, with as much of its graph as can be read by this one's rules."""
+
+    def __init__(self, message: str, version: int, graph: Graph | None):
+        super().__init__(message)
+        self.version, self.graph = version, graph
+
+
 def identity(graph: Graph) -> str:
     """A digest of all that decides what the graph computes from its parameters: names, layers, settings, connections."""
     data = graph.to_dict()
@@ -121,6 +129,8 @@ def _texts(texts) -> np.ndarray:
 
 def _fixed(text: str) -> np.ndarray:
     raw = text.encode()
+    if b"\0" in raw:
+        raise ModelError("the name of the model holds a NUL character, which a file cannot hold")
     return np.array(raw, dtype=f"S{max(1, len(raw))}")
 
 
@@ -156,24 +166,52 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
             if not isinstance(version, int) or version < 1:
                 raise FileFormatError("the file is broken: it has no version number")
             if version > VERSION:
-                raise FileFormatError(
-                    f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl"
+                raise NewerFormatError(
+                    f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl",
+                    version,
+                    _legible(file),
                 )
-            groups = _COLUMNS if version > 1 else _FIRST
-            columns = {f"{group}/{c}": _column(file, f"{group}/{c}") for group, cs in groups.items() for c in cs}
+            columns = _all_columns(file, _COLUMNS if version > 1 else _FIRST)
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
         return StructureFile(graph, version, saved_with)
+    except NewerFormatError:
+        raise
     except FileFormatError as error:
         raise FileFormatError(str(error).replace("the file", name, 1)) from error.__cause__
     except OSError as error:
         cut = "truncated" in str(error)
         raise FileFormatError(f"{name} is {'truncated: its end is missing' if cut else f'broken: {error}'}") from error
-    except (KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, RecursionError,
-            AttributeError, ModelError) as error:  # fmt: skip
+    except _BROKEN as error:
         raise FileFormatError(f"{name} is broken: {error}") from error
+
+
+# what h5py, JSON and the graph say of data that is not as they want it
+_BROKEN = (
+    KeyError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    AttributeError,
+    ModelError,
+)
+
+
+def _legible(file: h5py.File) -> Graph | None:
+    """The graph of a later version's file where it still has the columns of this one; else None."""
+    try:
+        return _graph(_all_columns(file, _COLUMNS), str(_attribute(file, "name") or ""), VERSION)
+    except (FileFormatError, OSError, *_BROKEN):
+        return None  # that version has changed them
+
+
+def _all_columns(file: h5py.File, groups: dict[str, tuple[str, ...]]) -> dict[str, np.ndarray]:
+    return {f"{group}/{c}": _column(file, f"{group}/{c}") for group, cs in groups.items() for c in cs}
 
 
 def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
@@ -189,13 +227,15 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
     else:
         shares, groups, ties = [""] * count, ([], []), ([], [])  # it knew no shared layers, no groups and no ties
     edges = [_read(columns, f"edges/{c}") for c in _COLUMNS["edges"]]
-    places = [_read(columns, "canvas/id"), columns["canvas/position"].tolist()]
+    # a place that is no number is none, and the canvas finds one
+    places = [(i, p) for i, p in zip(_read(columns, "canvas/id"), columns["canvas/position"].tolist(), strict=True)
+              if np.isfinite(p).all()]  # fmt: skip
     return Graph.from_dict({
         "name": title or "model",
         "nodes": _keyed("nodes/id", [(i, {"type": t, "name": n, "params": p, "shares": s})
                                      for i, t, n, p, s in zip(*nodes, params, shares, strict=True)]),
         "edges": _keyed("edges/id", [(i, dict(zip(_EDGE, row, strict=True))) for i, *row in zip(*edges, strict=True)]),
-        "positions": _keyed("canvas/id", zip(*places, strict=True)),
+        "positions": _keyed("canvas/id", places),
         "groups": _keyed("groups/path", zip(*groups, strict=True)),
         "ties": _keyed("ties/name", zip(*ties, strict=True)),
     })  # fmt: skip

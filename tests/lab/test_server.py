@@ -107,7 +107,7 @@ async def test_bad_bodies_are_refused_with_a_sentence(labdl_fetch, body, expecte
 
 
 async def test_body_too_large_is_refused(labdl_fetch, monkeypatch):
-    monkeypatch.setattr("labdl.lab.server.BODY_LIMIT", 10)
+    monkeypatch.setattr("labdl.lab.handlers.BODY_LIMIT", 10)
     status, answer = await labdl_fetch("check", method="POST", body={"graph": {}})
     assert status == 413
     assert "larger" in answer["message"]
