@@ -25,6 +25,8 @@ import {
 
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
+import { BlockFrames } from './BlockFrames';
+import { BlockNode } from './BlockNode';
 import { DataEdge } from './DataEdge';
 import { GraphDocument } from './document';
 import {
@@ -42,10 +44,12 @@ import { Position } from './model';
 import { SelectionStore } from './selection';
 import { useConnecting } from './useConnecting';
 import { useDrop } from './useDrop';
+import { useLock } from './useLock';
 import { useOpeningView } from './useOpeningView';
 
-const NODE_TYPES = { layer: LayerNode };
+const NODE_TYPES = { layer: LayerNode, block: BlockNode };
 const EDGE_TYPES = { data: DataEdge };
+const GRID: [number, number] = [20, 20];
 const MAP_SIZE = { width: 150, height: 100 };
 
 export interface CanvasProps {
@@ -53,6 +57,7 @@ export interface CanvasProps {
   selection: SelectionStore;
   view: View;
   actions: EditorActions;
+  snapToGrid: boolean;
   element: RefObject<HTMLDivElement | null>;
   say: (notice: string) => void;
   onRename: () => void;
@@ -63,6 +68,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const { document, selection, view, actions, say } = props;
   const { checks, trans } = useEditorContext();
   const [isActive, setActive] = useState(false);
+  const isLocked = useLock(document) !== null;
 
   // --- what is drawn ---
 
@@ -82,7 +88,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     return next;
   }, [view, problems, drop.edge]);
 
-  useOpeningView(nodes);
+  useOpeningView(nodes, view.scene.within);
 
   const labels = useMemo(
     () => ({
@@ -107,6 +113,29 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   useEffect(() => {
     latest.current = view;
   }, [view]);
+
+  const moveTo = useCallback(
+    (moved: { [id: string]: Position }, typing?: string) => {
+      const { places, scene } = latest.current;
+      // Nodes that had no position keep the place they were shown at.
+      const all = Object.entries({ ...places, ...moved });
+      document.move(
+        Object.fromEntries(all.filter(([id]) => !scene.outside.has(id))),
+        typing
+      );
+    },
+    [document]
+  );
+  const showAt = useCallback(
+    (moved: { [id: string]: Position }) =>
+      setNodes(old =>
+        old.map(node => {
+          const at = moved[node.id];
+          return at ? { ...node, position: { x: at[0], y: at[1] } } : node;
+        })
+      ),
+    []
+  );
 
   const onNodesChange = useCallback(
     (changes: NodeChange<LayerFlowNode>[]) => {
@@ -135,12 +164,10 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         selection.change('nodes', selected);
       }
       if (Object.keys(moved).length) {
-        // Nodes that had no position keep the place they were shown at.
-        const places = { ...latest.current.places, ...moved };
-        document.move(places, isDragging.current ? undefined : 'arrow keys');
+        moveTo(moved, isDragging.current ? undefined : 'arrow keys');
       }
     },
-    [document, selection]
+    [moveTo, selection]
   );
 
   const onEdgesChange = useCallback(
@@ -202,7 +229,13 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         onNodeDragStop={endDrag}
         onSelectionDragStart={startDrag}
         onSelectionDragStop={endDrag}
-        onNodeDoubleClick={props.onRename}
+        onNodeDoubleClick={(_, { id, data }) => {
+          if (data.block) {
+            actions.enter(data.block.path);
+          } else if (!view.scene.outside.has(id)) {
+            props.onRename();
+          }
+        }}
         // What the host's menu offers is about what was clicked.
         onNodeContextMenu={(_, { id }) => {
           if (!selection.state().nodes.has(id)) {
@@ -215,6 +248,11 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
           }
         }}
         {...connecting}
+        nodesDraggable={!isLocked}
+        snapToGrid={props.snapToGrid}
+        snapGrid={GRID}
+        nodesConnectable={!isLocked}
+        edgesReconnectable={!isLocked}
         onlyRenderVisibleElements={isLarge(view.graph)}
         // The canvas has its own keys; space belongs to the page around it.
         deleteKeyCode={null}
@@ -230,7 +268,14 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         elevateEdgesOnSelect
         ariaLabelConfig={labels}
       >
-        <Background gap={20} />
+        <Background gap={GRID} />
+        <BlockFrames
+          nodes={nodes}
+          view={view}
+          actions={actions}
+          onDrag={showAt}
+          onDrop={moveTo}
+        />
         <Controls showInteractive={false} onFitView={actions.fit} />
         {nodes.length > 0 && (
           <MiniMap

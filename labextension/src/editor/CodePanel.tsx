@@ -1,84 +1,156 @@
-// The model as Python source, asked from the host, to read and to copy.
-import { useEffect, useRef, useState } from 'react';
+// The model as Python beside the canvas: what is written there is read, and what changes on the canvas is written there.
+import { useReactFlow } from '@xyflow/react';
+import {
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore
+} from 'react';
 
 import { writeClipboard } from './clipboard';
+import { CodeDivider } from './CodeDivider';
+import { SourceEditor } from './coding';
+import { CodeText } from './codeText';
 import { useEditorContext } from './context';
+import { GraphDocument } from './document';
 import { EditorHost } from './host';
 import { IconButton } from './Icon';
-import { GraphData } from './model';
+import { plainSource } from './plainSource';
+import { useLock } from './useLock';
 
 export interface CodePanelProps {
   host: EditorHost;
-  graph: GraphData;
+  document: GraphDocument;
+  width: number;
+  /** How often a person has asked for it: each time it takes the focus. */
+  asked: number;
+  onResize: (width: number) => void;
   onClose: () => void;
+  /** Gives the keyboard's focus back to the canvas. */
+  onLeave: () => void;
 }
 
-type Answer = { source: string } | { failure: string } | null;
-
-export function CodePanel({ host, graph, onClose }: CodePanelProps) {
+export function CodePanel(props: CodePanelProps) {
+  const { host, document, width, asked, onResize, onClose, onLeave } = props;
   const { trans } = useEditorContext();
-  const [answer, setAnswer] = useState<Answer>(null);
-  const panel = useRef<HTMLDivElement>(null);
+  const [code] = useState(() => new CodeText(document, host));
+  useEffect(() => code.start(), [code]);
+  const { text, state, message, line } = useSyncExternalStore(
+    code.subscribe,
+    code.state
+  );
+  const isLocked = useLock(document) !== null;
+  const place = useRef<HTMLDivElement>(null);
+  const source = useRef<SourceEditor | null>(null);
+  const label = trans.__('Python code of the model');
 
-  useEffect(() => {
-    let isCurrent = true;
-    host.code(graph).then(
-      source => isCurrent && setAnswer({ source }),
-      (error: unknown) =>
-        isCurrent &&
-        setAnswer({
-          failure: error instanceof Error ? error.message : String(error)
-        })
-    );
+  useLayoutEffect(() => {
+    const make = host.sourceEditor ?? plainSource;
+    const made = make(place.current as HTMLElement, {
+      label,
+      changed: code.edit
+    });
+    source.current = made;
     return () => {
-      isCurrent = false;
+      source.current = null;
+      made.dispose();
     };
-  }, [host, graph.nodes, graph.edges, graph.name]);
+  }, [host, code, label]);
+  useLayoutEffect(() => source.current?.setText(text), [text]);
+  useLayoutEffect(() => source.current?.mark(line), [line, text]);
+  useLayoutEffect(
+    () => source.current?.setReadOnly(isLocked),
+    [isLocked, label]
+  );
+  useEffect(() => {
+    if (asked) {
+      source.current?.focus();
+    }
+  }, [asked]);
 
-  useEffect(() => panel.current?.focus(), []);
+  // What was in the middle of the canvas stays in its middle.
+  const { getViewport, setViewport } = useReactFlow();
+  useEffect(() => {
+    const taken = place.current?.parentElement?.offsetWidth ?? 0;
+    const shift = (by: number) => {
+      const { x, y, zoom } = getViewport();
+      void setViewport({ x: x + by, y, zoom });
+    };
+    shift(-taken / 2);
+    return () => shift(taken / 2);
+  }, [getViewport, setViewport]);
 
   return (
-    <div
-      ref={panel}
-      className="labdl-code"
-      role="dialog"
-      aria-label={trans.__('Python code of the model')}
-      tabIndex={-1}
-      onKeyDown={event => {
-        if (event.key === 'Escape') {
-          event.stopPropagation();
-          onClose();
-        }
-      }}
-    >
-      <div className="labdl-code-head">
-        <strong>{trans.__('Python code')}</strong>
-        {answer && 'source' in answer && (
+    <>
+      <CodeDivider width={width} onResize={onResize} />
+      <section
+        className="labdl-code nokey"
+        style={{ width }}
+        aria-label={trans.__('Python code')}
+        onKeyDown={event => {
+          // Escape closes a list of completions first
+          if (event.key === 'Escape' && !event.defaultPrevented) {
+            event.stopPropagation();
+            onLeave();
+          }
+        }}
+      >
+        <div className="labdl-code-head">
+          <strong>{trans.__('Python code')}</strong>
           <IconButton
             icon="copy"
             label={trans.__('Copy the code')}
-            onClick={() => void writeClipboard(answer.source)}
+            onClick={() => void writeClipboard(text)}
           />
+          {host.sendCode && (
+            <IconButton
+              icon="send"
+              label={trans.__('Send the code to a notebook')}
+              onClick={() => host.sendCode?.(text)}
+            />
+          )}
+          <IconButton
+            icon="close"
+            label={trans.__('Close the code')}
+            onClick={onClose}
+          />
+        </div>
+        <div className="labdl-code-text" ref={place} />
+        {state === 'unreadable' && (
+          <div className="labdl-code-message labdl-mod-problem" role="alert">
+            <p>{message}</p>
+            <button type="button" onClick={code.takeBack}>
+              {trans.__('Take back the canvas’s code')}
+            </button>
+          </div>
         )}
-        <IconButton
-          icon="close"
-          label={trans.__('Close the code')}
-          onClick={onClose}
-        />
-      </div>
-      {answer === null && (
-        <p className="labdl-code-message">{trans.__('Writing the code…')}</p>
-      )}
-      {answer && 'failure' in answer && (
-        <p className="labdl-code-message labdl-mod-problem" role="alert">
-          {trans.__('The code could not be written: %1', answer.failure)}
+        {state === 'unwritable' && (
+          <div className="labdl-code-message labdl-mod-problem" role="alert">
+            <p>{trans.__('The code could not be written: %1', message)}</p>
+          </div>
+        )}
+        <p className="labdl-code-state" aria-live="polite">
+          {isLocked
+            ? trans.__('The model cannot be edited now.')
+            : words(state, trans.__.bind(trans))}
         </p>
-      )}
-      {answer && 'source' in answer && (
-        <pre tabIndex={0}>
-          <code>{answer.source}</code>
-        </pre>
-      )}
-    </div>
+      </section>
+    </>
   );
+}
+
+function words(state: string, say: (text: string) => string): string {
+  switch (state) {
+    case 'writing':
+      return say('Writing the code…');
+    case 'edited':
+      return say('Reading what you write…');
+    case 'unreadable':
+      return say('The canvas stays as it is until this can be read.');
+    case 'unwritable':
+      return say('The code is not that of the canvas.');
+    default:
+      return say('Code and canvas say the same.');
+  }
 }

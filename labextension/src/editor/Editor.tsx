@@ -10,27 +10,38 @@ import {
 } from 'react';
 
 import { EditorActions } from './actions';
+import { Breadcrumbs } from './Breadcrumbs';
 import { Canvas } from './Canvas';
 import { CheckStore } from './checkStore';
+import { keepCodePane, readCodePane } from './codePane';
 import { CodePanel } from './CodePanel';
 import { EditorContextProvider, huesOf } from './context';
 import { GraphDocument } from './document';
+import { fragmentFromText, fragmentToText } from './fragment';
 import { EditorHost } from './host';
 import { IconButton } from './Icon';
 import { Inspector } from './Inspector';
+import { keptName, withKept } from './keptBlocks';
+import { isTyping, runKey } from './keys';
 import { LiveCheck } from './liveCheck';
 import { EMPTY_GRAPH } from './model';
+import { placeScene } from './nesting';
 import { NODE_NAME_ID } from './NodeDetails';
 import { Palette } from './Palette';
 import { PaletteMemory } from './paletteMemory';
-import { directionOf, placeAll } from './placement';
+import { directionOf } from './placement';
+import { SampleRun } from './sampleRun';
+import { EditorPreferences, PREFERENCES } from './preferences';
+import { ReadOnlyBar } from './ReadOnlyBar';
 import { SelectionStore } from './selection';
 import { StatusBar } from './StatusBar';
 import { Toolbar } from './Toolbar';
 import { Translator } from './translator';
 import { useActions } from './useActions';
 import { useLayers } from './useLayers';
+import { useLock } from './useLock';
 import { useQuickMenu } from './useQuickMenu';
+import { useScene } from './useScene';
 
 export type { EditorActions } from './actions';
 
@@ -40,8 +51,13 @@ export interface EditorProps {
   trans: Translator;
   /** Receives what the editor can be told to do, once. */
   actions?: (api: EditorActions) => void;
+  /** Receives what runs one sample through the model, once. */
+  sample?: (run: SampleRun) => void;
   /** Further buttons for the bar over the canvas. */
   toolbar?: ReactNode;
+  /** What the host has to say about the document, over the editor. */
+  notices?: ReactNode;
+  preferences?: EditorPreferences;
 }
 
 export function Editor(props: EditorProps) {
@@ -57,51 +73,90 @@ function EditorBody({
   host,
   trans,
   actions: tell,
-  toolbar
+  sample: tellSample,
+  toolbar,
+  notices,
+  preferences = PREFERENCES
 }: EditorProps) {
   const graph = useSyncExternalStore(document.subscribe, document.snapshot);
   const [selection] = useState(() => new SelectionStore());
   const selected = useSyncExternalStore(selection.subscribe, selection.state);
-  const [direction, setDirection] = useState(() => directionOf(graph));
+  const [direction, setDirection] = useState(() =>
+    directionOf(graph, preferences.direction)
+  );
   const [panes, setPanes] = useState({ palette: true, inspector: true });
-  const [isCodeOpen, setCodeOpen] = useState(false);
+  const [code, setCode] = useState(readCodePane);
+  useEffect(() => keepCodePane(code), [code]);
+  const [askedCode, askCode] = useState(0);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
   const [memory] = useState(() => new PaletteMemory());
   useEffect(memory.start, [memory]);
 
+  const isLocked = useLock(document) !== null;
   const { layers, failure, isLoading, reload } = useLayers(host);
+  const { blocks } = useSyncExternalStore(memory.subscribe, memory.state);
+  const offered = useMemo(
+    () => withKept(layers, blocks, trans),
+    [layers, blocks, trans]
+  );
   const checks = useMemo(() => new CheckStore(), []);
+  useEffect(
+    () => checks.showFigure(preferences.figure),
+    [checks, preferences.figure]
+  );
   const liveCheck = useMemo(
     () => new LiveCheck(document, host, checks),
     [document, host, checks]
   );
   useEffect(() => liveCheck.start(), [liveCheck]);
+  const sample = useMemo(
+    () => new SampleRun(document, host, say, trans),
+    [document, host, say, trans]
+  );
+  useEffect(() => sample.start(), [sample]);
+  useEffect(() => tellSample?.(sample), [sample, tellSample]);
+  const [closed] = useState(() => new Set<string>());
 
   // A graph that was loaded into an empty document brings its own direction.
   const isEmpty = Object.keys(graph.nodes).length === 0;
   useEffect(
-    () => setDirection(directionOf(document.snapshot())),
-    [document, isEmpty]
+    () => setDirection(directionOf(document.snapshot(), preferences.direction)),
+    [document, isEmpty, preferences.direction]
   );
 
-  const places = useMemo(() => placeAll(graph, direction), [graph, direction]);
+  const { scene, sceneNow, setWithin } = useScene(document, graph, layers);
+  const places = useMemo(
+    () => placeScene(scene, direction),
+    [scene, direction]
+  );
   const view = useMemo(
     () => ({
+      whole: graph,
       // Without the layers' ports there is nothing to draw the edges to.
-      graph: isLoading ? EMPTY_GRAPH : graph,
+      graph: isLoading ? EMPTY_GRAPH : scene.graph,
+      scene,
       places,
-      layers,
+      layers: scene.layers,
       selected,
       direction
     }),
-    [graph, isLoading, places, layers, selected, direction]
+    [graph, isLoading, scene, places, selected, direction]
   );
 
-  const menu = useQuickMenu({ layers, memory, direction, canvas });
+  const menu = useQuickMenu({ layers: offered, memory, direction, canvas });
   const actions = useActions({
     document,
-    layers,
+    layers: offered,
+    sceneNow,
+    setWithin,
+    keep: (name, fragment) => memory.keepBlock(name, fragmentToText(fragment)),
+    kept: type => {
+      const text = blocks[keptName(type) ?? ''];
+      return text === undefined
+        ? undefined
+        : (fragmentFromText(text) ?? undefined);
+    },
     selection,
     direction,
     places,
@@ -111,25 +166,41 @@ function EditorBody({
     canvas,
     reloadLayers: reload,
     check: () => liveCheck.retry(),
-    showCode: () => setCodeOpen(true),
-    openMenu: menu.open,
+    readPiece: source => host.read(source, null),
+    showCode: () => {
+      setCode(now => ({ ...now, isOpen: true }));
+      askCode(times => times + 1);
+    },
+    openMenu: request => (isLocked ? undefined : menu.open(request)),
     used: memory.use
   });
   useEffect(() => tell?.(actions), [actions, tell]);
 
   const context = useMemo(() => {
-    const hues = huesOf(layers);
+    const hues = huesOf(offered);
     const hueOf = (category: string | undefined) => hues.get(category ?? '');
-    return { trans, checks, hueOf };
-  }, [trans, checks, layers]);
+    return { trans, checks, host, sample, closed, hueOf };
+  }, [trans, checks, host, sample, closed, offered]);
 
   return (
     <EditorContextProvider value={context}>
-      <div className="labdl-editor">
+      <div
+        className="labdl-editor"
+        onKeyDown={event => {
+          // Undo is wanted after a click on any of the editor's buttons.
+          const isUndo = ['z', 'y'].includes(event.key.toLowerCase());
+          if (isUndo && !isTyping(event.target) && runKey(event, actions)) {
+            event.preventDefault();
+            event.stopPropagation();
+          }
+        }}
+      >
+        {notices}
+        <ReadOnlyBar document={document} layers={layers} />
         <div className="labdl-panes">
-          {panes.palette ? (
+          {isLocked ? null : panes.palette ? (
             <Palette
-              layers={layers}
+              layers={offered}
               memory={memory}
               failure={failure}
               isLoading={isLoading}
@@ -151,6 +222,7 @@ function EditorBody({
               selection={selection}
               view={view}
               actions={actions}
+              snapToGrid={preferences.snapToGrid}
               element={canvas}
               say={say}
               onRename={() => focusName(canvas.current)}
@@ -162,28 +234,38 @@ function EditorBody({
               >
                 {toolbar}
               </Toolbar>
+              <Breadcrumbs
+                name={graph.name}
+                within={scene.within}
+                actions={actions}
+              />
             </Canvas>
             {menu.show(actions)}
-            {isEmpty && (
+            {isEmpty && !isLocked && (
               <p className="labdl-empty">
                 {trans.__(
                   'Drag a layer here, double-click one in the list, or press Shift+A.'
                 )}
               </p>
             )}
-            {isCodeOpen && (
-              <CodePanel
-                host={host}
-                graph={graph}
-                onClose={() => setCodeOpen(false)}
-              />
-            )}
           </div>
+          {code.isOpen && (
+            <CodePanel
+              host={host}
+              document={document}
+              width={code.width}
+              asked={askedCode}
+              onResize={width => setCode({ isOpen: true, width })}
+              onClose={() => setCode({ ...code, isOpen: false })}
+              onLeave={actions.focus}
+            />
+          )}
           {panes.inspector ? (
             <Inspector
               document={document}
               graph={graph}
               layers={layers}
+              scene={scene}
               selected={selected}
               actions={actions}
               onClose={() => setPanes({ ...panes, inspector: false })}

@@ -2,6 +2,7 @@
 import { memo, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
+import { BlockDetails } from './BlockDetails';
 import { useEditorContext } from './context';
 import { CostFacts, sumOfCosts } from './Costs';
 import { GraphDocument } from './document';
@@ -9,12 +10,15 @@ import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
 import { NodeDetails } from './NodeDetails';
+import { blockId, nodesOf, Scene } from './scene';
 import { Selected } from './selection';
+import { useLock } from './useLock';
 
 export interface InspectorProps {
   document: GraphDocument;
   graph: GraphData;
   layers: LayerTable;
+  scene: Scene;
   selected: Selected;
   actions: EditorActions;
   onClose: () => void;
@@ -22,6 +26,7 @@ export interface InspectorProps {
 
 export const Inspector = memo(function Inspector(props: InspectorProps) {
   const { trans } = useEditorContext();
+  const isLocked = useLock(props.document) !== null;
   return (
     <section className="labdl-inspector" aria-label={trans.__('Properties')}>
       <IconButton
@@ -30,15 +35,31 @@ export const Inspector = memo(function Inspector(props: InspectorProps) {
         label={trans.__('Hide the properties')}
         onClick={props.onClose}
       />
-      <Contents {...props} />
+      <fieldset className="labdl-inspector-form" disabled={isLocked}>
+        <Contents {...props} />
+      </fieldset>
     </section>
   );
 });
 
 function Contents(props: InspectorProps) {
-  const { document, graph, layers, selected, actions } = props;
-  const ids = [...selected.nodes].filter(id => graph.nodes[id]);
+  const { document, graph, layers, scene, selected, actions } = props;
+  const drawn = [...selected.nodes].filter(id => scene.graph.nodes[id]);
+  const ids = nodesOf(scene, drawn);
   const edges = [...selected.edges].filter(id => graph.edges[id]);
+  const block = actions.selectedBlock();
+  if (block !== null && ids.length > 0) {
+    return (
+      <BlockDetails
+        key={block}
+        actions={actions}
+        document={document}
+        graph={graph}
+        path={block}
+        isFolded={scene.blocks.has(blockId(block))}
+      />
+    );
+  }
   if (ids.length === 1) {
     const [id] = ids;
     const node = graph.nodes[id];
@@ -75,6 +96,14 @@ function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
         <CostFacts costs={costs} />
       </dl>
       <div className="labdl-inspector-buttons">
+        <button
+          type="button"
+          className="labdl-button"
+          title={trans.__('Make one block of the selected layers (Ctrl+G)')}
+          onClick={actions.group}
+        >
+          {trans.__('Group')}
+        </button>
         <button
           type="button"
           className="labdl-button"

@@ -1,57 +1,14 @@
 // One node of the graph: name, type, output shape, parameters and its problem.
-import {
-  Handle,
-  NodeProps,
-  Position as Side,
-  useUpdateNodeInternals
-} from '@xyflow/react';
-import {
-  CSSProperties,
-  memo,
-  useEffect,
-  useRef,
-  useSyncExternalStore
-} from 'react';
+import { NodeProps, Position as Side } from '@xyflow/react';
+import { CSSProperties, memo, useSyncExternalStore } from 'react';
 
+import { Activation } from './Activation';
 import { useEditorContext } from './context';
 import { LayerFlowNode } from './flow';
 import { costLines } from './Costs';
 import { shapeText, shortBytes, shortCount } from './format';
 import { Icon } from './Icon';
-
-interface PortListProps {
-  kind: 'source' | 'target';
-  side: Side;
-  ports: { name: string; variadic?: boolean; optional?: boolean }[];
-}
-
-function PortList({ kind, side, ports }: PortListProps) {
-  const isAcross = side === Side.Top || side === Side.Bottom;
-  return ports.map((port, index) => {
-    const at = `${((index + 0.5) / ports.length) * 100}%`;
-    const place: CSSProperties = isAcross ? { left: at } : { top: at };
-    const kinds = [
-      port.variadic ? 'labdl-mod-variadic' : '',
-      port.optional ? 'labdl-mod-optional' : ''
-    ].join(' ');
-    return (
-      <Handle
-        key={port.name}
-        id={port.name}
-        type={kind}
-        position={side}
-        style={place}
-        className={`labdl-port ${kinds}`}
-        title={port.name}
-        aria-label={port.name}
-      >
-        {ports.length > 1 && (
-          <span className="labdl-port-name">{port.name}</span>
-        )}
-      </Handle>
-    );
-  });
-}
+import { PortList, useMeasuredPorts } from './PortList';
 
 export const LayerNode = memo(function LayerNode({
   id,
@@ -62,19 +19,9 @@ export const LayerNode = memo(function LayerNode({
 }: NodeProps<LayerFlowNode>) {
   const { checks, hueOf, trans } = useEditorContext();
   const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
-  const { node, schema, ports, sharedWith } = data;
+  const { node, schema, ports, sharedWith, title } = data;
 
-  const updateInternals = useUpdateNodeInternals();
-  const portNames = JSON.stringify(ports);
-  const measured = useRef(portNames);
-  useEffect(() => {
-    // The lines end at the ports as they were measured: measure new ones.
-    // Not at the start, where React Flow measures all nodes in one go.
-    if (measured.current !== portNames) {
-      measured.current = portNames;
-      updateInternals(id);
-    }
-  }, [id, portNames, updateInternals]);
+  useMeasuredPorts(id, ports);
 
   const outputs = Object.entries(check?.outputs ?? {});
   const figure = useSyncExternalStore(checks.subscribe, checks.figure);
@@ -100,7 +47,7 @@ export const LayerNode = memo(function LayerNode({
       <PortList kind="target" side={targetPosition} ports={ports.inputs} />
       <div className="labdl-node-head">
         <span className="labdl-node-name" title={node.name}>
-          {node.name}
+          {title}
         </span>
         {sharedWith && (
           <span
@@ -145,6 +92,7 @@ export const LayerNode = memo(function LayerNode({
           <span>{problem}</span>
         </div>
       )}
+      <Activation id={id} />
       <PortList kind="source" side={sourcePosition} ports={ports.outputs} />
     </div>
   );

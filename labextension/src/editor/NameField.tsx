@@ -1,11 +1,13 @@
 // A text field that is written as one types, with a reason when a text is refused.
-import { FocusEvent, KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 export interface NameFieldProps {
   id: string;
   label: string;
   value: string;
   placeholder?: string;
+  /** Takes the text when the field is left, and not with each letter. */
+  commitOnLeave?: boolean;
   /** Why a text cannot be taken; null if it can. */
   refuse: (text: string) => string | null;
   onChange: (text: string) => void;
@@ -17,6 +19,7 @@ export function NameField(props: NameFieldProps) {
   const { id, value } = props;
   const [text, setText] = useState(value);
   const written = useRef(value);
+  const isGivenUp = useRef(false);
   useEffect(() => {
     // The name changed elsewhere: by undo or by someone else.
     if (value !== written.current) {
@@ -29,18 +32,28 @@ export function NameField(props: NameFieldProps) {
 
   const change = (next: string) => {
     setText(next);
-    if (props.refuse(next) === null) {
+    if (!props.commitOnLeave) {
+      take(next);
+    }
+  };
+  const take = (next: string) => {
+    if (next !== written.current && props.refuse(next) === null) {
       written.current = next;
       props.onChange(next);
     }
   };
-  const leave = (event: FocusEvent) => {
+  const leave = () => {
+    if (props.commitOnLeave && !isGivenUp.current) {
+      take(text);
+    }
+    isGivenUp.current = false;
     setText(written.current);
     props.onDone();
   };
   const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Enter' || event.key === 'Escape') {
       event.stopPropagation();
+      isGivenUp.current = event.key === 'Escape';
       event.currentTarget.blur();
     }
   };

@@ -8,10 +8,12 @@ import { CostFacts } from './Costs';
 import { FixButton } from './FixButton';
 import { shapeText } from './format';
 import { Icon } from './Icon';
+import { Inside } from './Inside';
 import { GraphData, LayerSchema } from './model';
 import { NameField } from './NameField';
 import { isIdentifier } from './naming';
 import { ParamFields } from './ParamFields';
+import { wordOf } from './paths';
 
 export const NODE_NAME_ID = 'labdl-name';
 
@@ -34,15 +36,18 @@ export function NodeDetails(props: NodeDetailsProps) {
   const owner = node.shares && graph.nodes[node.shares] ? node.shares : id;
   const hue = hueOf(schema?.category);
 
+  const word = wordOf(node.name);
+  const home = node.name.slice(0, -word.length);
   const refuse = (name: string): string | null => {
-    if (!isIdentifier(name)) {
+    // In a list of layers a number is a name.
+    if (!isIdentifier(name) && !(home && /^\d+$/.test(name))) {
       return trans.__(
         '“%1” cannot be a name: use letters, digits and _, not starting with a digit.',
         name
       );
     }
     const isTaken = Object.entries(graph.nodes).some(
-      ([other, { name: theirs }]) => other !== id && theirs === name
+      ([other, { name: theirs }]) => other !== id && theirs === home + name
     );
     return isTaken ? trans.__('Another layer is called %1.', name) : null;
   };
@@ -68,9 +73,9 @@ export function NodeDetails(props: NodeDetailsProps) {
       <NameField
         id={NODE_NAME_ID}
         label={trans.__('Name')}
-        value={node.name}
+        value={word}
         refuse={refuse}
-        onChange={name => document.rename(id, name, `name ${id}`)}
+        onChange={name => document.rename(id, home + name, `name ${id}`)}
         onDone={() => document.endTyping()}
       />
       {owner !== id && (
@@ -120,6 +125,7 @@ export function NodeDetails(props: NodeDetailsProps) {
         ))}
         {check && <CostFacts costs={check} />}
       </dl>
+      <Inside id={id} owner={owner} graph={graph} />
     </>
   );
 }

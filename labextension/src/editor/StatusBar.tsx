@@ -19,7 +19,11 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
   const state = useSyncExternalStore(checks.subscribe, checks.state);
   const { total } = state;
   return (
-    <footer className="labdl-status">
+    <div
+      className="labdl-status"
+      role="group"
+      aria-label={trans.__('State of the model')}
+    >
       <span className="labdl-status-nodes">
         {trans._n('%1 layer', '%1 layers', nodes)}
       </span>
@@ -29,7 +33,7 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
         {notice}
       </span>
       <Phase state={state} actions={actions} />
-    </footer>
+    </div>
   );
 }
 

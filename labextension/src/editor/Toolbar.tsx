@@ -3,10 +3,12 @@ import { Panel } from '@xyflow/react';
 import { ReactNode, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
+import { ActivationButtons } from './ActivationButtons';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { IconButton } from './Icon';
 import { Direction } from './layout';
+import { useLock } from './useLock';
 
 export interface ToolbarProps {
   document: GraphDocument;
@@ -17,6 +19,7 @@ export interface ToolbarProps {
 
 export function Toolbar(props: ToolbarProps) {
   const { document, actions, direction } = props;
+  const isLocked = useLock(document) !== null;
   const { trans } = useEditorContext();
   const { subscribeHistory, canUndo, canRedo } = document;
   const mayUndo = useSyncExternalStore(subscribeHistory, canUndo);
@@ -45,11 +48,13 @@ export function Toolbar(props: ToolbarProps) {
         <IconButton
           icon="plus"
           label={trans.__('Add a layer (Shift+A)')}
+          disabled={isLocked}
           onClick={() => actions.openMenu()}
         />
         <IconButton
           icon="layout"
           label={trans.__('Arrange the layers')}
+          disabled={isLocked}
           onClick={() => actions.autoLayout()}
         />
         <IconButton
@@ -59,6 +64,7 @@ export function Toolbar(props: ToolbarProps) {
               ? trans.__('Arrange from left to right')
               : trans.__('Arrange from top to bottom')
           }
+          disabled={isLocked}
           onClick={() => actions.autoLayout(isDown ? 'right' : 'down')}
         />
         <IconButton
@@ -66,6 +72,7 @@ export function Toolbar(props: ToolbarProps) {
           label={trans.__('Show the Python code')}
           onClick={actions.showCode}
         />
+        <ActivationButtons />
         {props.children}
       </div>
     </Panel>

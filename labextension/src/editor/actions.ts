@@ -1,19 +1,27 @@
 // Everything the editor can be told to do, by a key, a button or a command of the host.
 import { makeAdding } from './adding';
 import { aligned, Alignment } from './alignment';
+import { makeBlockActions } from './blockActions';
 import { readClipboard, writeClipboard } from './clipboard';
 import { GraphDocument } from './document';
 import {
   Fragment,
   fragmentFromText,
   fragmentOf,
-  fragmentToText
+  fragmentToText,
+  pasted
 } from './fragment';
 import { Spot } from './insertion';
-import { Direction, layout, Size } from './layout';
+import { Direction, Size } from './layout';
 import { Fix, Json, LayerTable, Position } from './model';
+import { linksBetween } from './linking';
+import { arranged } from './nesting';
 import { READABLE } from './openView';
+import { isBlock } from './paths';
+import { Reading } from './coding';
+import { looksLikePython, pieceOfPython } from './pastePython';
 import { centred } from './placement';
+import { edgesBehind, nodesOf, Scene } from './scene';
 import { SelectionStore } from './selection';
 import { Translator } from './translator';
 
@@ -51,6 +59,28 @@ export interface EditorActions {
   ): string | null;
   /** Puts the selected nodes in a line, or at equal distances. */
   align(how: Alignment): void;
+  /** Makes one block of the selected nodes. */
+  group(): void;
+  /** Takes the selected blocks apart, or this one. */
+  ungroup(path?: string): void;
+  /** Draws an open block as one box; without a path, the blocks of the selected nodes. */
+  fold(path?: string): void;
+  /** Shows what stands in a folded block; without a path, in those that are selected. */
+  unfold(path?: string): void;
+  /** Shows only the inside of a block; of the model, if it is empty. */
+  enter(path: string): void;
+  /** Shows what is around the block that was entered. */
+  leave(): void;
+  /** Selects a block. */
+  selectBlock(path: string): void;
+  /** The block that is selected as a whole; null if there is none. */
+  selectedBlock(): string | null;
+  /** Puts a block several times in a row. */
+  repeat(path: string, times: number): void;
+  /** Keeps a block in the palette. */
+  keepBlock(path: string): void;
+  /** Connects each selected layer with the next, in the order in which they were selected. */
+  link(): void;
   /** Makes a change that mends a problem. */
   mend(fix: Fix): void;
   /** Opens the menu of layers; without a request, for a layer after the selection. */
@@ -82,8 +112,16 @@ export interface Surroundings {
   selection: SelectionStore;
   direction: Direction;
   trans: Translator;
+  /** What is drawn. */
+  scene: Scene;
   /** Where every node is drawn. */
   places: { [id: string]: Position };
+  /** Shows the inside of a block. */
+  setWithin(path: string): void;
+  /** Keeps a piece of a graph in the palette. */
+  keep(name: string, fragment: Fragment): void;
+  /** The piece that is kept under a type of the palette. */
+  kept(type: string): Fragment | undefined;
   sizeOf(id: string): Size;
   /** The middle of the visible part of the canvas. */
   middle(): Position;
@@ -98,6 +136,8 @@ export interface Surroundings {
   zoomOut(): void;
   reloadLayers(): void;
   check(): void;
+  /** What Python source describes, as a piece of a graph. */
+  readPiece(source: string): Promise<Reading>;
   showCode(): void;
   openMenu(request: MenuRequest): void;
   /** Notes that a layer was chosen. */
@@ -108,11 +148,14 @@ export interface Surroundings {
 const PASTE_SHIFT = 40;
 
 export function makeActions(now: () => Surroundings): EditorActions {
-  const selected = () => {
-    const { document, selection } = now();
-    const { nodes } = document.snapshot();
-    return Object.keys(nodes).filter(id => selection.state().nodes.has(id));
+  /** As they are drawn. */
+  const drawn = () => {
+    const { scene, selection } = now();
+    const chosen = selection.state().nodes;
+    return Object.keys(scene.graph.nodes).filter(id => chosen.has(id));
   };
+
+  const selected = () => nodesOf(now().scene, drawn());
 
   const piece = (): Fragment | null => {
     const { document, places } = now();
@@ -120,14 +163,22 @@ export function makeActions(now: () => Surroundings): EditorActions {
     return ids.length ? fragmentOf(document.snapshot(), ids, places) : null;
   };
 
-  const insert = (fragment: Fragment) => {
-    const { document, selection, places, show, isVisible } = now();
-    const offset = pasteOffset(fragment, places, now());
-    const ids = document.paste(fragment, offset);
-    selection.set(ids);
+  const insert = (fragment: Fragment, given?: Position) => {
+    const { document, scene, selection, places, show, isVisible } = now();
+    const offset = given ?? pasteOffset(fragment, places, now());
+    const { change, ids } = pasted(
+      fragment,
+      document.snapshot(),
+      scene.within,
+      offset
+    );
+    document.patch(change);
+    const folded = Object.keys(change.positions ?? {}).filter(isBlock);
+    const shown = [...ids.values(), ...folded];
+    selection.set(shown);
     const at = document.snapshot().positions;
-    if (!ids.some(id => isVisible(at[id]))) {
-      show(ids);
+    if (!shown.some(id => at[id] && isVisible(at[id]))) {
+      show(shown);
     }
   };
 
@@ -151,14 +202,24 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     async paste() {
-      for (const text of await readClipboard()) {
+      const texts = await readClipboard();
+      const { say, trans } = now();
+      for (const text of texts) {
         const fragment = fragmentFromText(text);
         if (fragment) {
           insert(fragment);
           return;
         }
+        if (looksLikePython(text)) {
+          const found = await pieceOfPython(text, now());
+          if ('fragment' in found) {
+            insert(found.fragment, [0, 0]);
+          } else {
+            say(trans.__('This Python cannot be pasted: %1', found.problem));
+          }
+          return;
+        }
       }
-      const { say, trans } = now();
       say(trans.__('There are no copied layers to paste.'));
     },
 
@@ -170,25 +231,36 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     deleteSelection() {
-      const { document, selection } = now();
-      const { nodes, edges } = selection.state();
-      if (nodes.size || edges.size) {
+      const { document, scene, selection } = now();
+      const nodes = selected();
+      const edges = [...selection.state().edges].flatMap(scene.edgesOf);
+      if (nodes.length || edges.length) {
         document.remove(nodes, edges);
         selection.clear();
       }
     },
 
     selectAll() {
-      const { document, selection } = now();
-      const { nodes, edges } = document.snapshot();
+      const { scene, selection } = now();
+      const { nodes, edges } = scene.graph;
       selection.set(Object.keys(nodes), Object.keys(edges));
     },
 
     clearSelection: () => now().selection.clear(),
 
     selectNodes(ids) {
-      now().selection.set(ids);
-      now().show(ids);
+      const { document, scene, selection, setWithin, show } = now();
+      const { nodes } = document.snapshot();
+      const drawn = ids.map(id => scene.drawnAs(id));
+      if (drawn.includes(undefined) && nodes[ids[0]]) {
+        // it stands beyond what is shown
+        setWithin('');
+        setTimeout(() => actions.selectNodes(ids));
+        return;
+      }
+      const known = drawn.filter(id => id !== undefined);
+      selection.set(known);
+      show(known);
     },
 
     selectedNodes: selected,
@@ -196,16 +268,16 @@ export function makeActions(now: () => Surroundings): EditorActions {
     onSelection: listener => now().selection.subscribe(listener),
 
     autoLayout(wanted) {
-      const { document, sizeOf, openAgain, setDirection } = now();
+      const { document, scene, sizeOf, openAgain, setDirection } = now();
       const direction = wanted ?? now().direction;
       setDirection(direction);
-      document.move(layout(document.snapshot(), direction, sizeOf));
+      document.move(arranged(scene, direction, sizeOf));
       openAgain();
     },
 
     align(how) {
       const { document, places, sizeOf } = now();
-      const ids = selected();
+      const ids = drawn();
       const nodes = Object.fromEntries(
         ids.map(id => [id, { position: places[id], size: sizeOf(id) }])
       );
@@ -215,7 +287,29 @@ export function makeActions(now: () => Surroundings): EditorActions {
       }
     },
 
-    ...makeAdding(now, selected),
+    link() {
+      const { document, scene, selection, say, trans } = now();
+      const ids = [...selection.state().nodes].filter(
+        id => scene.graph.nodes[id]
+      );
+      if (ids.length < 2) {
+        say(trans.__('Select two layers: the first feeds the second.'));
+        return;
+      }
+      const links = linksBetween(ids, scene.graph, scene.layers, trans);
+      if (typeof links === 'string') {
+        say(links);
+        return;
+      }
+      const graph = document.snapshot();
+      document.addEdges(
+        links.edges.flatMap(edge => edgesBehind(edge, graph)),
+        links.replaced.flatMap(scene.edgesOf)
+      );
+    },
+
+    ...makeAdding(now, drawn),
+    ...makeBlockActions(now, drawn),
 
     fit: () => now().fit(),
     openView: () => now().openAgain(READABLE),

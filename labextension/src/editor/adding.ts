@@ -1,11 +1,17 @@
 // New layers: after the selection, at a place a person pointed at, or inside an edge.
 import type { EditorActions, Surroundings } from './actions';
 import { edgesInto } from './connect';
+import { Around, Change } from './document';
 import { applyFix } from './fixes';
-import { cornerAt, edgesAt, middleOf, roomInside } from './insertion';
+import { pasted } from './fragment';
+import { framesOf } from './frames';
+import { cornerAt, edgesAt, middleOf, roomInside, Spot } from './insertion';
 import { Direction, Size } from './layout';
-import { Position } from './model';
+import { GraphData, Json, Position } from './model';
+import { newId } from './naming';
+import { commonPath, isInside, parentOf } from './paths';
 import { centred, freePlace, GAP, placeAfter } from './placement';
+import { edgesBehind, endIn } from './scene';
 
 type Adding = Pick<
   EditorActions,
@@ -18,11 +24,11 @@ export function makeAdding(
 ): Adding {
   /** The edge that is selected, if nothing else is. */
   const selectedEdge = (): string | undefined => {
-    const { document, selection } = now();
+    const { scene, selection } = now();
     const { nodes, edges } = selection.state();
     const [edge] = edges;
     const isOnly = nodes.size === 0 && edges.size === 1;
-    return isOnly && document.snapshot().edges[edge] ? edge : undefined;
+    return isOnly && scene.graph.edges[edge] ? edge : undefined;
   };
 
   /** Where a layer goes that nobody gave a place. */
@@ -37,23 +43,128 @@ export function makeAdding(
       : centred(middle());
   };
 
+  /** The edges of the graph behind those that are drawn. */
+  const behind = ({
+    incoming,
+    outgoing,
+    replaced,
+    ...rest
+  }: Around): Around => {
+    const { document, scene } = now();
+    const graph = document.snapshot();
+    return {
+      ...rest,
+      incoming: incoming?.map(edge => {
+        const [source, source_port] = endIn(edge.source, edge.source_port);
+        return { ...edge, source, source_port };
+      }),
+      outgoing: outgoing?.flatMap(edge =>
+        edgesBehind({ ...edge, source: '' }, graph)
+      ),
+      replaced: replaced?.flatMap(scene.edgesOf)
+    };
+  };
+
+  /** Adds a layer, or a block that was kept; returns the id under which it is drawn. */
+  const put = (
+    type: string,
+    params: { [key: string]: Json } | undefined,
+    position: Position,
+    home: string,
+    around: Around
+  ): string => {
+    const { document, kept } = now();
+    const fragment = kept(type);
+    if (!fragment) {
+      return document.addNode({ type, position, params, home }, behind(around));
+    }
+    const graph = document.snapshot();
+    const { change, ids, root } = pasted(fragment, graph, home, [0, 0]);
+    const real = behind(around);
+    const end = (port: string): [string, string] => {
+      const [id, name] = endIn('/', port);
+      return [ids.get(id) ?? id, name];
+    };
+    const links = [
+      ...(real.incoming ?? []).map(edge => {
+        const [target, target_port] = end(edge.target_port);
+        return { ...edge, target, target_port };
+      }),
+      ...(real.outgoing ?? []).map(edge => {
+        const [source, source_port] = end(edge.source_port);
+        return { ...edge, source, source_port };
+      })
+    ];
+    const edges: Change['edges'] = { ...change.edges };
+    real.replaced?.forEach(id => (edges[id] = null));
+    links.forEach(link => {
+      edges[newId('e', { has: id => id in graph.edges || id in edges })] = link;
+    });
+    const box = `${root}/`;
+    document.patch({
+      ...change,
+      edges,
+      positions: { ...real.moved, [box]: position }
+    });
+    return box;
+  };
+
+  /** The block in which a new layer stands: that of what it is connected to, else the one under the point. */
+  const homeOf = (spot: Spot | undefined, point: Position): string => {
+    const { scene, places, sizeOf } = now();
+    const { nodes, edges } = scene.graph;
+    if (spot) {
+      const edge = 'edge' in spot ? edges[spot.edge] : undefined;
+      const ends = edge
+        ? [edge.source, edge.target]
+        : [
+            'after' in spot
+              ? spot.after.node
+              : 'before' in spot
+                ? spot.before.node
+                : ''
+          ];
+      const names = ends.flatMap(id => nodes[id]?.name ?? []);
+      const home = names.length ? commonPath(names) : scene.within;
+      return isInside(`${home}/`, scene.within) ? home : scene.within;
+    }
+    const placed = Object.keys(nodes)
+      .filter(id => places[id] && !scene.outside.has(id))
+      .map(id => ({ name: nodes[id].name, at: places[id], size: sizeOf(id) }));
+    const [x, y] = point;
+    const holding = [...framesOf(scene.frames, placed)]
+      .filter(
+        ([, rect]) =>
+          x >= rect.x &&
+          x <= rect.x + rect.width &&
+          y >= rect.y &&
+          y <= rect.y + rect.height
+      )
+      .map(([path]) => path)
+      .sort((a, b) => b.length - a.length);
+    return holding[0] ?? scene.within;
+  };
+
   const adding: Adding = {
     addLayer(type) {
-      const { document, layers, selection, places, direction } = now();
+      const { layers, scene, selection, places, direction } = now();
       const schema = layers.get(type);
       if (!schema) {
         return null;
       }
-      const graph = document.snapshot();
+      const graph: GraphData = scene.graph;
       const edge = selectedEdge();
       if (edge && schema.inputs.length && schema.outputs.length) {
         return adding.addLayerAt(type, middleOf(edge, graph, now()), { edge });
       }
       const position = freePlace(nextPlace(), places, direction);
-      const id = document.addNode(
-        { type, position, params: schema.initial },
-        { incoming: edgesInto(schema, selected(), graph, layers) }
-      );
+      const [first] = selected();
+      const before = first && parentOf(graph.nodes[first].name);
+      const home =
+        before && isInside(before, scene.within) ? before : scene.within;
+      const id = put(type, schema.initial, position, home, {
+        incoming: edgesInto(schema, selected(), graph, scene.layers)
+      });
       now().used(type);
       selection.set([id]);
       if (!now().isVisible(position)) {
@@ -63,21 +174,24 @@ export function makeAdding(
     },
 
     addLayerAt(type, point, spot, params = {}) {
-      const { document, layers, selection, direction } = now();
+      const { layers, scene, selection, direction } = now();
       const schema = layers.get(type);
       if (!schema) {
         return null;
       }
-      const graph = document.snapshot();
-      const around = spot ? edgesAt(schema, spot, graph, layers) : {};
+      const graph = scene.graph;
+      const around = spot ? edgesAt(schema, spot, graph, scene.layers) : {};
       let position = cornerAt(point, spot, direction);
       if (spot && 'edge' in spot && around.incoming) {
         const room = roomInside(spot.edge, position, graph, now());
         position = room.position;
         around.moved = room.moved;
       }
-      const id = document.addNode(
-        { type, position, params: { ...schema.initial, ...params } },
+      const id = put(
+        type,
+        { ...schema.initial, ...params },
+        position,
+        homeOf(spot, point),
         around
       );
       now().used(type);
@@ -86,17 +200,39 @@ export function makeAdding(
     },
 
     mend(fix) {
-      const { document, places, sizeOf } = now();
-      if (fix.kind === 'insert') {
-        const at = middleOf(fix.edge, document.snapshot(), now());
-        adding.addLayerAt(fix.type, at, { edge: fix.edge }, fix.params);
-      } else if (fix.kind === 'add') {
-        const spot = { before: { node: fix.node, port: fix.port } };
-        const size = sizeOf(fix.node);
-        const at = beforeNode(places[fix.node], size, now().direction);
-        adding.addLayerAt(fix.type, at, spot, fix.params);
-      } else {
+      const { document, layers, scene, places, sizeOf } = now();
+      if (fix.kind !== 'insert' && fix.kind !== 'add') {
         applyFix(fix, document);
+        return;
+      }
+      const { type, params } = fix;
+      const spot: Spot =
+        fix.kind === 'insert'
+          ? { edge: fix.edge }
+          : { before: { node: fix.node, port: fix.port } };
+      if ('edge' in spot && scene.graph.edges[spot.edge]) {
+        const at = middleOf(spot.edge, scene.graph, now());
+        adding.addLayerAt(type, at, spot, params);
+      } else if ('before' in spot && places[spot.before.node]) {
+        const { node } = spot.before;
+        const at = beforeNode(places[node], sizeOf(node), now().direction);
+        adding.addLayerAt(type, at, spot, params);
+      } else {
+        // It happens inside a folded block.
+        const schema = layers.get(type);
+        const graph = document.snapshot();
+        if (schema) {
+          const around = edgesAt(schema, spot, graph, layers);
+          const ends = [
+            ...(around.incoming ?? []).map(edge => edge.source),
+            ...(around.outgoing ?? []).map(edge => edge.target)
+          ];
+          const home = commonPath(ends.map(id => graph.nodes[id].name));
+          document.addNode(
+            { type, params: { ...schema.initial, ...params }, home },
+            around
+          );
+        }
       }
     },
 
@@ -105,11 +241,9 @@ export function makeAdding(
         now().openMenu(request);
         return;
       }
-      const { document, isVisible, middle } = now();
+      const { scene, isVisible, middle } = now();
       const edge = selectedEdge();
-      const at = edge
-        ? middleOf(edge, document.snapshot(), now())
-        : nextPlace();
+      const at = edge ? middleOf(edge, scene.graph, now()) : nextPlace();
       now().openMenu({ at: isVisible(at) ? at : centred(middle()) });
     }
   };

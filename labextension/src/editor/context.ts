@@ -2,12 +2,19 @@
 import { createContext, useContext } from 'react';
 
 import { CheckStore } from './checkStore';
+import { EditorHost } from './host';
 import { LayerTable } from './model';
+import { SampleRun } from './sampleRun';
 import { Translator } from './translator';
 
 export interface EditorContext {
   trans: Translator;
   checks: CheckStore;
+  host: EditorHost;
+  /** One sample through the model, and what the layers made of it. */
+  sample: SampleRun;
+  /** The sections of the inspector that a person has closed. */
+  closed: Set<string>;
   /** Hue of a category's colour, 0 to 359. */
   hueOf(category: string | undefined): number | undefined;
 }

@@ -1,24 +1,19 @@
 // The graph as a shared document: one method a gesture, one transaction and one undo step each.
 import * as Y from 'yjs';
 
-import { Fragment } from './fragment';
-import {
-  EdgeData,
-  GraphData,
-  Json,
-  NodeData,
-  Position,
-  sameJson
-} from './model';
-import { nameOfType, newId, uniqueName } from './naming';
+import { dropOthers, Entry, setIfNew, writeEntry } from './entries';
+import { LockStore } from './lock';
+import { EdgeData, GraphData, Json, NodeData, Position } from './model';
+import { nameOfType, newId, uniquePath } from './naming';
 import { Reader } from './reader';
-
-type Entry = Y.Map<unknown>;
 
 export interface NewNode {
   type: string;
-  position: Position;
+  /** Where it is drawn; without one, where there is room. */
+  position?: Position;
   params?: { [key: string]: Json };
+  /** The block that it stands in. */
+  home?: string;
 }
 
 /** What changes around a node that is being added. */
@@ -32,8 +27,19 @@ export interface Around {
   moved?: { [id: string]: Position };
 }
 
+/** Parts of a graph as they will be; null takes a thing away. */
+export interface Change {
+  nodes?: { [id: string]: NodeData | null };
+  edges?: { [id: string]: EdgeData | null };
+  positions?: { [id: string]: Position | null };
+  groups?: { [path: string]: string | null };
+  ties?: { [name: string]: string | null };
+}
+
 export class GraphDocument {
   readonly undoManager: Y.UndoManager;
+  /** Whether and why it must not be edited. */
+  readonly lock = new LockStore();
 
   constructor(
     readonly ydoc: Y.Doc,
@@ -76,9 +82,13 @@ export class GraphDocument {
     const { incoming = [], outgoing = [], replaced = [], moved = {} } = around;
     const id = newId('n', this._nodes);
     this._gesture(() => {
-      const name = uniqueName(nameOfType(node.type), this._names());
+      const word = nameOfType(node.type);
+      const wanted = node.home ? `${node.home}/${word}` : word;
+      const name = uniquePath(wanted, this._names());
       this._writeNode(id, { type: node.type, name, params: node.params ?? {} });
-      this._positions.set(id, node.position);
+      if (node.position) {
+        this._positions.set(id, node.position);
+      }
       this._place(moved);
       this._exchange(replaced, [
         ...incoming.map(edge => ({ ...edge, target: id })),
@@ -88,13 +98,13 @@ export class GraphDocument {
     return id;
   }
 
-  /** Adds an edge; `replaced` are the edges that give way to it. */
-  addEdge(edge: EdgeData, replaced: string[] = []): string {
-    let id = '';
+  /** Adds edges; `replaced` are those that give way to them. */
+  addEdges(edges: EdgeData[], replaced: string[] = []): string[] {
+    let ids: string[] = [];
     this._gesture(() => {
-      [id] = this._exchange(replaced, [edge]);
+      ids = this._exchange(replaced, edges);
     });
-    return id;
+    return ids;
   }
 
   /** Removes nodes, the edges at them, and further edges. */
@@ -158,31 +168,41 @@ export class GraphDocument {
     this._gesture(() => setIfNew(this._meta, 'name', name), typing);
   }
 
-  /** Adds a copied piece of a graph, moved by `offset`; returns the new ids. */
-  paste(fragment: Fragment, offset: Position): string[] {
-    const ids = new Map<string, string>();
+  /** Changes many things in one step. */
+  patch(change: Change): void {
     this._gesture(() => {
-      const names = this._names();
-      for (const [old, node] of Object.entries(fragment.nodes)) {
-        const id = newId('n', this._nodes);
-        const name = uniqueName(node.name, names);
-        names.add(name);
-        ids.set(old, id);
-        const origin = node.shares && (ids.get(node.shares) ?? node.shares);
-        const shares = origin && this._nodes.has(origin) ? origin : '';
-        this._writeNode(id, { ...node, name, shares });
-        const [x, y] = fragment.positions[old] ?? [0, 0];
-        this._positions.set(id, [x + offset[0], y + offset[1]]);
+      for (const [id, edge] of Object.entries(change.edges ?? {})) {
+        if (edge) {
+          this._writeEdge(edge, undefined, id);
+        } else {
+          this._edges.delete(id);
+        }
       }
-      for (const edge of Object.values(fragment.edges)) {
-        const source = ids.get(edge.source);
-        const target = ids.get(edge.target);
-        if (source && target) {
-          this._writeEdge({ ...edge, source, target });
+      for (const [id, node] of Object.entries(change.nodes ?? {})) {
+        if (node) {
+          this._writeNode(id, node);
+        } else {
+          this._nodes.delete(id);
+          this._positions.delete(id);
+        }
+      }
+      for (const [id, position] of Object.entries(change.positions ?? {})) {
+        if (position) {
+          setIfNew(this._positions, id, position);
+        } else {
+          this._positions.delete(id);
+        }
+      }
+      for (const part of ['groups', 'ties'] as const) {
+        const entries = Object.entries({
+          ...this.snapshot()[part],
+          ...change[part]
+        }).filter(([, word]) => word !== null);
+        if (change[part]) {
+          setIfNew(this._meta, part, Object.fromEntries(entries));
         }
       }
     });
-    return [...ids.values()];
   }
 
   /**
@@ -225,18 +245,24 @@ export class GraphDocument {
   // --- undo ---
 
   undo(): void {
-    this.endTyping();
-    this.undoManager.undo();
+    if (this.canUndo()) {
+      this.endTyping();
+      this.undoManager.undo();
+    }
   }
 
   redo(): void {
-    this.endTyping();
-    this.undoManager.redo();
+    if (this.canRedo()) {
+      this.endTyping();
+      this.undoManager.redo();
+    }
   }
 
-  readonly canUndo = (): boolean => this.undoManager.undoStack.length > 0;
+  readonly canUndo = (): boolean =>
+    !this.lock.state() && this.undoManager.undoStack.length > 0;
 
-  readonly canRedo = (): boolean => this.undoManager.redoStack.length > 0;
+  readonly canRedo = (): boolean =>
+    !this.lock.state() && this.undoManager.redoStack.length > 0;
 
   /** Calls back when undo or redo may have become possible or impossible. */
   readonly subscribeHistory = (listener: () => void): (() => void) => {
@@ -246,7 +272,11 @@ export class GraphDocument {
       'stack-cleared'
     ] as const;
     events.forEach(event => this.undoManager.on(event, listener));
-    return () => events.forEach(event => this.undoManager.off(event, listener));
+    const stop = this.lock.subscribe(listener);
+    return () => {
+      events.forEach(event => this.undoManager.off(event, listener));
+      stop();
+    };
   };
 
   /** The next change starts a new undo step, even in the same field. */
@@ -258,6 +288,9 @@ export class GraphDocument {
   // --- inside a transaction ---
 
   private _gesture(change: () => void, typing?: string): void {
+    if (this.lock.state()) {
+      return;
+    }
     const manager = this.undoManager;
     const timeout = manager.captureTimeout;
     if (typing !== undefined && typing === this._typing) {
@@ -276,7 +309,8 @@ export class GraphDocument {
 
   private _place(positions: { [id: string]: Position }): void {
     for (const [id, position] of Object.entries(positions)) {
-      if (this._nodes.has(id)) {
+      // A folded block has its path and a stroke as id.
+      if (this._nodes.has(id) || id.endsWith('/')) {
         setIfNew(this._positions, id, position);
       }
     }
@@ -342,15 +376,21 @@ export class GraphDocument {
     );
   }
 
-  private _writeEdge(edge: EdgeData, freed?: unknown): string {
-    const id = newId('e', this._edges);
+  private _writeEdge(
+    edge: EdgeData,
+    freed?: unknown,
+    id = newId('e', this._edges)
+  ): string {
     // A map keeps no order for every reader, and the order of the edges into
     // a variadic port means something: so it is written down.
     let last = -1;
     this._edges.forEach(entry => {
       last = Math.max(last, Number(entry.get('order') ?? -1));
     });
-    writeEntry(this._edges, id, { ...edge, order: freed ?? last + 1 });
+    writeEntry(this._edges, id, {
+      ...edge,
+      order: freed ?? this._edges.get(id)?.get('order') ?? last + 1
+    });
     return id;
   }
 
@@ -378,29 +418,4 @@ export class GraphDocument {
   private readonly _reader: Reader;
   private readonly _ownsManager: boolean;
   private _typing: string | undefined;
-}
-
-function setIfNew<T>(map: Y.Map<T>, key: string, value: T): void {
-  if (!map.has(key) || !sameJson(map.get(key), value)) {
-    map.set(key, value);
-  }
-}
-
-function writeEntry(map: Y.Map<Entry>, id: string, values: object): void {
-  let entry = map.get(id);
-  if (!entry) {
-    entry = new Y.Map<unknown>();
-    map.set(id, entry);
-  }
-  for (const [key, value] of Object.entries(values)) {
-    setIfNew(entry, key, value as unknown);
-  }
-}
-
-function dropOthers<T>(map: Y.Map<T>, wanted: object): void {
-  for (const key of [...map.keys()]) {
-    if (!(key in wanted)) {
-      map.delete(key);
-    }
-  }
 }

@@ -49,12 +49,14 @@ export function applyFix(
 ): void {
   switch (fix.kind) {
     case 'connect':
-      document.addEdge({
-        source: fix.source,
-        source_port: fix.source_port,
-        target: fix.node,
-        target_port: fix.port
-      });
+      document.addEdges([
+        {
+          source: fix.source,
+          source_port: fix.source_port,
+          target: fix.node,
+          target_port: fix.port
+        }
+      ]);
       break;
     case 'disconnect':
       document.remove([], [fix.edge]);

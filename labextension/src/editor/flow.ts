@@ -12,6 +12,8 @@ import {
   Position,
   sameJson
 } from './model';
+import { wordOf } from './paths';
+import { Block, Scene } from './scene';
 import { Selected } from './selection';
 
 export interface LayerNodeData extends Record<string, unknown> {
@@ -20,10 +22,16 @@ export interface LayerNodeData extends Record<string, unknown> {
   ports: Ports;
   /** The name of the layer whose settings and weights this node uses. */
   sharedWith: string | undefined;
+  /** The name in the block around it. */
+  title: string;
+  /** What a box stands for. */
+  block: Block | undefined;
 }
 
-export type LayerFlowNode = Node<LayerNodeData, 'layer'>;
+export type LayerFlowNode = Node<LayerNodeData, 'layer' | 'block'>;
 export type LayerFlowEdge = Edge<Record<string, unknown>, 'data'>;
+
+const OUTSIDE = 'labdl-mod-outside';
 
 /** From this size on, only what is in view is in the page. */
 const LARGE = 150;
@@ -33,6 +41,10 @@ export function isLarge(graph: GraphData): boolean {
 }
 
 export interface View {
+  /** All of the model. */
+  whole: GraphData;
+  scene: Scene;
+  /** What is drawn of it. */
   graph: GraphData;
   places: { [id: string]: Position };
   layers: LayerTable;
@@ -44,7 +56,7 @@ export function flowNodes(
   view: View,
   old: ReadonlyMap<string, LayerFlowNode>
 ): LayerFlowNode[] {
-  const { graph, places, layers, selected, direction } = view;
+  const { graph, scene, whole, places, layers, selected, direction } = view;
   const sides = SIDES[direction];
   const large = isLarge(graph);
   const parameters = parameterPorts(graph);
@@ -53,13 +65,17 @@ export function flowNodes(
     const [x, y] = places[id] ?? [0, 0];
     const schema = layers.get(node.type);
     const isSelected = selected.nodes.has(id);
-    const ports = withParameters(
-      schema ?? portsOf(id, schema, graph),
-      parameters.get(id)
-    );
-    const sharedWith = node.shares && graph.nodes[node.shares]?.name;
+    const block = scene.blocks.get(id);
+    const isOutside = scene.outside.has(id);
+    const title = isOutside ? node.name : wordOf(node.name);
+    const ports =
+      block?.ports ??
+      withParameters(schema ?? portsOf(id, schema, graph), parameters.get(id));
+    const sharedWith = node.shares && whole.nodes[node.shares]?.name;
     const sameData =
       before?.data.node === node &&
+      before.data.block === block &&
+      before.data.title === title &&
       before.data.sharedWith === sharedWith &&
       before.data.schema === schema &&
       sameJson(before.data.ports, ports);
@@ -72,6 +88,7 @@ export function flowNodes(
       sameData &&
       samePlace &&
       Boolean(before.selected) === isSelected &&
+      before.className === (isOutside ? OUTSIDE : undefined) &&
       before.sourcePosition === sides.out
     ) {
       return before;
@@ -83,10 +100,15 @@ export function flowNodes(
         initialHeight: NODE_SIZE.height
       }),
       id,
-      type: 'layer',
+      type: block ? 'block' : 'layer',
+      className: isOutside ? OUTSIDE : undefined,
+      // a node that says nothing follows the canvas
+      draggable: isOutside ? false : undefined,
       position: before && samePlace ? before.position : { x, y },
       data:
-        before && sameData ? before.data : { node, schema, ports, sharedWith },
+        before && sameData
+          ? before.data
+          : { node, schema, ports, sharedWith, title, block },
       selected: isSelected,
       ariaLabel: `${node.name}, ${schema?.label ?? node.type}`,
       sourcePosition: sides.out,

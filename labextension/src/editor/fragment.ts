@@ -1,11 +1,17 @@
 // A piece of a graph as text, for the clipboard.
+import type { Change } from './document';
 import { EdgeData, GraphData, NodeData, Position } from './model';
+import { newId, uniquePath } from './naming';
+import { commonPath, isInside, nameIn, pathsOf } from './paths';
 
 export interface Fragment {
   nodes: { [id: string]: NodeData };
   /** Edges between the nodes of the fragment only. */
   edges: { [id: string]: EdgeData };
+  /** Of nodes, and of folded blocks by their path and "/". */
   positions: { [id: string]: Position };
+  /** Classes of the blocks that are in it as a whole. */
+  groups: { [path: string]: string };
 }
 
 const MARK = 'graph-fragment';
@@ -16,11 +22,15 @@ export function fragmentOf(
   ids: Iterable<string>,
   shown: { [id: string]: Position } = graph.positions
 ): Fragment {
-  const fragment: Fragment = { nodes: {}, edges: {}, positions: {} };
+  const fragment: Fragment = {
+    nodes: {},
+    edges: {},
+    positions: {},
+    groups: {}
+  };
   for (const id of ids) {
     if (graph.nodes[id]) {
       fragment.nodes[id] = graph.nodes[id];
-      fragment.positions[id] = shown[id] ?? [0, 0];
     }
   }
   for (const [id, edge] of Object.entries(graph.edges)) {
@@ -28,7 +38,103 @@ export function fragmentOf(
       fragment.edges[id] = edge;
     }
   }
+  for (const path of wholeBlocks(graph, fragment)) {
+    fragment.groups[path] = graph.groups?.[path] ?? '';
+  }
+  for (const [id, place] of Object.entries(shown)) {
+    if (id in fragment.nodes || id.slice(0, -1) in fragment.groups) {
+      fragment.positions[id] = place;
+    }
+  }
   return fragment;
+}
+
+/** The blocks all of whose nodes are in a fragment. */
+function wholeBlocks(graph: GraphData, { nodes }: Fragment): string[] {
+  const whole = new Map<string, boolean>();
+  for (const [id, { name }] of Object.entries(graph.nodes)) {
+    for (const path of pathsOf(name)) {
+      whole.set(path, whole.get(path) !== false && id in nodes);
+    }
+  }
+  return [...whole].filter(([, isWhole]) => isWhole).map(([path]) => path);
+}
+
+/** The change that adds a fragment to a graph, in a block, moved by `offset`; under which ids, and the path of its first block. */
+export function pasted(
+  fragment: Fragment,
+  graph: GraphData,
+  within: string,
+  offset: Position
+): { change: Change; ids: Map<string, string>; root: string | undefined } {
+  const taken = takenNames(graph);
+  const names = Object.values(fragment.nodes).map(node => node.name);
+  const home = commonPath([...names, ...Object.keys(fragment.groups)]);
+  const stays = isInside(`${home}/`, within) && (!home || taken.has(home));
+  const rebase = (name: string) => {
+    const inside = nameIn(name, home);
+    return stays ? name : within ? `${within}/${inside}` : inside;
+  };
+
+  // A block gets another name as a whole, and so do the layers that stand alone.
+  const renamed = new Map<string, string>();
+  const rename = (name: string): string => {
+    const outer = pathsOf(name).find(path => path in fragment.groups);
+    const unit = outer ?? name;
+    let fresh = renamed.get(unit);
+    if (fresh === undefined) {
+      fresh = uniquePath(rebase(unit), taken);
+      taken.add(fresh);
+      renamed.set(unit, fresh);
+    }
+    return fresh + name.slice(unit.length);
+  };
+
+  const ids = new Map<string, string>();
+  const nodes: { [id: string]: NodeData } = {};
+  for (const [old, node] of Object.entries(fragment.nodes)) {
+    const id = newId('n', { has: id => id in graph.nodes || id in nodes });
+    ids.set(old, id);
+    nodes[id] = { ...node, name: rename(node.name) };
+  }
+  for (const node of Object.values(nodes)) {
+    const origin = node.shares && (ids.get(node.shares) ?? node.shares);
+    node.shares =
+      origin && (origin in nodes || origin in graph.nodes) ? origin : '';
+  }
+  const edges: { [id: string]: EdgeData } = {};
+  for (const edge of Object.values(fragment.edges)) {
+    const source = ids.get(edge.source);
+    const target = ids.get(edge.target);
+    if (source && target) {
+      const id = newId('e', { has: id => id in graph.edges || id in edges });
+      edges[id] = { ...edge, source, target };
+    }
+  }
+  const groups: { [path: string]: string } = {};
+  for (const [path, kind] of Object.entries(fragment.groups)) {
+    groups[rename(`${path}/`).slice(0, -1)] = kind;
+  }
+  const positions: { [id: string]: Position } = {};
+  for (const [old, [x, y]] of Object.entries(fragment.positions)) {
+    const id = old.endsWith('/') ? rename(old) : ids.get(old);
+    if (id !== undefined) {
+      positions[id] = [x + offset[0], y + offset[1]];
+    }
+  }
+  const [first] = Object.keys(fragment.groups);
+  const root = first === undefined ? first : rename(`${first}/`).slice(0, -1);
+  return { change: { nodes, edges, positions, groups }, ids, root };
+}
+
+/** The names of all nodes and blocks. */
+export function takenNames(graph: GraphData): Set<string> {
+  const taken = new Set<string>();
+  for (const { name } of Object.values(graph.nodes)) {
+    taken.add(name);
+    pathsOf(name).forEach(path => taken.add(path));
+  }
+  return taken;
 }
 
 export function fragmentToText(fragment: Fragment): string {
@@ -55,7 +161,11 @@ export function fragmentFromText(text: string): Fragment | null {
       (edge): edge is EdgeData =>
         isEdge(edge) && edge.source in nodes && edge.target in nodes
     ),
-    positions: pick(data.positions, isPosition)
+    positions: pick(data.positions, isPosition),
+    groups: pick(
+      data.groups,
+      (word): word is string => typeof word === 'string'
+    )
   };
 }
 

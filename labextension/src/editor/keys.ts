@@ -19,9 +19,18 @@ const BINDINGS: Binding[] = [
   { key: 'd', accel: true, run: actions => actions.duplicate() },
   { key: 'a', accel: true, run: actions => actions.selectAll() },
   { key: 'a', shift: true, run: actions => actions.openMenu() },
+  { key: 'l', run: actions => actions.link() },
+  { key: 'g', accel: true, run: actions => actions.group() },
+  { key: 'g', accel: true, shift: true, run: actions => actions.ungroup() },
   { key: 'delete', run: actions => actions.deleteSelection() },
   { key: 'backspace', run: actions => actions.deleteSelection() },
-  { key: 'escape', run: actions => actions.clearSelection() }
+  {
+    key: 'escape',
+    run: actions =>
+      actions.selectedNodes().length
+        ? actions.clearSelection()
+        : actions.leave()
+  }
 ];
 
 export interface KeyStroke {

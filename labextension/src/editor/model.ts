@@ -38,6 +38,8 @@ export interface GraphData {
 
 export interface InputPort {
   name: string;
+  /** What it is called where its name would not be understood. */
+  label?: string;
   /** Takes several edges, in edge order. */
   variadic: boolean;
   optional: boolean;
@@ -45,6 +47,7 @@ export interface InputPort {
 
 export interface OutputPort {
   name: string;
+  label?: string;
 }
 
 /** The part of JSON Schema that parameters use. */

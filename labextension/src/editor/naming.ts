@@ -30,6 +30,25 @@ export function uniqueName(
   }
 }
 
+/** A path like `wanted` that is not taken; numbered parts go on counting. */
+export function uniquePath(
+  wanted: string,
+  taken: { has(name: string): boolean }
+): string {
+  const at = wanted.lastIndexOf('/') + 1;
+  const home = wanted.slice(0, at);
+  const word = wanted.slice(at);
+  if (!/^\d+$/.test(word)) {
+    const inside = { has: (name: string) => taken.has(home + name) };
+    return home + uniqueName(word, inside);
+  }
+  let number = Number(word);
+  while (taken.has(`${home}${number}`)) {
+    number++;
+  }
+  return `${home}${number}`;
+}
+
 /** The name a node gets from its type: the last part in lower case. */
 export function nameOfType(type: string): string {
   const last = type.split('.').pop() ?? '';

@@ -5,11 +5,13 @@ export interface Remembered {
   readonly favourites: readonly string[];
   /** Types of layers, the last used first. */
   readonly recent: readonly string[];
+  /** Pieces of graphs as texts, by the names under which they are kept. */
+  readonly blocks: { readonly [name: string]: string };
 }
 
 const KEY = 'labdl:palette';
 const RECENT = 6;
-const NOTHING: Remembered = { favourites: [], recent: [] };
+const NOTHING: Remembered = { favourites: [], recent: [], blocks: {} };
 
 export class PaletteMemory {
   constructor(private readonly _storage: Storage | null = pageStorage()) {
@@ -36,17 +38,30 @@ export class PaletteMemory {
 
   /** Marks a layer as a favourite, or takes the mark away. */
   readonly toggle = (type: string): void => {
-    const { favourites, recent } = this._state;
+    const { favourites } = this._state;
     const rest = favourites.filter(other => other !== type);
     const isMarked = rest.length < favourites.length;
-    this._keep({ favourites: isMarked ? rest : [...rest, type], recent });
+    this._keep({
+      ...this._state,
+      favourites: isMarked ? rest : [...rest, type]
+    });
   };
 
   /** Notes that a layer was used. */
   readonly use = (type: string): void => {
-    const { favourites, recent } = this._state;
-    const rest = recent.filter(other => other !== type);
-    this._keep({ favourites, recent: [type, ...rest].slice(0, RECENT) });
+    const rest = this._state.recent.filter(other => other !== type);
+    this._keep({ ...this._state, recent: [type, ...rest].slice(0, RECENT) });
+  };
+
+  /** Keeps a piece of a graph, in the place of one of that name. */
+  readonly keepBlock = (name: string, text: string): void => {
+    const { blocks } = this._state;
+    this._keep({ ...this._state, blocks: { ...blocks, [name]: text } });
+  };
+
+  readonly dropBlock = (name: string): void => {
+    const { [name]: _, ...blocks } = this._state.blocks;
+    this._keep({ ...this._state, blocks });
   };
 
   private _keep(next: Remembered): void {
@@ -71,8 +86,12 @@ export class PaletteMemory {
   private _read(): Remembered | null {
     try {
       const kept: unknown = JSON.parse(this._storage?.getItem(KEY) ?? 'null');
-      const { favourites, recent } = kept as Partial<Remembered>;
-      return { favourites: typesIn(favourites), recent: typesIn(recent) };
+      const { favourites, recent, blocks } = kept as Partial<Remembered>;
+      return {
+        favourites: typesIn(favourites),
+        recent: typesIn(recent),
+        blocks: textsIn(blocks)
+      };
     } catch {
       // Nothing was kept, another program's text, or storage is forbidden.
       return null;
@@ -87,6 +106,14 @@ function typesIn(list: unknown): string[] {
   return Array.isArray(list)
     ? list.filter((type): type is string => typeof type === 'string')
     : [];
+}
+
+function textsIn(table: unknown): { [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(typeof table === 'object' && table ? table : {}).filter(
+      ([, text]) => typeof text === 'string'
+    )
+  ) as { [name: string]: string };
 }
 
 /** The page's storage, or null where the browser forbids even to ask for it. */

@@ -7,8 +7,11 @@ type Places = { [id: string]: Position };
 /** Between a node and the one after it. */
 export const GAP = 44;
 
-/** The way a graph flows, read from its positions. */
-export function directionOf(graph: GraphData): Direction {
+/** The way a graph flows, read from its positions; `preferred` where they do not tell. */
+export function directionOf(
+  graph: GraphData,
+  preferred: Direction = 'down'
+): Direction {
   let down = 0;
   let right = 0;
   for (const { source, target } of Object.values(graph.edges)) {
@@ -20,7 +23,7 @@ export function directionOf(graph: GraphData): Direction {
       down += Math.abs(to[1] - from[1]) / NODE_SIZE.height;
     }
   }
-  return right > down ? 'right' : 'down';
+  return right === down ? preferred : right > down ? 'right' : 'down';
 }
 
 /** The upper left corner of a node whose middle is given. */

@@ -7,8 +7,10 @@ import { LayerFlowEdge, LayerFlowNode } from './flow';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
 import { FIT, openView, VISIBLE } from './openView';
+import { Scene } from './scene';
 
 type FromCanvas =
+  | 'scene'
   | 'sizeOf'
   | 'middle'
   | 'isVisible'
@@ -21,6 +23,7 @@ type FromCanvas =
 
 export interface ActionProps extends Omit<Surroundings, FromCanvas> {
   canvas: RefObject<HTMLDivElement | null>;
+  sceneNow(): Scene;
 }
 
 const MOTION = { duration: 200 };
@@ -38,6 +41,9 @@ export function useActions(props: ActionProps): EditorActions {
 
   const surroundings: Surroundings = {
     ...props,
+    get scene() {
+      return props.sceneNow();
+    },
     sizeOf(id) {
       const measured = flow.getNode(id)?.measured;
       return {

@@ -13,6 +13,7 @@ import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { View } from './flow';
 import { EdgeData } from './model';
+import { edgesBehind } from './scene';
 
 /** A link shorter than this, in pixels, is a slip of the hand. */
 const SLIP = 24;
@@ -41,11 +42,14 @@ export function useConnecting(props: ConnectingProps) {
   );
   const onConnect = useCallback(
     (connection: Connection, alsoReplaced: string[] = []) => {
-      const { graph, layers } = latest.current;
+      const { graph, layers, scene, whole } = latest.current;
       const edge = edgeOf(connection);
       if (reason(edge) === null) {
         const replaced = replacedBy(edge, graph, layers);
-        document.addEdge(edge, [...replaced, ...alsoReplaced]);
+        document.addEdges(
+          edgesBehind(edge, whole),
+          [...replaced, ...alsoReplaced].flatMap(scene.edgesOf)
+        );
       }
     },
     [document, latest, reason]

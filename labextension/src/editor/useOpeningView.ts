@@ -1,18 +1,25 @@
-// Brings the graph into view once, as soon as it and the canvas have a size.
+// Brings the graph, or the block that was entered, into view once, as soon as it and the canvas have a size.
 import { useNodesInitialized, useReactFlow, useStore } from '@xyflow/react';
 import { useEffect, useRef } from 'react';
 
 import { LayerFlowEdge, LayerFlowNode } from './flow';
 import { openView, READABLE } from './openView';
 
-export function useOpeningView(nodes: LayerFlowNode[]): void {
+export function useOpeningView(nodes: LayerFlowNode[], within: string): void {
   const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
   const isMeasured = useNodesInitialized();
   const width = useStore(state => state.width);
   const height = useStore(state => state.height);
   const isOpen = useRef(false);
+  const shown = useRef(within);
 
   useEffect(() => {
+    if (shown.current !== within) {
+      shown.current = within;
+      isOpen.current = false;
+      // The nodes of the other place are still there in this round.
+      return;
+    }
     if (nodes.length === 0) {
       isOpen.current = false;
       return;
@@ -26,5 +33,5 @@ export function useOpeningView(nodes: LayerFlowNode[]): void {
     if (nodes.length > 1 || !nodes[0].selected) {
       openView(flow, { width, height }, READABLE);
     }
-  }, [flow, height, isMeasured, nodes, width]);
+  }, [flow, height, isMeasured, nodes, width, within]);
 }

@@ -8,7 +8,10 @@ import type {
   CheckResult,
   EditorHost,
   GraphData,
-  LayerSchema
+  LayerSchema,
+  MakeSourceEditor,
+  Reading,
+  WeightsAnswer
 } from '../editor';
 
 export interface BackendInfo {
@@ -85,6 +88,14 @@ export class LabDLApi implements EditorHost {
     return answer.source;
   }
 
+  read(source: string, graph: GraphData | null): Promise<Reading> {
+    return this.send<Reading>('POST', 'read', {}, { source, graph });
+  }
+
+  /** Given by the plugins that have what these need. */
+  sourceEditor?: MakeSourceEditor;
+  sendCode?: (source: string) => void;
+
   /** The graph as an SVG picture. */
   async drawing(graph: GraphData): Promise<string> {
     const answer = await this.send<{ svg: string }>(
@@ -94,6 +105,32 @@ export class LabDLApi implements EditorHost {
       { graph }
     );
     return answer.svg;
+  }
+
+  /** Statistics of the parameters that lie beside a model. */
+  parameters(path: string, names: string[]): Promise<WeightsAnswer> {
+    const query = new URLSearchParams({ path });
+    names.forEach(name => query.append('name', name));
+    return this.get<WeightsAnswer>('weights', query);
+  }
+
+  /** Python code that runs one sample through a graph, and on which backend. */
+  sampleCode(
+    path: string,
+    graph: GraphData,
+    settings: Pick<TrainingSettings, 'backend' | 'dataset'> | null
+  ): Promise<{ code: string; backend: string }> {
+    const { backend, dataset } = settings ?? {};
+    const body = { path, graph, backend, dataset };
+    return this.send('POST', 'sample', {}, body);
+  }
+
+  /** Makes a model's two files of an ONNX file; null and what is in their place, unless that is to be replaced. */
+  convert(
+    path: string,
+    overwrite: boolean
+  ): Promise<{ path: string | null; taken: string[] }> {
+    return this.send('POST', 'convert', {}, { path, overwrite });
   }
 
   choices(): Promise<TrainingChoices> {
@@ -155,7 +192,7 @@ export class LabDLApi implements EditorHost {
 
   private get<T>(
     route: string,
-    query: Record<string, string> = {}
+    query: Record<string, string> | URLSearchParams = {}
   ): Promise<T> {
     return this.request<T>(route, query, { method: 'GET' });
   }
@@ -174,12 +211,13 @@ export class LabDLApi implements EditorHost {
 
   private async request<T>(
     route: string,
-    query: Record<string, string>,
+    query: Record<string, string> | URLSearchParams,
     init: RequestInit
   ): Promise<T> {
+    const search = `${new URLSearchParams(query)}`;
     const url =
       URLExt.join(this.settings.baseUrl, 'labdl', route) +
-      URLExt.objectToQueryString(query);
+      (search && `?${search}`);
     const response = await ServerConnection.makeRequest(
       url,
       init,

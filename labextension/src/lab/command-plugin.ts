@@ -86,7 +86,10 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       caption: trans.__('Save the model'),
       icon: saveIcon,
       describedBy: { args: { type: 'object', properties: {} } },
-      isEnabled: () => tracker.currentWidget?.context.canSave ?? false,
+      isEnabled: () => {
+        const context = tracker.currentWidget?.context;
+        return !!context?.canSave && !context.model.readOnly;
+      },
       execute: async () => {
         const widget = tracker.currentWidget;
         if (!widget) {
@@ -101,7 +104,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
 
     const watched = editorCommands(trans);
     for (const command of watched) {
-      const { id, label, caption, icon, run, enabled } = command;
+      const { id, label, caption, icon, run, enabled, reads } = command;
       commands.addCommand(id, {
         label,
         caption,
@@ -109,12 +112,16 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
         describedBy: { args: { type: 'object', properties: {} } },
         isEnabled: () => {
           const widget = tracker.currentWidget;
-          return !!widget?.content.actions && (enabled?.(widget) ?? true);
+          return (
+            !!widget?.content.actions &&
+            (reads === true || !widget.context.model.readOnly) &&
+            (enabled?.(widget) ?? true)
+          );
         },
         execute: () => {
-          const actions = tracker.currentWidget?.content.actions;
-          if (actions) {
-            run(actions);
+          const widget = tracker.currentWidget;
+          if (widget?.content.actions) {
+            run(widget.content.actions, widget);
           }
         }
       });

@@ -8,6 +8,7 @@ import {
 import {
   createToolbarFactory,
   IToolbarWidgetRegistry,
+  Notification,
   WidgetTracker
 } from '@jupyterlab/apputils';
 import { IDefaultDrive } from '@jupyterlab/services';
@@ -18,7 +19,10 @@ import { ITranslator } from '@jupyterlab/translation';
 import { LabDLApi } from './api';
 import { LabDLModelFactory } from './document';
 import { graphIcon, runsIcon } from './icons';
+import { documentHost } from './looking-host';
+import { PreferenceStore } from './preferences';
 import { CONTENT_PROVIDER, GraphContentProvider } from './provider';
+import { Recoveries } from './recoveries';
 import { FACTORY, FILE_TYPE, ILabDL } from './tokens';
 import { GraphWidget, GraphWidgetFactory } from './widget';
 
@@ -42,6 +46,22 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     const trans = translator.load('labdl');
     const api = new LabDLApi(app.serviceManager.serverSettings);
     const tracker = new WidgetTracker<GraphWidget>({ namespace: 'labdl' });
+    const preferences = new PreferenceStore();
+    const recoveries = new Recoveries(
+      app.serviceManager.serverSettings.baseUrl,
+      () => preferences.state().recovery,
+      trans
+    );
+    if (settings) {
+      preferences.follow(settings, ID).catch((error: unknown) => {
+        Notification.warning(
+          trans.__(
+            'The settings of model graphs could not be read: %1',
+            String(error)
+          )
+        );
+      });
+    }
 
     drive.contentProviderRegistry?.register(
       CONTENT_PROVIDER,
@@ -82,8 +102,17 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
             : undefined,
         translator
       },
-      api,
+      context =>
+        documentHost({
+          api,
+          services: app.serviceManager,
+          contents: app.serviceManager.contents,
+          path: () => context.path,
+          shell: app.shell,
+          trans
+        }),
       trans,
+      { preferences, recoveries },
       app.restored
     );
     factory.widgetCreated.connect((_sender, widget) => {

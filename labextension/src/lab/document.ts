@@ -20,6 +20,9 @@ export interface LabDLChange extends DocumentChange {
   graph?: boolean;
 }
 
+/** What the server sends for a file: the graph, and why it must not be edited if it must not. */
+type Source = GraphData & { read_only?: string };
+
 const ROOTS = ['nodes', 'edges', 'positions', 'meta'];
 
 /** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
@@ -43,20 +46,34 @@ export class LabDLDocument extends YDocument<LabDLChange> {
   }
 
   getSource(): JSONValue {
-    return this.graph.snapshot() as unknown as JSONValue;
+    const reason = this._reason;
+    const source: Source = {
+      ...this.graph.snapshot(),
+      // The server then refuses to write what is not all of the file.
+      ...(reason && { read_only: reason })
+    };
+    return source as unknown as JSONValue;
+  }
+
+  /** Counts what was changed here, by a person and not by loading. */
+  get edits(): number {
+    return this._edits;
   }
 
   /** Take over what is on disk; the document is clean afterwards. */
   setSource(value: JSONValue | string): void {
     const data = (typeof value === 'string'
       ? JSON.parse(value)
-      : value) as unknown as GraphData;
+      : value) as unknown as Source;
+    const { read_only: reason = '', ...graph } = data;
     this._loading = true;
     try {
-      this.graph.load(data);
+      this.graph.load(graph);
     } finally {
       this._loading = false;
     }
+    this._reason = reason;
+    this.graph.lock.setReason('format', reason);
     this.dirty = false;
   }
 
@@ -68,6 +85,7 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     }
     // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
     if (transaction.local && !this._loading) {
+      this._edits++;
       this.dirty = true;
     }
     this._changed.emit({ graph: true });
@@ -75,6 +93,8 @@ export class LabDLDocument extends YDocument<LabDLChange> {
 
   private readonly _roots: Y.Map<unknown>[];
   private _loading = false;
+  private _edits = 0;
+  private _reason = '';
 }
 
 export class LabDLModel implements DocumentRegistry.IModel {
@@ -87,6 +107,8 @@ export class LabDLModel implements DocumentRegistry.IModel {
     this.sharedModel = options.sharedModel ?? new LabDLDocument();
     this.collaborative = options.collaborationEnabled ?? false;
     this.sharedModel.changed.connect(this._onChanged, this);
+    this._readOnly = this.readOnly;
+    this._stopWatching = this.graph.lock.subscribe(() => this._onLock());
   }
 
   get graph(): GraphDocument {
@@ -110,15 +132,13 @@ export class LabDLModel implements DocumentRegistry.IModel {
     }
   }
 
+  /** Whether there is a reason not to edit the document; who sets this gives none. */
   get readOnly(): boolean {
-    return this._readOnly;
+    return this.graph.lock.state() !== null;
   }
   set readOnly(newValue: boolean) {
-    const oldValue = this._readOnly;
-    if (newValue !== oldValue) {
-      this._readOnly = newValue;
-      this._stateChanged.emit({ name: 'readOnly', oldValue, newValue });
-    }
+    const reason = newValue ? 'This document is read-only.' : '';
+    this.graph.lock.setReason('model', reason);
   }
 
   get isDisposed(): boolean {
@@ -128,6 +148,7 @@ export class LabDLModel implements DocumentRegistry.IModel {
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
+      this._stopWatching();
       Signal.clearData(this);
     }
   }
@@ -159,9 +180,19 @@ export class LabDLModel implements DocumentRegistry.IModel {
     }
   }
 
+  private _onLock(): void {
+    const oldValue = this._readOnly;
+    const newValue = this.readOnly;
+    if (newValue !== oldValue) {
+      this._readOnly = newValue;
+      this._stateChanged.emit({ name: 'readOnly', oldValue, newValue });
+    }
+  }
+
   private _contentChanged = new Signal<this, void>(this);
   private _stateChanged = new Signal<this, IChangedArgs<unknown>>(this);
-  private _readOnly = false;
+  private _readOnly: boolean;
+  private readonly _stopWatching: () => void;
   private _isDisposed = false;
 }
 

@@ -14,7 +14,9 @@ import {
 } from '@jupyterlab/ui-components';
 
 import type { Alignment, EditorActions, Translator } from '../editor';
+import { blockCommands } from './block-commands';
 import { fitIcon, layoutIcon } from './icons';
+import { sampleCommands } from './sample-commands';
 import type { GraphWidget } from './widget';
 
 export interface EditorCommand {
@@ -22,8 +24,10 @@ export interface EditorCommand {
   label: string;
   caption: string;
   icon?: LabIcon;
-  run: (actions: EditorActions) => void;
+  run: (actions: EditorActions, widget: GraphWidget) => void;
   enabled?: (widget: GraphWidget) => boolean;
+  /** Changes nothing, and so can be done to a document that must not be edited. */
+  reads?: boolean;
 }
 
 export function editorCommands(trans: Translator): EditorCommand[] {
@@ -56,7 +60,8 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Copy'),
       caption: trans.__('Copy the selected layers'),
       icon: copyIcon,
-      run: actions => void actions.copy()
+      run: actions => void actions.copy(),
+      reads: true
     },
     {
       id: 'labdl:paste',
@@ -83,7 +88,8 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       id: 'labdl:select-all',
       label: trans.__('Select All'),
       caption: trans.__('Select all layers'),
-      run: actions => actions.selectAll()
+      run: actions => actions.selectAll(),
+      reads: true
     },
     {
       id: 'labdl:add-layer',
@@ -92,6 +98,14 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       icon: addIcon,
       // later, since the command palette gives the focus back where it was
       run: actions => void setTimeout(() => actions.openMenu())
+    },
+    {
+      id: 'labdl:link',
+      label: trans.__('Connect Layers'),
+      caption: trans.__(
+        'Connect each selected layer with the next, in the order in which they were selected (L)'
+      ),
+      run: actions => actions.link()
     },
     {
       id: 'labdl:auto-layout',
@@ -117,27 +131,33 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Show Python Code'),
       caption: trans.__('Show the model as Python code'),
       icon: codeIcon,
-      run: actions => actions.showCode()
+      run: actions => actions.showCode(),
+      reads: true
     },
     {
       id: 'labdl:fit',
       label: trans.__('Fit to View'),
       caption: trans.__('Show the whole graph'),
       icon: fitIcon,
-      run: actions => actions.fit()
+      run: actions => actions.fit(),
+      reads: true
     },
     {
       id: 'labdl:zoom-in',
       label: trans.__('Zoom In'),
       caption: trans.__('Show the graph larger'),
-      run: actions => actions.zoomIn()
+      run: actions => actions.zoomIn(),
+      reads: true
     },
     {
       id: 'labdl:zoom-out',
       label: trans.__('Zoom Out'),
       caption: trans.__('Show the graph smaller'),
-      run: actions => actions.zoomOut()
+      run: actions => actions.zoomOut(),
+      reads: true
     },
+    ...sampleCommands(trans),
+    ...blockCommands(trans),
     ...alignments(trans)
   ];
 }

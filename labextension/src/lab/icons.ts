@@ -6,6 +6,7 @@ import fitSvg from '../../style/icons/fit.svg';
 import graphSvg from '../../style/icons/graph.svg';
 import layoutSvg from '../../style/icons/layout.svg';
 import runSvg from '../../style/icons/run.svg';
+import sampleSvg from '../../style/icons/sample.svg';
 
 export const graphIcon = new LabIcon({ name: 'labdl:graph', svgstr: graphSvg });
 export const layoutIcon = new LabIcon({
@@ -14,3 +15,7 @@ export const layoutIcon = new LabIcon({
 });
 export const fitIcon = new LabIcon({ name: 'labdl:fit', svgstr: fitSvg });
 export const runsIcon = new LabIcon({ name: 'labdl:run', svgstr: runSvg });
+export const sampleIcon = new LabIcon({
+  name: 'labdl:sample',
+  svgstr: sampleSvg
+});

@@ -7,6 +7,7 @@ import {
   ServiceManager,
   Session
 } from '@jupyterlab/services';
+import type { PartialJSONObject } from '@lumino/coreutils';
 
 /** What went wrong in the kernel, in one sentence and at length. */
 export interface ExecutionProblem {
@@ -55,16 +56,22 @@ async function pythonKernel(
   );
 }
 
-/** Run `code` to its end; null when all went well. */
+/** Run `code` to its end, showing what it displays; null when all went well. */
 export async function execute(
   kernel: Kernel.IKernelConnection,
-  code: string
+  code: string,
+  show?: (data: PartialJSONObject) => void
 ): Promise<ExecutionProblem | null> {
   const future = kernel.requestExecute({
     code,
     stop_on_error: true,
     store_history: false
   });
+  future.onIOPub = message => {
+    if (show && KernelMessage.isDisplayDataMsg(message)) {
+      show(message.content.data);
+    }
+  };
   let reply: KernelMessage.IExecuteReplyMsg;
   try {
     reply = await future.done;

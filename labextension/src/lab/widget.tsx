@@ -11,19 +11,46 @@ import { ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { Editor } from '../editor';
-import type { EditorActions, EditorHost, Translator } from '../editor';
+import type {
+  EditorActions,
+  EditorHost,
+  SampleRun,
+  Translator
+} from '../editor';
 import { LabDLModel } from './document';
 import { graphIcon } from './icons';
+import type { PreferenceStore } from './preferences';
+import type { Recoveries } from './recoveries';
+import type { Recovery } from './recovery';
+import { RecoveryBar } from './recovery-bar';
+
+/** What is kept beside the document: unsaved changes of other pages, and what a person has set. */
+export interface Keeping {
+  recoveries: Recoveries;
+  preferences: PreferenceStore;
+}
 
 export class GraphPanel extends ReactWidget {
   constructor(
     private readonly context: DocumentRegistry.IContext<LabDLModel>,
     private readonly host: EditorHost,
     private readonly trans: Translator,
+    private readonly keeping: Keeping,
     restored: Promise<unknown>
   ) {
     super();
     this.addClass('labdl-GraphPanel');
+    this.recovery = keeping.recoveries.of(context);
+    this.stopWatching = keeping.preferences.subscribe(() => this.update());
+    const lockIfUnwritable = () => {
+      const isWritable = context.contentsModel?.writable ?? true;
+      const reason = trans.__(
+        'This file is write-protected. Save it under another name to edit it.'
+      );
+      context.model.graph.lock.setReason('disk', isWritable ? '' : reason);
+    };
+    context.fileChanged.connect(lockIfUnwritable, this);
+    void context.ready.then(lockIfUnwritable);
     // The editor fits its view to the graph once, when it is drawn: the file must have come by then,
     // and the panels of a refreshed page must have their places.
     void Promise.all([context.ready, restored]).then(() => {
@@ -37,7 +64,12 @@ export class GraphPanel extends ReactWidget {
     return this._actions;
   }
 
-  /** Emitted when `actions` has come. */
+  /** Runs one sample through the model; null until the editor is drawn. */
+  get sample(): SampleRun | null {
+    return this._sample;
+  }
+
+  /** Emitted when `actions` has come, and when a sample begins, ends or is cleared. */
   get actionsChanged(): ISignal<this, void> {
     return this._actionsChanged;
   }
@@ -52,8 +84,22 @@ export class GraphPanel extends ReactWidget {
         host={this.host}
         trans={this.trans}
         actions={this._setActions}
+        sample={this._setSample}
+        preferences={this.keeping.preferences.state()}
+        notices={
+          <RecoveryBar
+            recovery={this.recovery}
+            context={this.context}
+            trans={this.trans}
+          />
+        }
       />
     );
+  }
+
+  override dispose(): void {
+    this.stopWatching();
+    super.dispose();
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -66,8 +112,17 @@ export class GraphPanel extends ReactWidget {
     this._actionsChanged.emit();
   };
 
+  private readonly _setSample = (sample: SampleRun): void => {
+    this._sample = sample;
+    sample.store.subscribe(() => this._actionsChanged.emit());
+    this._actionsChanged.emit();
+  };
+
+  private readonly recovery: Recovery;
+  private readonly stopWatching: () => void;
   private _isReady = false;
   private _actions: EditorActions | null = null;
+  private _sample: SampleRun | null = null;
   private _actionsChanged = new Signal<this, void>(this);
 }
 
@@ -79,8 +134,11 @@ export class GraphWidgetFactory extends ABCWidgetFactory<
 > {
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions<GraphWidget>,
-    private readonly host: EditorHost,
+    private readonly hostOf: (
+      context: DocumentRegistry.IContext<LabDLModel>
+    ) => EditorHost,
     private readonly trans: Translator,
+    private readonly keeping: Keeping,
     private readonly restored: Promise<unknown>
   ) {
     super(options);
@@ -91,8 +149,9 @@ export class GraphWidgetFactory extends ABCWidgetFactory<
   ): GraphWidget {
     const content = new GraphPanel(
       context,
-      this.host,
+      this.hostOf(context),
       this.trans,
+      this.keeping,
       this.restored
     );
     const widget = new GraphWidget({ content, context });

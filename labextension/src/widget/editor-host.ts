@@ -1,7 +1,9 @@
 // What the editor asks of Python, as numbered requests over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
+import type { Reading } from '../editor/coding';
 import type { EditorHost } from '../editor/host';
+import type { SampleAnswer, WeightsAnswer } from '../editor/looking';
 import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
 import type { EditorTraits } from './graph-trait';
 
@@ -46,14 +48,36 @@ export class WidgetEditorHost implements EditorHost {
     return (await this._request<{ source: string }>('code', graph)).source;
   }
 
-  private _request<T>(name: string, graph?: GraphData): Promise<T> {
+  read(source: string, graph: GraphData | null): Promise<Reading> {
+    return this._request<Reading>('read', graph ?? undefined, { source });
+  }
+
+  weights(names: string[], graph: GraphData): Promise<WeightsAnswer> {
+    return this._request<WeightsAnswer>('weights', graph, { names });
+  }
+
+  sample(graph: GraphData): Promise<SampleAnswer> {
+    return this._request<SampleAnswer>('sample', graph);
+  }
+
+  private _request<T>(
+    name: string,
+    graph?: GraphData,
+    more?: object
+  ): Promise<T> {
     const id = `${this._page}-${++this._count}`;
     return new Promise<T>((resolve, reject) => {
       this._waiting.set(id, {
         resolve: result => resolve(result as T),
         reject
       });
-      this._model.send({ type: 'request', id, name, ...(graph && { graph }) });
+      this._model.send({
+        type: 'request',
+        id,
+        name,
+        ...(graph && { graph }),
+        ...more
+      });
     });
   }
 

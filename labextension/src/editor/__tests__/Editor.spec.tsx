@@ -51,6 +51,7 @@ async function open(check: () => Promise<CheckResult>) {
   const host = {
     layers: () => Promise.resolve(LAYERS),
     code: () => Promise.resolve('code'),
+    read: () => Promise.resolve({ graph: null, problem: null }),
     check
   };
   let actions: EditorActions | undefined;

@@ -45,6 +45,7 @@ const LAYERS = [
 const HOST = {
   layers: () => Promise.resolve(LAYERS),
   code: () => Promise.resolve('code'),
+  read: () => Promise.resolve({ graph: null, problem: null }),
   check: () =>
     Promise.resolve({
       nodes: {},

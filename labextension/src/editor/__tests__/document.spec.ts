@@ -2,8 +2,8 @@
 import * as Y from 'yjs';
 
 import { GraphDocument } from '../document';
-import { fragmentOf } from '../fragment';
-import { GraphData } from '../model';
+import { Fragment, fragmentOf, pasted } from '../fragment';
+import { GraphData, Position } from '../model';
 
 const GRAPH: GraphData = {
   version: 1,
@@ -50,6 +50,16 @@ function checkGesture(gesture: (document: GraphDocument) => void): GraphData {
   return after;
 }
 
+function paste(
+  document: GraphDocument,
+  fragment: Fragment,
+  offset: Position = [0, 0]
+): string[] {
+  const { change, ids } = pasted(fragment, document.snapshot(), '', offset);
+  document.patch(change);
+  return [...ids.values()];
+}
+
 describe('gestures', () => {
   it('adds a node with its edges', () => {
     const graph = checkGesture(document =>
@@ -75,8 +85,8 @@ describe('gestures', () => {
 
   it('adds an edge in the place of another', () => {
     const graph = checkGesture(document =>
-      document.addEdge(
-        { source: 'c', source_port: 'out', target: 'b', target_port: 'x' },
+      document.addEdges(
+        [{ source: 'c', source_port: 'out', target: 'b', target_port: 'x' }],
         ['e1']
       )
     );
@@ -116,7 +126,7 @@ describe('gestures', () => {
 
   it('pastes with new ids, free names and the edges inside', () => {
     const graph = checkGesture(document => {
-      const ids = document.paste(fragmentOf(GRAPH, ['b', 'c']), [10, 20]);
+      const ids = paste(document, fragmentOf(GRAPH, ['b', 'c']), [10, 20]);
       expect(ids).toHaveLength(2);
     });
     const names = Object.values(graph.nodes).map(node => node.name);
@@ -307,10 +317,10 @@ describe('layers that are called again', () => {
   it('share the copy when both are copied, else the original', () => {
     const document = shared();
     const both = fragmentOf(document.snapshot(), ['b', 'd']);
-    const [first, second] = document.paste(both, [0, 0]);
+    const [first, second] = paste(document, both);
     expect(document.snapshot().nodes[second].shares).toBe(first);
     const alone = fragmentOf(document.snapshot(), ['d']);
-    const [third] = document.paste(alone, [0, 0]);
+    const [third] = paste(document, alone);
     expect(document.snapshot().nodes[third].shares).toBe('b');
   });
 });

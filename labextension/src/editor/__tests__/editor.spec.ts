@@ -7,6 +7,7 @@ import { runKey } from '../keys';
 import { GraphData, LayerSchema } from '../model';
 import { isIdentifier, nameOfType, uniqueName } from '../naming';
 import { paletteGroups } from '../paletteGroups';
+import { sceneOf } from '../scene';
 import { SelectionStore } from '../selection';
 import { plainTranslator } from '../translator';
 
@@ -84,7 +85,8 @@ describe('fragments', () => {
     expect(fragment).toEqual({
       nodes: { a: GRAPH.nodes.a },
       edges: {},
-      positions: {}
+      positions: {},
+      groups: {}
     });
   });
 });
@@ -166,6 +168,8 @@ describe('keys', () => {
 
 describe('the drawn nodes', () => {
   const view: View = {
+    whole: GRAPH,
+    scene: sceneOf(GRAPH, new Map(), ''),
     graph: GRAPH,
     places: GRAPH.positions,
     layers: new Map(),

@@ -134,7 +134,7 @@ describe('edgesAt', () => {
   it('keeps the order when an edge gets another source', () => {
     const document = new GraphDocument(new Y.Doc());
     document.load({ ...GRAPH, nodes: { ...GRAPH.nodes, c: node('Source') } });
-    document.addEdge(edge('c', 's', 'xs'), ['e2']);
+    document.addEdges([edge('c', 's', 'xs')], ['e2']);
     const intoSum = Object.values(document.snapshot().edges).filter(
       each => each.target === 's'
     );

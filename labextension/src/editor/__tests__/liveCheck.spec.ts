@@ -27,6 +27,7 @@ function make() {
   const host = {
     layers: () => Promise.resolve([]),
     code: () => Promise.resolve(''),
+    read: () => Promise.resolve({ graph: null, problem: null }),
     check: (graph: GraphData) =>
       new Promise<CheckResult>((answer, fail) =>
         asked.push({ graph, answer, fail })

@@ -19,6 +19,15 @@ describe('the palette', () => {
     expect(new PaletteMemory().state().recent).toEqual([...'cgfedb']);
   });
 
+  it('keeps blocks, one for each name', () => {
+    const memory = new PaletteMemory();
+    memory.keepBlock('stem', 'old');
+    memory.keepBlock('stem', 'new');
+    memory.keepBlock('head', 'other');
+    memory.dropBlock('head');
+    expect(new PaletteMemory().state().blocks).toEqual({ stem: 'new' });
+  });
+
   it('is the same in all editors of a page', () => {
     const [one, two] = [new PaletteMemory(), new PaletteMemory()];
     const listener = jest.fn();
@@ -26,7 +35,10 @@ describe('the palette', () => {
     one.toggle('Conv');
     two.use('Pool');
     expect(listener).toHaveBeenCalledTimes(2);
-    expect(one.state()).toEqual({ favourites: ['Conv'], recent: ['Pool'] });
+    expect(one.state()).toMatchObject({
+      favourites: ['Conv'],
+      recent: ['Pool']
+    });
     expect(two.state()).toEqual(one.state());
     ends.forEach(end => end());
   });
@@ -54,7 +66,7 @@ describe('the palette', () => {
       const memory = new PaletteMemory(storage);
       memory.toggle('Conv');
       memory.use('Pool');
-      expect(memory.state()).toEqual({
+      expect(memory.state()).toMatchObject({
         favourites: ['Conv'],
         recent: ['Pool']
       });

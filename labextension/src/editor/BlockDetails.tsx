@@ -1,0 +1,169 @@
+// The selected block: its name and class, what is in it, and what can be done with it.
+import { useState, useSyncExternalStore } from 'react';
+
+import { EditorActions } from './actions';
+import { useEditorContext } from './context';
+import { CostFacts, sumOfCosts } from './Costs';
+import { GraphDocument } from './document';
+import { fullCount } from './format';
+import { takenNames } from './fragment';
+import { blockRenamed } from './grouping';
+import { GraphData } from './model';
+import { NameField } from './NameField';
+import { isIdentifier } from './naming';
+import { isInside, parentOf, wordOf } from './paths';
+
+export interface BlockDetailsProps {
+  actions: EditorActions;
+  document: GraphDocument;
+  graph: GraphData;
+  path: string;
+  isFolded: boolean;
+}
+
+export function BlockDetails(props: BlockDetailsProps) {
+  const { actions, document, graph, path, isFolded } = props;
+  const { checks, trans } = useEditorContext();
+  useSyncExternalStore(checks.subscribe, checks.state);
+  const members = Object.keys(graph.nodes).filter(id =>
+    isInside(graph.nodes[id].name, path)
+  );
+  const costs = sumOfCosts(members.map(id => checks.node(id)));
+  const kind = graph.groups?.[path] ?? '';
+  const home = parentOf(path);
+
+  const refuseName = (word: string) => {
+    if (!isIdentifier(word) && !/^\d+$/.test(word)) {
+      return trans.__(
+        '“%1” cannot be a name: use letters, digits and _, not starting with a digit.',
+        word
+      );
+    }
+    const full = home ? `${home}/${word}` : word;
+    return full !== path && takenNames(graph).has(full)
+      ? trans.__('Another layer is called %1.', full)
+      : null;
+  };
+  const refuseClass = (word: string) =>
+    word === '' || isIdentifier(word)
+      ? null
+      : trans.__(
+          '“%1” cannot be a class: use letters, digits and _, not starting with a digit.',
+          word
+        );
+
+  return (
+    <>
+      <h2 className="labdl-inspector-title">{trans.__('Block')}</h2>
+      <p className="labdl-inspector-summary">
+        {trans.__('Layers that belong together; in Python a class.')}
+      </p>
+      <NameField
+        id="labdl-block-name"
+        label={trans.__('Name')}
+        value={wordOf(path)}
+        refuse={refuseName}
+        commitOnLeave
+        onChange={word => {
+          document.patch(blockRenamed(graph, path, word));
+          setTimeout(() =>
+            actions.selectBlock(home ? `${home}/${word}` : word)
+          );
+        }}
+        onDone={() => document.endTyping()}
+      />
+      <NameField
+        id="labdl-block-class"
+        label={trans.__('Class')}
+        value={kind}
+        refuse={refuseClass}
+        commitOnLeave
+        onChange={word => document.patch({ groups: { [path]: word } })}
+        onDone={() => document.endTyping()}
+      />
+      <dl className="labdl-facts">
+        <div>
+          <dt>{trans.__('Layers')}</dt>
+          <dd>{fullCount(members.length)}</dd>
+        </div>
+        <CostFacts costs={costs} />
+      </dl>
+      <div className="labdl-inspector-buttons">
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={() => (isFolded ? actions.unfold(path) : actions.fold(path))}
+        >
+          {isFolded ? trans.__('Expand') : trans.__('Collapse')}
+        </button>
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={() => actions.enter(path)}
+        >
+          {trans.__('Enter')}
+        </button>
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={() => actions.ungroup(path)}
+        >
+          {trans.__('Ungroup')}
+        </button>
+        <button
+          type="button"
+          className="labdl-button"
+          title={trans.__('Offer this block in the list of layers')}
+          onClick={() => actions.keepBlock(path)}
+        >
+          {trans.__('Save to palette')}
+        </button>
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={actions.deleteSelection}
+        >
+          {trans.__('Delete')}
+        </button>
+      </div>
+      <Repeat path={path} actions={actions} />
+    </>
+  );
+}
+
+const MOST = 100;
+
+function Repeat({ path, actions }: { path: string; actions: EditorActions }) {
+  const { trans } = useEditorContext();
+  const [text, setText] = useState('2');
+  const times = Number(text);
+  const isRight = Number.isInteger(times) && times >= 2 && times <= MOST;
+  return (
+    <form
+      className="labdl-field labdl-repeat"
+      onSubmit={event => {
+        event.preventDefault();
+        if (isRight) {
+          actions.repeat(path, times);
+        }
+      }}
+    >
+      <label htmlFor="labdl-repeat">{trans.__('In a row')}</label>
+      <div className="labdl-repeat-line">
+        <input
+          id="labdl-repeat"
+          className="labdl-input"
+          type="number"
+          min={2}
+          max={MOST}
+          value={text}
+          aria-invalid={!isRight}
+          onChange={event => setText(event.target.value)}
+        />
+        <button type="submit" className="labdl-button" disabled={!isRight}>
+          {trans.__('Repeat')}
+        </button>
+      </div>
+    </form>
+  );
+}

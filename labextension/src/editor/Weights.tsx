@@ -1,0 +1,133 @@
+// The parameters of the selected layer, as they were saved or as they are in the kernel's model.
+import { useEffect, useRef, useState } from 'react';
+
+import { useEditorContext } from './context';
+import { FigureList } from './FigureList';
+import { Section } from './Section';
+import { WeightsAnswer } from './looking';
+import { GraphData } from './model';
+
+export interface WeightsProps {
+  /** The layer that owns the parameters. */
+  name: string;
+  /** Full names of parameters that it takes from other layers. */
+  tied: string[];
+  graph: GraphData;
+}
+
+export function Weights(props: WeightsProps) {
+  const { trans } = useEditorContext();
+  return (
+    <Section name="weights" title={trans.__('Weights')}>
+      <Contents {...props} />
+    </Section>
+  );
+}
+
+type Found = WeightsAnswer | { problem: string } | null;
+
+function Contents({ name, tied, graph }: WeightsProps) {
+  const { host, trans } = useEditorContext();
+  const [found, setFound] = useState<Found>(null);
+  const [attempt, setAttempt] = useState(0);
+  const latest = useRef(graph);
+  latest.current = graph;
+  const asked = JSON.stringify([name, ...tied]);
+  useEffect(() => {
+    let isWanted = true;
+    const tell = (found: Found) => isWanted && setFound(found);
+    host
+      .weights?.(JSON.parse(asked), latest.current)
+      .then(tell, (error: unknown) =>
+        // whatever went wrong on the way, the person at the screen has to know
+        tell({
+          problem: error instanceof Error ? error.message : String(error)
+        })
+      );
+    return () => {
+      isWanted = false;
+    };
+  }, [host, asked, attempt]);
+
+  if (found === null) {
+    return (
+      <p className="labdl-quiet labdl-waiting">
+        {trans.__('Reading the parameters…')}
+      </p>
+    );
+  }
+  if ('problem' in found) {
+    return (
+      <div role="alert">
+        <p className="labdl-field-error">{found.problem}</p>
+        <button
+          type="button"
+          className="labdl-button"
+          onClick={() => setAttempt(attempt + 1)}
+        >
+          {trans.__('Try again')}
+        </button>
+      </div>
+    );
+  }
+  return <Answer answer={found} name={name} />;
+}
+
+function Answer({ answer, name }: { answer: WeightsAnswer; name: string }) {
+  const { trans } = useEditorContext();
+  const { file, saved, parameters } = answer;
+  if (parameters.length === 0) {
+    return (
+      <p className="labdl-quiet">
+        {file !== null
+          ? trans.__(
+              '%1 has no parameters of this layer: it was saved before the layer was here, or had this name.',
+              file
+            )
+          : answer.source === 'file'
+            ? trans.__(
+                'There are none yet: train the model, or save one from Python with labdl.save.'
+              )
+            : trans.__(
+                'There are none yet: editor.model() builds the model in the notebook.'
+              )}
+      </p>
+    );
+  }
+  return (
+    <>
+      {parameters.map(parameter => (
+        <FigureList
+          key={parameter.name}
+          name={
+            parameter.name.startsWith(`${name}/`)
+              ? parameter.name.slice(name.length + 1)
+              : parameter.name
+          }
+          figures={parameter}
+        />
+      ))}
+      {answer.left_out > 0 && (
+        <p className="labdl-quiet">
+          {trans._n(
+            'and %1 more parameter',
+            'and %1 more parameters',
+            answer.left_out
+          )}
+        </p>
+      )}
+      {file !== null && saved !== null && (
+        <p className="labdl-quiet">
+          {trans.__('From %1, saved %2', file, dateText(saved))}
+        </p>
+      )}
+    </>
+  );
+}
+
+function dateText(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short'
+  });
+}

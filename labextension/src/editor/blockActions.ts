@@ -1,0 +1,262 @@
+// What can be done with blocks: make, take apart, fold, open, enter, repeat, keep.
+import type { EditorActions, Surroundings } from './actions';
+import { portsOf } from './connect';
+import { Drawn, folded, unfolded } from './folding';
+import { fragmentOf } from './fragment';
+import {
+  applied,
+  grouped,
+  groupingRefusal,
+  merged,
+  renamed,
+  repeated,
+  repeatingRefusal,
+  ungrouped
+} from './grouping';
+import { NODE_SIZE } from './layout';
+import { Position } from './model';
+import { isBlock, isInside, nameIn, parentOf, wordOf } from './paths';
+import { GAP } from './placement';
+import { blockId, drawnInside, nodesOf, sceneOf } from './scene';
+
+type BlockActions = Pick<
+  EditorActions,
+  | 'group'
+  | 'ungroup'
+  | 'fold'
+  | 'unfold'
+  | 'enter'
+  | 'leave'
+  | 'selectBlock'
+  | 'selectedBlock'
+  | 'repeat'
+  | 'keepBlock'
+>;
+
+export function makeBlockActions(
+  now: () => Surroundings,
+  drawn: () => string[]
+): BlockActions {
+  const picture = (): Drawn => ({ ...now(), graph: now().document.snapshot() });
+
+  /** The block of the selection: the one that is selected, else the one that holds it. */
+  const blockAtHand = (): string | null => {
+    const whole = blocks.selectedBlock();
+    if (whole !== null) {
+      return whole;
+    }
+    const { scene } = now();
+    const [first] = drawn();
+    const home = first ? parentOf(scene.graph.nodes[first].name) : '';
+    return home && isInside(home, scene.within) ? home : null;
+  };
+
+  const sayNoBlock = () => {
+    const { say, trans } = now();
+    say(trans.__('Select a block, or a layer in one.'));
+  };
+
+  const blocks: BlockActions = {
+    group() {
+      const { document, scene, selection, say, trans } = now();
+      const graph = document.snapshot();
+      const ids = nodesOf(scene, drawn());
+      const reason = groupingRefusal(graph, ids, trans);
+      if (reason !== null) {
+        say(reason);
+        return;
+      }
+      const { path, change } = grouped(graph, ids);
+      // Nodes that had no position keep the place they were shown at.
+      const places = placesIn(now());
+      document.patch(merged({ positions: places }, change));
+      const after = sceneOf(document.snapshot(), now().layers, scene.within);
+      selection.set(drawnInside(after, path));
+    },
+
+    ungroup(path = blockAtHand() ?? undefined) {
+      if (path === undefined) {
+        sayNoBlock();
+        return;
+      }
+      const { document, scene, setWithin } = now();
+      const graph = document.snapshot();
+      const isFolded = scene.blocks.has(`${path}/`);
+      const open = isFolded
+        ? unfolded(path, picture())
+        : { positions: placesIn(now()) };
+      const change = ungrouped(applied(graph, open), path);
+      document.patch(merged(open, change));
+      if (scene.within === path || isInside(scene.within, path)) {
+        setWithin(parentOf(path));
+      }
+    },
+
+    fold(path = blockAtHand() ?? undefined) {
+      if (path === undefined || now().scene.blocks.has(`${path}/`)) {
+        sayNoBlock();
+        return;
+      }
+      now().document.patch(folded(path, picture()));
+      now().selection.set([`${path}/`]);
+    },
+
+    unfold(path) {
+      const { document, scene, selection } = now();
+      const paths =
+        path === undefined
+          ? drawn().flatMap(id => scene.blocks.get(id)?.path ?? [])
+          : [path];
+      if (paths.length === 0) {
+        sayNoBlock();
+        return;
+      }
+      // One step, however many are opened.
+      let drawing = picture();
+      let change = {};
+      for (const one of paths) {
+        const next = unfolded(one, drawing);
+        change = merged(change, next);
+        const graph = applied(drawing.graph, next);
+        drawing = {
+          ...drawing,
+          graph,
+          scene: sceneOf(graph, drawing.layers, scene.within),
+          places: graph.positions
+        };
+      }
+      document.patch(change);
+      selection.set(paths.flatMap(one => drawnInside(drawing.scene, one)));
+    },
+
+    enter(path) {
+      now().selection.clear();
+      now().setWithin(path);
+    },
+
+    leave() {
+      const { within } = now().scene;
+      if (within) {
+        now().setWithin(parentOf(within));
+        setTimeout(() => blocks.selectBlock(within));
+      }
+    },
+
+    selectBlock(path) {
+      const { scene, selection } = now();
+      const box = `${path}/`;
+      selection.set(scene.blocks.has(box) ? [box] : drawnInside(scene, path));
+    },
+
+    selectedBlock() {
+      const { scene } = now();
+      const chosen = new Set(drawn());
+      const [first] = chosen;
+      if (first === undefined) {
+        return null;
+      }
+      if (chosen.size === 1 && isBlock(first)) {
+        return first.slice(0, -1);
+      }
+      const whole = scene.frames.find(path => {
+        const inside = drawnInside(scene, path);
+        return (
+          inside.length === chosen.size && inside.every(id => chosen.has(id))
+        );
+      });
+      return whole ?? null;
+    },
+
+    repeat(path, times) {
+      const { document, layers, scene, direction, say, trans } = now();
+      const graph = document.snapshot();
+      const reason = repeatingRefusal(graph, path, trans);
+      if (reason !== null) {
+        say(reason);
+        return;
+      }
+      // Several are easier to see folded.
+      const isFolded = scene.blocks.has(`${path}/`);
+      const start = isFolded
+        ? { positions: placesIn(now()) }
+        : folded(path, picture());
+      const step: Position =
+        direction === 'down'
+          ? [0, NODE_SIZE.height + GAP]
+          : [NODE_SIZE.width + GAP, 0];
+      const outputOf = (id: string) =>
+        portsOf(id, layers.get(graph.nodes[id].type), graph).outputs[0]?.name ??
+        'output';
+      const base = applied(graph, start);
+      const change = repeated(base, path, times, step, outputOf);
+      const room = roomAfter(base, path, times - 1, step);
+      document.patch(merged(merged(start, { positions: room }), change));
+      const last = now().scene;
+      const boxes = Object.keys(change.groups ?? {}).map(blockId);
+      now().selection.set(boxes.filter(id => last.blocks.has(id)));
+    },
+
+    keepBlock(path) {
+      const { document, keep, say, trans } = now();
+      const graph = document.snapshot();
+      const nodes = Object.fromEntries(
+        Object.entries(graph.nodes).filter(([, { name }]) =>
+          isInside(name, path)
+        )
+      );
+      // It is kept as it would stand in the model itself.
+      const alone = { ...graph, nodes, positions: {} };
+      const moved = applied(
+        alone,
+        renamed(alone, name => nameIn(name, parentOf(path)))
+      );
+      keep(wordOf(path), fragmentOf(moved, Object.keys(nodes)));
+      say(
+        trans.__('%1 is in the list of layers, under “Blocks”.', wordOf(path))
+      );
+    }
+  };
+  // What was clicked may be gone: the keyboard goes on at the canvas.
+  for (const name of [
+    'group',
+    'ungroup',
+    'fold',
+    'unfold',
+    'enter',
+    'repeat'
+  ] as const) {
+    const act = blocks[name] as (...given: unknown[]) => void;
+    blocks[name] = (...given: unknown[]) => {
+      act(...given);
+      now().focus();
+    };
+  }
+  return blocks;
+}
+
+/** The places of what is drawn, as it is drawn. */
+function placesIn({ places, scene }: Surroundings) {
+  return Object.fromEntries(
+    Object.entries(places).filter(([id]) => !scene.outside.has(id))
+  );
+}
+
+/** New places for what lies after a folded block that gets followers. */
+function roomAfter(
+  graph: Drawn['graph'],
+  path: string,
+  more: number,
+  step: Position
+): { [id: string]: Position } {
+  const begin = graph.positions[`${path}/`];
+  const axis = step[0] ? 0 : 1;
+  const moved: { [id: string]: Position } = {};
+  for (const [id, place] of Object.entries(graph.positions)) {
+    if (begin && id !== `${path}/` && place[axis] > begin[axis]) {
+      const next: Position = [...place];
+      next[axis] += step[axis] * more;
+      moved[id] = next;
+    }
+  }
+  return moved;
+}

@@ -1,0 +1,35 @@
+// Writing plain data into shared maps, touching only what differs.
+import * as Y from 'yjs';
+
+import { sameJson } from './model';
+
+export type Entry = Y.Map<unknown>;
+
+export function setIfNew<T>(map: Y.Map<T>, key: string, value: T): void {
+  if (!map.has(key) || !sameJson(map.get(key), value)) {
+    map.set(key, value);
+  }
+}
+
+export function writeEntry(
+  map: Y.Map<Entry>,
+  id: string,
+  values: object
+): void {
+  let entry = map.get(id);
+  if (!entry) {
+    entry = new Y.Map<unknown>();
+    map.set(id, entry);
+  }
+  for (const [key, value] of Object.entries(values)) {
+    setIfNew(entry, key, value as unknown);
+  }
+}
+
+export function dropOthers<T>(map: Y.Map<T>, wanted: object): void {
+  for (const key of [...map.keys()]) {
+    if (!(key in wanted)) {
+      map.delete(key);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// Folding a block into one box, and opening it in its place: what stands around makes room, or closes up.
+import { Change } from './document';
+import { framesOf, PADDING, Rect } from './frames';
+import { Direction, NODE_SIZE, Size } from './layout';
+import { GraphData, LayerTable, Position } from './model';
+import { arranged } from './nesting';
+import { foldedPaths, isInside } from './paths';
+import { blockId, drawnInside, Scene, sceneOf } from './scene';
+
+type Places = { [id: string]: Position };
+
+export interface Drawn {
+  graph: GraphData;
+  layers: LayerTable;
+  scene: Scene;
+  places: Places;
+  direction: Direction;
+  sizeOf(id: string): Size;
+}
+
+/** The change that draws an open block as one box. */
+export function folded(path: string, drawn: Drawn): Change {
+  const { scene, places, direction, sizeOf } = drawn;
+  const frame = frameIn(scene, path, places, sizeOf);
+  if (!frame) {
+    return {};
+  }
+  const [x, y] = inPlaceOf(frame, NODE_SIZE, direction);
+  const box: Rect = { x, y, ...NODE_SIZE };
+  const others = without(places, drawnInside(scene, path), scene);
+  return {
+    positions: {
+      ...without(places, [], scene),
+      ...moved(others, frame, box, drawn),
+      [`${path}/`]: [box.x, box.y]
+    }
+  };
+}
+
+/** The change that shows what stands in a folded block. */
+export function unfolded(path: string, drawn: Drawn): Change {
+  const { graph, layers, scene, places, direction, sizeOf } = drawn;
+  const id = `${path}/`;
+  const at = places[id];
+  if (!at) {
+    return {};
+  }
+  const box: Rect = { x: at[0], y: at[1], ...sizeOf(id) };
+  const others = without(places, [id], scene);
+  // Whatever else was folded stays so, now that there are places.
+  const positions = { ...graph.positions, ...others };
+  delete positions[id];
+  let open = sceneOf({ ...graph, positions }, layers, scene.within);
+  let inner = storedInside(open, path);
+  if (!inner) {
+    open = sceneOf(foldedInside(graph, positions, path), layers, scene.within);
+    inner = arranged(open, direction, sizeOf, path);
+  }
+  const frame = frameIn(open, path, inner, sizeOf);
+  if (!frame) {
+    return {};
+  }
+  const [x, y] = inPlaceOf(box, frame, direction);
+  const placed: Places = {};
+  for (const [node, place] of Object.entries(inner)) {
+    placed[node] = [
+      Math.round(place[0] - frame.x + x),
+      Math.round(place[1] - frame.y + y)
+    ];
+  }
+  const grown = { ...frame, x, y };
+  return {
+    positions: {
+      ...others,
+      ...moved(others, box, grown, drawn),
+      ...placed,
+      [id]: null
+    }
+  };
+}
+
+/** The places of what would be drawn inside a block, if all of it has one. */
+function storedInside(scene: Scene, path: string): Places | null {
+  const ids = drawnInside(scene, path);
+  const { positions } = scene.graph;
+  return ids.every(id => positions[id])
+    ? Object.fromEntries(ids.map(id => [id, positions[id]]))
+    : null;
+}
+
+/** Of a block with more layers than this, one level is opened at a time. */
+const FEW = 12;
+
+/** The graph with the blocks inside one folded, if it has many layers. */
+function foldedInside(
+  graph: GraphData,
+  positions: Places,
+  path: string
+): GraphData {
+  const inner = foldedPaths({ ...graph, positions: {} }, path, FEW);
+  const marks = [...inner].map(other => [blockId(other), [0, 0]]);
+  return {
+    ...graph,
+    positions: { ...positions, ...Object.fromEntries(marks) }
+  };
+}
+
+function frameIn(
+  scene: Scene,
+  path: string,
+  places: Places,
+  sizeOf: (id: string) => Size
+): Rect | undefined {
+  const placed = drawnInside(scene, path)
+    .filter(id => places[id])
+    .map(id => ({
+      name: scene.graph.nodes[id].name,
+      at: places[id],
+      size: sizeOf(id)
+    }));
+  const open = scene.frames.filter(
+    frame => frame === path || isInside(frame, path)
+  );
+  return framesOf(open, placed).get(path);
+}
+
+function without(places: Places, ids: string[], scene: Scene): Places {
+  const gone = new Set(ids);
+  return Object.fromEntries(
+    Object.entries(places).filter(
+      ([id]) => !gone.has(id) && !scene.outside.has(id)
+    )
+  );
+}
+
+/** The corner of a rectangle that begins where another does in the flow, and has its middle across it. */
+function inPlaceOf(old: Rect, size: Size, direction: Direction): Position {
+  return direction === 'down'
+    ? [Math.round(old.x + (old.width - size.width) / 2), Math.round(old.y)]
+    : [Math.round(old.x), Math.round(old.y + (old.height - size.height) / 2)];
+}
+
+/** Where the nodes around go when one rectangle becomes another. */
+function moved(
+  others: Places,
+  from: Rect,
+  to: Rect,
+  { direction, sizeOf }: Drawn
+): Places {
+  const result: Places = {};
+  const isDown = direction === 'down';
+  const along = isDown ? 1 : 0;
+  const across = isDown ? 0 : 1;
+  const bounds = ({ x, y, width, height }: Rect) =>
+    isDown ? [x, y, width, height] : [y, x, height, width];
+  const [side, begin, width, length] = bounds(from);
+  const [, , newWidth, newLength] = bounds(to);
+  const middle = side + width / 2;
+  for (const [id, place] of Object.entries(others)) {
+    const size = sizeOf(id);
+    const own = bounds({ x: place[0], y: place[1], ...size });
+    const next: Position = [...place];
+    if (own[1] >= begin + length - PADDING) {
+      next[along] = Math.round(place[along] + newLength - length);
+    } else if (own[1] + own[3] > begin + PADDING) {
+      const way = own[0] + own[2] / 2 < middle ? -1 : 1;
+      next[across] = Math.round(place[across] + (way * (newWidth - width)) / 2);
+    } else {
+      continue;
+    }
+    result[id] = next;
+  }
+  return result;
+}

@@ -1,0 +1,67 @@
+// The frames around open blocks: as large as what stands in them.
+import { Size } from './layout';
+import { Position } from './model';
+import { isInside } from './paths';
+
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** Between a frame and what it holds. */
+export const PADDING = 16;
+/** The line with the block's name. */
+export const HEADING = 28;
+
+/** The smallest rectangle around others; null around none. */
+export function around(rects: Rect[]): Rect | null {
+  if (rects.length === 0) {
+    return null;
+  }
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { x, y, width, height } of rects) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x + width);
+    bottom = Math.max(bottom, y + height);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+export function framed({ x, y, width, height }: Rect): Rect {
+  return {
+    x: x - PADDING,
+    y: y - HEADING - PADDING / 2,
+    width: width + 2 * PADDING,
+    height: height + HEADING + 1.5 * PADDING
+  };
+}
+
+/** A drawn node as frames see it: the block or layer's name, and where it is. */
+export interface Placed {
+  name: string;
+  at: Position;
+  size: Size;
+}
+
+/** The frame of each block; `paths` has the outer ones first. */
+export function framesOf(paths: string[], placed: Placed[]): Map<string, Rect> {
+  const frames = new Map<string, Rect>();
+  const rects = placed.map(({ name, at, size }) => ({
+    name,
+    rect: { x: at[0], y: at[1], ...size }
+  }));
+  for (const path of [...paths].reverse()) {
+    const inner = [
+      ...rects.filter(({ name }) => isInside(name, path)).map(r => r.rect),
+      ...[...frames].filter(([p]) => isInside(p, path)).map(([, rect]) => rect)
+    ];
+    const rect = around(inner);
+    if (rect) {
+      frames.set(path, framed(rect));
+    }
+  }
+  return frames;
+}

@@ -1,0 +1,107 @@
+// Plugin: an ONNX file in the file browser becomes a model graph.
+
+import {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { Dialog, showDialog, showErrorMessage } from '@jupyterlab/apputils';
+import { PathExt } from '@jupyterlab/coreutils';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ITranslator } from '@jupyterlab/translation';
+
+import { graphIcon } from './icons';
+import { FACTORY, ILabDL } from './tokens';
+
+const COMMAND = 'labdl:convert-onnx';
+
+export const onnxPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'labdl:onnx',
+  description: 'Converts ONNX files to model graphs.',
+  autoStart: true,
+  requires: [ILabDL, ITranslator],
+  optional: [IFileBrowserFactory],
+  activate: (
+    app: JupyterFrontEnd,
+    { api }: ILabDL,
+    translator: ITranslator,
+    browsers: IFileBrowserFactory | null
+  ): void => {
+    const trans = translator.load('labdl');
+    const { commands, docRegistry, serviceManager } = app;
+    docRegistry.addFileType({
+      name: 'onnx',
+      displayName: trans.__('ONNX model'),
+      extensions: ['.onnx'],
+      mimeTypes: ['application/octet-stream'],
+      contentType: 'file',
+      fileFormat: 'base64',
+      icon: graphIcon
+    });
+
+    const selected = (): string | null => {
+      const item = browsers?.tracker.currentWidget?.selectedItems().next();
+      return item && !item.done && item.value.path.endsWith('.onnx')
+        ? item.value.path
+        : null;
+    };
+
+    const mayReplace = async (taken: string[]): Promise<boolean> => {
+      const names = taken.map(path => PathExt.basename(path)).join(', ');
+      const answer = await showDialog({
+        title: trans.__('Replace Files?'),
+        body: trans.__('These files are there already: %1', names),
+        buttons: [
+          Dialog.cancelButton({ label: trans.__('Cancel') }),
+          Dialog.warnButton({ label: trans.__('Replace') })
+        ]
+      });
+      return answer.button.accept;
+    };
+
+    commands.addCommand(COMMAND, {
+      label: trans.__('Convert to Model Graph'),
+      caption: trans.__('Make a model graph and its weights of an ONNX file'),
+      icon: graphIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            path: {
+              type: 'string',
+              description:
+                'The ONNX file, if not the one that is selected in the file browser'
+            }
+          }
+        }
+      },
+      isEnabled: args => typeof args.path === 'string' || selected() !== null,
+      execute: async args => {
+        const path = typeof args.path === 'string' ? args.path : selected();
+        if (!path) {
+          return;
+        }
+        try {
+          const { contents } = serviceManager;
+          const local = contents.localPath(path);
+          let made = await api.convert(local, false);
+          if (!made.path) {
+            if (!(await mayReplace(made.taken))) {
+              return;
+            }
+            made = await api.convert(local, true);
+          }
+          await commands.execute('docmanager:open', {
+            path: made.path,
+            factory: FACTORY
+          });
+        } catch (error) {
+          const message = error instanceof Error ? error.message : `${error}`;
+          await showErrorMessage(
+            trans.__('The file was not converted'),
+            message
+          );
+        }
+      }
+    });
+  }
+};
