@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,8 +39,13 @@ class Lab:
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
+    with jupyterlab(tmp_path_factory.mktemp("jupyter")) as running:
+        yield running
+
+
+@contextmanager
+def jupyterlab(home: Path):
     """JupyterLab on a free port, with configuration, data and working folder of its own."""
-    home = tmp_path_factory.mktemp("jupyter")
     folder = home / "work"
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     for new in (folder, settings):
@@ -107,15 +113,19 @@ def end(process: subprocess.Popen) -> None:
     process.wait(timeout=10)
 
 
-@pytest.fixture(scope="module")  # Playwright's event loop must have ended before other tests start theirs
-def chromium():
+def chromium_path() -> str:
     path = os.environ.get("LABDL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if not path:
         pytest.fail(
             "The browser tests need Chromium: install it (apt-get install chromium), or name it in LABDL_CHROMIUM."
         )
+    return path
+
+
+@pytest.fixture(scope="module")  # Playwright's event loop must have ended before other tests start theirs
+def chromium():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 
