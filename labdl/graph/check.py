@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from labdl.errors import ConfigError
-from labdl.graph.graph import PARAMETER, Edge, Graph
+from labdl.graph.graph import PARAMETER, Edge, Graph, Node
 from labdl.graph.node import make, output_port, outputs_of, ports_of
 from labdl.nn.module import Module, reserved
 from labdl.spec import Spec
@@ -30,6 +31,7 @@ class Checked:
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     made: dict[str, object] = field(default_factory=dict)
+    known: dict[tuple, Any] = field(default_factory=dict)  # what operators give
 
 
 def check(graph: Graph) -> Checked:
@@ -99,7 +101,7 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     if not complete:
         return  # the cause is shown where it is
     try:
-        outputs = infer(node, made, ports, values)
+        outputs = _known(node, made, ports, values, result) if is_operator else infer(node, made, ports, values)
     except Exception as error:  # as above: the next node is checked all the same
         result.problems.append(Problem(_sentence(error), node_id))
         return
@@ -107,6 +109,15 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     names = outputs_of(node)
     result.specs[node_id] = {names[i] if i < len(names) else output_port(i): s for i, s in enumerate(listed)}
     result.counts[node_id] = made.count_parameters() if isinstance(made, Module) and not node.shares else 0
+
+
+def _known(node: Node, made, ports, values, result: Checked):
+    """What an operator gives; a model mostly has the same ones over and over."""
+    given = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
+    key = (node.type, repr(node.params), given)
+    if key not in result.known:
+        result.known[key] = infer(node, made, ports, values)
+    return result.known[key]
 
 
 def _made(graph: Graph, node_id: str, result: Checked):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.graph.check import Checked, check
+from labdl.graph.check import Checked, check, given_to, infer
 from labdl.graph.graph import Graph
+from labdl.graph.node import ports_of
 from labdl.nn.module import Module
 from labdl.ops.costs import size
 from labdl.ops.operator import Operator
@@ -89,10 +90,16 @@ def costs(graph: Graph, result: Checked | None = None) -> dict[str, Cost]:
     """
     result = check(graph) if result is None else result
     incoming, found = graph.incoming(), {}
+    alike: dict[tuple, list] = {}  # a model mostly has the same layers over and over
     for node_id, specs in result.specs.items():
-        made, tally = result.made[node_id], []
-        if graph.nodes[node_id].type != "Input":
-            _run(graph, node_id, result, incoming[node_id], tally)
+        made, node = result.made[node_id], graph.nodes[node_id]
+        given = [(n, given_to(result, e)) for n, edges in incoming[node_id].items() for _, e in edges]
+        key = (node.type, repr(graph.nodes[node.shares or node_id].params), tuple(given))
+        if key not in alike:
+            alike[key] = []
+            if node.type != "Input":
+                _run(graph, node_id, result, incoming[node_id], alike[key])
+        tally = alike[key]
         own = list(made.parameters()) if isinstance(made, Module) and not graph.nodes[node_id].shares else []
         held = sum(_bytes(Spec(p.shape, p.dtype)) for p in own)
         memory = sum(m for _, m in tally) if tally else _bytes(list(specs.values()))
@@ -101,9 +108,6 @@ def costs(graph: Graph, result: Checked | None = None) -> dict[str, Cost]:
 
 
 def _run(graph: Graph, node_id: str, result, entering, tally) -> None:
-    from labdl.graph.check import given_to, infer
-    from labdl.graph.node import ports_of
-
     ports = {p.name: p for p in ports_of(graph.nodes[node_id])}
     values = {}
     for name, edges in entering.items():

@@ -1,6 +1,6 @@
 // The frames around open blocks, behind the nodes; the line with the name folds, selects and moves.
 import { useReactFlow, ViewportPortal } from '@xyflow/react';
-import { memo, PointerEvent, useRef } from 'react';
+import { memo, PointerEvent, useMemo, useRef } from 'react';
 
 import { EditorActions } from './actions';
 import { useEditorContext } from './context';
@@ -10,7 +10,7 @@ import { Icon } from './Icon';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
 import { wordOf } from './paths';
-import { drawnInside } from './scene';
+import { drawnInFrames } from './scene';
 
 export interface BlockFramesProps {
   nodes: LayerFlowNode[];
@@ -26,6 +26,7 @@ export const BlockFrames = memo(function BlockFrames(props: BlockFramesProps) {
   const { nodes, view, actions } = props;
   const { trans } = useEditorContext();
   const { scene } = view;
+  const held = useMemo(() => drawnInFrames(scene), [scene]);
   if (scene.frames.length === 0) {
     return null;
   }
@@ -48,7 +49,7 @@ export const BlockFrames = memo(function BlockFrames(props: BlockFramesProps) {
           return null;
         }
         const { x, y, width, height } = rect;
-        const inside = drawnInside(scene, path);
+        const inside = held.get(path) ?? [];
         const isSelected =
           inside.length > 0 && inside.every(id => view.selected.nodes.has(id));
         return (

@@ -10,7 +10,7 @@ import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
 import { NodeDetails } from './NodeDetails';
-import { blockId, nodesOf, Scene } from './scene';
+import { blockId, nodesOf, Scene, selectedBlockOf } from './scene';
 import { Selected } from './selection';
 import { useLock } from './useLock';
 
@@ -47,7 +47,7 @@ function Contents(props: InspectorProps) {
   const drawn = [...selected.nodes].filter(id => scene.graph.nodes[id]);
   const ids = nodesOf(scene, drawn);
   const edges = [...selected.edges].filter(id => graph.edges[id]);
-  const block = actions.selectedBlock();
+  const block = selectedBlockOf(scene, selected.nodes);
   if (block !== null && ids.length > 0) {
     return (
       <BlockDetails

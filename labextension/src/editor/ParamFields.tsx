@@ -9,7 +9,8 @@ import { Json, LayerSchema, NodeData } from './model';
 import { changedParams, paramForm, shownParams } from './paramForm';
 import { fieldKind } from './paramSchema';
 
-const WAIT = 150;
+/** Milliseconds, so that what a key changes is drawn before it is worked with. */
+const WAIT = 16;
 
 type Changes = Map<string, Json | undefined>;
 

@@ -15,9 +15,15 @@ import {
 } from './grouping';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
-import { isBlock, isInside, nameIn, parentOf, wordOf } from './paths';
+import { isInside, nameIn, parentOf, wordOf } from './paths';
 import { GAP } from './placement';
-import { blockId, drawnInside, nodesOf, sceneOf } from './scene';
+import {
+  blockId,
+  drawnInside,
+  nodesOf,
+  sceneOf,
+  selectedBlockOf
+} from './scene';
 
 type BlockActions = Pick<
   EditorActions,
@@ -148,24 +154,8 @@ export function makeBlockActions(
       selection.set(scene.blocks.has(box) ? [box] : drawnInside(scene, path));
     },
 
-    selectedBlock() {
-      const { scene } = now();
-      const chosen = new Set(drawn());
-      const [first] = chosen;
-      if (first === undefined) {
-        return null;
-      }
-      if (chosen.size === 1 && isBlock(first)) {
-        return first.slice(0, -1);
-      }
-      const whole = scene.frames.find(path => {
-        const inside = drawnInside(scene, path);
-        return (
-          inside.length === chosen.size && inside.every(id => chosen.has(id))
-        );
-      });
-      return whole ?? null;
-    },
+    selectedBlock: () =>
+      selectedBlockOf(now().scene, now().selection.state().nodes),
 
     repeat(path, times) {
       const { document, layers, scene, direction, say, trans } = now();

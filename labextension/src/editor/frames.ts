@@ -1,7 +1,7 @@
 // The frames around open blocks: as large as what stands in them.
 import { Size } from './layout';
 import { Position } from './model';
-import { isInside } from './paths';
+import { pathsOf } from './paths';
 
 export interface Rect {
   x: number;
@@ -48,19 +48,26 @@ export interface Placed {
 
 /** The frame of each block; `paths` has the outer ones first. */
 export function framesOf(paths: string[], placed: Placed[]): Map<string, Rect> {
+  const open = new Set(paths);
+  const held = new Map<string, Rect[]>(paths.map(path => [path, []]));
+  const put = (name: string, rect: Rect) => {
+    const home = pathsOf(name)
+      .reverse()
+      .find(path => open.has(path));
+    if (home !== undefined) {
+      held.get(home)?.push(rect);
+    }
+  };
+  for (const { name, at, size } of placed) {
+    put(name, { x: at[0], y: at[1], ...size });
+  }
   const frames = new Map<string, Rect>();
-  const rects = placed.map(({ name, at, size }) => ({
-    name,
-    rect: { x: at[0], y: at[1], ...size }
-  }));
   for (const path of [...paths].reverse()) {
-    const inner = [
-      ...rects.filter(({ name }) => isInside(name, path)).map(r => r.rect),
-      ...[...frames].filter(([p]) => isInside(p, path)).map(([, rect]) => rect)
-    ];
-    const rect = around(inner);
+    const rect = around(held.get(path) ?? []);
     if (rect) {
-      frames.set(path, framed(rect));
+      const frame = framed(rect);
+      frames.set(path, frame);
+      put(path, frame);
     }
   }
   return frames;

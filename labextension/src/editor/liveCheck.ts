@@ -1,4 +1,4 @@
-// Asks the host to check the graph after every change: a little later, never twice at once.
+// Asks the host to check the graph after every change: at once, but never twice at the same time.
 import { CheckStore } from './checkStore';
 import { GraphDocument } from './document';
 import { EditorHost } from './host';
@@ -8,18 +8,20 @@ export class LiveCheck {
   constructor(
     private readonly _document: GraphDocument,
     private readonly _host: EditorHost,
-    private readonly _store: CheckStore,
-    private readonly _delay = 60
+    private readonly _store: CheckStore
   ) {}
 
   /** Checks now and after each change; returns what ends it. */
   start(): () => void {
     this._stopped = false;
-    const stop = this._document.subscribe(() => this._soon());
+    const stop = this._document.subscribe(() => {
+      if (!this._isAsked(this._document.snapshot())) {
+        void this._ask(); // before the page draws the change, so that both go on side by side
+      }
+    });
     void this._ask();
     return () => {
       this._stopped = true;
-      clearTimeout(this._timer);
       stop();
     };
   }
@@ -28,14 +30,6 @@ export class LiveCheck {
   retry(): void {
     this._asked = undefined;
     void this._ask();
-  }
-
-  private _soon(): void {
-    if (this._isAsked(this._document.snapshot())) {
-      return; // only something moved
-    }
-    clearTimeout(this._timer);
-    this._timer = setTimeout(() => void this._ask(), this._delay);
   }
 
   private _isAsked(graph: GraphData): boolean {
@@ -68,7 +62,6 @@ export class LiveCheck {
     if (this._isAsked(this._document.snapshot())) {
       tell();
     } else {
-      clearTimeout(this._timer);
       void this._ask();
     }
   }
@@ -76,5 +69,4 @@ export class LiveCheck {
   private _asked: GraphData | undefined;
   private _busy = false;
   private _stopped = false;
-  private _timer: ReturnType<typeof setTimeout> | undefined;
 }

@@ -108,7 +108,7 @@ export function sceneOf(
         ? ports.input(target, edge)
         : edge.target_port
     };
-    const key = JSON.stringify(shown);
+    const key = `${shown.source} ${shown.source_port} ${shown.target} ${shown.target_port}`;
     const first = known.get(key);
     if (first === undefined) {
       known.set(key, id);
@@ -175,6 +175,40 @@ export function drawnInside(scene: Scene, path: string): string[] {
       !scene.outside.has(id) &&
       isInside(scene.blocks.get(id)?.path ?? scene.graph.nodes[id].name, path)
   );
+}
+
+/** The drawn nodes in each block that is open. */
+export function drawnInFrames(scene: Scene): Map<string, string[]> {
+  const held = new Map<string, string[]>(scene.frames.map(path => [path, []]));
+  for (const [id, { name }] of Object.entries(scene.graph.nodes)) {
+    if (!scene.outside.has(id)) {
+      pathsOf(name).forEach(path => held.get(path)?.push(id));
+    }
+  }
+  return held;
+}
+
+/** The block all of which is selected, and nothing else; null if there is none. */
+export function selectedBlockOf(
+  scene: Scene,
+  selected: ReadonlySet<string>
+): string | null {
+  const chosen = [...selected].filter(id => scene.graph.nodes[id]);
+  const [first] = chosen;
+  if (chosen.length === 1 && scene.blocks.has(first)) {
+    return first.slice(0, -1);
+  }
+  if (first === undefined || scene.frames.length === 0) {
+    return null;
+  }
+  const held = drawnInFrames(scene);
+  const whole = pathsOf(scene.graph.nodes[first].name).find(path => {
+    const inside = held.get(path) ?? [];
+    return (
+      inside.length === chosen.length && inside.every(id => selected.has(id))
+    );
+  });
+  return whole ?? null;
 }
 
 /** Nodes of the graph by the ids under which they are drawn. */
