@@ -15,6 +15,7 @@ from labdl.errors import ModelError
 
 ARITHMETIC = "__arithmetic__"  # names that a source cannot have, because they begin with two underscores
 SPREAD = "__spread__"
+TICK = "__tick__"
 _MOST_BITS = 4096  # of an integer
 _MOST_ITEMS = 10_000  # of a list or a text
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
@@ -28,11 +29,11 @@ class _TimeIsUp(BaseException):
 
 
 @contextmanager
-def within(seconds: float, what: str) -> Iterator[None]:
-    """Ends what this thread computes inside after so many seconds, with a ModelError.
+def within(seconds: float, what: str) -> Iterator[Callable[[], None]]:
+    """Ends what this thread computes inside after so many seconds, with a ModelError; gives what is to be called on the way.
 
-    Python calls the watch at each call and return of a function, and a source that passed the grammar can neither loop nor
-    compute for long without one.
+    Python calls the watch at each call and return of a function. What it raises is lost where Python ignores errors, as in
+    the collection of garbage, and the watch with it: so a source calls `TICK` in each of its functions and loops as well.
     """
     end = time.monotonic() + seconds
 
@@ -40,10 +41,16 @@ def within(seconds: float, what: str) -> Iterator[None]:
         if time.monotonic() > end:
             raise _TimeIsUp
 
+    def tick() -> None:
+        if time.monotonic() > end:
+            raise _TimeIsUp
+        if sys.getprofile() is not watch:
+            sys.setprofile(watch)
+
     former = sys.getprofile()
     sys.setprofile(watch)
     try:
-        yield
+        yield tick
     except _TimeIsUp:
         raise ModelError(
             f"{what} takes longer than {seconds:g} seconds: a model in so few words is not that large"
@@ -53,7 +60,19 @@ def within(seconds: float, what: str) -> Iterator[None]:
 
 
 class Bounded(ast.NodeTransformer):
-    """Puts `arithmetic` in the place of signs, and `spread` around starred lists."""
+    """Puts `arithmetic` in the place of signs, `spread` around starred lists, and `TICK` into functions and loops."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return self._ticking(node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._ticking(node)
+
+    def _ticking(self, node: ast.FunctionDef | ast.For) -> ast.AST:
+        self.generic_visit(node)
+        first = node.body[0]
+        node.body.insert(0, ast.copy_location(ast.Expr(_call(first, TICK)), first))
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)

@@ -81,8 +81,8 @@ def _read(source: str, recorded: Callable[[Module, str, list[str]], Graph], seco
             f"this is no Python: line {line}: {getattr(error, 'msg', None) or str(error) or _DEEP}", line
         ) from error
     try:
-        with bounds.within(seconds, "reading this"):
-            return _run(tree, recorded, form)
+        with bounds.within(seconds, "reading this") as tick:
+            return _run(tree, recorded, form, tick)
     except ReadingError:
         raise
     except ModelError as error:
@@ -93,7 +93,7 @@ def _read(source: str, recorded: Callable[[Module, str, list[str]], Graph], seco
         raise _placed(error, f"the model cannot be made: {error}") from error
 
 
-def _run(tree: ast.Module, recorded: Callable[[Module, str, list[str]], Graph], form) -> Graph:
+def _run(tree: ast.Module, recorded: Callable[[Module, str, list[str]], Graph], form, tick) -> Graph:
     grammar = Grammar(tree)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
         grammar = Grammar(form(tree, grammar.layers))
@@ -105,6 +105,7 @@ def _run(tree: ast.Module, recorded: Callable[[Module, str, list[str]], Graph], 
         "ops": SimpleNamespace(**{name: _operator(name) for name in OPERATORS}),
         bounds.ARITHMETIC: bounds.arithmetic,
         bounds.SPREAD: bounds.spread,
+        bounds.TICK: tick,
         **grammar.imported,
     }
     bounded = bounds.Bounded().visit(ast.Module(grammar.statements, []))

@@ -7,7 +7,8 @@ import {
   NodeChange,
   ReactFlow,
   SelectionMode,
-  applyNodeChanges
+  applyNodeChanges,
+  useStore
 } from '@xyflow/react';
 import {
   KeyboardEvent,
@@ -29,6 +30,8 @@ import { BlockFrames } from './BlockFrames';
 import { BlockNode } from './BlockNode';
 import { DataEdge } from './DataEdge';
 import { GraphDocument } from './document';
+import { EdgeSheet } from './EdgeSheet';
+import { FAR } from './edgeLines';
 import {
   flowEdges,
   flowNodes,
@@ -87,6 +90,15 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
     return next;
   }, [view, problems, drop.edge]);
+
+  // React Flow computes every edge anew whenever a node moves.
+  const isFar = useStore(state => state.transform[2] < FAR);
+  const isSheet = isFar && isLarge(view.graph);
+  const single = useMemo(
+    () =>
+      isSheet ? edges.filter(edge => edge.selected || edge.className) : edges,
+    [edges, isSheet]
+  );
 
   useOpeningView(nodes, view.scene.within);
 
@@ -220,7 +232,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     >
       <ReactFlow
         nodes={nodes}
-        edges={edges}
+        edges={single}
         nodeTypes={NODE_TYPES}
         edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange}
@@ -269,6 +281,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         ariaLabelConfig={labels}
       >
         <Background gap={GRID} />
+        {isSheet && <EdgeSheet nodes={nodes} edges={edges} />}
         <BlockFrames
           nodes={nodes}
           view={view}

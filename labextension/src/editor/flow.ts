@@ -180,9 +180,10 @@ export function flowEdges(
       target: edge.target,
       targetHandle: edge.target_port,
       selected: view.selected.edges.has(id),
-      className:
-        (broken.has(id) ? 'labdl-mod-problem ' : '') +
-        (id === dropOn ? 'labdl-mod-drop' : '')
+      className: [
+        ...(broken.has(id) ? ['labdl-mod-problem'] : []),
+        ...(id === dropOn ? ['labdl-mod-drop'] : [])
+      ].join(' ')
     };
     return before && sameJson(before, next) ? before : next;
   });
