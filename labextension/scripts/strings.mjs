@@ -35,7 +35,9 @@ function collect(path, found) {
       found.set(words[0], words);
     } else if (texts.length && !path.includes('translator')) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-      throw new Error(`${path}:${line + 1}: a text to translate must be written out`);
+      throw new Error(
+        `${path}:${line + 1}: a text to translate must be written out`
+      );
     }
     ts.forEachChild(node, visit);
   };

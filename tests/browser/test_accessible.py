@@ -1,5 +1,6 @@
 """Everybody can use the editor: no violations that axe finds, in each theme and state; by keyboard; on a small screen."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,31 @@ def test_a_small_screen(page):
     page.get_by_label("Hide the layers").click()
     page.get_by_label("Hide the properties").click()
     assert graph.canvas.bounding_box()["width"] > 800
+
+
+@pytest.mark.timeout(120)
+def test_chinese(page, lab):
+    use_language(page, lab, "zh_CN")
+    try:
+        page.locator(".jp-LauncherCard", has_text="模型图").click()
+        graph = Graph(page)
+        expect(graph.node("input")).to_be_visible()
+        expect(page.locator(".labdl-status-nodes")).to_have_text("1 个层")
+        expect(page.locator(".labdl-palette input")).to_have_attribute("placeholder", "搜索")
+        graph.canvas.press("Shift+A")
+        expect(page.get_by_role("dialog", name="添加层")).to_be_visible()
+    finally:
+        use_language(page, lab, "default")
+
+
+def use_language(page, lab, locale: str) -> None:
+    """As the language menu does: a setting, and a reload."""
+    server, _, token = lab.url.partition("/lab?token=")
+    answer = page.request.put(
+        f"{server}/lab/api/settings/@jupyterlab/translation-extension:plugin",
+        data={"raw": json.dumps({"locale": locale})},
+        headers={"Authorization": f"token {token}"},
+    )
+    assert answer.ok, answer.text()
+    page.goto(f"{lab.url}&reset")
+    page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
