@@ -88,6 +88,9 @@ def test_blocks(page, lab):
     expect(edges).to_have_count(4)
     page.keyboard.press("Control+z")
     expect(graph.node("hidden_1")).to_have_count(0)
+    page.locator(".labdl-palette-row", has_text="hidden").hover()
+    page.get_by_label("Remove hidden from the list").click()
+    expect(page.locator(".labdl-palette-item[data-layer='block:hidden']")).to_have_count(0)
 
     # open again in its place, saved, and a class in Python
     graph.node("hidden").click()

@@ -3,9 +3,9 @@ import { NodeProps, Position as Side } from '@xyflow/react';
 import { memo, useSyncExternalStore } from 'react';
 
 import { useEditorContext } from './context';
-import { costLines, sumOfCosts } from './Costs';
+import { CostBadge, sumOfCosts } from './Costs';
 import { LayerFlowNode } from './flow';
-import { shapeText, shortBytes, shortCount } from './format';
+import { shapeText } from './format';
 import { Icon } from './Icon';
 import { PortList, useMeasuredPorts } from './PortList';
 import { endIn } from './scene';
@@ -19,7 +19,6 @@ export const BlockNode = memo(function BlockNode({
 }: NodeProps<LayerFlowNode>) {
   const { checks, trans } = useEditorContext();
   useSyncExternalStore(checks.subscribe, checks.state);
-  const figure = useSyncExternalStore(checks.subscribe, checks.figure);
   const { node, ports, title, block } = data;
   useMeasuredPorts(id, ports);
   const members = block?.members ?? [];
@@ -68,16 +67,7 @@ export const BlockNode = memo(function BlockNode({
             );
           })}
         </span>
-        {costs[figure] > 0 && (
-          <span
-            className="labdl-node-params"
-            title={costLines(costs, trans).join('\n')}
-          >
-            {figure === 'memory'
-              ? shortBytes(costs[figure])
-              : shortCount(costs[figure])}
-          </span>
-        )}
+        <CostBadge costs={costs} />
       </div>
       {problems.length > 0 && (
         <div className="labdl-node-problem" role="note">

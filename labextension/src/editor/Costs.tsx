@@ -1,4 +1,6 @@
 // What layers cost, as lines of a tooltip and as facts of the inspector.
+import { useSyncExternalStore } from 'react';
+
 import { useEditorContext } from './context';
 import { fullCount, shortBytes, shortCount } from './format';
 import { Costs } from './model';
@@ -16,6 +18,21 @@ export function costLines(costs: Costs, trans: Translator): string[] {
     trans.__('%1 FLOPs for one sample', shortCount(costs.operations)),
     trans.__('%1 of memory for one sample', shortBytes(costs.memory))
   ];
+}
+
+/** The cost that the status line has chosen, on a node; nothing if it is none. */
+export function CostBadge({ costs }: { costs: Costs }) {
+  const { checks, trans } = useEditorContext();
+  const figure = useSyncExternalStore(checks.subscribe, checks.figure);
+  const amount = costs[figure];
+  return amount > 0 ? (
+    <span
+      className="labdl-node-params"
+      title={costLines(costs, trans).join('\n')}
+    >
+      {figure === 'memory' ? shortBytes(amount) : shortCount(amount)}
+    </span>
+  ) : null;
 }
 
 /** The costs as entries of a list of facts. */

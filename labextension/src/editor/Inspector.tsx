@@ -10,7 +10,8 @@ import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
 import { NodeDetails } from './NodeDetails';
-import { blockId, nodesOf, Scene, selectedBlockOf } from './scene';
+import { blockId } from './paths';
+import { nodesOf, Scene, selectedBlockOf } from './scene';
 import { Selected } from './selection';
 import { useLock } from './useLock';
 

@@ -5,8 +5,8 @@ import { CSSProperties, memo, useSyncExternalStore } from 'react';
 import { Activation } from './Activation';
 import { useEditorContext } from './context';
 import { LayerFlowNode } from './flow';
-import { costLines } from './Costs';
-import { shapeText, shortBytes, shortCount } from './format';
+import { CostBadge } from './Costs';
+import { shapeText } from './format';
 import { Icon } from './Icon';
 import { PortList, useMeasuredPorts } from './PortList';
 
@@ -24,7 +24,6 @@ export const LayerNode = memo(function LayerNode({
   useMeasuredPorts(id, ports);
 
   const outputs = Object.entries(check?.outputs ?? {});
-  const figure = useSyncExternalStore(checks.subscribe, checks.figure);
   const problem = check?.problem;
   const label = schema?.label ?? node.type;
   const hue = hueOf(schema?.category);
@@ -75,16 +74,7 @@ export const LayerNode = memo(function LayerNode({
             );
           })}
         </span>
-        {check !== undefined && check[figure] > 0 && (
-          <span
-            className="labdl-node-params"
-            title={costLines(check, trans).join('\n')}
-          >
-            {figure === 'memory'
-              ? shortBytes(check[figure])
-              : shortCount(check[figure])}
-          </span>
-        )}
+        {check && <CostBadge costs={check} />}
       </div>
       {problem && (
         <div className="labdl-node-problem" role="note">

@@ -11,6 +11,7 @@ import {
 
 import { useEditorContext } from './context';
 import { Icon, IconButton } from './Icon';
+import { keptName } from './keptBlocks';
 import { LayerTable } from './model';
 import { chosenLayers, PaletteGroup, paletteGroups } from './paletteGroups';
 import { PaletteItem } from './PaletteItem';
@@ -93,6 +94,11 @@ export const Palette = memo(function Palette(props: PaletteProps) {
     setClosed(next);
   };
 
+  const forget = (type: string) => {
+    const name = keptName(type);
+    return name === undefined ? undefined : () => memory.dropBlock(name);
+  };
+
   const show = ({ category, layers }: PaletteGroup, id = category) => {
     const isOpen = isSearching || !closed.has(id);
     return (
@@ -114,6 +120,7 @@ export const Palette = memo(function Palette(props: PaletteProps) {
               isFavourite={remembered.favourites.includes(layer.type)}
               onAdd={props.onAdd}
               onMark={memory.toggle}
+              onForget={forget(layer.type)}
             />
           ))}
       </div>

@@ -11,6 +11,8 @@ interface PaletteItemProps {
   isFavourite: boolean;
   onAdd: (type: string) => void;
   onMark: (type: string) => void;
+  /** Takes a block that was kept out of the palette; layers stay. */
+  onForget?: () => void;
 }
 
 export function PaletteItem(props: PaletteItemProps) {
@@ -39,20 +41,32 @@ export function PaletteItem(props: PaletteItemProps) {
       >
         {layer.label}
       </div>
-      <button
-        type="button"
-        className="labdl-palette-star"
-        aria-pressed={isFavourite}
-        aria-label={trans.__('%1 is a favourite', layer.label)}
-        title={
-          isFavourite
-            ? trans.__('Remove from the favourites')
-            : trans.__('Add to the favourites')
-        }
-        onClick={() => onMark(layer.type)}
-      >
-        <Icon name="star" />
-      </button>
+      {props.onForget ? (
+        <button
+          type="button"
+          className="labdl-palette-star"
+          aria-label={trans.__('Remove %1 from the list', layer.label)}
+          title={trans.__('Remove from the list')}
+          onClick={props.onForget}
+        >
+          <Icon name="remove" />
+        </button>
+      ) : (
+        <button
+          type="button"
+          className="labdl-palette-star"
+          aria-pressed={isFavourite}
+          aria-label={trans.__('%1 is a favourite', layer.label)}
+          title={
+            isFavourite
+              ? trans.__('Remove from the favourites')
+              : trans.__('Add to the favourites')
+          }
+          onClick={() => onMark(layer.type)}
+        >
+          <Icon name="star" />
+        </button>
+      )}
     </div>
   );
 }

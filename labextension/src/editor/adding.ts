@@ -9,7 +9,7 @@ import { cornerAt, edgesAt, middleOf, roomInside, Spot } from './insertion';
 import { Direction, Size } from './layout';
 import { GraphData, Json, Position } from './model';
 import { newId } from './naming';
-import { commonPath, isInside, parentOf } from './paths';
+import { blockId, commonPath, isInside, parentOf } from './paths';
 import { centred, freePlace, GAP, placeAfter } from './placement';
 import { edgesBehind, endIn } from './scene';
 
@@ -100,7 +100,7 @@ export function makeAdding(
     links.forEach(link => {
       edges[newId('e', { has: id => id in graph.edges || id in edges })] = link;
     });
-    const box = `${root}/`;
+    const box = blockId(root ?? '');
     document.patch({
       ...change,
       edges,

@@ -15,15 +15,9 @@ import {
 } from './grouping';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
-import { isInside, nameIn, parentOf, wordOf } from './paths';
+import { blockId, isInside, nameIn, parentOf, wordOf } from './paths';
 import { GAP } from './placement';
-import {
-  blockId,
-  drawnInside,
-  nodesOf,
-  sceneOf,
-  selectedBlockOf
-} from './scene';
+import { drawnInside, nodesOf, sceneOf, selectedBlockOf } from './scene';
 
 type BlockActions = Pick<
   EditorActions,
@@ -87,7 +81,7 @@ export function makeBlockActions(
       }
       const { document, scene, setWithin } = now();
       const graph = document.snapshot();
-      const isFolded = scene.blocks.has(`${path}/`);
+      const isFolded = scene.blocks.has(blockId(path));
       const open = isFolded
         ? unfolded(path, picture())
         : { positions: placesIn(now()) };
@@ -99,12 +93,12 @@ export function makeBlockActions(
     },
 
     fold(path = blockAtHand() ?? undefined) {
-      if (path === undefined || now().scene.blocks.has(`${path}/`)) {
+      if (path === undefined || now().scene.blocks.has(blockId(path))) {
         sayNoBlock();
         return;
       }
       now().document.patch(folded(path, picture()));
-      now().selection.set([`${path}/`]);
+      now().selection.set([blockId(path)]);
     },
 
     unfold(path) {
@@ -150,7 +144,7 @@ export function makeBlockActions(
 
     selectBlock(path) {
       const { scene, selection } = now();
-      const box = `${path}/`;
+      const box = blockId(path);
       selection.set(scene.blocks.has(box) ? [box] : drawnInside(scene, path));
     },
 
@@ -166,7 +160,7 @@ export function makeBlockActions(
         return;
       }
       // Several are easier to see folded.
-      const isFolded = scene.blocks.has(`${path}/`);
+      const isFolded = scene.blocks.has(blockId(path));
       const start = isFolded
         ? { positions: placesIn(now()) }
         : folded(path, picture());
@@ -238,11 +232,11 @@ function roomAfter(
   more: number,
   step: Position
 ): { [id: string]: Position } {
-  const begin = graph.positions[`${path}/`];
+  const begin = graph.positions[blockId(path)];
   const axis = step[0] ? 0 : 1;
   const moved: { [id: string]: Position } = {};
   for (const [id, place] of Object.entries(graph.positions)) {
-    if (begin && id !== `${path}/` && place[axis] > begin[axis]) {
+    if (begin && id !== blockId(path) && place[axis] > begin[axis]) {
       const next: Position = [...place];
       next[axis] += step[axis] * more;
       moved[id] = next;

@@ -5,6 +5,7 @@ import { dropOthers, Entry, setIfNew, writeEntry } from './entries';
 import { LockStore } from './lock';
 import { EdgeData, GraphData, Json, NodeData, Position } from './model';
 import { nameOfType, newId, uniquePath } from './naming';
+import { isBlock } from './paths';
 import { Reader } from './reader';
 
 export interface NewNode {
@@ -309,8 +310,7 @@ export class GraphDocument {
 
   private _place(positions: { [id: string]: Position }): void {
     for (const [id, position] of Object.entries(positions)) {
-      // A folded block has its path and a stroke as id.
-      if (this._nodes.has(id) || id.endsWith('/')) {
+      if (this._nodes.has(id) || isBlock(id)) {
         setIfNew(this._positions, id, position);
       }
     }

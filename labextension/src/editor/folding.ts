@@ -4,8 +4,8 @@ import { framesOf, PADDING, Rect } from './frames';
 import { Direction, NODE_SIZE, Size } from './layout';
 import { GraphData, LayerTable, Position } from './model';
 import { arranged } from './nesting';
-import { foldedPaths, isInside } from './paths';
-import { blockId, drawnInside, Scene, sceneOf } from './scene';
+import { blockId, foldedPaths, isInside } from './paths';
+import { drawnInside, Scene, sceneOf } from './scene';
 
 type Places = { [id: string]: Position };
 
@@ -32,7 +32,7 @@ export function folded(path: string, drawn: Drawn): Change {
     positions: {
       ...without(places, [], scene),
       ...moved(others, frame, box, drawn),
-      [`${path}/`]: [box.x, box.y]
+      [blockId(path)]: [box.x, box.y]
     }
   };
 }
@@ -40,7 +40,7 @@ export function folded(path: string, drawn: Drawn): Change {
 /** The change that shows what stands in a folded block. */
 export function unfolded(path: string, drawn: Drawn): Change {
   const { graph, layers, scene, places, direction, sizeOf } = drawn;
-  const id = `${path}/`;
+  const id = blockId(path);
   const at = places[id];
   if (!at) {
     return {};

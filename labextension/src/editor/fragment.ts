@@ -2,7 +2,15 @@
 import type { Change } from './document';
 import { EdgeData, GraphData, NodeData, Position } from './model';
 import { newId, uniquePath } from './naming';
-import { commonPath, isInside, nameIn, pathsOf } from './paths';
+import {
+  blockId,
+  blockPath,
+  isBlock,
+  commonPath,
+  isInside,
+  nameIn,
+  pathsOf
+} from './paths';
 
 export interface Fragment {
   nodes: { [id: string]: NodeData };
@@ -42,7 +50,7 @@ export function fragmentOf(
     fragment.groups[path] = graph.groups?.[path] ?? '';
   }
   for (const [id, place] of Object.entries(shown)) {
-    if (id in fragment.nodes || id.slice(0, -1) in fragment.groups) {
+    if (id in fragment.nodes || blockPath(id) in fragment.groups) {
       fragment.positions[id] = place;
     }
   }
@@ -113,17 +121,17 @@ export function pasted(
   }
   const groups: { [path: string]: string } = {};
   for (const [path, kind] of Object.entries(fragment.groups)) {
-    groups[rename(`${path}/`).slice(0, -1)] = kind;
+    groups[blockPath(rename(blockId(path)))] = kind;
   }
   const positions: { [id: string]: Position } = {};
   for (const [old, [x, y]] of Object.entries(fragment.positions)) {
-    const id = old.endsWith('/') ? rename(old) : ids.get(old);
+    const id = isBlock(old) ? rename(old) : ids.get(old);
     if (id !== undefined) {
       positions[id] = [x + offset[0], y + offset[1]];
     }
   }
   const [first] = Object.keys(fragment.groups);
-  const root = first === undefined ? first : rename(`${first}/`).slice(0, -1);
+  const root = first === undefined ? first : blockPath(rename(blockId(first)));
   return { change: { nodes, edges, positions, groups }, ids, root };
 }
 

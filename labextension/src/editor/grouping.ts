@@ -4,6 +4,9 @@ import { Fragment, fragmentOf, pasted, takenNames } from './fragment';
 import { EdgeData, GraphData, NodeData, Position } from './model';
 import { newId, uniquePath } from './naming';
 import {
+  blockId,
+  blockPath,
+  isBlock,
   commonPath,
   isInside,
   nameIn,
@@ -35,9 +38,10 @@ export function renamed(
   moved.forEach(([path, kind]) => (groups[pathTo(path, to)] = kind));
   const positions: { [id: string]: Position | null } = {};
   for (const [id, place] of Object.entries(graph.positions)) {
-    if (id.endsWith('/') && pathTo(id.slice(0, -1), to) !== id.slice(0, -1)) {
+    const fresh = isBlock(id) ? blockId(pathTo(blockPath(id), to)) : id;
+    if (fresh !== id) {
       positions[id] = null;
-      positions[`${pathTo(id.slice(0, -1), to)}/`] = place;
+      positions[fresh] = place;
     }
   }
   const parameter = (name: string) => {
@@ -102,7 +106,7 @@ export function grouped(
     change: {
       ...change,
       groups: { ...change.groups, [path]: kind },
-      positions: { ...change.positions, [`${path}/`]: null }
+      positions: { ...change.positions, [blockId(path)]: null }
     }
   };
 }

@@ -2,7 +2,8 @@
 import { fragmentFromText } from './fragment';
 import { LayerSchema, LayerTable } from './model';
 import { Remembered } from './paletteMemory';
-import { blockId, sceneOf } from './scene';
+import { blockId } from './paths';
+import { sceneOf } from './scene';
 import { Translator } from './translator';
 
 const PREFIX = 'block:';

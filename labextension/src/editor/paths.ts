@@ -12,9 +12,19 @@ export function isInside(name: string, path: string): boolean {
   return path === '' || name.startsWith(`${path}/`);
 }
 
-/** Whether this is the id of a folded block as it is drawn. */
+/** The id under which a folded block is drawn, and under which its place is kept. */
+export function blockId(path: string): string {
+  return `${path}/`;
+}
+
+/** Whether this is the id of a folded block. */
 export function isBlock(id: string): boolean {
   return id.endsWith('/');
+}
+
+/** The path of the folded block with this id. */
+export function blockPath(id: string): string {
+  return id.slice(0, -1);
 }
 
 /** A name as it is called in a block that holds it. */
@@ -66,7 +76,7 @@ export function foldedPaths(
   for (const [id, { name }] of inside) {
     isPlaced ||= id in graph.positions;
     for (const path of pathsOf(name)) {
-      if (isInside(path, within) && `${path}/` in graph.positions) {
+      if (isInside(path, within) && blockId(path) in graph.positions) {
         folded.add(path);
       }
     }

@@ -11,7 +11,15 @@ import {
   Position,
   sameJson
 } from './model';
-import { foldedPaths, isInside, nameIn, pathsOf } from './paths';
+import {
+  blockId,
+  blockPath,
+  foldedPaths,
+  isBlock,
+  isInside,
+  nameIn,
+  pathsOf
+} from './paths';
 
 /** A folded block as it is drawn. */
 export interface Block {
@@ -39,11 +47,6 @@ export interface Scene {
 }
 
 const SEPARATOR = '|';
-
-/** The id under which a folded block is drawn, and under which its place is kept. */
-export function blockId(path: string): string {
-  return `${path}/`;
-}
 
 export function sceneOf(
   graph: GraphData,
@@ -125,12 +128,12 @@ export function sceneOf(
   const table = members.size ? new Map(layers) : layers;
   for (const [as, ids] of members) {
     ports.free(as, ids, layers);
-    const label = graph.groups?.[as.slice(0, -1)] ?? '';
+    const label = graph.groups?.[blockPath(as)] ?? '';
     (table as Map<string, LayerSchema>).set(
       as,
       boxSchema(as, label, ports.of(as))
     );
-    const block = { path: as.slice(0, -1), members: ids, ports: ports.of(as) };
+    const block = { path: blockPath(as), members: ids, ports: ports.of(as) };
     const before = old?.blocks.get(as);
     blocks.set(as, before && sameJson(before, block) ? before : block);
   }
@@ -196,7 +199,7 @@ export function selectedBlockOf(
   const chosen = [...selected].filter(id => scene.graph.nodes[id]);
   const [first] = chosen;
   if (chosen.length === 1 && scene.blocks.has(first)) {
-    return first.slice(0, -1);
+    return blockPath(first);
   }
   if (first === undefined || scene.frames.length === 0) {
     return null;
@@ -231,7 +234,7 @@ export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
   const fed = all.find(
     other => other.target === target && other.target_port === target_port
   );
-  const path = edge.target.slice(0, -1);
+  const path = blockPath(edge.target);
   const alike = all.filter(
     other =>
       fed &&
@@ -250,12 +253,12 @@ export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
 
 /** The node and port behind a port of a drawn node. */
 export function endIn(id: string, port: string): [string, string] {
-  const at = id.endsWith('/') ? port.lastIndexOf(SEPARATOR) : -1;
+  const at = isBlock(id) ? port.lastIndexOf(SEPARATOR) : -1;
   return at < 0 ? [id, port] : [port.slice(0, at), port.slice(at + 1)];
 }
 
 function boxOf(as: string, old: NodeData | undefined): NodeData {
-  return old ?? { type: as, name: as.slice(0, -1), params: {} };
+  return old ?? { type: as, name: blockPath(as), params: {} };
 }
 
 function boxSchema(type: string, label: string, ports: Ports): LayerSchema {
@@ -344,7 +347,7 @@ class BlockPorts {
   }
 
   private _label(box: string, id: string, port: string): string {
-    return `${nameIn(this._graph.nodes[id].name, box.slice(0, -1))}.${port}`;
+    return `${nameIn(this._graph.nodes[id].name, blockPath(box))}.${port}`;
   }
 
   private readonly _ports = new Map<
