@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PATH := $(PATH):$(abspath $(BIN))
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null) \
+FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
   labextension/package.json labextension/tsconfig.json labextension/build-widgets.mjs
 FRONT := labdl/lab/labextension/package.json
 # the slowest tests first, for two run at a time

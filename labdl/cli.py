@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from labdl.errors import ConfigError, LabDLError
-from labdl.graph import Graph
+from labdl.graph import Graph, diff, trace
+from labdl.graph.check import check
+from labdl.graph.cost import Cost, costs, total
 from labdl.nn import building
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
@@ -43,6 +45,16 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="say what is in a file and whether it is whole")
     check.add_argument("file", type=Path, help="a structure (.labdl) or parameters (.npz)")
     check.set_defaults(run=_check)
+
+    differ = commands.add_parser("diff", help="say how two models differ")
+    differ.add_argument("old", type=Path, help="a structure (.labdl), or the name of a model of the zoo")
+    differ.add_argument("new", type=Path)
+    differ.add_argument("--exit-code", action="store_true", help="the exit status is 1 where they differ")
+    differ.set_defaults(run=_diff)
+
+    listing = commands.add_parser("models", help="list the models of the zoo")
+    listing.add_argument("--task", help='only those for one task, such as "image classification"')
+    listing.set_defaults(run=_models)
 
     exports = commands.add_parser("export", help="write a saved model for other programs")
     exports.add_argument("file", type=Path, help="a saved model (.labdl with its .npz) or an ONNX file")
@@ -139,6 +151,39 @@ def _check_together(structure: Path, weights: Path) -> int:
 
 def _shape(shape: tuple[int | None, ...]) -> str:
     return "one number" if shape == () else " × ".join("any" if n is None else str(n) for n in shape)
+
+
+# -- models side by side
+
+
+def _diff(options) -> int:
+    old, new = map(_graph_of, (options.old, options.new))
+    found = diff(old, new)
+    print(found)
+    for word, figures in (("parameters", [_total(g).parameters for g in (old, new)]),
+                          ("operations", [_total(g).operations for g in (old, new)])):  # fmt: skip
+        if figures[0] != figures[1]:
+            print(f"{word}: {figures[0]:,} -> {figures[1]:,}")
+    return 1 if found and options.exit_code else 0
+
+
+def _graph_of(path: Path) -> Graph:
+    from labdl.models import zoo  # here, for it brings all models along
+
+    name = str(path)
+    return trace(zoo.create(name), name=name) if name in zoo.ZOO and not path.exists() else open_structure(path).graph
+
+
+def _total(graph: Graph) -> Cost:
+    return total(costs(graph, check(graph)).values())
+
+
+def _models(options) -> int:
+    from labdl.models import list_models, zoo
+
+    for name in list_models(options.task):
+        print(f"{name:20}  {zoo.ZOO[name].parameters:>13,}  {zoo.ZOO[name].summary}")
+    return 0
 
 
 # -- export and convert

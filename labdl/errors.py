@@ -8,7 +8,12 @@ from collections.abc import Iterable
 
 
 class LabDLError(Exception):
-    """Base class of all errors that LabDL raises on purpose."""
+    """Base class of all errors that LabDL raises on purpose.
+
+    ``place`` says where in a model it happened, if that is known: ``node``, a layer's name or None, and ``what`` of it.
+    """
+
+    place: dict[str, str | None] | None = None
 
 
 class ConfigError(LabDLError, ValueError):

@@ -1,9 +1,21 @@
 // Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
 const outdir = here('../labdl/lab/static');
+
+const locale = here('../labdl/locale');
+const catalogueOf = language => `${locale}/${language}/LC_MESSAGES/labdl.json`;
+const catalogues = Object.fromEntries(
+  readdirSync(locale)
+    .filter(language => existsSync(catalogueOf(language)))
+    .map(language => [
+      language,
+      JSON.parse(readFileSync(catalogueOf(language), 'utf8'))
+    ])
+);
 
 const { metafile } = await build({
   entryPoints: ['editor', 'dashboard'].flatMap(name => [
@@ -17,7 +29,10 @@ const { metafile } = await build({
   format: 'esm',
   target: 'es2022',
   jsx: 'automatic',
-  define: { 'process.env.NODE_ENV': '"production"' },
+  define: {
+    'process.env.NODE_ENV': '"production"',
+    LABDL_CATALOGUES: JSON.stringify(catalogues)
+  },
   legalComments: 'eof',
   logLevel: 'warning'
 });

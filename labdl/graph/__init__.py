@@ -1,8 +1,22 @@
 """Models as data: nodes and edges, shape check, trace, and the way to and from Python source."""
 
 from labdl.graph.check import Problem
+from labdl.graph.difference import Difference, diff
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.module import GraphModule
+from labdl.graph.note import Note
 from labdl.graph.trace import as_graph, home_of, trace
 
-__all__ = ["Edge", "Graph", "GraphModule", "Node", "Problem", "as_graph", "home_of", "trace"]
+__all__ = [
+    "Difference",
+    "Edge",
+    "Graph",
+    "GraphModule",
+    "Node",
+    "Note",
+    "Problem",
+    "as_graph",
+    "diff",
+    "home_of",
+    "trace",
+]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from labdl.errors import ModelError
+from labdl.graph.note import Note, notes_from
 
 if TYPE_CHECKING:
     from labdl.graph.check import Problem
@@ -51,7 +52,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Layers and connections of a model, by unique id (R7.3). Canvas positions lie beside them.
+    """Layers and connections of a model, by unique id (R7.3). Canvas positions and notes lie beside them.
 
     A position under a path of names and a stroke, such as "encoder/0/", is that of a block which is drawn as one box.
 
@@ -66,6 +67,7 @@ class Graph:
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict, compare=False)
     groups: Mapping[str, str] = field(default_factory=dict)
     ties: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Note] = field(default_factory=dict, compare=False)
 
     def __post_init__(self):
         names: dict[str, str] = {}
@@ -97,6 +99,7 @@ class Graph:
             "positions": {i: list(p) for i, p in self.positions.items()},
             "groups": dict(self.groups),
             "ties": dict(self.ties),
+            **({"notes": {i: n.to_dict() for i, n in self.notes.items()}} if self.notes else {}),
         }  # fmt: skip
 
     @classmethod
@@ -107,13 +110,14 @@ class Graph:
                                   str(n.get("shares", ""))) for i, n in data["nodes"].items()}  # fmt: skip
             edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
                                   str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
-            blocks = {f"{path}/" for n in nodes.values() for path in _around(n.name)}
+            blocks = {f"{path}/" for n in nodes.values() for path in paths_around(n.name)}
             positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items()
                          if i in nodes or i in blocks}  # fmt: skip
             groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
+            notes = notes_from(data.get("notes", {}))
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
             raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
-        return cls(nodes, edges, str(data.get("name", "model")), positions, groups, ties)
+        return cls(nodes, edges, str(data.get("name", "model")), positions, groups, ties, notes)
 
     # -- reading
 
@@ -199,7 +203,8 @@ class Graph:
         With ``path`` it is written there too. Boxes stand where ``positions`` puts them if it has a place for every node;
         else they are arranged in layers that follow each other ``"down"`` or ``"right"``. ``shapes`` writes what flows
         along the edges beside them. A graph with problems is drawn all the same, with the problem in its node. Nothing of
-        the graph is more than text in the document. Raises ConfigError for a direction or a theme that there is not.
+        the graph is more than text in the document. Blocks that are folded are one box, and with the graph's own places
+        others have a frame, and notes are there too. Raises ConfigError for a direction or a theme that there is not.
         """
         from labdl.graph.drawing import to_svg
 
@@ -218,8 +223,8 @@ class Graph:
         return summary(self, depth)
 
 
-def _around(name: str) -> list[str]:
-    """The paths that a name runs through."""
+def paths_around(name: str) -> list[str]:
+    """The paths that a name runs through, outer ones first."""
     words = str(name).split("/")
     return ["/".join(words[:n]) for n in range(1, len(words))]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from labdl import ops
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Node
 from labdl.nn.module import Module
-from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_schema, unknown
+from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_ports, unknown
 from labdl.ops import OPERATORS
 
 
@@ -20,7 +19,7 @@ def ports_of(node: Node) -> list[Port]:
     """Input ports of a node. Raises ModelError when its type is unknown."""
     if node.type in LAYERS:
         return input_ports(LAYERS[node.type])
-    return [Port(**p) for p in operator_schema(_operator(node))["inputs"]]
+    return operator_ports(_operator(node))
 
 
 def outputs_of(node: Node) -> tuple[str, ...]:
@@ -59,7 +58,7 @@ def make(node: Node) -> Module | Callable:
 
 def _operator_call(name: str, params: dict[str, Any]) -> Callable:
     function = getattr(ops, name)
-    signature = inspect.signature(OPERATORS[name].body)
+    signature = OPERATORS[name].signature
     unknown = [k for k in params if k not in signature.parameters]
     if unknown:
         raise ConfigError(f"operator {name} has no argument {unknown[0]!r}: it has {', '.join(signature.parameters)}")

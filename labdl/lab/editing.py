@@ -87,7 +87,7 @@ class Counterpart:
         places = {node.name: canvas.positions[i] for i, node in canvas.nodes.items() if i in canvas.positions}
         kept = {i: places[node.name] for i, node in graph.nodes.items() if node.name in places}
         kept |= {i: place for i, place in canvas.positions.items() if i.endswith("/")}  # of folded blocks
-        self.graph = dataclasses.replace(graph, positions=kept)
+        self.graph = dataclasses.replace(graph, positions=kept, notes=canvas.notes)
         return self.graph
 
     def _fitting(self, former: Module, graph: Graph, made: Module) -> dict[str, Any]:

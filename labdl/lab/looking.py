@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch
+from labdl.arrayfile import Entry
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph import GraphModule
 from labdl.graph.graph import PARAMETER
 from labdl.lab.figures import figures, picture
 from labdl.nn.parameter import Parameter
-from labdl.saving.parameters import Entry, ParameterFile
+from labdl.saving.parameters import ParameterFile
 
 SAMPLED = 1_000_000  # values that are looked at of one parameter, and
 ALTOGETHER = 8_000_000  # of all in one answer: some tenths of a second

@@ -6,19 +6,14 @@ import dataclasses
 import secrets
 from collections.abc import Iterator
 
-from labdl.graph.calls import identifier
 from labdl.graph.graph import Graph, Node
-from labdl.graph.node import make
+from labdl.graph.matching import is_named, means, same_nodes, spelled
 from labdl.graph.source import class_name
-from labdl.nn.module import Module
-from labdl.nn.schema import params_of
-
-Arrivals = tuple[tuple[str, str, str], ...]  # node, port and own port of what enters a node
 
 
 def in_place_of(canvas: Graph, read: Graph) -> Graph:
-    """``read`` with the ids, positions, inputs and model name of ``canvas``, wherever they mean the same."""
-    same = _same(canvas, read)
+    """``read`` with the ids, positions, inputs, notes and model name of ``canvas``, wherever they mean the same."""
+    same = same_nodes(canvas, read)
     ids = {new: same.get(new) or _fresh(canvas) for new in read.nodes}
     names = _names(canvas, read, same)
     nodes = {ids[new]: _node(canvas, read, new, same, ids, names) for new in read.nodes}
@@ -38,7 +33,7 @@ def in_place_of(canvas: Graph, read: Graph) -> Graph:
         k: place for k, place in canvas.positions.items() if k.endswith("/") and k[:-1] in read.groups
     }  # folded
     name = canvas.name if class_name(canvas.name) == read.name else read.name
-    return Graph(nodes, edges, name, positions, read.groups, read.ties)
+    return Graph(nodes, edges, name, positions, read.groups, read.ties, canvas.notes)
 
 
 def _fresh(canvas: Graph) -> str:
@@ -47,71 +42,15 @@ def _fresh(canvas: Graph) -> str:
     return made
 
 
-# -- which node is which
-
-
-def _same(canvas: Graph, read: Graph) -> dict[str, str]:
-    """Ids of the graph that was read, with those of the same nodes on the canvas."""
-    same = dict(zip(read.inputs(), canvas.inputs(), strict=False))
-    free = {i: n for i, n in canvas.nodes.items() if i not in same.values()}
-    by_name = {_spelled(n.name): i for i, n in free.items()} | {n.name: i for i, n in free.items()}
-    arriving = {i: _arrivals(canvas, i) for i in free}
-    read_names = {n.name for n in read.nodes.values()}
-
-    def take(new: str, old: str) -> None:
-        same[new] = old
-        free.pop(old)
-
-    def by_structure(new: str) -> str | None:
-        """A node of this type that the same outputs enter; of several the one with the same name."""
-        wanted = tuple((same.get(source, ""), *ports) for source, *ports in _arrivals(read, new))
-        node = read.nodes[new]
-        # a layer that the source still names is that layer, and no other that was renamed
-        found = [i for i, n in free.items() if n.type == node.type and arriving[i] == wanted and wanted
-                 and (not _is_named(node) or n.name not in read_names)]  # fmt: skip
-        return next((i for i in found if free[i].name == node.name), found[0] if found else None)
-
-    def by_its_name(new: str) -> str | None:
-        old = by_name.get(read.nodes[new].name)
-        return old if old in free and free[old].type == read.nodes[new].type else None
-
-    order = [i for i in read.order()[0] if i not in same]
-    for new in order:
-        ways = (by_its_name, by_structure) if _is_named(read.nodes[new]) else (by_structure,)
-        old = next((found for way in ways if (found := way(new))), None)
-        if old:
-            take(new, old)
-
-    def by_type(new: str) -> str | None:
-        """The first node of this type that is left; of layers one that is not named any more, with the same settings."""
-        node = read.nodes[new]
-        return next((i for i, n in free.items() if n.type == node.type and (
-            not _is_named(node) or (n.name not in read_names and _means(n, node.params)))), None)  # fmt: skip
-
-    for new in order:
-        if new not in same and (old := by_its_name(new) or by_type(new)):
-            take(new, old)
-    return same
-
-
-def _is_named(node: Node) -> bool:
-    """Whether the name stands in the source: operators and constants get theirs from a trace."""
-    return not node.type.startswith("ops.") and node.type != "Constant"
-
-
-def _arrivals(graph: Graph, node_id: str) -> Arrivals:
-    return tuple((e.source, e.source_port, e.target_port) for e in graph.edges.values() if e.target == node_id)
-
-
 # -- what stays of it
 
 
 def _names(canvas: Graph, read: Graph, same: dict[str, str]) -> dict[str, str]:
     """Names of the nodes: those of layers as read, of the others as they were on the canvas."""
-    names = {i: n.name for i, n in read.nodes.items() if _is_named(n) and n.type != "Input"}
+    names = {i: n.name for i, n in read.nodes.items() if is_named(n) and n.type != "Input"}
     for new in names:
         old = canvas.nodes[same[new]].name if new in same else ""
-        if names[new] == _spelled(old) and old not in names.values():
+        if names[new] == spelled(old) and old not in names.values():
             names[new] = old
     taken = set(names.values())
     for new, node in read.nodes.items():
@@ -120,11 +59,6 @@ def _names(canvas: Graph, read: Graph, same: dict[str, str]) -> dict[str, str]:
             names[new] = next(name for name in _free([*wanted, node.name]) if name not in taken)
             taken.add(names[new])
     return names
-
-
-def _spelled(name: str) -> str:
-    """A name as source has it: a layer named 0 is the attribute _0 there."""
-    return "/".join(map(identifier, name.split("/")))
 
 
 def _free(wanted: list[str]) -> Iterator[str]:
@@ -141,15 +75,6 @@ def _node(
     node = read.nodes[new]
     old = canvas.nodes.get(same.get(new, ""))
     params = node.params
-    if old is not None and (node.type == "Input" or _means(old, params)):
+    if old is not None and (node.type == "Input" or means(old, params)):
         params = old.params  # a setting that was written out although it is the default stays so
     return Node(node.type, names[new], params, ids.get(node.shares, ""))
-
-
-def _means(old: Node, params) -> bool:
-    """Whether the settings of a node on the canvas say the same."""
-    try:
-        made = make(dataclasses.replace(old, shares=""))
-    except Exception:  # a setting that cannot be, or that is missing: the source has another
-        return False
-    return isinstance(made, Module) and params_of(made) == dict(params)

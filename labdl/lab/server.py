@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+from contextlib import suppress
 from functools import partial
 
 from jupyter_core.utils import ensure_async
@@ -10,8 +11,10 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from labdl.lab import coding, converting, looking, runfolder, service
+from labdl.lab import coding, converting, looking, renaming, runfolder, service
 from labdl.lab.handlers import LabDLHandler, Refused, shortened
+from labdl.lab.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
+from labdl.lab.training_handlers import DataHandler, DatasetsHandler, TrainHandler
 from labdl.train import control
 
 SUFFIX = ".labdl"
@@ -23,13 +26,6 @@ class LayersHandler(LabDLHandler):
     @authorized
     async def get(self):
         self.answer(await self.compute(service.layers))
-
-
-class DatasetsHandler(LabDLHandler):
-    @web.authenticated
-    @authorized
-    async def get(self):
-        self.answer(await self.compute(service.datasets))
 
 
 class NewGraphHandler(LabDLHandler):
@@ -97,13 +93,18 @@ class GraphHandler(LabDLHandler):
         if not await ensure_async(contents.dir_exists(folder)):
             raise Refused(404, f"The folder {shortened(folder)} does not exist.")
         existed = await ensure_async(contents.exists(path))
+        if existed and self.get_query_argument("new", "0") == "1":
+            raise Refused(409, f"{shortened(path)} is there already.")
         if existed:
-            there = await self.read(path, content=True, require_hash=False)
-            newer = await self.compute(service.newer, base64.b64decode(there["content"]), name)
+            before = base64.b64decode((await self.read(path, content=True, require_hash=False))["content"])
+            newer = await self.compute(service.newer, before, name)
             if newer:
                 raise Refused(409, newer)
         model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
         saved = await ensure_async(contents.save(model, path))
+        if existed:
+            with suppress(Refused):  # parameters that lie elsewhere are left alone
+                await self.compute(renaming.follow, await self.parameter_file(path), before, data)
         self.answer(saved | {"content": None, "format": None}, status=200 if existed else 201)
 
     async def read(self, path: str, *, content: bool, require_hash: bool) -> dict:
@@ -137,18 +138,6 @@ class ConvertHandler(GraphHandler):
             model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
             await ensure_async(contents.save(model, other))
         self.answer({"path": paths[0], "taken": []}, status=201)
-
-
-class TrainHandler(LabDLHandler):
-    @web.authenticated
-    @authorized(resource="kernels")  # the answer is code for a kernel
-    async def post(self):
-        settings = self.body()
-        path = await self.visible(self.field(settings, "path"))
-        if not await ensure_async(self.contents_manager.file_exists(path)):
-            raise Refused(404, f"{path!r} does not exist: save the model first.")
-        settings.pop("path")
-        self.answer(await self.compute(service.train_code, path, settings))
 
 
 class WeightsHandler(LabDLHandler):
@@ -218,7 +207,11 @@ ROUTES = {
     "drawing": DrawingHandler,
     "graph": GraphHandler,
     "convert": ConvertHandler,
+    "zoo": ZooHandler,
+    "zoo/model": ZooModelHandler,
+    "diff": DiffHandler,
     "train": TrainHandler,
+    "data": DataHandler,
     "weights": WeightsHandler,
     "sample": SampleHandler,
     "run": RunHandler,
@@ -232,11 +225,11 @@ def keep_model_files_binary(model: dict, path: str, **_) -> None:
     JupyterLab's "Save As" and its saving of a file deleted meanwhile pass by the document's content provider, and
     would leave a text file that nothing can open under the model's name.
     """
-    if model.get("type") != "file" or not path.endswith(SUFFIX) or model.get("format") not in ("json", "text"):
-        return
     content = model.get("content")
-    if not content:
-        return  # a new, empty file
+    # a document that several people edit has bytes for its format, though what the page sends is the graph
+    is_bytes = model.get("format") == "base64" and not str(content).startswith("{")
+    if model.get("type") != "file" or not path.endswith(SUFFIX) or is_bytes or not content:
+        return  # not a model file, or already as it should be, or a new, empty one
     try:
         graph = json.loads(content) if isinstance(content, str) else content
         data = service.encode(graph)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
-import secrets
-import time
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,9 +15,9 @@ from labdl.graph.check import check as check_graph
 from labdl.graph.cost import Cost, costs, total
 from labdl.graph.fixes import fix_of
 from labdl.graph.graph import Graph, Node
+from labdl.lab.choices import choices
 from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
 from labdl.saving import structure
-from labdl.train.optimizers import OPTIMIZERS
 
 
 def layers() -> dict[str, Any]:
@@ -45,7 +42,7 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
             "outputs": {
                 port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()
             },
-            **dataclasses.asdict(found.get(node_id, Cost())),
+            **vars(found.get(node_id, Cost())),
             "problem": problems.get(node_id),
         }
         for node_id in given.nodes
@@ -114,58 +111,6 @@ def encode(graph: dict[str, Any]) -> bytes:
     return structure.encode(Graph.from_dict(graph))
 
 
-def datasets() -> dict[str, Any]:
-    """What the Train panel offers; no framework is imported to find out."""
-    found = [{"name": name, "summary": s.summary, "input_shape": list(s.input_shape), "classes": s.classes,
-              "samples": s.samples} for name, s in SOURCES.items()]  # fmt: skip
-    offered = [{"name": n, "version": frameworks.metadata_version(n), "problem": frameworks.problem(n)}
-               for n in frameworks.PREFERENCE if n != "numpy"]  # fmt: skip
-    usable = next((b["name"] for b in offered if b["problem"] is None), None)
-    defaults = {"backend": usable, "dataset": found[0]["name"], "optimizer": "adam", "learning_rate": 0.003, "epochs": 20,
-                "batch_size": 32}  # fmt: skip
-    return {"datasets": found, "backends": offered, "optimizers": list(OPTIMIZERS), "defaults": defaults}
-
-
-_SETTINGS = {"backend": str, "dataset": str, "optimizer": str, "learning_rate": float, "epochs": int, "batch_size": int}
-
-
-def train_code(path: str, settings: dict[str, Any]) -> dict[str, str]:
-    """The Python that trains a document, and the folder in which its run will be recorded.
-
-    Raises ConfigError for a setting that is missing, unknown or out of range; nothing of the request reaches the code
-    unchecked.
-    """
-    chosen = {}
-    for key, kind in _SETTINGS.items():
-        value = settings.get(key)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r:.80}")
-        chosen[key] = value
-    for key, allowed in (("backend", frameworks.NAMES), ("dataset", SOURCES), ("optimizer", OPTIMIZERS)):
-        if chosen[key] not in allowed:
-            raise ConfigError(f"{key} wants one of {', '.join(allowed)}, received {chosen[key]!r:.80}")
-    for key in ("learning_rate", "epochs", "batch_size"):
-        if not chosen[key] > 0:
-            raise ConfigError(f"{key} must be above 0, received {chosen[key]!r:.80}")
-    document = PurePosixPath(path)
-    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", document.stem)
-    run = f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{stem}-{secrets.token_hex(2)}"
-    lines = [
-        "import labdl",
-        "",
-        "labdl.seed(0)",
-        f"train_set, test_set = labdl.data.{chosen['dataset']}()",
-        f"model = labdl.load({document.name!r}, backend={chosen['backend']!r}, parameters=False)",
-        f"optimizer = {OPTIMIZERS[chosen['optimizer']].code(chosen['learning_rate'])}",
-        'trainer = labdl.Trainer(model, loss="cross_entropy", optimizer=optimizer, metrics=["accuracy"])',
-        f"run = trainer.start(train_set, validation=test_set, epochs={chosen['epochs']}, batch_size={chosen['batch_size']},",
-        f"                    folder={run!r}, save_to={document.stem + '.npz'!r})",
-    ]
-    return {"code": "\n".join(lines) + "\n", "run": str(document.parent / run)}
-
-
 def sample_code(
     path: str, graph: dict[str, Any], backend: str | None = None, dataset: str | None = None
 ) -> dict[str, str]:
@@ -181,7 +126,7 @@ def sample_code(
     if not given.inputs():
         raise ModelError(f"a sample needs a way in: add an Input to {given.name!r}")
     if backend is None:
-        offered = datasets()
+        offered = choices()
         backend = offered["defaults"]["backend"]
         if backend is None:
             raise ConfigError(f"no backend is installed. {' '.join(b['problem'] for b in offered['backends'])}")
@@ -189,7 +134,7 @@ def sample_code(
         raise ConfigError(f"backend wants one of {', '.join(frameworks.NAMES)}, received {backend!r}")
     if dataset is not None and dataset not in SOURCES:
         raise ConfigError(f"dataset wants one of {', '.join(SOURCES)}, received {dataset!r}")
-    text = json.dumps({**given.to_dict(), "positions": {}})
+    text = json.dumps({**dataclasses.replace(given, notes={}).to_dict(), "positions": {}})
     lines = [
         "import json",
         "",

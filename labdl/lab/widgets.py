@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,9 @@ import traitlets
 from labdl.errors import ConfigError
 from labdl.graph import Graph, as_graph
 from labdl.lab import coding, looking, sampling, service
+from labdl.lab.classes import classes_of
 from labdl.lab.editing import Counterpart, after_each_cell
-from labdl.lab.packing import pack
+from labdl.lab.telling import RunWatch, Telling
 
 if TYPE_CHECKING:
     from labdl.nn import Module
@@ -43,10 +43,8 @@ class Dashboard(anywidget.AnyWidget):
         self._esm, self._css = _built("dashboard.js"), _built("dashboard.css")
         super().__init__()
         self.run = run
-        self._events: list[dict[str, Any]] = []
-        self._lock = threading.Lock()
+        self._telling = Telling(lambda *message: self.send(*message), lambda: run.alive)
         self._live = False
-        self._pages = Unheard()
         self.on_msg(self._on_message)
         self._unsubscribe: Callable[[], None] = run.subscribe(self._receive)
         self._live = True
@@ -58,28 +56,17 @@ class Dashboard(anywidget.AnyWidget):
 
     def _receive(self, events: list[dict[str, Any]]) -> None:
         """New events, in a thread of the run: it must not wait for us, nor fail because of us."""
-        with self._lock:
-            first = len(self._events)
-            self._events.extend(events)
-            if not self._live:  # the past, on subscribing: no page can listen yet, it will ask
-                return
-            try:
-                self._send_from(0 if self._pages.repeat() else first)
-            except Exception:  # whatever a dying connection raises; training does not end with its dashboard
-                log.warning("the dashboard no longer follows run %s", self.run.folder, exc_info=True)
-                self._unsubscribe()
-
-    def _send_from(self, first: int) -> None:
-        events, buffers = pack(self._events[first:])
-        self.send({"type": "events", "first": first, "events": events, "alive": self.run.alive}, buffers)
+        try:
+            # the past, on subscribing: no page can listen yet, it will ask
+            self._telling.add(events, quietly=not self._live)
+        except Exception:  # whatever a dying connection raises; training does not end with its dashboard
+            log.warning("the dashboard no longer follows run %s", self.run.folder, exc_info=True)
+            self._unsubscribe()
 
     def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
         match content:
             case {"type": "sync", **rest}:
-                after = rest.get("after", 0)
-                with self._lock:
-                    self._pages.heard()
-                    self._send_from(after if isinstance(after, int) and 0 <= after <= len(self._events) else 0)
+                self._telling.answer(rest.get("after", 0))
             case {"type": "command", "command": command, **rest}:
                 try:
                     self.run.obey(command, rest.get("value"))
@@ -87,32 +74,12 @@ class Dashboard(anywidget.AnyWidget):
                     log.warning("run %s: %s", self.run.folder, error)
 
 
-class Unheard:
-    """When to send everything once more, because no page has asked yet.
-
-    A page asks for the past, but a kernel busy with the next cell does not hear it. Until it does, the whole past is
-    sent again at doubling intervals, so that a page that opened meanwhile catches up and the cost stays proportional.
-    """
-
-    def __init__(self, wait: float = 0.25):
-        self._wait, self._next, self._silent = wait, 0.0, True
-
-    def heard(self) -> None:
-        self._silent = False
-
-    def repeat(self) -> bool:
-        now = time.monotonic()
-        if not self._silent or now < self._next:
-            return False
-        self._next, self._wait = now + self._wait, self._wait * 2
-        return True
-
-
 class Editor(anywidget.AnyWidget):
     """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows.
 
     Canvas and model follow each other: when a cell has changed the structure of the model that the editor was given, or that
-    `model` returned, the canvas shows it, and what changed on the canvas is in the next `model`.
+    `model` returned, the canvas shows it, and what changed on the canvas is in the next `model`. While a `Run` of this process
+    trains that model, the canvas shows how its layers do.
     """
 
     _graph = traitlets.Dict().tag(sync=True)
@@ -122,12 +89,14 @@ class Editor(anywidget.AnyWidget):
         self._esm, self._css = _built("editor.js"), _built("editor.css")
         self._counterpart = Counterpart(model)
         super().__init__(_graph=self._counterpart.graph.to_dict(), height=height)
+        self._runs = RunWatch(lambda run: run.model is self._counterpart.model, lambda *message: self.send(*message))
         self.on_msg(self._on_message)
         self._unfollow = after_each_cell(self._follow)
 
     def close(self) -> None:
         """Take the editor off the page; what was built stays."""
         self._unfollow()
+        self._runs.close()
         super().close()
 
     @property
@@ -154,10 +123,14 @@ class Editor(anywidget.AnyWidget):
             self._graph = changed.to_dict()
 
     def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
+        if isinstance(content, dict) and content.get("type") == "sync":
+            self._runs.telling.answer(content.get("after"))
         if not isinstance(content, dict) or content.get("type") != "request":
             return
         try:
-            if content.get("name") == "read":
+            if content.get("name") == "classes":
+                answer = {"result": {"classes": classes_of(sys.modules["__main__"].__dict__)}}
+            elif content.get("name") == "read":
                 answer = {"result": _read(content.get("source"), content.get("graph"))}
             else:
                 answer = {"result": self._answer(content.get("name"), content.get("graph"), content.get("names"))}

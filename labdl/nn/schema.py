@@ -8,6 +8,7 @@ import inspect
 import re
 import types
 import typing
+from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
 from labdl.errors import ConfigError
@@ -181,15 +182,24 @@ def describe(annotation) -> str:
 
 def input_ports(cls: type[Module]) -> list[Port]:
     """Inputs of a layer from its forward's signature; a ``*xs`` parameter takes any number of edges."""
-    if cls.is_source:
-        return []
+    return [] if cls.is_source else list(_ports(cls.forward))
+
+
+@functools.cache
+def _ports(forward: Callable) -> tuple[Port, ...]:
     ports = []
-    for p in list(inspect.signature(cls.forward).parameters.values())[1:]:
+    for p in list(inspect.signature(forward).parameters.values())[1:]:
         if p.kind is p.VAR_POSITIONAL:
             ports.append(Port(p.name, variadic=True))
         elif p.kind is not p.KEYWORD_ONLY:
             ports.append(Port(p.name, optional=p.default is not p.empty))
-    return ports
+    return tuple(ports)
+
+
+def _described(doc: str) -> str:
+    """A docstring as text of any width: the lines of a paragraph are one, code is not marked."""
+    paragraphs = re.split(r"\n\s*\n", doc.replace("``", ""))
+    return "\n\n".join(p if re.search(r"\n\s", p) else p.replace("\n", " ") for p in paragraphs)
 
 
 def layer_schema(cls: type[Module]) -> dict[str, Any]:
@@ -201,6 +211,7 @@ def layer_schema(cls: type[Module]) -> dict[str, Any]:
         "label": cls.__name__,
         "category": cls.layer_category,  # type: ignore[attr-defined]
         "summary": doc.partition("\n")[0],
+        "description": _described(doc),
         "palette": True,
         "inputs": [dataclasses.asdict(p) for p in input_ports(cls)],
         "outputs": [{"name": name} for name in cls.layer_outputs],  # type: ignore[attr-defined]
@@ -209,19 +220,21 @@ def layer_schema(cls: type[Module]) -> dict[str, Any]:
     }
 
 
+def operator_ports(entry: Operator) -> list[Port]:
+    """Inputs of an operator: its tensors, of which the first must be there."""
+    parameters = list(entry.signature.parameters)
+    return [Port(name, variadic, optional=name != parameters[0]) for name, variadic in entry.inputs.items()]
+
+
 def operator_schema(entry: Operator) -> dict[str, Any]:
     """The same for an operator that a traced model uses directly; it is drawn, but not offered in the palette."""
-    inputs, properties = [], {}
-    calls = [entry.signature.bind(*args, **kwargs).arguments for args, kwargs in entry.samples]
-    for at, p in enumerate(entry.signature.parameters.values()):
-        if p.name in entry.roles:
-            listed = any(isinstance(call.get(p.name), list) for call in calls)
-            inputs.append({"name": p.name, "variadic": listed or p.kind is p.VAR_POSITIONAL, "optional": at > 0})
-        properties[p.name] = {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
+    doc = inspect.getdoc(entry.body) or ""
+    properties = {p.name: {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
+                  for p in entry.signature.parameters.values()}  # fmt: skip
     return {
         "type": f"ops.{entry.name}", "label": entry.name, "category": "operators", "palette": False,
-        "summary": (inspect.getdoc(entry.body) or "").partition("\n")[0],
-        "inputs": inputs, "outputs": [{"name": "output"}], "initial": {},
+        "summary": doc.partition("\n")[0], "description": _described(doc),
+        "inputs": [dataclasses.asdict(p) for p in operator_ports(entry)], "outputs": [{"name": "output"}], "initial": {},
         "schema": {"type": "object", "properties": properties, "required": []},
     }  # fmt: skip
 

@@ -142,6 +142,15 @@ class Operator:
                     found.setdefault(name, set()).add("free" if sample.free else sample.dtype)
         return found
 
+    @functools.cached_property
+    def inputs(self) -> dict[str, bool]:
+        """The parameters that hold tensors, in order, and whether one takes any number of them."""
+        calls = [self.signature.bind(*args, **kwargs).arguments for args, kwargs in self.samples]
+        return {
+            p.name: p.kind is p.VAR_POSITIONAL or any(isinstance(call.get(p.name), list) for call in calls)
+            for p in self.signature.parameters.values() if p.name in self.roles
+        }  # fmt: skip
+
     def on(self, backend) -> Callable:
         """The operator as a function of this backend's tensors."""
         return native_implementation(backend, self)

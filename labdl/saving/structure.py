@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import h5py
 
 KIND = "labdl structure"
-VERSION = 3
+VERSION = 4
+_PLAIN = 3  # what a graph without notes is written as, so that earlier LabDL reads it
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LARGEST = 1 << 26  # bytes: a structure has no weights, and a thousand layers take 100 KB
 _ROWS = 200_000  # more nodes or edges than any network has: a broken or hostile file
@@ -31,6 +32,7 @@ _COLUMNS = {
     "ties": ("name", "to"),
     "canvas": ("id", "position"),
 }
+_NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
 
@@ -81,18 +83,37 @@ def encode(graph: Graph, saved_with: str = "") -> bytes:
         "ties/to": _texts(data["ties"].values()),
         "canvas/id": _texts(data["positions"]),
         "canvas/position": np.array(list(data["positions"].values()), "<f8").reshape(-1, 2),
+        **_note_columns(data.get("notes", {})),
     }
+    version = VERSION if graph.notes else _PLAIN
     buffer = io.BytesIO()
-    with _new(buffer) as file:
-        file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), VERSION, _fixed(data["name"])
+    with _new(buffer, b"notes" if graph.notes else b"") as file:
+        file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
         if saved_with:
             file.attrs["parameters"] = _fixed(saved_with)
         for path, column in columns.items():
             dataset = file.create_dataset(path, data=column, track_times=False)
-            if path != "canvas/position":
+            if path not in ("canvas/position", "notes/place"):
                 dataset.attrs["encoding"] = _fixed("utf-8")
         file.attrs["checksum"] = _fixed(_checksum(data["name"], columns))
     return buffer.getvalue()
+
+
+def _note_columns(notes: dict[str, Any]) -> dict[str, np.ndarray]:
+    if not notes:
+        return {}
+    rows = notes.values()
+    return {
+        "notes/id": _texts(notes),
+        # one text may be long, and a column as wide as that would be mostly empty
+        "notes/text": np.frombuffer(json.dumps([n["text"] for n in rows], separators=(",", ":")).encode(), np.uint8),
+        "notes/home": _texts(n["home"] for n in rows),
+        "notes/color": _texts(n["color"] for n in rows),
+        "notes/place": np.array([[n[part] for part in _PLACE] for n in rows], "<f8").reshape(-1, len(_PLACE)),
+    }
+
+
+_PLACE = ("x", "y", "width", "height")
 
 
 def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
@@ -103,7 +124,7 @@ def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _new(buffer: io.BytesIO) -> h5py.File:
+def _new(buffer: io.BytesIO, more: bytes = b"") -> h5py.File:
     """A new file with its groups, without the times of their making, so that the bytes are deterministic."""
     import h5py  # here and below, because it takes longer to import than the rest of labdl
 
@@ -114,7 +135,7 @@ def _new(buffer: io.BytesIO) -> h5py.File:
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, buffer)
     access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
     file = h5py.File(h5py.h5f.create(b"structure", h5py.h5f.ACC_TRUNC, creation, access))
-    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas"):
+    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas", *([more] if more else [])):
         h5py.h5g.create(file.id, name, gcpl=group)
     return file
 
@@ -171,7 +192,7 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     version,
                     _legible(file),
                 )
-            columns = _all_columns(file, _COLUMNS if version > 1 else _FIRST)
+            columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
@@ -205,7 +226,11 @@ _BROKEN = (
 def _legible(file: h5py.File) -> Graph | None:
     """The graph of a later version's file where it still has the columns of this one; else None."""
     try:
-        return _graph(_all_columns(file, _COLUMNS), str(_attribute(file, "name") or ""), VERSION)
+        return _graph(
+            _all_columns(file, {**_COLUMNS, **(_NOTES if "notes" in file else {})}),
+            str(_attribute(file, "name") or ""),
+            VERSION,
+        )
     except (FileFormatError, OSError, *_BROKEN):
         return None  # that version has changed them
 
@@ -219,7 +244,7 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
     count = len(columns["nodes/id"])
     nodes = [_read(columns, f"nodes/{c}") for c in ("id", "type", "name")]
     # up to version 2 a text for each node
-    params = _json(columns) if version > 2 else [json.loads(p) for p in _read(columns, "nodes/params")]
+    params = _json(columns, "nodes/params") if version > 2 else [json.loads(p) for p in _read(columns, "nodes/params")]
     if version > 1:
         shares = _read(columns, "nodes/shares")
         groups = _read(columns, "groups/path"), _read(columns, "groups/class")
@@ -238,7 +263,18 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
         "positions": _keyed("canvas/id", places),
         "groups": _keyed("groups/path", zip(*groups, strict=True)),
         "ties": _keyed("ties/name", zip(*ties, strict=True)),
+        "notes": _notes(columns) if "notes/id" in columns else {},
     })  # fmt: skip
+
+
+def _notes(columns: dict[str, np.ndarray]) -> dict[str, Any]:
+    ids, homes, colors = (_read(columns, f"notes/{c}") for c in ("id", "home", "color"))
+    place = columns["notes/place"]
+    if place.ndim != 2 or place.shape[1] != len(_PLACE):
+        raise FileFormatError(f"the file is broken: notes/place has shape {place.shape}")
+    rows = zip(ids, _json(columns, "notes/text"), homes, colors, place.tolist(), strict=True)
+    return _keyed("notes/id", [(i, {"text": t, "home": h, "color": c, **dict(zip(_PLACE, p, strict=True))})
+                               for i, t, h, c, p in rows])  # fmt: skip
 
 
 def _keyed(path: str, rows) -> dict[str, Any]:
@@ -250,13 +286,13 @@ def _keyed(path: str, rows) -> dict[str, Any]:
     return found
 
 
-def _json(columns: dict[str, np.ndarray]) -> list[Any]:
-    column = columns["nodes/params"]
+def _json(columns: dict[str, np.ndarray], path: str) -> list[Any]:
+    column = columns[path]
     if column.dtype != np.uint8 or column.ndim != 1:
-        raise FileFormatError("the file is broken: nodes/params does not hold bytes")
+        raise FileFormatError(f"the file is broken: {path} does not hold bytes")
     found = json.loads(column.tobytes().decode())
     if not isinstance(found, list):
-        raise FileFormatError("the file is broken: nodes/params holds no list")
+        raise FileFormatError(f"the file is broken: {path} holds no list")
     return found
 
 

@@ -3,7 +3,7 @@
 from labdl.train import metrics
 from labdl.train.averaging import EMA
 from labdl.train.checkpoint import Checkpoint
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.events import Epoch, Event, Health, Started, Step
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import (
     ASGD,
@@ -84,6 +84,7 @@ __all__ = [
     "Epoch",
     "Event",
     "ExponentialDecay",
+    "Health",
     "InverseSquareRoot",
     "Lambda",
     "Linear",

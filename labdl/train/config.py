@@ -19,7 +19,8 @@ from labdl.nn.types import Count, Positive
 from labdl.train.averaging import EMA
 from labdl.train.batches import as_dataset
 from labdl.train.checkpoint import Checkpoint
-from labdl.train.settings import INNER, check, make
+from labdl.train.health import SHARE
+from labdl.train.settings import INNER, Share, check, make
 from labdl.train.stopping import EarlyStopping
 
 
@@ -40,6 +41,7 @@ class TrainerSettings:
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     freeze: str | tuple[str, ...] = ()
     average: EMA | None = dataclasses.field(default=None, metadata=INNER)
+    health: Share = SHARE
     stopping: EarlyStopping | None = dataclasses.field(default=None, metadata=INNER)
     epochs: Count = 1
     batch_size: Count = 32
@@ -51,6 +53,7 @@ class TrainerSettings:
 
     def __post_init__(self):
         self.freeze = tuple(self.freeze) if isinstance(self.freeze, list) else self.freeze
+        self.health = 0.0 if self.health is False else self.health
         check(self)
         if self.clip_norm is not None and self.clip_value is not None:
             raise ConfigError("Trainer: clip_norm and clip_value exclude each other: give one of them")
@@ -85,7 +88,7 @@ class TrainerSettings:
         return found
 
 
-_OF_A_RUN = ("train_dataset", "val_dataset", "output_dir", "checkpoint", "epochs", "batch_size", "shuffle")
+_OF_A_RUN = ("health", "train_dataset", "val_dataset", "output_dir", "checkpoint", "epochs", "batch_size", "shuffle")
 
 
 def _made(cls: type, key: str, value: Any, single: str) -> Any:

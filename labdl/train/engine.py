@@ -32,6 +32,7 @@ class Engine:
         self.averages: Averages | None = None
         self.size: int | None = None
         self.backend: Any = None
+        self.batch: tuple[Any, Any] | None = None  # that of the last step, as arrays
         self._seen: tuple[int, bool] | None = None
         self._traced: list[Any] = []
         self._evaluations: dict[Structure, Any] = {}
@@ -64,7 +65,7 @@ class Engine:
         """One update of each phase: the losses by name, and the output as tensors."""
         if self._seen != _surroundings():
             self.prepare(x, y)
-        works = self.works
+        works, self.batch = self.works, (x, y)
         if len(works) == 1 and not works[0].phase.name:
             values, output = works[0](x, y)
         else:

@@ -38,4 +38,23 @@ class Epoch:
     samples_per_second: float
 
 
-Event = Started | Step | Epoch
+@dataclass(frozen=True)
+class Health:
+    """What the layers are like after ``step``: measured beside the training, for ``samples`` of its batch, in ``seconds``.
+
+    ``parameters`` and ``outputs`` are columns of equal length; in ``of`` stand places in ``layers``. Of what a layer learns:
+    ``gradient``, the norm of the loss's gradient, ``weights``, the norm of its parameters, and ``update``, the norm of the
+    update that the step made over that of the parameters. Of what it gives: ``mean``, ``std``, ``largest`` (magnitude),
+    ``zeros`` (the share of exact zeros, which behind a ReLU are dead) and ``not_finite``, how many values are NaN or
+    infinite; the other figures are those of the finite ones. A figure that is NaN is not finite itself.
+    """
+
+    step: int
+    samples: int
+    layers: tuple[str, ...]
+    parameters: Mapping[str, list]
+    outputs: Mapping[str, list]
+    seconds: float
+
+
+Event = Started | Step | Epoch | Health

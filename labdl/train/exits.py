@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from concurrent.futures import thread as pools
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,30 @@ if TYPE_CHECKING:
     from labdl.train.run import Run
 
 log = logging.getLogger(__name__)
-running: weakref.WeakSet[Run] = weakref.WeakSet()
+
+
+class Running(weakref.WeakSet):
+    """The runs that have not ended yet."""
+
+    def __init__(self):
+        super().__init__()
+        self._watchers: list[Callable[[Run], None]] = []
+
+    def watch(self, heard: Callable[[Run], None]) -> Callable[[], None]:
+        """Call ``heard`` with each run that begins from now on; returns the end of that."""
+        self._watchers.append(heard)
+        return lambda: self._watchers.remove(heard) if heard in self._watchers else None
+
+    def add(self, item: Run) -> None:
+        super().add(item)
+        for heard in list(self._watchers):
+            try:
+                heard(item)
+            except Exception:  # who looks on must not keep a run from training
+                log.exception("%s raised an error when run %s began", heard, item.id)
+
+
+running = Running()
 _process = os.getpid()
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labdl import dispatch
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
-from labdl.nn.module import Module
+from labdl.graph.graph import Graph
 from labdl.train.batches import flattened, read
 from labdl.train.state import restore
+from labdl.train.watching import Sight, layers_of, node_of, watching
 
 if TYPE_CHECKING:
     from labdl.train.loop import Loop
@@ -79,9 +79,11 @@ def explained(loop: Loop, batch: Any, loss: float) -> LabDLError:
     """What to raise for a loss that is not finite, the model being back in its last good state."""
     trainer, step = loop.trainer, loop.progress.step + 1
     x, y = trainer.preprocess(batch)
-    error = _of_data(step, x, y) or _search(loop, step, x, y)
+    error = _of_data(loop, step, x, y) or _search(loop, step, x, y)
     if error is None:
-        error = ModelError(f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate")
+        error = _placed(
+            ModelError(f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate"), "loss"
+        )
     return _with_way_back(loop, error)
 
 
@@ -89,13 +91,24 @@ def check_parameters(loop: Loop) -> None:
     """Raise UpdateError or GradientError when a parameter is not finite after the last step."""
     name = _broken_parameter(loop)
     if name is not None:
-        raise _with_way_back(loop, _search(loop, loop.progress.step) or _of_update(loop.progress.step, name))
+        raise _with_way_back(loop, _search(loop, loop.progress.step) or _of_update(loop, loop.progress.step, name))
 
 
 def _with_way_back(loop: Loop, error: LabDLError) -> LabDLError:
     if not loop.good.restore():
         return error
-    return type(error)(f"{error}; {loop.good.words}")
+    return _placed(type(error)(f"{error}; {loop.good.words}"), **(error.place or {}))
+
+
+def _placed(error: LabDLError, what: str | None = None, node: str | None = None) -> LabDLError:
+    """The error with its place: what was not finite first, of which node of the model's graph or which layer."""
+    if what is not None:
+        error.place = {"node": node, "what": what}
+    return error
+
+
+def _layer(loop: Loop, parameter: str) -> str:
+    return node_of(set(layers_of(loop.trainer.model)), parameter)
 
 
 # -- looking for the cause
@@ -107,7 +120,7 @@ def _search(loop: Loop, step: int, x: Any = None, y: Any = None) -> LabDLError |
     if after is None and x is not None:
         return _of_forward(loop, step, x, y, None)
     if loop.good.state is None or time.perf_counter() - loop.good.time > SECONDS:
-        return None if after is None else _of_update(step, after)
+        return None if after is None else _of_update(loop, step, after)
     for number, x, y, update in _again(loop, step):
         if number < step - 1:
             update()
@@ -116,7 +129,7 @@ def _search(loop: Loop, step: int, x: Any = None, y: Any = None) -> LabDLError |
         if error is None:
             update()
             name = _broken_parameter(loop)
-            error = None if name is None else _of_update(number, name)
+            error = None if name is None else _of_update(loop, number, name)
         if error is not None:
             return error
     return None
@@ -139,13 +152,16 @@ def _again(loop: Loop, until: int) -> Iterator[tuple[int, Any, Any, Callable[[],
         epoch, start = epoch + 1, 0
 
 
-def _of_data(step: int, x: Any, y: Any) -> ModelError | None:
+def _of_data(loop: Loop, step: int, x: Any, y: Any) -> LabDLError | None:
+    graph = getattr(loop.trainer.model, "graph", None)
+    entries = [graph.nodes[i].name for i in graph.inputs()] if isinstance(graph, Graph) else []
     for what, value in (("inputs", x), ("targets", y)):
-        for array in flattened(value)[0]:
+        leaves = flattened(value)[0]
+        for n, array in enumerate(leaves):
             if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
-                return ModelError(
-                    f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity"
-                )
+                node = entries[n] if what == "inputs" and len(entries) == len(leaves) else None
+                error = f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity"
+                return _placed(ModelError(error), what, node)
     return None
 
 
@@ -154,35 +170,41 @@ def _of_forward(loop: Loop, step: int, x: Any, y: Any, after: str | None) -> Lab
     trainer = loop.trainer
     leaves, structure = flattened((x, y))
     for work in trainer.engine.works:
-        with _watched(trainer.model, work.backend) as seen:
+        seen = _Seen(work.backend)
+        with watching(trainer.model, seen):
             run = work.backend.evaluate_function(work.objective(structure).run, compiled=False)
             loss = float(work.backend.to_numpy(run(*map(work.backend.tensor, leaves))[0]))
         if seen.first is not None:
-            path, kind, largest = seen.first
-            return ModelError(f"the loss is not finite at step {step}: the output of {path or 'the model'} ({kind}) has NaN or "
-                              f"infinity, though its inputs are finite, up to {largest:.3g}")  # fmt: skip
+            sight, largest = seen.first
+            error = (f"the loss is not finite at step {step}: the output of {sight.name or 'the model'} ({sight.kind}) has NaN "
+                     f"or infinity, though its inputs are finite, up to {largest:.3g}")  # fmt: skip
+            return _placed(ModelError(error), "output", sight.node or None)
         if not np.isfinite(loss):
             if after is not None and step > 1 and seen.largest > HUGE:
-                return UpdateError(f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
-                                   f"model's output had grown up to {seen.largest:.3g}, the loss to {loss}")  # fmt: skip
-            return ModelError(f"the loss is not finite at step {step}: the model's output is finite, up to {seen.largest:.3g}, "
-                              f"but its loss is {loss}; look at the loss function")  # fmt: skip
+                error = (f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
+                         f"model's output had grown up to {seen.largest:.3g}, the loss to {loss}")  # fmt: skip
+                return _placed(UpdateError(error), "update", _layer(loop, after))
+            error = (f"the loss is not finite at step {step}: the model's output is finite, up to {seen.largest:.3g}, "
+                     f"but its loss is {loss}; look at the loss function")  # fmt: skip
+            return _placed(ModelError(error), "loss")
     return None
 
 
-def _of_gradient(loop: Loop, step: int, x: Any, y: Any) -> GradientError | None:
+def _of_gradient(loop: Loop, step: int, x: Any, y: Any) -> LabDLError | None:
     """The gradient that is not finite, the first on the way back through the model, of a loss that is."""
     for work in loop.trainer.engine.works:
         if work.scaler is None:  # its gradients may overflow: that update is left out
             broken = [name for name, g in work.by_name(work.gradients(x, y)).items() if not np.isfinite(g).all()]
             if broken:
-                return GradientError(f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
-                                     "finite: look at what comes behind it, or try a smaller learning rate")  # fmt: skip
+                error = (f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
+                         "finite: look at what comes behind it, or try a smaller learning rate")  # fmt: skip
+                return _placed(GradientError(error), "gradient", _layer(loop, broken[-1]))
     return None
 
 
-def _of_update(step: int, name: str) -> UpdateError:
-    return UpdateError(f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate")
+def _of_update(loop: Loop, step: int, name: str) -> LabDLError:
+    error = f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate"
+    return _placed(UpdateError(error), "update", _layer(loop, name))
 
 
 def _broken_parameter(loop: Loop) -> str | None:
@@ -193,38 +215,26 @@ def _broken_parameter(loop: Loop) -> str | None:
 
 
 class _Seen:
-    first: tuple[str, str, float] | None = None  # path, class, and the largest of its inputs
-    largest = 0.0  # of the model's outputs
+    """The first part of the model whose outputs are not finite, with the largest of its inputs."""
+
+    def __init__(self, backend):
+        self.backend, self.kinds = backend, backend.tensor_types()
+        self.first: tuple[Sight, float] | None = None
+        self.largest = 0.0  # of the model's outputs
+
+    def __call__(self, sight: Sight) -> None:
+        if self.first is not None:
+            return
+        found = self._arrays(sight.outputs)
+        if not all(np.isfinite(a).all() for a in found):
+            self.first = sight, _largest(self._arrays(sight.given))
+        elif not sight.name:  # the model itself
+            self.largest = _largest(found)
+
+    def _arrays(self, value: Any) -> list[np.ndarray]:
+        tensors = [v for v in flattened(value)[0] if isinstance(v, self.kinds)]
+        return [a for a in map(self.backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
 
 
-@contextmanager
-def _watched(model: Module, backend) -> Iterator[_Seen]:
-    """Look at the outputs of every module while it lasts; those inside come before those around them."""
-    seen, kinds = _Seen(), backend.tensor_types()
-
-    def arrays(value) -> list[np.ndarray]:
-        tensors = [v for v in flattened(value)[0] if isinstance(v, kinds)]
-        return [a for a in map(backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
-
-    def looking(path: str, module: Module, forward):
-        def run(*args, **kwargs):
-            outputs = forward(*args, **kwargs)
-            if seen.first is None:
-                found = arrays(outputs)
-                if not all(np.isfinite(a).all() for a in found):
-                    given = [np.abs(a).max(initial=0.0) for a in arrays([*args, *kwargs.values()])]
-                    seen.first = path, type(module).__name__, float(max(given, default=0.0))
-                elif module is model:
-                    seen.largest = float(max((np.abs(a).max(initial=0.0) for a in found), default=0.0))
-            return outputs
-
-        return run
-
-    former = [(module, module.__dict__.get("forward")) for _, module in model.named_modules()]
-    try:
-        for path, module in model.named_modules():
-            module.__dict__["forward"] = looking(path, module, module.forward)
-        yield seen
-    finally:
-        for module, forward in former:
-            module.__dict__.pop("forward") if forward is None else module.__dict__.update(forward=forward)
+def _largest(arrays: list[np.ndarray]) -> float:
+    return float(max((np.abs(a).max(initial=0.0) for a in arrays), default=0.0))

@@ -17,6 +17,7 @@ from labdl.train.callbacks import divided
 from labdl.train.checkpoint import load, save, source
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.fitting import check_data
+from labdl.train.health import Meter
 from labdl.train.measuring import ready
 from labdl.train.progress import Progress
 from labdl.train.stopping import EarlyStopping
@@ -30,7 +31,7 @@ _VALIDATION = 256  # samples at a time
 
 
 def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int | None = None, batch_size: int | None = None,
-          shuffle: bool | None = None, checkpoint: Any = None, resume: Any = None,
+          shuffle: bool | None = None, checkpoint: Any = None, resume: Any = None, health: float | None = None,
           callbacks: Iterable[Callable[[Event], Any]] = ()) -> tuple[Loop, list[Callable[[Event], Any]]]:  # fmt: skip
     """A training that begins or goes on, and its callbacks but for early stopping; see `Trainer.events`."""
     settings = trainer.settings
@@ -40,6 +41,8 @@ def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int |
     checkpoint = settings.checkpoint if checkpoint is None else checkpoint
     if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
         raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
+    if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
+        raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
     stopping, listeners = divided(callbacks, settings.stopping)
     start = _start(trainer, train, batch_size, shuffle)
     found = source(resume, checkpoint)
@@ -48,7 +51,7 @@ def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int |
     if found is not None:
         load(trainer, found)
     former, trainer.former = trainer.former, None
-    return Loop(trainer, train, validation, epochs, start, former, checkpoint, stopping), listeners
+    return Loop(trainer, train, validation, epochs, start, former, checkpoint, stopping, float(health or 0)), listeners
 
 
 def _start(trainer: Trainer, train: Any, batch_size: int | None, shuffle: bool | None) -> Progress:
@@ -91,8 +94,9 @@ class Loop:
     """
 
     def __init__(self, trainer: Trainer, train: Any, validation: Any, epochs: int, start: Progress, former: Document | None,
-                 checkpoint: Checkpoint | None, stopping: EarlyStopping | None = None):  # fmt: skip
+                 checkpoint: Checkpoint | None, stopping: EarlyStopping | None = None, health: float = 0.0):  # fmt: skip
         self.trainer, self.validation, self.epochs, self.checkpoint = trainer, validation, epochs, checkpoint
+        self.health = health  # the share of the time in which the layers are measured
         self.progress, self.factor, self.stopping = start, 1.0, stopping
         self.seconds: list[float] = []  # of each epoch since the start
         self._asked = False
@@ -192,6 +196,7 @@ class Loop:
         history = {name: list(values) for name, values in now.history.items()}
         yield Started(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
         self.good = finite.Good(self)
+        meter = Meter(trainer, self.health) if self.health else None
         while now.epoch < self.epochs and not self._over:
             trainer.model.train()
             if not now.batch:
@@ -199,7 +204,10 @@ class Loop:
                     metric.reset()
             began, before = time.perf_counter(), now.seen
             for batch in read(loader, now.epoch, now.batch):
-                yield self._step(batch)
+                if meter is None:
+                    yield self._step(batch)
+                else:
+                    yield from meter.step(lambda batch=batch: self._step(batch))
                 if self._asked:
                     break
             else:

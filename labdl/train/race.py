@@ -130,7 +130,7 @@ def race(model: Module | Graph, data: Any, *, validation: Any = None, backends: 
         raise ConfigError(f"race: backends wants different backends, at least one, received {names!r}")
     if at_once is not None and (not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1):
         raise ConfigError(f"race: at_once wants an integer at least 1, received {at_once!r}")
-    options: Mapping[str, Any] = {"epochs": epochs, "batch_size": batch_size, "shuffle": shuffle}
+    options: Mapping[str, Any] = {"epochs": epochs, "batch_size": batch_size, "shuffle": shuffle, "health": 0}
     target = (
         Path(folder)
         if folder is not None

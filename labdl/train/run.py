@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.saving import save_parameters
 from labdl.train import control, failures
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.events import Epoch, Event, Health, Started, Step
 from labdl.train.exits import running
 from labdl.train.feed import Listener
 from labdl.train.recorder import Recorder
@@ -59,6 +59,7 @@ class Run:
         self._asked: queue.SimpleQueue[Callable[[], Any]] = (
             queue.SimpleQueue()
         )  # what to do at the next border of a step
+        self._layers: tuple[str, ...] = ()  # that the recording has named
         self._rate: float | None = None  # asked for, and not yet at work
         self._ending = threading.RLock()  # who hears of an event may give a command at once
         self._full = self._closed = False  # no epochs, no commands can be taken any more
@@ -266,7 +267,8 @@ class Run:
             self.status, self._closed = status, True
         self._answer()  # what came too late to be carried out still wants its answer
         try:
-            self._recorder.event("end", status=status, message=message)
+            place = getattr(self.error, "place", None)
+            self._recorder.event("end", status=status, message=message, **({"place": place} if place else {}))
             self._recorder.close()
         finally:
             running.discard(self)
@@ -275,6 +277,9 @@ class Run:
     def _record(self, event: Event) -> None:
         if isinstance(event, Step):
             self._recorder.step(event.step, dict(event.values))
+            return
+        if isinstance(event, Health):
+            self._record_health(event)
             return
         with self._ending:  # the loop looks at the number of epochs next
             self._full = self._loop.progress.epoch >= self._loop.epochs
@@ -294,6 +299,13 @@ class Run:
                 samples=event.samples, step=event.step, loss=self.trainer.loss_name, optimizer=self.trainer.optimizer.kind,
                 metrics=list(self.trainer.metrics), settings=dict(event.settings),
             )  # fmt: skip
+
+    def _record_health(self, event: Health) -> None:
+        """The layers stand in the first of these events, and again where they are others."""
+        known, self._layers = self._layers, event.layers
+        layers = {} if known == event.layers else {"layers": list(event.layers)}
+        self._recorder.later("health", version=1, step=event.step, samples=event.samples, seconds=round(event.seconds, 6),
+                             **layers, parameters=dict(event.parameters), outputs=dict(event.outputs))  # fmt: skip
 
     def _rest(self) -> None:
         self.status = "paused"

@@ -7,12 +7,13 @@ import functools
 import typing
 from typing import Annotated, Any
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 
 from labdl.errors import ConfigError, meant
 from labdl.nn.schema import describe
 
 Amount = Annotated[float, Ge(0)]
+Share = Annotated[float, Ge(0), Le(1)]
 INNER: dict[str, Any] = {"form": False}  # metadata of a field that no form can offer: a function, another object
 
 

@@ -45,8 +45,10 @@ class Trainer:
     ``clip_norm`` and ``clip_value`` limit gradients, ``gradient_norm=True`` observes their norm, ``keep_gradients=True`` keeps
     those of the last update for `gradients`. ``precision`` "bfloat16" or "float16" is mixed precision (see `labdl.ops.mixed`),
     the latter with a scaled loss. ``freeze`` names parameters that do not learn ("encoder/*"); ``average=EMA(0.999)`` averages
-    them all; ``stopping=EarlyStopping()`` ends early. ``train_dataset``, ``val_dataset``, ``epochs``, ``batch_size``,
-    ``shuffle``, ``checkpoint`` and ``output_dir``, the folder of a run, are what `fit` and `start` take when nothing is given.
+    them all; ``stopping=EarlyStopping()`` ends early. ``health`` is the share of its time that a run in the background may
+    spend on measuring its layers (`labdl.train.Health`), which changes nothing in the training; 0 switches that off.
+    ``train_dataset``, ``val_dataset``, ``epochs``, ``batch_size``, ``shuffle``, ``checkpoint`` and ``output_dir``, the folder
+    of a run, are what `fit` and `start` take when nothing is given.
 
     The steps may be overridden: `preprocess`, `forward`, `loss`, `backward`, `update`, `postprocess`, `evaluate`, and `phases`.
     Raises ConfigError for a setting that does not exist or is out of range.
@@ -127,7 +129,8 @@ class Trainer:
 
     def events(self, train=None, *, validation=None, epochs: int | None = None, batch_size: int | None = None,
                shuffle: bool | None = None, checkpoint: Checkpoint | None = None, resume: bool | str | Path | None = None,
-               callbacks: Iterable[Callable[[Event], Any]] = ()) -> Generator[Event, None, None]:  # fmt: skip
+               health: float | None = None, callbacks: Iterable[Callable[[Event], Any]] = (),
+               ) -> Generator[Event, None, None]:  # fmt: skip
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
 
         ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; what is left out is taken from
@@ -135,14 +138,16 @@ class Trainer:
         the latest of ``checkpoint``, or a new training where there is none yet, so that the same lines begin and go on; or the
         folder of a checkpoint, or one that holds some, the latest of which counts. It goes on to ``epochs`` in all, with the
         same data, batch size and settings, to the numbers of a training that was never interrupted. ``callbacks`` hear each
-        event; one that returns True ends the training, one that fails is named in the log and hears no more.
+        event; one that returns True ends the training, one that fails is named in the log and hears no more. ``health`` is
+        the share of the time in which the layers are measured (`labdl.train.Health`); nothing else changes by it.
 
         A sample that cannot be read is a DataError that names it. A loss, gradient or parameter that is not finite is raised
         as ModelError, GradientError or UpdateError, which name the step and the layer, and the model is back in the last good
         state: that of an epoch's end, kept in memory where it takes up to 32 MiB, or of the last checkpoint.
         """
         self.loop, listeners = begun(self, train, validation=validation, epochs=epochs, batch_size=batch_size,
-                                     shuffle=shuffle, checkpoint=checkpoint, resume=resume, callbacks=callbacks)  # fmt: skip
+                                     shuffle=shuffle, checkpoint=checkpoint, resume=resume, health=health,
+                                     callbacks=callbacks)  # fmt: skip
         return telling(self.loop, listeners) if listeners else self.loop.events()
 
     def train_one_batch(self, *batch) -> dict[str, float]:
@@ -265,10 +270,11 @@ class Trainer:
         """Train in the background and return at once: a `Run` to watch, pause, resume and stop.
 
         The run is recorded in ``folder`` (``runs/<id>``, or the settings' ``output_dir``); ``save_to`` names an .npz that
-        receives the parameters after each epoch and at the end. The options are those of `events`.
+        receives the parameters after each epoch and at the end. The options are those of `events`; where ``health`` is not
+        among them it is that of the settings.
         """
         from labdl.train.run import Run
 
         with failures.explaining(self, options.get("batch_size")):  # what cannot work is said here, not in a thread
-            events = self.events(train if y is None else (train, y), **options)
+            events = self.events(train if y is None else (train, y), **{"health": self.settings.health, **options})
         return Run(self, events, self.settings.output_dir if folder is None else folder, save_to)

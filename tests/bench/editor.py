@@ -1,11 +1,12 @@
 """The visual editor in a real browser: how soon it opens a graph, how smooth it is, how soon a change is checked.
 
-    python tests/bench/editor.py [--seconds 3]
+    python tests/bench/editor.py [--seconds 3] [--zoo resnet50 ...]
 
 A JupyterLab and a Chromium of its own (`LABDL_CHROMIUM`, or the one on the path; without a graphics card it draws on the
 processor). The graphs are decoders of a transformer, written out layer by layer. Frames are counted by
 `requestAnimationFrame` while the pointer moves, so the best that can be seen is the screen's 60 a second; the longest gap
 between two frames stands beside the rate. "check" is from a keystroke in a layer's form to the answer on the canvas.
+With ``--zoo`` it is how long models of the zoo take from the choice in the dialog to a graph with its shapes, and no more.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from labdl import nn, ops, trace
 from labdl.graph import Graph
@@ -134,6 +135,18 @@ def smoothness(page: Page, seconds: float) -> dict[str, tuple[float, float]]:
     return found
 
 
+def from_the_zoo(page: Page, name: str) -> float:
+    """Seconds from Enter in the zoo's dialog to nodes on the canvas with their shapes."""
+    page.locator(".jp-LauncherCard", has_text="Model from the zoo").click()
+    page.get_by_role("combobox", name="Search models").fill(name)
+    page.get_by_role("option", name=name, exact=True).click()
+    began = time.perf_counter()
+    page.keyboard.press("Enter")
+    page.locator(".labdl-node").first.wait_for()
+    page.locator(".labdl-status-phase[data-phase=done]").wait_for(state="attached")
+    return time.perf_counter() - began
+
+
 WATCH = """() => {
   const phase = document.querySelector('.labdl-status-phase');
   document.addEventListener('input', () => { window.labdlSpent = null; window.labdlTyped = performance.now(); }, true);
@@ -157,10 +170,35 @@ def checking(page: Page) -> float:
     return statistics.median(spent)
 
 
+def zoo(names: list[str]) -> None:
+    print(f"{'model':20} {'open':>8}")
+    with tempfile.TemporaryDirectory() as home, jupyterlab(Path(home)) as lab, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
+        for name in names:
+            page = fresh(browser, lab.url)
+            print(f"{name:20} {from_the_zoo(page, name):6.2f} s", flush=True)
+            page.close()
+        browser.close()
+
+
+def fresh(browser: Browser, url: str) -> Page:
+    """JupyterLab as it is at first."""
+    page = browser.new_page(viewport={"width": 1600, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.goto(f"{url}&reset")
+    page.wait_for_selector(".jp-LauncherCard")
+    page.wait_for_timeout(2000)  # JupyterLab's own start is none of ours
+    return page
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3.0, help="of each movement")
+    parser.add_argument("--zoo", nargs="+", metavar="NAME", help="only open these models of the zoo")
     options = parser.parse_args()
+    if options.zoo:
+        zoo(options.zoo)
+        return
     graphs = {"200": spread(decoder(200)), "1000": spread(decoder(1000)), "1000-folded": decoder(1000),
               "5000-folded": decoder(5000)}  # fmt: skip
     print(f"{'graph':14} {'nodes':>6} {'open':>8} {'check':>9}   frames a second (longest gap)")
@@ -169,11 +207,7 @@ def main() -> None:
             (lab.folder / f"{name}.labdl").write_bytes(structure.encode(graph))
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
         for name, graph in graphs.items():
-            page = browser.new_page(viewport={"width": 1600, "height": 1000})
-            page.set_default_timeout(60_000)
-            page.goto(f"{lab.url}&reset")
-            page.wait_for_selector(".jp-LauncherCard")
-            page.wait_for_timeout(2000)  # JupyterLab's own start is none of ours
+            page = fresh(browser, lab.url)
             took = opened(page, f"{name}.labdl")
             moved = smoothness(page, options.seconds)
             check = checking(page) if not name.endswith("folded") else None

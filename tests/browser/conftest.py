@@ -43,13 +43,24 @@ def lab(tmp_path_factory):
         yield running
 
 
+def switch_collaboration(config: Path, *, on: bool) -> None:
+    """Turn jupyter-collaboration on or off for a JupyterLab with this folder of configuration."""
+    server = {"jpserver_extensions": {"jupyter_server_ydoc": on, "jupyter_server_fileid": on}}
+    page = {"disabledExtensions": {f"@jupyter/{name}-extension": not on for name in ("collaboration", "docprovider")}}
+    (config / "labconfig").mkdir(parents=True, exist_ok=True)
+    (config / "jupyter_server_config.json").write_text(json.dumps({"ServerApp": server}))
+    (config / "labconfig" / "page_config.json").write_text(json.dumps(page))
+
+
 @contextmanager
-def jupyterlab(home: Path):
-    """JupyterLab on a free port, with configuration, data and working folder of its own."""
+def jupyterlab(home: Path, *, collaboration: bool = False):
+    """JupyterLab on a free port, with configuration, data and working folder of its own; people are alone in it, unless
+    there is to be `collaboration`."""
     folder = home / "work"
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     for new in (folder, settings):
         new.mkdir(parents=True)
+    switch_collaboration(home / "config", on=collaboration)
     # no question about news over the page, and no look for updates
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))

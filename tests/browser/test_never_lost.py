@@ -10,7 +10,7 @@ import sys
 
 import psutil
 import pytest
-from conftest import CHROMIUM_ARGUMENTS, end, wait_for
+from conftest import CHROMIUM_ARGUMENTS, end, switch_collaboration, wait_for
 from playwright.sync_api import expect, sync_playwright
 from test_journey import Graph
 
@@ -21,9 +21,10 @@ from labdl.saving import structure
 class Server:
     """A JupyterLab that is killed and started again at the same address."""
 
-    def __init__(self, home):
+    def __init__(self, home, *, collaboration=False):
         self.home, self.folder = home, home / "work"
         self.folder.mkdir()
+        switch_collaboration(home / "config", on=collaboration)
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             self.port = found.getsockname()[1]

@@ -65,3 +65,28 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
     with page.expect_download() as found:
         choose("Download", "Download as PNG")
     assert found.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_properties_in_jupyterlabs_own_place(page):
+    """Hidden beside the canvas, they stand in the property inspector; and a layer says all that is written about it."""
+    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    graph = Graph(page)
+    graph.node("input").click()
+    beside = page.locator(".labdl-GraphPanel .labdl-inspector")
+    expect(beside.get_by_label("Name", exact=True)).to_have_value("input")
+    page.get_by_role("button", name="Hide the properties").click()
+    page.locator(".jp-SideBar.jp-mod-right .lm-TabBar-tab[title^='Property Inspector']").click()
+    there = page.locator(".labdl-PropertyInspector")
+    expect(beside).to_have_count(0)
+    expect(there.get_by_label("Name", exact=True)).to_have_value("input")
+    graph.node("input").dblclick()
+    page.keyboard.type("picture")
+    expect(graph.node("picture")).to_be_visible()
+    there.get_by_label("Name", exact=True).press("Control+z")
+    page.get_by_role("button", name="Show the properties").click()
+    expect(beside).to_be_visible()
+    expect(there).to_contain_text("stand beside the canvas")
+    page.locator(".jp-SideBar.jp-mod-right .lm-TabBar-tab[title^='Property Inspector']").click()
+
+    item = page.locator(".labdl-palette [data-layer=DropoutChannels]")
+    expect(item).to_have_attribute("title", re.compile("^In training.*Semantics: torch.nn.Dropout1d", re.DOTALL))

@@ -206,3 +206,37 @@ def test_the_program_runs(saved):
     done = subprocess.run([sys.executable, "-c", code, "check", saved[1]], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "fit together" in done.stdout
+
+
+# -- models side by side
+
+
+def test_the_models_of_the_zoo(capsys):
+    status, out, err = run(capsys, "models", "--task", "translation")
+    assert (status, err) == (0, "")
+    assert [line.split()[:2] for line in out.splitlines()] == [
+        ["transformer_base", "63,084,544"],
+        ["transformer_big", "214,249,472"],
+    ]
+    status, _, err = run(capsys, "models", "--task", "cooking")
+    assert status == 1
+    assert "no models for 'cooking'" in sentence(err)
+
+
+def test_how_two_models_differ(saved, capsys, tmp_path):
+    _, structure, _ = saved
+    assert run(capsys, "diff", structure, structure, "--exit-code") == (0, "no difference\n", "")
+    graph = labdl.saving.open_structure(structure).graph
+    nodes = {i: Node(n.type, n.name, {**n.params, "out_features": 3}) if n.name == "head" else n
+             for i, n in graph.nodes.items()}  # fmt: skip
+    save_structure(Graph(nodes, graph.edges, graph.name, groups=graph.groups), tmp_path / "other.labdl")
+    status, out, err = run(capsys, "diff", structure, tmp_path / "other.labdl", "--exit-code")
+    assert (status, err) == (1, "")
+    assert out.splitlines()[0] == "~ head (Linear): out_features 10 -> 3"
+    assert any(line.startswith("parameters: 2,8") for line in out.splitlines())
+    status, out, _ = run(capsys, "diff", "resnet18", "resnet34")
+    assert status == 0
+    assert "parameters: 11,689,512 -> 21,797,672" in out
+    status, _, err = run(capsys, "diff", structure, "missing.labdl")
+    assert status == 1
+    assert "missing.labdl" in sentence(err)

@@ -1,6 +1,7 @@
 """Graphs as pictures: what is in them, where it stands, and that nothing of a graph is more than text."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 import labdl
 from labdl import display, nn
 from labdl.errors import ConfigError
-from labdl.graph import Edge, Graph, Node
+from labdl.graph import Edge, Graph, Node, Note
 from labdl.graph.drawing.boxes import _HUES, HEIGHT, WIDTH
 from labdl.graph.drawing.colours import THEMES
+from labdl.graph.drawing.folding import drawn
 from labdl.graph.drawing.lettering import clean, setting, short_count, shorten, width, wrap
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -408,3 +410,81 @@ def test_a_notebook_does_not_keep_a_large_picture(n, monkeypatch):
 def test_a_model_that_is_no_graph_yet_shows_as_text(monkeypatch):
     shown = nn.Sequential(nn.Linear(2))._repr_mimebundle_()
     assert shown.keys() == {"text/plain"}
+
+
+# -- blocks and notes
+
+
+def towers(depth, width):
+    """Blocks in a row, each of layers side by side that are added."""
+    nodes, edges = {"x": Node("Input", "x", {"shape": (None, 4)})}, []
+    last = "x"
+    for d in range(depth):
+        for w in range(width):
+            nodes[f"{d}.{w}"] = Node("Linear", f"tower/{d}/linear_{w}", {"out_features": 4})
+            edges.append(Edge(last, f"{d}.{w}"))
+        nodes[f"{d}"] = Node("Add", f"tower/{d}/add")
+        edges += [Edge(f"{d}.{w}", f"{d}", target_port="xs") for w in range(width)]
+        last = f"{d}"
+    groups = {"tower": "ModuleList"} | {f"tower/{d}": "Block" for d in range(depth)}
+    return Graph(nodes, {str(k): e for k, e in enumerate(edges)}, groups=groups)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 4), st.data())
+def test_a_folded_block_is_one_box(depth, width, data):
+    graph = towers(depth, width)
+    folded = data.draw(st.sets(st.sampled_from([f"tower/{d}/" for d in range(depth)] + ["tower/"])))
+    shown = drawn(replace(graph, positions=dict.fromkeys(folded, (0.0, 0.0))))
+    outer = {"tower/"} if "tower/" in folded else folded
+    inside = {i: next((path for path in outer if n.name.startswith(path)), i) for i, n in graph.nodes.items()}
+    assert set(shown.nodes) == set(inside.values())
+    crossing = {(inside[e.source], inside[e.target]) for e in graph.edges.values()}
+    assert {(e.source, e.target) for e in shown.edges.values()} == {
+        (a, b) for a, b in crossing if a != b or a not in outer
+    }
+    assert sorted(m for b in shown.blocks.values() for m in b.members) == sorted(
+        i for i, as_ in inside.items() if as_ != i
+    )
+    root = parse(replace(graph, positions=dict.fromkeys(folded, (0.0, 0.0))).to_svg())
+    assert set(boxes(root)) == {n.name for n in shown.nodes.values()}
+
+
+def test_what_takes_one_value_is_one_input_of_a_block():
+    graph = replace(towers(2, 3), positions={"tower/0/": (0.0, 0.0), "tower/1/": (0.0, 0.0)})
+    blocks = drawn(graph).blocks
+    assert [len(b.inputs) for b in blocks.values()] == [len(b.outputs) for b in blocks.values()] == [1, 1]
+    root = parse(graph.to_svg())
+    assert "4 layers" in texts(root)
+    assert "60" in texts(root), "the parameters of its layers"
+    assert texts(root).count("? × 4") == 3
+
+
+def test_an_open_block_has_a_frame_and_notes_have_their_place():
+    graph = towers(2, 1)
+    places = {i: (0.0, 110.0 * n) for n, i in enumerate(graph.nodes)}
+    notes = {"a": Note("of the model", (300.0, 0.0), (200.0, 60.0), "yellow"),
+             "b": Note("of a block", (300.0, 200.0), (200.0, 60.0), home="tower/0"),
+             "c": Note("of one that is folded", (300.0, 300.0), (200.0, 60.0), home="tower/1")}  # fmt: skip
+    open_block = {**places, "tower/1/": (0.0, 400.0)}
+    root = parse(replace(graph, positions=open_block, notes=notes).to_svg())
+    shown = texts(root)
+    assert {"tower", "0", "of the model", "of a block"} <= set(shown)
+    assert not {"1", "of one that is folded"} & set(shown)
+    frames = [r for r in root.iter(f"{SVG}rect") if r.get("rx") == "8" and r.get("stroke")]
+    [inner] = [f for f in frames if float(f.get("height")) < 300]
+    for name in ("tower/0/linear_0", "tower/0/add"):
+        x, y, wide, high = boxes(root)[name]
+        left, top = float(inner.get("x")), float(inner.get("y"))
+        assert left < x
+        assert x + wide < left + float(inner.get("width"))
+        assert top < y
+        assert y + high < top + float(inner.get("height"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_notes_are_text(text):
+    text = text.replace("\0", "\1")  # no note holds that
+    graph = replace(chain(2), positions={"0": (0.0, 0.0), "1": (0.0, 110.0)},
+                    notes={"a": Note(text, (0.0, -200.0), (2.0, 2.0)), "b": Note(text, (1e9, 0.0), (1e9, 1e9))})  # fmt: skip
+    parse(graph.to_svg())

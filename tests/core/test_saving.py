@@ -12,7 +12,7 @@ import pytest
 import labdl
 from labdl import nn, ops
 from labdl.errors import ModelError, StateDictError
-from labdl.graph import Edge, Graph, Node
+from labdl.graph import Edge, Graph, Node, Note
 from labdl.saving import decode, encode, load_parameters, load_structure, save_parameters, save_structure
 from labdl.saving.structure import open_structure
 
@@ -260,7 +260,7 @@ class Block(nn.Module):
 
 
 class Net(nn.Module):
-    """What the files of versions 2 and 3 hold: layers called again, a tie, a weight, infinity, an axis added."""
+    """What the files from version 2 on hold: layers called again, a tie, a weight, infinity, an axis added."""
 
     def __init__(self):
         super().__init__()
@@ -278,7 +278,7 @@ class Net(nn.Module):
         return ops.max(x, axis=1) @ ops.permute_dims(self.embed.embeddings, (1, 0))
 
 
-@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("version", [2, 3, 4])
 def test_a_file_of_every_later_version_opens(version):
     opened = open_structure(FILES / f"version{version}.labdl")
     words, mask = labdl.Spec((None, 5), "int64"), labdl.Spec((None, 5), "bool")
@@ -294,6 +294,14 @@ def test_a_file_of_every_later_version_opens(version):
     mask = np.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 0, 0, 0, 1]], bool)
     figures = [[6.0645003, 3.5118868, 1.3766214], [6.0213556, 1.9394352, 2.2119963], [5.2479334, 3.2271645, 0.0522609]]
     np.testing.assert_allclose(model(words, mask)[:, :3], figures, rtol=1e-5)
+
+
+def test_the_notes_of_a_file_of_version_4():
+    notes = open_structure(FILES / "version4.labdl").graph.notes
+    assert notes == {
+        "c1": Note("tied to the table\nü, 中 and \U0001f680", (-140.0, -60.5), (320.0, 180.0), "blue"),
+        "c2": Note("", (10.0, 400.0), (200.0, 90.25), home="blocks/0"),
+    }
 
 
 def test_a_file_of_an_earlier_version_is_written_in_this_one(tmp_path):

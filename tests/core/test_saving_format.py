@@ -19,7 +19,7 @@ from labdl.saving.structure import identity
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "file-format.md").read_text()
-RICH = Path(__file__).parent / "files" / "version3"
+RICH = Path(__file__).parent / "files" / "version4"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from labdl.errors import ConfigError, LabDLError, ModelError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import service
+from labdl.lab import service, training
 
 ATTACK = "__import__('os').abort()"
 TEXTS = [
@@ -90,7 +90,7 @@ SETTINGS = {
 
 
 def test_the_training_program_is_valid_and_as_asked():
-    answer = service.train_code("models/digits.labdl", SETTINGS)
+    answer = training.train_code("models/digits.labdl", SETTINGS)
     tree = ast.parse(answer["code"])
     texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}
     assert {"digits.labdl", "torch", "digits.npz", 2, 32, 1e-3} <= texts
@@ -99,13 +99,13 @@ def test_the_training_program_is_valid_and_as_asked():
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_nothing_in_a_request_reaches_the_training_program_as_code(text):
-    assert_harmless(lambda: service.train_code(f"{text}.labdl", SETTINGS)["code"])
-    assert_harmless(lambda: service.train_code(f"{text}/net.labdl", SETTINGS)["code"])
+    assert_harmless(lambda: training.train_code(f"{text}.labdl", SETTINGS)["code"])
+    assert_harmless(lambda: training.train_code(f"{text}/net.labdl", SETTINGS)["code"])
     for key in SETTINGS:
         with pytest.raises(ConfigError, match=key):
-            service.train_code("net.labdl", {**SETTINGS, key: text})
+            training.train_code("net.labdl", {**SETTINGS, key: text})
         with pytest.raises(ConfigError, match=key):
-            service.train_code("net.labdl", {**SETTINGS, key: [text]})
+            training.train_code("net.labdl", {**SETTINGS, key: [text]})
 
 
 @pytest.mark.parametrize(("key", "value"), [
@@ -114,10 +114,10 @@ def test_nothing_in_a_request_reaches_the_training_program_as_code(text):
 ])  # fmt: skip
 def test_numbers_out_of_range_are_refused(key, value):
     with pytest.raises(ConfigError, match=key):
-        service.train_code("net.labdl", {**SETTINGS, key: value})
+        training.train_code("net.labdl", {**SETTINGS, key: value})
 
 
 def test_a_run_stays_in_its_folder():
     for path in ("../../etc/net.labdl", "a/../../net.labdl", "/net.labdl", "net/..labdl"):
-        run = service.train_code(path, SETTINGS)["run"]
+        run = training.train_code(path, SETTINGS)["run"]
         assert ".." not in run.rpartition("runs/")[2]

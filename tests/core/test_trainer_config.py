@@ -121,7 +121,7 @@ def test_each_setting_has_a_default_and_is_told_where_it_is_wrong(key):
     ({"metrics": [{"name": "tiger"}]}, "metrics wants any of accuracy"),
     ({"metrics": [{"name": "accuracy", "k": 3}]}, "Accuracy has the settings .*received 'k'"),
     ({"schedule": {"name": "cosine_decay", "long": 3}}, "CosineDecay has the settings .*received 'long'"),
-    ({"train_dataset": "numbers"}, "train_dataset wants a data set, an .npz file or one of digits, received 'numbers'"),
+    ({"train_dataset": "numbers"}, "train_dataset wants a data set, an .npz file or one of digits, .*, received 'numbers'"),
     ({"val_dataset": [1, 2]}, "val_dataset wants an ArrayDataset or a pair"),
     ({"backend": "caffe"}, "Trainer: backend wants one of .*torch.*, received 'caffe'"),
     ({"compiled": "fast"}, "Trainer: compiled wants true, false, 'xla' or nothing, received 'fast'"),

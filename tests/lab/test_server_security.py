@@ -45,7 +45,7 @@ def good(jp_root_dir):
     (folder / "events.jsonl").write_text(json.dumps({"kind": "start", "pid": os.getpid(), "time": 0.0}) + "\n")
     return {"graph": graph, "content": graph, "path": "net.labdl", "backend": "torch", "dataset": "digits",
             "optimizer": "adam", "learning_rate": 0.01, "epochs": 2, "batch_size": 32, "command": "stop",
-            "value": 1}  # fmt: skip
+            "value": 1, "name": "resnet18", "settings": {"classes": 2}, "old": graph, "new": graph}  # fmt: skip
 
 
 @pytest.fixture

@@ -10,9 +10,11 @@ from jupyter_client.manager import start_new_kernel
 
 from labdl import nn
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import service, widgets
+from labdl.lab import service, telling, widgets
 from labdl.lab.packing import pack
+from labdl.train import Trainer
 from labdl.train.control import checked
+from labdl.train.exits import running
 
 START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}
 
@@ -123,7 +125,7 @@ class TestDashboard:
 
     def test_repeats_the_past_at_doubling_intervals_until_a_page_is_heard(self, monkeypatch):
         clock = [100.0]
-        monkeypatch.setattr(widgets.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(telling.time, "monotonic", lambda: clock[0])
         run = FakeRun(START)
         page = Page(widgets.Dashboard(run), monkeypatch)
         firsts = []
@@ -384,3 +386,58 @@ def test_messages_of_threads_keep_their_order(monkeypatch):
         assert message["first"] == position
         position += len(message["events"])
     assert position == 201
+
+
+class TestEditorOfATraining:
+    """The canvas shows how the layers do in the runs of this process that train its model."""
+
+    @staticmethod
+    def run(model, folder, **options):
+        data = np.ones((32, 4), "float32"), np.ones((32, 10), "float32")
+        trainer = Trainer(model, "mean_squared_error", backend="torch", seed=0)
+        return trainer.start(data, epochs=options.pop("epochs", 2), batch_size=8, folder=folder, **options)
+
+    def test_its_runs_are_told_one_after_the_other_and_no_others(self, monkeypatch, tmp_path):
+        editor = widgets.Editor(graph())
+        page = Page(editor, monkeypatch)
+        model = editor.model("torch")
+        for name in ("one", "two"):
+            self.run(model, tmp_path / name).wait()
+        self.run(graph().to_module(), tmp_path / "other").wait()
+        page.tell({"type": "sync", "after": 0})
+        told = page.last()
+        assert (told["type"], told["first"], told["alive"]) == ("events", 0, False)
+        assert [e["kind"] for e in told["events"]] == ["start", "health", "end"] * 2
+        assert [e["id"] for e in told["events"] if e["kind"] == "start"] == ["one", "two"]
+        assert told["events"][1]["layers"] == ["b"]
+        live = [e for content, _ in page.received[:-1] for e in content["events"]]
+        assert live[-3:] == told["events"][-3:], "they came while they happened, too"
+
+    def test_a_run_that_began_before_is_found(self, monkeypatch, tmp_path):
+        model, go = graph().to_module(), threading.Event()
+        run = self.run(model, tmp_path / "run", callbacks=[lambda event: go.wait(30)])
+        editor = widgets.Editor(model)
+        page = Page(editor, monkeypatch)
+        go.set()
+        run.wait()
+        page.tell({"type": "sync"})
+        assert page.last()["events"][0]["id"] == "run"
+        editor.close()
+        before = len(page.received)
+        self.run(model, tmp_path / "later").wait()
+        assert len(page.received) == before, "who is closed hears nothing"
+
+    def test_an_editor_that_is_gone_holds_nothing(self, tmp_path):
+        editor = widgets.Editor(graph())
+        watchers = len(running._watchers)
+        editor.close()
+        assert len(running._watchers) == watchers - 1
+
+    def test_a_dead_connection_leaves_the_run_alone(self, monkeypatch, tmp_path):
+        editor = widgets.Editor(graph())
+
+        def dead(*_):
+            raise RuntimeError("closed")
+
+        monkeypatch.setattr(editor, "send", dead)
+        assert self.run(editor.model("torch"), tmp_path / "run").wait().status == "finished"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from labdl.errors import ModelError
 from labdl.graph.check import Checked, given_to
+from labdl.graph.drawing.folding import Block, Drawn
 from labdl.graph.drawing.lettering import clean, setting, short_count, shorten, size_text, width, wrap
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.node import outputs_of, ports_of
@@ -50,6 +51,7 @@ class Box:
     down: bool
     width: float
     height: float
+    stacked: bool = False  # more than one layer
     x: float = 0.0
     y: float = 0.0
 
@@ -80,11 +82,11 @@ class Box:
         return self.x + (self.width if out else 0), self.y + across
 
 
-def make_boxes(graph: Graph, checked: Checked, *, down: bool, shapes: bool, free: bool) -> dict[str, Box]:
-    """The boxes of a graph by node id. Where places are ``free``, boxes are as wide as their texts and ports need."""
+def make_boxes(graph: Graph, drawn: Drawn, checked: Checked, *, down: bool, shapes: bool, free: bool) -> dict[str, Box]:
+    """The boxes of what is drawn, by id. Where places are ``free``, boxes are as wide as their texts and ports need."""
     hues = _hues()
-    used: dict[str, tuple[dict[str, Edge], dict[str, Edge]]] = {i: ({}, {}) for i in graph.nodes}
-    for edge in graph.edges.values():
+    used: dict[str, tuple[dict[str, Edge], dict[str, Edge]]] = {i: ({}, {}) for i in drawn.nodes}
+    for edge in drawn.edges.values():
         used[edge.target][0][edge.target_port] = edge
         used[edge.source][1][edge.source_port] = edge
     problems: dict[str, list[str]] = {}
@@ -92,7 +94,10 @@ def make_boxes(graph: Graph, checked: Checked, *, down: bool, shapes: bool, free
         if problem.node is not None:
             problems.setdefault(problem.node, []).append(clean(problem.message))
     boxes = {}
-    for node_id, node in graph.nodes.items():
+    for node_id, node in drawn.nodes.items():
+        if node_id in drawn.blocks:
+            boxes[node_id] = _block(graph, drawn.blocks[node_id], node, checked, problems, down=down, shapes=shapes)
+            continue
         inputs, outputs = _inputs(node, used[node_id][0]), _outputs(node, node_id, used[node_id][1], checked, shapes)
         kind = LAYERS[node.type].__name__ if node.type in LAYERS else clean(node.type.removeprefix("ops."))
         origin = graph.nodes.get(node.shares, node)
@@ -113,6 +118,34 @@ def make_boxes(graph: Graph, checked: Checked, *, down: bool, shapes: bool, free
             box.problem = wrap(box.problem[0], box.width - 46, FIGURE, _LINES)
             box.height += len(box.problem) * LINE + 11
     return boxes
+
+
+def _block(graph: Graph, block: Block, node: Node, checked: Checked, problems: Mapping[str, list[str]], *, down: bool,
+           shapes: bool) -> Box:  # fmt: skip
+    def label(end: tuple[str, str]) -> str:
+        return clean(f"{graph.nodes[end[0]].name.removeprefix(f'{block.path}/')}.{end[1]}")
+
+    outputs = {}
+    for name, end in block.outputs.items():
+        spec = given_to(checked, Edge(end[0], "", end[1])) if shapes else None
+        text = "" if spec is None else size_text(spec.shape)
+        hint = f"{label(end)}: {text}, {spec.dtype}" if spec is not None else ""
+        outputs[name] = Mark(label(end), text=text, hint=hint)
+    inputs = {name: Mark(label(end)) for name, end in block.inputs.items()}
+    count = sum(checked.counts.get(i, 0) for i in block.members)
+    layers = f"{len(block.members)} layer{'s' if len(block.members) != 1 else ''}"
+    wrong = sum(i in problems for i in block.members)
+    said = [f"{wrong} layer{'s' if wrong != 1 else ''} in it with problems"] if wrong else []
+    hints = [
+        f"{block.path}: {clean(node.type)}".removesuffix(": "),
+        layers,
+        f"{count:,} parameters" if count else "",
+        *said,
+    ]
+    return Box(
+        clean(block.path), clean(node.type), layers, short_count(count) if count else "", None, False,
+        [h for h in hints if h], said, inputs, outputs, down, WIDTH, 0.0, stacked=True,
+    )  # fmt: skip
 
 
 def _hues() -> Mapping[str, int]:

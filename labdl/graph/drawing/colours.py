@@ -36,6 +36,9 @@ THEMES = {
     "dark": Theme("#15171a", "#1e2126", "#2a2e35", "#555c68", "#e6e8eb", "#a5acb6", "#ef5350"),
 }
 
+# the colours of notes
+NOTES = {"yellow": "#ef9a00", "green": "#43a047", "blue": "#1e88e5", "purple": "#8e24aa", "red": "#e53935"}
+
 
 def mixed(first: str, second: str, part: float) -> str:
     """So much of one colour, the rest of the other."""

@@ -10,17 +10,20 @@ from labdl.errors import ConfigError
 from labdl.graph.check import check
 from labdl.graph.drawing import boxes as texts
 from labdl.graph.drawing.arrangement import Bend, arrange
+from labdl.graph.drawing.backdrop import draw_frames, draw_notes, notes_in
 from labdl.graph.drawing.boxes import Box, Mark, head_texts, make_boxes
 from labdl.graph.drawing.colours import THEMES, Theme, strip
 from labdl.graph.drawing.curves import Path, number, skips
+from labdl.graph.drawing.elements import FAR, put, set_on
+from labdl.graph.drawing.folding import Drawn, drawn, frames_of
 from labdl.graph.drawing.lettering import clean, shorten, width
 from labdl.graph.graph import Edge, Graph
+from labdl.graph.note import Note
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _WARNING = "M12 4 2.5 20h19zM12 10v5M12 17.5v.5"  # the editor's pictures
 _LINK = "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1"
 _MARGIN = 28.0
-_FAR = 1e6  # places beyond are none
 _LABEL, _NAME = 220.0, 90.0  # the widest texts beside a port where edges run right
 
 
@@ -29,13 +32,13 @@ def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
     for word, value, allowed in (("direction", direction, ("down", "right")), ("theme", theme, tuple(THEMES))):
         if value not in allowed:
             raise ConfigError(f"{word} wants one of {', '.join(allowed)}, received {value!r}")
-    checked = check(graph)
-    places = _own_places(graph)
-    down = direction == "down" if places is None else _flows_down(graph, places)
-    boxes = make_boxes(graph, checked, down=down, shapes=shapes, free=places is None)
+    checked, shown = check(graph), drawn(graph)
+    places = _own_places(graph, shown)
+    down = direction == "down" if places is None else _flows_down(shown, places)
+    boxes = make_boxes(graph, shown, checked, down=down, shapes=shapes, free=places is None)
     bends = None
     if places is None:
-        lines = [(e.source, e.source_port, e.target) for e in graph.edges.values()]
+        lines = [(e.source, e.source_port, e.target) for e in shown.edges.values()]
         places, bends = arrange(
             {i: (b.width, b.height) for i, b in boxes.items()}, lines, down=down, gap=_gap(boxes, down)
         )
@@ -43,8 +46,8 @@ def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
         box.x, box.y = places[node_id]
     broken = {p.edge for p in checked.problems if p.edge is not None}
     general = [clean(p.message) for p in checked.problems if p.node is None and p.edge is None]
-    routes = dict(zip(graph.edges, bends, strict=True)) if bends is not None else None
-    return _Picture(graph, boxes, routes, THEMES[theme]).draw(broken, general)
+    routes = dict(zip(shown.edges, bends, strict=True)) if bends is not None else None
+    return _Picture(shown, boxes, routes, THEMES[theme], notes_in(graph, shown)).draw(broken, general)
 
 
 def _gap(boxes: Mapping[str, Box], down: bool) -> float:
@@ -58,14 +61,14 @@ def _gap(boxes: Mapping[str, Box], down: bool) -> float:
     return 44 + min(labels, _LABEL) + min(names, _NAME)
 
 
-def _own_places(graph: Graph) -> Mapping[str, tuple[float, float]] | None:
-    """The places that the graph gives its nodes, if it has one for each."""
-    found = {i: graph.positions[i] for i in graph.nodes if i in graph.positions}
-    usable = all(math.isfinite(v) and abs(v) < _FAR for place in found.values() for v in place)
-    return found if usable and len(found) == len(graph.nodes) else None
+def _own_places(graph: Graph, shown: Drawn) -> Mapping[str, tuple[float, float]] | None:
+    """The places that the graph gives its boxes, if it has one for each."""
+    found = {i: graph.positions[i] for i in shown.nodes if i in graph.positions}
+    usable = all(math.isfinite(v) and abs(v) < FAR for place in found.values() for v in place)
+    return found if usable and len(found) == len(shown.nodes) else None
 
 
-def _flows_down(graph: Graph, places: Mapping[str, tuple[float, float]]) -> bool:
+def _flows_down(graph: Drawn, places: Mapping[str, tuple[float, float]]) -> bool:
     """The way a graph flows, read from its places; a node is wider than high, so a step to the right is longer."""
     steps = [(places[e.source], places[e.target]) for e in graph.edges.values()]
     right = sum(abs(b[0] - a[0]) for a, b in steps) / texts.WIDTH
@@ -75,21 +78,27 @@ def _flows_down(graph: Graph, places: Mapping[str, tuple[float, float]]) -> bool
 class _Picture:
     """The parts of the document, and how far they reach."""
 
-    def __init__(self, graph: Graph, boxes: dict[str, Box], routes: Mapping[str, list[Bend]] | None, theme: Theme):
-        self.graph, self.boxes, self.routes, self.theme = graph, boxes, routes, theme
+    def __init__(self, graph: Drawn, boxes: dict[str, Box], routes: Mapping[str, list[Bend]] | None, theme: Theme,
+                 notes: list[Note]):  # fmt: skip
+        self.graph, self.boxes, self.routes, self.theme, self.notes = graph, boxes, routes, theme, notes
         self.xs: list[float] = []
         self.ys: list[float] = []
 
     def draw(self, broken: set[str], general: list[str]) -> str:
         theme = self.theme
         root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
-        _put(root, "title").text = clean(self.graph.name)
-        ground = _put(root, "rect", fill=theme.canvas)
-        lines = _put(root, "g", fill="none", stroke=theme.edge, stroke_width=1.6)
-        labels = _put(root, "g", font_size=texts.LABEL, fill=theme.muted)
-        nodes = _put(root, "g", font_size=texts.FIGURE)
+        put(root, "title").text = clean(self.graph.name)
+        ground = put(root, "rect", fill=theme.canvas)
+        if self.routes is None:  # where boxes were arranged, blocks are no rectangles, and notes have lost their place
+            behind = put(root, "g", font_size=texts.NAME)
+            places = {i: (b.x, b.y, b.x + b.width, b.y + b.height) for i, b in self.boxes.items()}
+            self._reach(*draw_frames(behind, frames_of(self.graph, places), theme))
+            self._reach(*draw_notes(behind, self.notes, theme))
+        lines = put(root, "g", fill="none", stroke=theme.edge, stroke_width=1.6)
+        labels = put(root, "g", font_size=texts.LABEL, fill=theme.muted)
+        nodes = put(root, "g", font_size=texts.FIGURE)
         for edge_id, edge in self.graph.edges.items():
-            line = _put(lines, "path", d=self._edge(edge_id, edge))
+            line = put(lines, "path", d=self._edge(edge_id, edge))
             if edge_id in broken:
                 line.set("stroke", theme.error)
                 line.set("stroke-dasharray", "6 4")
@@ -102,12 +111,12 @@ class _Picture:
             self._node(nodes, box)
         for n, message in enumerate(general):
             left, top = min(self.xs, default=0), min(self.ys, default=0) - (28 if n == 0 else 20)
-            _put(nodes, "text", x=left, y=top, fill=theme.error_text).text = message
+            put(nodes, "text", x=left, y=top, fill=theme.error_text).text = message
             self._reach((left, top - 12), (left + width(message, texts.FIGURE), top))
         left, top = min(self.xs, default=0) - _MARGIN, min(self.ys, default=0) - _MARGIN
         wide, high = max(self.xs, default=0) + _MARGIN - left, max(self.ys, default=0) + _MARGIN - top
-        _set(ground, x=left, y=top, width=wide, height=high)
-        _set(root, viewBox=" ".join(map(number, (left, top, wide, high))), width=wide, height=high,
+        set_on(ground, x=left, y=top, width=wide, height=high)
+        set_on(root, viewBox=" ".join(map(number, (left, top, wide, high))), width=wide, height=high,
              style="max-width:100%;height:auto", font_family=_FONT)  # fmt: skip
         return ElementTree.tostring(root, encoding="unicode")
 
@@ -166,12 +175,12 @@ class _Picture:
         left = left and box.down and not several and long < box.width / 2 + 16
         x, y = (x + (-7 if left else 7), y + 18) if box.down else (x + 9, y - 6)
         start = x - long if left else x
-        item = _put(group, "g")
+        item = put(group, "g")
         if mark.hint:
-            _put(item, "title").text = mark.hint
-        _put(item, "rect", x=start - 2, y=y - 10, width=long + 4, height=13, rx=3, fill=self.theme.canvas,
+            put(item, "title").text = mark.hint
+        put(item, "rect", x=start - 2, y=y - 10, width=long + 4, height=13, rx=3, fill=self.theme.canvas,
              fill_opacity=0.85)  # fmt: skip
-        shown = _put(item, "text", x=x, y=y)
+        shown = put(item, "text", x=x, y=y)
         shown.text = text
         if left:
             shown.set("text-anchor", "end")
@@ -181,14 +190,16 @@ class _Picture:
 
     def _node(self, group: ElementTree.Element, box: Box) -> None:
         theme = self.theme
-        item = _put(group, "g", transform=f"translate({number(box.x)},{number(box.y)})", data_node=box.name)
-        _put(item, "title").text = "\n".join(box.hints)
-        frame = _put(item, "rect", width=box.width, height=box.height, rx=5, fill=theme.back,
+        item = put(group, "g", transform=f"translate({number(box.x)},{number(box.y)})", data_node=box.name)
+        put(item, "title").text = "\n".join(box.hints)
+        if box.stacked:
+            put(item, "rect", x=3, y=3, width=box.width, height=box.height, rx=5, fill=theme.back2, stroke=theme.line)
+        frame = put(item, "rect", width=box.width, height=box.height, rx=5, fill=theme.back,
                      stroke=theme.error if box.problem else theme.line)  # fmt: skip
-        if box.hue is None:
+        if box.hue is None and not box.stacked:
             frame.set("stroke-dasharray", "4 3")
         edge = f"M5,0 v{number(box.height)} a5,5 0 0 1 -5,-5 v{number(10 - box.height)} a5,5 0 0 1 5,-5z"
-        _put(item, "path", d=edge, fill=theme.line if box.hue is None else strip(box.hue))
+        put(item, "path", d=edge, fill=theme.line if box.hue is None else strip(box.hue))
         self._texts(item, box)
         if box.problem:
             self._problem(item, box)
@@ -202,34 +213,34 @@ class _Picture:
         name, kind = head_texts(box)
         second = box.settings or box.count
         y = box.top + (22 if second else 33)
-        _put(item, "text", x=texts.LEFT, y=y, font_size=texts.NAME, font_weight=600, fill=theme.text).text = name
-        _put(item, "text", x=end, y=y, font_size=texts.TYPE, fill=theme.muted, text_anchor="end").text = kind
+        put(item, "text", x=texts.LEFT, y=y, font_size=texts.NAME, font_weight=600, fill=theme.text).text = name
+        put(item, "text", x=end, y=y, font_size=texts.TYPE, fill=theme.muted, text_anchor="end").text = kind
         if box.shared:
             at = texts.LEFT + width(name, texts.NAME, bold=True) + 2
             self._icon(item, _LINK, at, y - 11, theme.muted)
         room = end - texts.LEFT
         if box.count:
             pill = width(box.count, texts.FIGURE) + 12
-            _put(item, "rect", x=end - pill, y=y + 8, width=pill, height=17, rx=8, fill=theme.back2)
-            _put(item, "text", x=end - pill / 2, y=y + 21, fill=theme.text, text_anchor="middle").text = box.count
+            put(item, "rect", x=end - pill, y=y + 8, width=pill, height=17, rx=8, fill=theme.back2)
+            put(item, "text", x=end - pill / 2, y=y + 21, fill=theme.text, text_anchor="middle").text = box.count
             room -= pill + 8
         if box.settings:
             text = shorten(box.settings, room, texts.FIGURE)
-            _put(item, "text", x=texts.LEFT, y=y + 21, fill=theme.muted).text = text
+            put(item, "text", x=texts.LEFT, y=y + 21, fill=theme.muted).text = text
 
     def _problem(self, item: ElementTree.Element, box: Box) -> None:
         """The message in a band at the foot of the box, under the editor's mark."""
         high = len(box.problem) * texts.LINE + 11
         top = box.height - high - box.foot
-        band = _put(item, "g", fill=self.theme.error_text)
-        _put(band, "rect", x=5, y=top, width=box.width - 5.5, height=high - 0.5, rx=4, fill=self.theme.error_back)
+        band = put(item, "g", fill=self.theme.error_text)
+        put(band, "rect", x=5, y=top, width=box.width - 5.5, height=high - 0.5, rx=4, fill=self.theme.error_back)
         self._icon(band, _WARNING, 13, top + 6, self.theme.error_text)
         for n, line in enumerate(box.problem):
-            _put(band, "text", x=34, y=top + 17 + n * texts.LINE).text = line
+            put(band, "text", x=34, y=top + 17 + n * texts.LINE).text = line
 
     @staticmethod
     def _icon(item: ElementTree.Element, path: str, x: float, y: float, colour: str) -> None:
-        _put(item, "path", d=path, transform=f"translate({number(x)},{number(y)}) scale(.58)", fill="none", stroke=colour,
+        put(item, "path", d=path, transform=f"translate({number(x)},{number(y)}) scale(.58)", fill="none", stroke=colour,
              stroke_width=2, stroke_linecap="round", stroke_linejoin="round")  # fmt: skip
 
     def _port(
@@ -239,7 +250,7 @@ class _Picture:
         long, short = (22, 10) if mark.wide else (10, 10)
         wide, high = (long, short) if box.down else (short, long)
         fill, stroke, line = (theme.back, theme.edge, 2) if mark.optional else (theme.edge, theme.back, 1.5)
-        _put(item, "rect", x=x - wide / 2, y=y - high / 2, width=wide, height=high, rx=5, fill=fill, stroke=stroke,
+        put(item, "rect", x=x - wide / 2, y=y - high / 2, width=wide, height=high, rx=5, fill=fill, stroke=stroke,
              stroke_width=line)  # fmt: skip
         if not named or (out and not box.down):
             return
@@ -249,7 +260,7 @@ class _Picture:
         else:
             text = shorten(mark.name, _NAME, texts.PORT)
             place = {"x": x - 8, "y": y - 4, "text_anchor": "end"}
-        _put(item, "text", font_size=texts.PORT, fill=theme.muted, **place).text = text
+        put(item, "text", font_size=texts.PORT, fill=theme.muted, **place).text = text
 
 
 def _stub(box: Box, port: str) -> float:
@@ -258,15 +269,3 @@ def _stub(box: Box, port: str) -> float:
         return 17 if any(mark.text for mark in box.outputs.values()) else 0
     label = box.label(port)
     return min(width(label, texts.LABEL), _LABEL) + 14 if label else 0
-
-
-def _put(parent: ElementTree.Element, tag: str, **attributes: float | str) -> ElementTree.Element:
-    item = ElementTree.SubElement(parent, tag)
-    _set(item, **attributes)
-    return item
-
-
-def _set(item: ElementTree.Element, **attributes: float | str) -> None:
-    for name, value in attributes.items():
-        word = value if isinstance(value, str) else number(value)
-        item.set(name.replace("_", "-"), word)

@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names
+from labdl.models import names, zoo
+
+_PAPER = "https://arxiv.org/abs/1810.04805"
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,15 @@ class BertForSequenceClassification(nn.Module):
 LARGE = BertConfig(features=1024, layers=24, heads=16, feed_forward=4096)
 
 
+@zoo.register("text encoding", inputs=zoo.tokens(128), parameters=109_482_240, paper=_PAPER)
 def bert_base() -> Bert:
-    """BERT-base, uncased: 12 layers of 768 features."""
+    """BERT-base, uncased: 12 layers of 768 features (Devlin et al., 2019)."""
     return Bert()
 
 
+@zoo.register("text encoding", inputs=zoo.tokens(128), parameters=335_141_888, paper=_PAPER)
 def bert_large() -> Bert:
-    """BERT-large, uncased: 24 layers of 1,024 features."""
+    """BERT-large, uncased: 24 layers of 1,024 features (Devlin et al., 2019)."""
     return Bert(LARGE)
 
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names
+from labdl.models import names, zoo
+
+_PAPER = "https://arxiv.org/abs/1706.03762"
 
 
 class Transformer(nn.Module):
@@ -66,13 +68,18 @@ class TranslationTransformer(nn.Module):
         return self.dropout(self.positions(ops.embedding(tokens, self.table) * math.sqrt(self.features)))
 
 
+@zoo.register("translation", inputs=zoo.tokens(32, 32), parameters=63_084_544, paper=_PAPER)
 def transformer_base(vocabulary: int = 37000, *, padding: int | None = None) -> TranslationTransformer:
-    """The paper's base model; its ``core`` is torch.nn.Transformer with its default sizes."""
+    """The Transformer, base model (Vaswani et al., 2017): 6 layers of 512 features in encoder and decoder.
+
+    Its ``core`` is torch.nn.Transformer with its default sizes.
+    """
     return TranslationTransformer(vocabulary, padding=padding)
 
 
+@zoo.register("translation", inputs=zoo.tokens(32, 32), parameters=214_249_472, paper=_PAPER)
 def transformer_big(vocabulary: int = 37000, *, padding: int | None = None) -> TranslationTransformer:
-    """The paper's big model."""
+    """The Transformer, big model (Vaswani et al., 2017): 6 layers of 1,024 features in encoder and decoder."""
     return TranslationTransformer(vocabulary, 1024, 16, 6, 4096, rate=0.3, padding=padding)
 
 

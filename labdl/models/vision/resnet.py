@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names
+from labdl.models import names, zoo
+
+_PAPER = "https://arxiv.org/abs/1512.03385"
 
 
 class _Normed(nn.Module):
@@ -89,36 +91,45 @@ class ResNet(nn.Module):
         return x if self.head is None else self.head(x)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=11_689_512, paper=_PAPER)
 def resnet18(classes: int | None = 1000) -> ResNet:
-    """ResNet-18."""
+    """ResNet-18: 18 layers in residual blocks (He et al., 2016)."""
     return ResNet(BasicBlock, (2, 2, 2, 2), classes=classes)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=21_797_672, paper=_PAPER)
 def resnet34(classes: int | None = 1000) -> ResNet:
-    """ResNet-34."""
+    """ResNet-34: 34 layers in residual blocks (He et al., 2016)."""
     return ResNet(BasicBlock, (3, 4, 6, 3), classes=classes)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=25_557_032, paper=_PAPER)
 def resnet50(classes: int | None = 1000) -> ResNet:
-    """ResNet-50."""
+    """ResNet-50: 50 layers in residual bottlenecks (He et al., 2016)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=44_549_160, paper=_PAPER)
 def resnet101(classes: int | None = 1000) -> ResNet:
-    """ResNet-101."""
+    """ResNet-101: 101 layers in residual bottlenecks (He et al., 2016)."""
     return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=60_192_808, paper=_PAPER)
 def resnet152(classes: int | None = 1000) -> ResNet:
-    """ResNet-152."""
+    """ResNet-152: 152 layers in residual bottlenecks (He et al., 2016)."""
     return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=25_028_904,
+              paper="https://arxiv.org/abs/1611.05431")  # fmt: skip
 def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
     """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
 
 
+@zoo.register("image classification", inputs=zoo.images(), parameters=68_883_240,
+              paper="https://arxiv.org/abs/1605.07146")  # fmt: skip
 def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
     """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)

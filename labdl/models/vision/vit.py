@@ -8,8 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names
-from labdl.spec import show
+from labdl.models import names, zoo
+from labdl.spec import Spec, show
+
+_PAPER = "https://arxiv.org/abs/2010.11929"
 
 
 class VisionTransformer(nn.Module):
@@ -43,26 +45,36 @@ class VisionTransformer(nn.Module):
         return x if self.head is None else self.head(x)
 
 
+def _images(model: VisionTransformer) -> tuple[Spec, ...]:
+    return (Spec((None, 3, *model.image_size)),)
+
+
+@zoo.register("image classification", inputs=_images, parameters=86_567_656, paper=_PAPER)
 def vit_b_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Base with patches of 16 x 16."""
+    """ViT-Base with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
     return VisionTransformer(image_size, 16, classes=classes)
 
 
+@zoo.register("image classification", inputs=_images, parameters=88_224_232, paper=_PAPER)
 def vit_b_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Base with patches of 32 x 32."""
+    """ViT-Base with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
     return VisionTransformer(image_size, 32, classes=classes)
 
 
+@zoo.register("image classification", inputs=_images, parameters=304_326_632, paper=_PAPER)
 def vit_l_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Large with patches of 16 x 16."""
+    """ViT-Large with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
     return VisionTransformer(image_size, 16, 24, 16, 1024, 4096, classes=classes)
 
 
+@zoo.register("image classification", inputs=_images, parameters=306_535_400, paper=_PAPER)
 def vit_l_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Large with patches of 32 x 32."""
+    """ViT-Large with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
     return VisionTransformer(image_size, 32, 24, 16, 1024, 4096, classes=classes)
 
 
+@zoo.register("image classification", inputs=_images, parameters=633_470_440,
+              paper="https://arxiv.org/abs/2201.08371")  # fmt: skip
 def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransformer:
     """ViT-Huge with patches of 14 x 14, for images of 518 x 518 (Singh et al., 2022)."""
     return VisionTransformer(image_size, 14, 32, 16, 1280, 5120, classes=classes)

@@ -87,10 +87,10 @@ class Named:
     def make(self, **settings) -> Optimizer:
         return make(self.cls, {**dict(self.extra), **settings})
 
-    def code(self, learning_rate: float) -> str:
+    def code(self, **settings) -> str:
         """The Python that makes it. Raises ConfigError as making it would."""
-        self.make(learning_rate=learning_rate)
-        given = ", ".join(f"{k}={v!r}" for k, v in (("learning_rate", learning_rate), *self.extra))
+        self.make(**settings)
+        given = ", ".join(f"{k}={v!r}" for k, v in {**settings, **dict(self.extra), **settings}.items())
         return f"labdl.train.{self.cls.__name__}({given})"
 
 

@@ -8,6 +8,7 @@ import { Epochs } from './Epochs';
 import { Fields } from './Fields';
 import { moment } from './format';
 import { Progress } from './Progress';
+import { ShowWhere } from './ShowWhere';
 import type { RunStatus } from './run-state';
 import type { RunSource } from './source';
 import { RunStore } from './store';
@@ -21,12 +22,15 @@ export interface DashboardProps {
   trans: Translator;
   /** Shown in place of the model's name. */
   title?: string;
+  /** Shows the layer in which a failure happened. */
+  onShow?: (layer: string) => void;
 }
 
 export function Dashboard({
   source,
   trans,
-  title
+  title,
+  onShow
 }: DashboardProps): JSX.Element {
   const store = useMemo(() => new RunStore(), [source]);
   useEffect(
@@ -57,9 +61,12 @@ export function Dashboard({
         <Commands view={view} send={send} trans={trans} />
       </header>
       {view.status === 'failed' && (
-        <p className="labdl-dashboard-message" role="alert">
+        <div className="labdl-dashboard-message" role="alert">
           {view.message ?? trans.__('The run failed without a message.')}
-        </p>
+          {onShow && view.place?.node && (
+            <ShowWhere place={view.place} onShow={onShow} trans={trans} />
+          )}
+        </div>
       )}
       {view.status === 'stopped' && view.message && (
         <p className="labdl-dashboard-note">{view.message}</p>

@@ -8,6 +8,7 @@ import type {
   CheckpointEvent,
   EndEvent,
   EpochEvent,
+  FaultPlace,
   ProblemEvent,
   RunEvent,
   StartEvent,
@@ -56,6 +57,8 @@ export interface RunSnapshot {
   readonly elapsed: number;
   readonly remaining: number | null;
   readonly message: string | null;
+  /** Where in the model a failure happened; null where that is not known. */
+  readonly place: FaultPlace | null;
   /** The rate of the optimiser, or the one that was set last; null while a schedule changes it. */
   readonly learningRate: number | null;
   /** The step from which on a rate set by hand counts; null where none was set. */
@@ -135,6 +138,7 @@ export class RunState {
   private _start: StartEvent | null = null;
   private _status: RunStatus = 'waiting';
   private _message: string | null = null;
+  private _place: FaultPlace | null = null;
   private _epochs: number | null = null;
   private _learningRate: number | null = null;
   private _rateSince: number | null = null;
@@ -178,6 +182,7 @@ export class RunState {
       case 'end':
         this._status = event.status;
         this._message = event.message ?? null;
+        this._place = event.place ?? null;
         break;
     }
   }
@@ -201,6 +206,7 @@ export class RunState {
       elapsed: this._clock.active,
       remaining: gone || total === null ? null : this._clock.remaining(total),
       message: this._message,
+      place: this._place,
       learningRate: this._learningRate,
       rateSince: this._rateSince,
       checkpoint: this._checkpoint,
@@ -227,6 +233,7 @@ export class RunState {
     this._start = event;
     this._status = 'running';
     this._message = null;
+    this._place = null;
     this._epochs = event.epochs ?? null;
     const { learning_rate: rate, schedule } = event.settings ?? {};
     this._learningRate = schedule ? null : (rate ?? null);

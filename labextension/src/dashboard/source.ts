@@ -80,11 +80,36 @@ export interface ProblemEvent {
   message: string;
 }
 
+/** Columns of equal length; in `of` stand places in the list of layers. */
+export type HealthColumns<Name extends string> = {
+  readonly of: readonly number[];
+} & { readonly [name in Name]: readonly (number | null)[] };
+
+/** What the layers are like after a step; a figure that is null is not finite. */
+export interface HealthEvent {
+  kind: 'health';
+  time: number;
+  step: number;
+  /** Of how many samples of the batch. */
+  samples: number;
+  /** Left out where they are those of the event before. */
+  layers?: string[];
+  parameters: HealthColumns<'gradient' | 'weights' | 'update'>;
+  outputs: HealthColumns<'mean' | 'std' | 'largest' | 'zeros' | 'not_finite'>;
+}
+
+/** What was not finite first, and of which layer, if that is known. */
+export interface FaultPlace {
+  node: string | null;
+  what: 'output' | 'gradient' | 'update' | 'inputs' | 'targets' | 'loss';
+}
+
 export interface EndEvent {
   kind: 'end';
   time: number;
   status: 'finished' | 'stopped' | 'failed';
   message?: string | null;
+  place?: FaultPlace;
 }
 
 export type RunEvent =
@@ -96,6 +121,7 @@ export type RunEvent =
   | EpochsEvent
   | CheckpointEvent
   | ProblemEvent
+  | HealthEvent
   | EndEvent;
 
 export type RunListener = (events: RunEvent[], alive: boolean) => void;

@@ -9,11 +9,13 @@ import { framesOf } from './frames';
 import { Icon } from './Icon';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
-import { wordOf } from './paths';
+import { NoteFlowNode } from './NoteNode';
+import { isInside, wordOf } from './paths';
 import { drawnInFrames } from './scene';
 
 export interface BlockFramesProps {
   nodes: LayerFlowNode[];
+  notes: NoteFlowNode[];
   view: View;
   actions: EditorActions;
   /** Shows nodes elsewhere while they are dragged. */
@@ -23,7 +25,7 @@ export interface BlockFramesProps {
 }
 
 export const BlockFrames = memo(function BlockFrames(props: BlockFramesProps) {
-  const { nodes, view, actions } = props;
+  const { nodes, notes, view, actions } = props;
   const { trans } = useEditorContext();
   const { scene } = view;
   const held = useMemo(() => drawnInFrames(scene), [scene]);
@@ -40,6 +42,10 @@ export const BlockFrames = memo(function BlockFrames(props: BlockFramesProps) {
         height: measured?.height ?? NODE_SIZE.height
       }
     }));
+  for (const { data, position, width = 0, height = 0 } of notes) {
+    const at: Position = [position.x, position.y];
+    placed.push({ name: `${data.note.home}/_`, at, size: { width, height } });
+  }
   const frames = framesOf(scene.frames, placed);
   return (
     <ViewportPortal>
@@ -95,7 +101,7 @@ interface HeadingProps extends BlockFramesProps {
 
 /** Dragging it drags what the frame holds. */
 function Heading(props: HeadingProps) {
-  const { path, inside, nodes, actions, onDrag, onDrop } = props;
+  const { path, inside, nodes, notes, actions, onDrag, onDrop } = props;
   const flow = useReactFlow();
   const drag = useRef<{
     from: { x: number; y: number };
@@ -112,9 +118,10 @@ function Heading(props: HeadingProps) {
     drag.current = {
       from: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }),
       places: Object.fromEntries(
-        nodes
-          .filter(node => held.has(node.id))
-          .map(({ id, position }) => [id, [position.x, position.y]])
+        [
+          ...nodes.filter(node => held.has(node.id)),
+          ...notes.filter(({ data }) => isInside(`${data.note.home}/`, path))
+        ].map(({ id, position }) => [id, [position.x, position.y]])
       ),
       moved: null
     };

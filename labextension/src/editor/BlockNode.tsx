@@ -5,10 +5,12 @@ import { memo, useSyncExternalStore } from 'react';
 import { useEditorContext } from './context';
 import { CostBadge, sumOfCosts } from './Costs';
 import { LayerFlowNode } from './flow';
-import { shapeText } from './format';
+import { BlockHealth } from './Health';
 import { Icon } from './Icon';
 import { PortList, useMeasuredPorts } from './PortList';
 import { endIn } from './scene';
+import { Visitors } from './Visitors';
+import { Shapes } from './Shapes';
 
 export const BlockNode = memo(function BlockNode({
   id,
@@ -35,38 +37,18 @@ export const BlockNode = memo(function BlockNode({
         targetPosition === Side.Top ? 'labdl-mod-down' : 'labdl-mod-right'
       ].join(' ')}
     >
+      <Visitors id={id} />
       <PortList kind="target" side={targetPosition} ports={ports.inputs} />
       <div className="labdl-node-head">
         <span className="labdl-node-name" title={node.name}>
           {title}
         </span>
         <span className="labdl-node-type" title={kind}>
-          {kind ? `${kind} · ${count}` : count}
+          {kind}
         </span>
       </div>
       <div className="labdl-node-figures">
-        <span className="labdl-node-shape">
-          {ports.outputs.map(({ name, label }) => {
-            const [layer, port] = endIn(id, name);
-            const spec = checks.node(layer)?.outputs[port];
-            const text = spec && shapeText(spec.shape, trans.__('one number'));
-            return (
-              text && (
-                <span
-                  key={name}
-                  title={trans.__(
-                    '%1: %2, %3',
-                    label ?? name,
-                    text,
-                    spec.dtype
-                  )}
-                >
-                  {text}
-                </span>
-              )
-            );
-          })}
-        </span>
+        <span className="labdl-node-settings">{count}</span>
         <CostBadge costs={costs} />
       </div>
       {problems.length > 0 && (
@@ -81,7 +63,15 @@ export const BlockNode = memo(function BlockNode({
           </span>
         </div>
       )}
+      <BlockHealth id={id} members={members} />
       <PortList kind="source" side={sourcePosition} ports={ports.outputs} />
+      <Shapes
+        ports={ports.outputs}
+        specOf={name => {
+          const [layer, port] = endIn(id, name);
+          return checks.node(layer)?.outputs[port];
+        }}
+      />
     </div>
   );
 });

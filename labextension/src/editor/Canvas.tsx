@@ -28,10 +28,12 @@ import { EditorActions } from './actions';
 import { useEditorContext } from './context';
 import { BlockFrames } from './BlockFrames';
 import { BlockNode } from './BlockNode';
+import { CanvasOnly } from './canvasOnly';
 import { DataEdge } from './DataEdge';
 import { GraphDocument } from './document';
 import { EdgeSheet } from './EdgeSheet';
 import { FAR } from './edgeLines';
+import { useFaultEdges } from './faultEdges';
 import {
   flowEdges,
   flowNodes,
@@ -44,31 +46,39 @@ import {
 import { isTyping, runKey } from './keys';
 import { LayerNode } from './LayerNode';
 import { Position } from './model';
+import { NoteNode } from './NoteNode';
+import { NotePad } from './notePad';
+import { CanvasNode, useNotes } from './notesFlow';
 import { SelectionStore } from './selection';
 import { useConnecting } from './useConnecting';
 import { useDrop } from './useDrop';
 import { useLock } from './useLock';
 import { useOpeningView } from './useOpeningView';
 
-const NODE_TYPES = { layer: LayerNode, block: BlockNode };
+const NODE_TYPES = { layer: LayerNode, block: BlockNode, note: NoteNode };
 const EDGE_TYPES = { data: DataEdge };
 const GRID: [number, number] = [20, 20];
 const MAP_SIZE = { width: 150, height: 100 };
 
+const mapClass = ({ selected, type }: CanvasNode) =>
+  type === 'note' ? 'labdl-mod-note' : selected ? 'labdl-mod-selected' : '';
+
 export interface CanvasProps {
   document: GraphDocument;
   selection: SelectionStore;
+  pad: NotePad;
   view: View;
   actions: EditorActions;
   snapToGrid: boolean;
   element: RefObject<HTMLDivElement | null>;
   say: (notice: string) => void;
   onRename: () => void;
+  only?: CanvasOnly;
   children?: ReactNode;
 }
 
 export const Canvas = memo(function Canvas(props: CanvasProps) {
-  const { document, selection, view, actions, say } = props;
+  const { document, selection, pad, view, actions, say } = props;
   const { checks, trans } = useEditorContext();
   const [isActive, setActive] = useState(false);
   const isLocked = useLock(document) !== null;
@@ -81,15 +91,23 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     [view]
   );
 
+  const own = props.only?.nodeTypes;
+  const nodeTypes = useMemo(() => ({ ...NODE_TYPES, ...own }), [own]);
+  const notes = useNotes(view, pad, trans);
+  const { change: changeNotes } = notes;
+  const drawn = useMemo(() => [...nodes, ...notes.nodes], [nodes, notes.nodes]);
+
   const drop = useDrop(actions);
   const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const faulty = useFaultEdges(view.graph);
   const oldEdges = useRef(new Map<string, LayerFlowEdge>());
   const edges = useMemo(() => {
     const broken = new Set(problems.flatMap(problem => problem.edge ?? []));
-    const next = flowEdges(view, broken, oldEdges.current, drop.edge);
+    const { current } = oldEdges;
+    const next = flowEdges(view, broken, current, drop.edge, faulty);
     oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
     return next;
-  }, [view, problems, drop.edge]);
+  }, [view, problems, drop.edge, faulty]);
 
   // React Flow computes every edge anew whenever a node moves.
   const isFar = useStore(state => state.transform[2] < FAR);
@@ -139,18 +157,27 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     [document]
   );
   const showAt = useCallback(
-    (moved: { [id: string]: Position }) =>
+    (moved: { [id: string]: Position }) => {
+      changeNotes(
+        Object.entries(moved).map(([id, [x, y]]) => ({
+          type: 'position',
+          id,
+          position: { x, y }
+        }))
+      );
       setNodes(old =>
         old.map(node => {
           const at = moved[node.id];
           return at ? { ...node, position: { x: at[0], y: at[1] } } : node;
         })
-      ),
-    []
+      );
+    },
+    [changeNotes]
   );
 
   const onNodesChange = useCallback(
-    (changes: NodeChange<LayerFlowNode>[]) => {
+    (changes: NodeChange<CanvasNode>[]) => {
+      changeNotes(changes);
       const selected = new Map<string, boolean>();
       const measured = new Set<string>();
       const moved: { [id: string]: Position } = {};
@@ -162,6 +189,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         } else if (
           change.type === 'position' &&
           !change.dragging &&
+          pad.resizing !== change.id &&
           change.position
         ) {
           const { x, y } = change.position;
@@ -169,7 +197,8 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         }
       }
       setNodes(old => {
-        const next = applyNodeChanges(changes, old);
+        const own = changes as NodeChange<LayerFlowNode>[];
+        const next = applyNodeChanges(own, old);
         return measured.size ? withoutEstimates(next, measured) : next;
       });
       if (selected.size) {
@@ -179,7 +208,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         moveTo(moved, isDragging.current ? undefined : 'arrow keys');
       }
     },
-    [moveTo, selection]
+    [moveTo, selection, changeNotes, pad]
   );
 
   const onEdgesChange = useCallback(
@@ -207,7 +236,10 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const connecting = useConnecting({ document, latest, actions, say });
 
   const keyDown = (event: KeyboardEvent) => {
-    if (!isTyping(event.target) && runKey(event, actions)) {
+    const isTaken =
+      !isTyping(event.target) &&
+      (notes.keyDown(event) || runKey(event, actions));
+    if (isTaken) {
       event.preventDefault();
       event.stopPropagation();
     }
@@ -216,7 +248,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   return (
     <div
       ref={props.element as RefObject<HTMLDivElement>}
-      className="labdl-canvas"
+      className={isSheet ? 'labdl-canvas labdl-mod-far' : 'labdl-canvas'}
       tabIndex={0}
       role="application"
       aria-label={trans.__('Graph of the model')}
@@ -231,18 +263,20 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
       {...drop.handlers}
     >
       <ReactFlow
-        nodes={nodes}
+        nodes={drawn}
         edges={single}
-        nodeTypes={NODE_TYPES}
-        edgeTypes={EDGE_TYPES}
+        nodeTypes={nodeTypes}
+        edgeTypes={props.only?.edgeTypes ?? EDGE_TYPES}
         onNodesChange={onNodesChange}
         onEdgesChange={onEdgesChange}
         onNodeDragStart={startDrag}
         onNodeDragStop={endDrag}
         onSelectionDragStart={startDrag}
         onSelectionDragStop={endDrag}
-        onNodeDoubleClick={(_, { id, data }) => {
-          if (data.block) {
+        onNodeDoubleClick={(_, { id, data, type }) => {
+          if (type === 'note') {
+            pad.write(id);
+          } else if (data.block) {
             actions.enter(data.block.path);
           } else if (!view.scene.outside.has(id)) {
             props.onRename();
@@ -284,6 +318,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         {isSheet && <EdgeSheet nodes={nodes} edges={edges} />}
         <BlockFrames
           nodes={nodes}
+          notes={notes.nodes}
           view={view}
           actions={actions}
           onDrag={showAt}
@@ -295,7 +330,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
             pannable
             zoomable
             style={MAP_SIZE}
-            nodeClassName={node => (node.selected ? 'labdl-mod-selected' : '')}
+            nodeClassName={mapClass}
             ariaLabel={trans.__('Overview')}
           />
         )}

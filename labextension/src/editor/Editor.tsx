@@ -12,21 +12,26 @@ import {
 import { EditorActions } from './actions';
 import { Breadcrumbs } from './Breadcrumbs';
 import { Canvas } from './Canvas';
+import { CanvasOnly, showing } from './canvasOnly';
 import { CheckStore } from './checkStore';
+import { useClassMenu } from './ClassMenu';
 import { keepCodePane, readCodePane } from './codePane';
 import { CodePanel } from './CodePanel';
 import { EditorContextProvider, huesOf } from './context';
 import { GraphDocument } from './document';
 import { fragmentFromText, fragmentToText } from './fragment';
+import { HealthStore } from './healthStore';
 import { EditorHost } from './host';
 import { IconButton } from './Icon';
-import { Inspector } from './Inspector';
+import { InspectorPlace } from './InspectorPlace';
 import { keptName, withKept } from './keptBlocks';
 import { isTyping, runKey } from './keys';
 import { LiveCheck } from './liveCheck';
 import { EMPTY_GRAPH } from './model';
 import { placeScene } from './nesting';
+import { NOBODY, People } from './people';
 import { NODE_NAME_ID } from './NodeDetails';
+import { NotePad } from './notePad';
 import { Palette } from './Palette';
 import { PaletteMemory } from './paletteMemory';
 import { directionOf } from './placement';
@@ -38,6 +43,7 @@ import { StatusBar } from './StatusBar';
 import { Toolbar } from './Toolbar';
 import { Translator } from './translator';
 import { useActions } from './useActions';
+import { useHealth } from './useHealth';
 import { useLayers } from './useLayers';
 import { useLock } from './useLock';
 import { useQuickMenu } from './useQuickMenu';
@@ -53,11 +59,19 @@ export interface EditorProps {
   actions?: (api: EditorActions) => void;
   /** Receives what runs one sample through the model, once. */
   sample?: (run: SampleRun) => void;
+  /** Receives what shows how the layers do in training, once. */
+  health?: (store: HealthStore) => void;
   /** Further buttons for the bar over the canvas. */
   toolbar?: ReactNode;
   /** What the host has to say about the document, over the editor. */
   notices?: ReactNode;
   preferences?: EditorPreferences;
+  /** The canvas alone, for a view that shows it beside something else. */
+  only?: CanvasOnly;
+  /** Who else works on the document. */
+  people?: People | null;
+  /** Where the properties stand when they are not beside the canvas. */
+  aside?: HTMLElement | null;
 }
 
 export function Editor(props: EditorProps) {
@@ -74,13 +88,18 @@ function EditorBody({
   trans,
   actions: tell,
   sample: tellSample,
+  health: tellHealth,
   toolbar,
   notices,
-  preferences = PREFERENCES
+  preferences = PREFERENCES,
+  only,
+  people,
+  aside
 }: EditorProps) {
   const graph = useSyncExternalStore(document.subscribe, document.snapshot);
-  const [selection] = useState(() => new SelectionStore());
+  const [selection] = useState(() => only?.selection ?? new SelectionStore());
   const selected = useSyncExternalStore(selection.subscribe, selection.state);
+  useEffect(() => people?.select(selected.nodes), [people, selected]);
   const [direction, setDirection] = useState(() =>
     directionOf(graph, preferences.direction)
   );
@@ -90,7 +109,7 @@ function EditorBody({
   const [askedCode, askCode] = useState(0);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
-  const [memory] = useState(() => new PaletteMemory());
+  const [memory] = useState(() => new PaletteMemory(undefined, host.palette));
   useEffect(memory.start, [memory]);
 
   const isLocked = useLock(document) !== null;
@@ -116,7 +135,9 @@ function EditorBody({
   );
   useEffect(() => sample.start(), [sample]);
   useEffect(() => tellSample?.(sample), [sample, tellSample]);
+  const health = useHealth(document, host, tellHealth);
   const [closed] = useState(() => new Set<string>());
+  const pad = useMemo(() => new NotePad(document), [document]);
 
   // A graph that was loaded into an empty document brings its own direction.
   const isEmpty = Object.keys(graph.nodes).length === 0;
@@ -144,8 +165,9 @@ function EditorBody({
     [graph, isLoading, scene, places, selected, direction]
   );
 
+  const classes = useClassMenu(host, say, trans, canvas);
   const menu = useQuickMenu({ layers: offered, memory, direction, canvas });
-  const actions = useActions({
+  const all = useActions({
     document,
     layers: offered,
     sceneNow,
@@ -157,6 +179,7 @@ function EditorBody({
         ? undefined
         : (fragmentFromText(text) ?? undefined);
     },
+    pad,
     selection,
     direction,
     places,
@@ -172,15 +195,19 @@ function EditorBody({
       askCode(times => times + 1);
     },
     openMenu: request => (isLocked ? undefined : menu.open(request)),
+    offerClasses: classes.ask,
     used: memory.use
   });
+  const actions = useMemo(() => (only ? showing(all, only) : all), [all, only]);
   useEffect(() => tell?.(actions), [actions, tell]);
 
   const context = useMemo(() => {
     const hues = huesOf(offered);
     const hueOf = (category: string | undefined) => hues.get(category ?? '');
-    return { trans, checks, host, sample, closed, hueOf };
-  }, [trans, checks, host, sample, closed, offered]);
+    const others = people ?? NOBODY;
+    const shown = { checks, sample, health, people: others };
+    return { trans, host, ...shown, closed, hueOf };
+  }, [trans, checks, host, sample, health, people, closed, offered]);
 
   return (
     <EditorContextProvider value={context}>
@@ -196,7 +223,7 @@ function EditorBody({
         }}
       >
         {notices}
-        <ReadOnlyBar document={document} layers={layers} />
+        {!only && <ReadOnlyBar document={document} layers={layers} />}
         <div className="labdl-panes">
           {isLocked ? null : panes.palette ? (
             <Palette
@@ -220,27 +247,34 @@ function EditorBody({
             <Canvas
               document={document}
               selection={selection}
+              pad={pad}
               view={view}
               actions={actions}
               snapToGrid={preferences.snapToGrid}
               element={canvas}
               say={say}
-              onRename={() => focusName(canvas.current)}
+              onRename={() => focusName(canvas.current, aside)}
+              only={only}
             >
-              <Toolbar
-                document={document}
-                actions={actions}
-                direction={direction}
-              >
-                {toolbar}
-              </Toolbar>
-              <Breadcrumbs
-                name={graph.name}
-                within={scene.within}
-                actions={actions}
-              />
+              {only?.children ?? (
+                <>
+                  <Toolbar
+                    document={document}
+                    actions={actions}
+                    direction={direction}
+                  >
+                    {toolbar}
+                  </Toolbar>
+                  <Breadcrumbs
+                    name={graph.name}
+                    within={scene.within}
+                    actions={actions}
+                  />
+                </>
+              )}
             </Canvas>
             {menu.show(actions)}
+            {classes.show(actions)}
             {isEmpty && !isLocked && (
               <p className="labdl-empty">
                 {trans.__(
@@ -249,7 +283,7 @@ function EditorBody({
               </p>
             )}
           </div>
-          {code.isOpen && (
+          {code.isOpen && !only && (
             <CodePanel
               host={host}
               document={document}
@@ -260,39 +294,40 @@ function EditorBody({
               onLeave={actions.focus}
             />
           )}
-          {panes.inspector ? (
-            <Inspector
+          {!only && (
+            <InspectorPlace
               document={document}
               graph={graph}
               layers={layers}
               scene={scene}
               selected={selected}
               actions={actions}
-              onClose={() => setPanes({ ...panes, inspector: false })}
-            />
-          ) : (
-            <IconButton
-              icon="back"
-              className="labdl-pane-opener"
-              label={trans.__('Show the properties')}
-              onClick={() => setPanes({ ...panes, inspector: true })}
+              isBeside={panes.inspector}
+              aside={aside}
+              onPlace={isBeside => setPanes({ ...panes, inspector: isBeside })}
             />
           )}
         </div>
-        <StatusBar
-          nodes={Object.keys(graph.nodes).length}
-          notice={notice}
-          actions={actions}
-        />
+        {!only && (
+          <StatusBar
+            nodes={Object.keys(graph.nodes).length}
+            notice={notice}
+            actions={actions}
+          />
+        )}
       </div>
     </EditorContextProvider>
   );
 }
 
 /** Puts the cursor into the name field of the node that was double-clicked. */
-function focusName(canvas: HTMLElement | null): void {
-  const editor = canvas?.closest('.labdl-editor');
-  const field = editor?.querySelector<HTMLInputElement>(`#${NODE_NAME_ID}`);
+function focusName(
+  canvas: HTMLElement | null,
+  aside: HTMLElement | null | undefined
+): void {
+  const [field] = [canvas?.closest('.labdl-editor'), aside].flatMap(
+    place => place?.querySelector<HTMLInputElement>(`#${NODE_NAME_ID}`) ?? []
+  );
   field?.focus();
   field?.select();
 }

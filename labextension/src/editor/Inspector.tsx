@@ -10,6 +10,8 @@ import { IconButton } from './Icon';
 import { GraphData, LayerTable } from './model';
 import { ModelOverview } from './ModelOverview';
 import { NodeDetails } from './NodeDetails';
+import { NoteDetails } from './NoteDetails';
+import { notesAmong } from './notes';
 import { blockId } from './paths';
 import { nodesOf, Scene, selectedBlockOf } from './scene';
 import { Selected } from './selection';
@@ -22,7 +24,8 @@ export interface InspectorProps {
   scene: Scene;
   selected: Selected;
   actions: EditorActions;
-  onClose: () => void;
+  /** Absent where they cannot be hidden. */
+  onClose?: () => void;
 }
 
 export const Inspector = memo(function Inspector(props: InspectorProps) {
@@ -30,12 +33,14 @@ export const Inspector = memo(function Inspector(props: InspectorProps) {
   const isLocked = useLock(props.document) !== null;
   return (
     <section className="labdl-inspector" aria-label={trans.__('Properties')}>
-      <IconButton
-        icon="chevron"
-        className="labdl-inspector-close"
-        label={trans.__('Hide the properties')}
-        onClick={props.onClose}
-      />
+      {props.onClose && (
+        <IconButton
+          icon="chevron"
+          className="labdl-inspector-close"
+          label={trans.__('Hide the properties')}
+          onClick={props.onClose}
+        />
+      )}
       <fieldset className="labdl-inspector-form" disabled={isLocked}>
         <Contents {...props} />
       </fieldset>
@@ -77,6 +82,18 @@ function Contents(props: InspectorProps) {
   }
   if (ids.length > 1) {
     return <Several ids={ids} actions={actions} />;
+  }
+  const notes = notesAmong(graph, selected.nodes);
+  if (notes.length > 0) {
+    return (
+      <NoteDetails
+        key={notes.join()}
+        document={document}
+        notes={graph.notes ?? {}}
+        ids={notes}
+        actions={actions}
+      />
+    );
   }
   if (edges.length > 0) {
     return <Edges ids={edges} graph={graph} actions={actions} />;

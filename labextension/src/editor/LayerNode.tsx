@@ -6,9 +6,12 @@ import { Activation } from './Activation';
 import { useEditorContext } from './context';
 import { LayerFlowNode } from './flow';
 import { CostBadge } from './Costs';
-import { shapeText } from './format';
+import { settingsText } from './format';
+import { Health } from './Health';
 import { Icon } from './Icon';
 import { PortList, useMeasuredPorts } from './PortList';
+import { Visitors } from './Visitors';
+import { Shapes } from './Shapes';
 
 export const LayerNode = memo(function LayerNode({
   id,
@@ -23,8 +26,8 @@ export const LayerNode = memo(function LayerNode({
 
   useMeasuredPorts(id, ports);
 
-  const outputs = Object.entries(check?.outputs ?? {});
   const problem = check?.problem;
+  const settings = settingsText(node.params);
   const label = schema?.label ?? node.type;
   const hue = hueOf(schema?.category);
   const style = (
@@ -43,6 +46,7 @@ export const LayerNode = memo(function LayerNode({
       ].join(' ')}
       style={style}
     >
+      <Visitors id={id} />
       <PortList kind="target" side={targetPosition} ports={ports.inputs} />
       <div className="labdl-node-head">
         <span className="labdl-node-name" title={node.name}>
@@ -56,23 +60,16 @@ export const LayerNode = memo(function LayerNode({
             <Icon name="link" />
           </span>
         )}
-        <span className="labdl-node-type" title={schema?.summary ?? label}>
+        <span
+          className="labdl-node-type"
+          title={schema?.description ?? schema?.summary ?? label}
+        >
           {label}
         </span>
       </div>
       <div className="labdl-node-figures">
-        <span className="labdl-node-shape">
-          {outputs.map(([port, spec]) => {
-            const text = shapeText(spec.shape, trans.__('one number'));
-            return (
-              <span
-                key={port}
-                title={trans.__('%1: %2, %3', port, text, spec.dtype)}
-              >
-                {text}
-              </span>
-            );
-          })}
+        <span className="labdl-node-settings" title={settings}>
+          {settings}
         </span>
         {check && <CostBadge costs={check} />}
       </div>
@@ -83,7 +80,9 @@ export const LayerNode = memo(function LayerNode({
         </div>
       )}
       <Activation id={id} />
+      <Health id={id} />
       <PortList kind="source" side={sourcePosition} ports={ports.outputs} />
+      <Shapes ports={ports.outputs} specOf={port => check?.outputs[port]} />
     </div>
   );
 });

@@ -7,6 +7,7 @@ import { GraphDocument } from './document';
 import { CostFacts } from './Costs';
 import { FixButton } from './FixButton';
 import { shapeText } from './format';
+import { HealthDetails } from './HealthDetails';
 import { Icon } from './Icon';
 import { Inside } from './Inside';
 import { GraphData, LayerSchema } from './model';
@@ -62,7 +63,7 @@ export function NodeDetails(props: NodeDetailsProps) {
       >
         {schema?.label ?? node.type}
       </h2>
-      {schema && <p className="labdl-inspector-summary">{schema.summary}</p>}
+      {schema && <About schema={schema} />}
       {check?.problem && (
         <p className="labdl-inspector-problem">
           <Icon name="warning" />
@@ -125,8 +126,23 @@ export function NodeDetails(props: NodeDetailsProps) {
         ))}
         {check && <CostFacts costs={check} />}
       </dl>
+      <HealthDetails id={id} />
       <Inside id={id} owner={owner} graph={graph} />
     </>
+  );
+}
+
+/** What is written about a layer: its first line, and at a click the rest. */
+function About({ schema }: { schema: LayerSchema }) {
+  const { summary, description = summary } = schema;
+  const rest = description.slice(summary.length).trim();
+  return rest ? (
+    <details className="labdl-inspector-summary">
+      <summary>{summary}</summary>
+      <p>{rest}</p>
+    </details>
+  ) : (
+    <p className="labdl-inspector-summary">{summary}</p>
   );
 }
 

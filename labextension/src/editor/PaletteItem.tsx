@@ -29,7 +29,7 @@ export function PaletteItem(props: PaletteItemProps) {
         data-layer={layer.type}
         className="labdl-palette-item"
         style={style}
-        title={layer.summary}
+        title={layer.description ?? layer.summary}
         onDoubleClick={() => onAdd(layer.type)}
         onKeyDown={event => {
           if (event.key === 'Enter' || event.key === ' ') {

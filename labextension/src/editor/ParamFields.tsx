@@ -3,6 +3,7 @@ import Form from '@rjsf/core';
 import validator from '@rjsf/validator-ajv8';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
+import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { FORM_FIELDS, FORM_TEMPLATES, FORM_WIDGETS } from './formParts';
 import { Json, LayerSchema, NodeData } from './model';
@@ -22,6 +23,7 @@ export interface ParamFieldsProps {
 }
 
 export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
+  const { trans } = useEditorContext();
   const params = schema.schema;
   const form = useMemo(() => paramForm(params), [params]);
 
@@ -83,6 +85,7 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
       fields={FORM_FIELDS}
       templates={FORM_TEMPLATES}
       widgets={FORM_WIDGETS}
+      formContext={{ trans }}
       noValidate
       onChange={event =>
         change(event.formData as { [key: string]: Json | undefined })

@@ -127,7 +127,7 @@ export function QuickMenu(props: QuickMenuProps) {
             role="option"
             aria-selected={index === active}
             data-layer={layer.type}
-            title={layer.summary}
+            title={layer.description ?? layer.summary}
             style={{ '--labdl-hue': hueOf(layer.category) } as CSSProperties}
             onPointerMove={() => setActive(index)}
             // The cursor stays in the search field.

@@ -2,30 +2,39 @@
 import { FieldProps } from '@rjsf/utils';
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
-import { useEditorContext } from './context';
 import { formatValue, parseText } from './fieldText';
 import { Json, ParamSchema, sameJson } from './model';
 import { acceptsOf } from './paramSchema';
+import { Translator } from './translator';
+
+/** What the form gives to its fields. */
+export interface FormWords {
+  trans: Translator;
+  /** How a field shows that nothing is set; a layer's shows that it is not known. */
+  nothing?: string;
+}
 
 export function TextParam(props: FieldProps) {
-  const { trans } = useEditorContext();
+  const { trans, nothing } = props.formContext as FormWords;
   const id = props.idSchema.$id;
   const value = props.formData as Json | undefined;
   const param = props.uiSchema?.['ui:options']?.param as ParamSchema;
   const isNeeded = param.default === undefined && value === undefined;
 
+  const write = (value: Json | undefined) =>
+    value === null && nothing !== undefined ? '' : formatValue(value);
   const words = acceptsOf(param).values.filter(
     (word): word is string => typeof word === 'string'
   );
 
-  const [text, setText] = useState(formatValue(value));
+  const [text, setText] = useState(write(value));
   const [error, setError] = useState<string | null>(null);
   /** The value that the text stands for. */
   const meant = useRef(value);
   useEffect(() => {
     if (!sameJson(meant.current, value)) {
       meant.current = value;
-      setText(formatValue(value));
+      setText(write(value));
       setError(null);
     }
   }, [value]);
@@ -46,13 +55,13 @@ export function TextParam(props: FieldProps) {
   };
   const leave = () => {
     if (error === null) {
-      setText(formatValue(meant.current));
+      setText(write(meant.current));
     }
   };
   const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Escape') {
       event.stopPropagation();
-      setText(formatValue(meant.current));
+      setText(write(meant.current));
       setError(null);
     } else if (event.key === 'Enter') {
       event.stopPropagation();
@@ -70,7 +79,7 @@ export function TextParam(props: FieldProps) {
         autoComplete="off"
         value={text}
         list={words.length > 0 ? `${id}-words` : undefined}
-        placeholder={isNeeded ? trans.__('needed') : ''}
+        placeholder={isNeeded ? trans.__('needed') : (nothing ?? '')}
         aria-invalid={error !== null}
         aria-describedby={error === null ? undefined : `${id}-error`}
         onChange={event => change(event.target.value)}

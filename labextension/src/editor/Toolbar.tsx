@@ -6,6 +6,7 @@ import { EditorActions } from './actions';
 import { ActivationButtons } from './ActivationButtons';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
+import { HealthButton } from './HealthButton';
 import { IconButton } from './Icon';
 import { Direction } from './layout';
 import { useLock } from './useLock';
@@ -20,7 +21,7 @@ export interface ToolbarProps {
 export function Toolbar(props: ToolbarProps) {
   const { document, actions, direction } = props;
   const isLocked = useLock(document) !== null;
-  const { trans } = useEditorContext();
+  const { host, trans } = useEditorContext();
   const { subscribeHistory, canUndo, canRedo } = document;
   const mayUndo = useSyncExternalStore(subscribeHistory, canUndo);
   const mayRedo = useSyncExternalStore(subscribeHistory, canRedo);
@@ -52,6 +53,20 @@ export function Toolbar(props: ToolbarProps) {
           onClick={() => actions.openMenu()}
         />
         <IconButton
+          icon="note"
+          label={trans.__('Add a note (Shift+N)')}
+          disabled={isLocked}
+          onClick={actions.addNote}
+        />
+        {host.classes && (
+          <IconButton
+            icon="kernel"
+            label={trans.__('Add a class from the kernel')}
+            disabled={isLocked}
+            onClick={() => void actions.offerClasses()}
+          />
+        )}
+        <IconButton
           icon="layout"
           label={trans.__('Arrange the layers')}
           disabled={isLocked}
@@ -73,6 +88,7 @@ export function Toolbar(props: ToolbarProps) {
           onClick={actions.showCode}
         />
         <ActivationButtons />
+        <HealthButton />
         {props.children}
       </div>
     </Panel>

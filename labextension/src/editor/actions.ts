@@ -2,6 +2,7 @@
 import { makeAdding } from './adding';
 import { aligned, Alignment } from './alignment';
 import { makeBlockActions } from './blockActions';
+import { KernelClass } from './classes';
 import { readClipboard, writeClipboard } from './clipboard';
 import { GraphDocument } from './document';
 import {
@@ -17,10 +18,14 @@ import { Fix, Json, LayerTable, Position } from './model';
 import { linksBetween } from './linking';
 import { arranged } from './nesting';
 import { READABLE } from './openView';
+import { NotePad } from './notePad';
+import { placesOf, shownNotes } from './notes';
+import { makeNoteActions } from './notesActions';
 import { isBlock } from './paths';
 import { Reading } from './coding';
-import { looksLikePython, pieceOfPython } from './pastePython';
-import { centred } from './placement';
+import { pasteOffset } from './pastePlace';
+import { looksLikePython } from './pastePython';
+import { makeSourceActions } from './sourceActions';
 import { edgesBehind, nodesOf, Scene } from './scene';
 import { SelectionStore } from './selection';
 import { Translator } from './translator';
@@ -39,6 +44,20 @@ export interface EditorActions {
   selectNodes(ids: string[]): void;
   /** The ids of the selected nodes. */
   selectedNodes(): string[];
+  /** The ids of the selected notes. */
+  selectedNotes(): string[];
+  /** Adds a note at the pointer, or in the middle of the view, and begins to write it. */
+  addNote(): void;
+  /** Adds a note around what is selected. */
+  frameSelection(): void;
+  /** Adds what Python source describes, at a point of the page or in the middle of the view. */
+  addSource(source: string, point?: { x: number; y: number }): Promise<void>;
+  /** Adds a class of models that a kernel has, or a layer that only the kernel knows. */
+  addClass(chosen: KernelClass): Promise<void>;
+  /** Asks for the classes of a kernel and offers them. */
+  offerClasses(): Promise<void>;
+  /** Shows a sentence for a while. */
+  say(notice: string): void;
   /** Calls back when the selection changed. */
   onSelection(listener: () => void): () => void;
   /** Arranges all nodes; without a direction, in the present one. */
@@ -118,13 +137,20 @@ export interface Surroundings {
   places: { [id: string]: Position };
   /** Shows the inside of a block. */
   setWithin(path: string): void;
-  /** Keeps a piece of a graph in the palette. */
-  keep(name: string, fragment: Fragment): void;
+  /** Keeps a piece of a graph in the palette; false if there is no room. */
+  keep(name: string, fragment: Fragment): boolean;
   /** The piece that is kept under a type of the palette. */
   kept(type: string): Fragment | undefined;
   sizeOf(id: string): Size;
   /** The middle of the visible part of the canvas. */
   middle(): Position;
+  /** Where the pointer is, if it is on the canvas. */
+  pointer(): Position | null;
+  /** The point of the graph at a point of the page. */
+  at(point: { x: number; y: number }): Position;
+  /** Asks for the classes of a kernel and offers them. */
+  offerClasses(): Promise<void>;
+  pad: NotePad;
   isVisible(position: Position): boolean;
   setDirection(direction: Direction): void;
   say(notice: string): void;
@@ -145,8 +171,6 @@ export interface Surroundings {
   focus(): void;
 }
 
-const PASTE_SHIFT = 40;
-
 export function makeActions(now: () => Surroundings): EditorActions {
   /** As they are drawn. */
   const drawn = () => {
@@ -159,7 +183,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
 
   const piece = (): Fragment | null => {
     const { document, places } = now();
-    const ids = selected();
+    const ids = [...selected(), ...actions.selectedNotes()];
     return ids.length ? fragmentOf(document.snapshot(), ids, places) : null;
   };
 
@@ -176,7 +200,8 @@ export function makeActions(now: () => Surroundings): EditorActions {
     const folded = Object.keys(change.positions ?? {}).filter(isBlock);
     const shown = [...ids.values(), ...folded];
     selection.set(shown);
-    const at = document.snapshot().positions;
+    const { positions, notes = {} } = document.snapshot();
+    const at = { ...positions, ...placesOf(notes) };
     if (!shown.some(id => at[id] && isVisible(at[id]))) {
       show(shown);
     }
@@ -196,7 +221,8 @@ export function makeActions(now: () => Surroundings): EditorActions {
     async cut() {
       const fragment = piece();
       if (fragment) {
-        now().document.remove(Object.keys(fragment.nodes));
+        const { nodes, notes } = fragment;
+        now().document.remove(Object.keys({ ...nodes, ...notes }));
         await writeClipboard(fragmentToText(fragment));
       }
     },
@@ -211,12 +237,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
           return;
         }
         if (looksLikePython(text)) {
-          const found = await pieceOfPython(text, now());
-          if ('fragment' in found) {
-            insert(found.fragment, [0, 0]);
-          } else {
-            say(trans.__('This Python cannot be pasted: %1', found.problem));
-          }
+          await actions.addSource(text);
           return;
         }
       }
@@ -232,7 +253,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
 
     deleteSelection() {
       const { document, scene, selection } = now();
-      const nodes = selected();
+      const nodes = [...selected(), ...actions.selectedNotes()];
       const edges = [...selection.state().edges].flatMap(scene.edgesOf);
       if (nodes.length || edges.length) {
         document.remove(nodes, edges);
@@ -241,9 +262,10 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     selectAll() {
-      const { scene, selection } = now();
+      const { document, scene, selection } = now();
       const { nodes, edges } = scene.graph;
-      selection.set(Object.keys(nodes), Object.keys(edges));
+      const notes = shownNotes(document.snapshot(), scene);
+      selection.set(Object.keys({ ...nodes, ...notes }), Object.keys(edges));
     },
 
     clearSelection: () => now().selection.clear(),
@@ -276,8 +298,12 @@ export function makeActions(now: () => Surroundings): EditorActions {
     },
 
     align(how) {
-      const { document, places, sizeOf } = now();
-      const ids = drawn();
+      const { document, places: drawnAt, sizeOf } = now();
+      const ids = [...drawn(), ...actions.selectedNotes()];
+      const places = {
+        ...drawnAt,
+        ...placesOf(document.snapshot().notes ?? {})
+      };
       const nodes = Object.fromEntries(
         ids.map(id => [id, { position: places[id], size: sizeOf(id) }])
       );
@@ -308,6 +334,8 @@ export function makeActions(now: () => Surroundings): EditorActions {
       );
     },
 
+    ...makeNoteActions(now, drawn),
+    ...makeSourceActions(now, insert),
     ...makeAdding(now, drawn),
     ...makeBlockActions(now, drawn),
 
@@ -317,38 +345,10 @@ export function makeActions(now: () => Surroundings): EditorActions {
     zoomOut: () => now().zoomOut(),
     reloadLayers: () => now().reloadLayers(),
     check: () => now().check(),
+    say: notice => now().say(notice),
+    offerClasses: () => now().offerClasses(),
     showCode: () => now().showCode(),
     focus: () => now().focus()
   };
   return actions;
-}
-
-/** Beside the original; in the middle of the view if that is elsewhere. */
-function pasteOffset(
-  fragment: Fragment,
-  places: { [id: string]: Position },
-  { isVisible, middle }: Surroundings
-): Position {
-  const corners = Object.values(fragment.positions);
-  const [left, top] = corners.reduce(
-    (least, [x, y]) => [Math.min(least[0], x), Math.min(least[1], y)],
-    [Infinity, Infinity]
-  );
-  if (!Number.isFinite(left)) {
-    return middle();
-  }
-  if (!corners.some(isVisible)) {
-    const [x, y] = centred(middle());
-    return [x - left, y - top];
-  }
-  const taken = Object.values(places);
-  for (let shift = PASTE_SHIFT; ; shift += PASTE_SHIFT) {
-    const isHidden = taken.some(
-      ([x, y]) =>
-        Math.abs(x - left - shift) < 10 && Math.abs(y - top - shift) < 10
-    );
-    if (!isHidden) {
-      return [shift, shift];
-    }
-  }
 }

@@ -111,7 +111,7 @@ export function makeAdding(
 
   /** The block in which a new layer stands: that of what it is connected to, else the one under the point. */
   const homeOf = (spot: Spot | undefined, point: Position): string => {
-    const { scene, places, sizeOf } = now();
+    const { scene } = now();
     const { nodes, edges } = scene.graph;
     if (spot) {
       const edge = 'edge' in spot ? edges[spot.edge] : undefined;
@@ -128,21 +128,7 @@ export function makeAdding(
       const home = names.length ? commonPath(names) : scene.within;
       return isInside(`${home}/`, scene.within) ? home : scene.within;
     }
-    const placed = Object.keys(nodes)
-      .filter(id => places[id] && !scene.outside.has(id))
-      .map(id => ({ name: nodes[id].name, at: places[id], size: sizeOf(id) }));
-    const [x, y] = point;
-    const holding = [...framesOf(scene.frames, placed)]
-      .filter(
-        ([, rect]) =>
-          x >= rect.x &&
-          x <= rect.x + rect.width &&
-          y >= rect.y &&
-          y <= rect.y + rect.height
-      )
-      .map(([path]) => path)
-      .sort((a, b) => b.length - a.length);
-    return holding[0] ?? scene.within;
+    return homeAt(point, now());
   };
 
   const adding: Adding = {
@@ -248,6 +234,28 @@ export function makeAdding(
     }
   };
   return adding;
+}
+
+/** The innermost open block under a point. */
+export function homeAt(
+  [x, y]: Position,
+  { scene, places, sizeOf }: Pick<Surroundings, 'scene' | 'places' | 'sizeOf'>
+): string {
+  const { nodes } = scene.graph;
+  const placed = Object.keys(nodes)
+    .filter(id => places[id] && !scene.outside.has(id))
+    .map(id => ({ name: nodes[id].name, at: places[id], size: sizeOf(id) }));
+  const holding = [...framesOf(scene.frames, placed)]
+    .filter(
+      ([, rect]) =>
+        x >= rect.x &&
+        x <= rect.x + rect.width &&
+        y >= rect.y &&
+        y <= rect.y + rect.height
+    )
+    .map(([path]) => path)
+    .sort((a, b) => b.length - a.length);
+  return holding[0] ?? scene.within;
 }
 
 /** Where a link would begin that comes straight from before a node. */

@@ -14,6 +14,7 @@ import {
   ungrouped
 } from './grouping';
 import { NODE_SIZE } from './layout';
+import { Notes, notesAmong } from './notes';
 import { Position } from './model';
 import { blockId, isInside, nameIn, parentOf, wordOf } from './paths';
 import { GAP } from './placement';
@@ -69,7 +70,15 @@ export function makeBlockActions(
       const { path, change } = grouped(graph, ids);
       // Nodes that had no position keep the place they were shown at.
       const places = placesIn(now());
-      document.patch(merged({ positions: places }, change));
+      const { notes = {} } = graph;
+      const taken = notesAmong(graph, selection.state().nodes);
+      const home = taken.map(id => [id, { ...notes[id], home: path }]);
+      document.patch(
+        merged(
+          { positions: places },
+          merged(change, { notes: Object.fromEntries(home) as Notes })
+        )
+      );
       const after = sceneOf(document.snapshot(), now().layers, scene.within);
       selection.set(drawnInside(after, path));
     },
@@ -194,9 +203,14 @@ export function makeBlockActions(
         alone,
         renamed(alone, name => nameIn(name, parentOf(path)))
       );
-      keep(wordOf(path), fragmentOf(moved, Object.keys(nodes)));
+      const word = wordOf(path);
       say(
-        trans.__('%1 is in the list of layers, under “Blocks”.', wordOf(path))
+        keep(word, fragmentOf(moved, Object.keys(nodes)))
+          ? trans.__('%1 is in the list of layers, under “Blocks”.', word)
+          : trans.__(
+              'There is no room for %1 in the list of layers: remove blocks from it first.',
+              word
+            )
       );
     }
   };

@@ -138,7 +138,8 @@ export class CodeText {
     }
     this._agreed = null;
     if (isNew) {
-      this._document.load({ ...graph, positions }, { undoable: true });
+      const { notes } = now;
+      this._document.load({ ...graph, positions, notes }, { undoable: true });
     }
     this._agreed = this._document.snapshot();
     clearTimeout(this._timer);

@@ -2,8 +2,10 @@
 import { createContext, useContext } from 'react';
 
 import { CheckStore } from './checkStore';
+import { HealthWatch } from './healthWatch';
 import { EditorHost } from './host';
 import { LayerTable } from './model';
+import { People } from './people';
 import { SampleRun } from './sampleRun';
 import { Translator } from './translator';
 
@@ -13,6 +15,9 @@ export interface EditorContext {
   host: EditorHost;
   /** One sample through the model, and what the layers made of it. */
   sample: SampleRun;
+  /** How the layers do in the run that trains the model. */
+  health: HealthWatch;
+  people: People;
   /** The sections of the inspector that a person has closed. */
   closed: Set<string>;
   /** Hue of a category's colour, 0 to 359. */

@@ -1,41 +1,15 @@
 // The graph as a shared document: one method a gesture, one transaction and one undo step each.
 import * as Y from 'yjs';
 
-import { dropOthers, Entry, setIfNew, writeEntry } from './entries';
+import type { Around, Change, NewNode } from './change';
+import { dropOthers, Entry, orderOf, setIfNew, writeEntry } from './entries';
 import { LockStore } from './lock';
 import { EdgeData, GraphData, Json, NodeData, Position } from './model';
 import { nameOfType, newId, uniquePath } from './naming';
 import { isBlock } from './paths';
 import { Reader } from './reader';
 
-export interface NewNode {
-  type: string;
-  /** Where it is drawn; without one, where there is room. */
-  position?: Position;
-  params?: { [key: string]: Json };
-  /** The block that it stands in. */
-  home?: string;
-}
-
-/** What changes around a node that is being added. */
-export interface Around {
-  /** Edges into the new node and out of it. */
-  incoming?: Omit<EdgeData, 'target'>[];
-  outgoing?: Omit<EdgeData, 'source'>[];
-  /** Edges that give way to these. */
-  replaced?: string[];
-  /** New places of nodes that make room. */
-  moved?: { [id: string]: Position };
-}
-
-/** Parts of a graph as they will be; null takes a thing away. */
-export interface Change {
-  nodes?: { [id: string]: NodeData | null };
-  edges?: { [id: string]: EdgeData | null };
-  positions?: { [id: string]: Position | null };
-  groups?: { [path: string]: string | null };
-  ties?: { [name: string]: string | null };
-}
+export type { Around, Change, NewNode } from './change';
 
 export class GraphDocument {
   readonly undoManager: Y.UndoManager;
@@ -50,7 +24,14 @@ export class GraphDocument {
     this._edges = ydoc.getMap<Entry>('edges');
     this._positions = ydoc.getMap<Position>('positions');
     this._meta = ydoc.getMap<unknown>('meta');
-    const scope = [this._nodes, this._edges, this._positions, this._meta];
+    this._notes = ydoc.getMap<Entry>('notes');
+    const scope = [
+      this._nodes,
+      this._edges,
+      this._positions,
+      this._meta,
+      this._notes
+    ];
     this._ownsManager = undoManager === undefined;
     this.undoManager =
       undoManager ?? new Y.UndoManager(scope, { trackedOrigins: new Set() });
@@ -108,7 +89,7 @@ export class GraphDocument {
     return ids;
   }
 
-  /** Removes nodes, the edges at them, and further edges. */
+  /** Removes nodes, the edges at them, and further edges; notes too, by their ids. */
   remove(nodes: Iterable<string>, edges: Iterable<string> = []): void {
     const gone = new Set(nodes);
     this._gesture(() => {
@@ -124,11 +105,12 @@ export class GraphDocument {
       gone.forEach(id => {
         this._nodes.delete(id);
         this._positions.delete(id);
+        this._notes.delete(id);
       });
     });
   }
 
-  /** Moves nodes; a run of moves with the same `typing` word is one undo step. */
+  /** Moves nodes and notes; a run of moves with the same `typing` word is one undo step. */
   move(positions: { [id: string]: Position }, typing?: string): void {
     this._gesture(() => this._place(positions), typing);
   }
@@ -169,9 +151,16 @@ export class GraphDocument {
     this._gesture(() => setIfNew(this._meta, 'name', name), typing);
   }
 
-  /** Changes many things in one step. */
-  patch(change: Change): void {
+  /** Changes many things in one step, or in that of the same `typing` word. */
+  patch(change: Change, typing?: string): void {
     this._gesture(() => {
+      for (const [id, note] of Object.entries(change.notes ?? {})) {
+        if (note) {
+          writeEntry(this._notes, id, note);
+        } else {
+          this._notes.delete(id);
+        }
+      }
       for (const [id, edge] of Object.entries(change.edges ?? {})) {
         if (edge) {
           this._writeEdge(edge, undefined, id);
@@ -203,7 +192,7 @@ export class GraphDocument {
           setIfNew(this._meta, part, Object.fromEntries(entries));
         }
       }
-    });
+    }, typing);
   }
 
   /**
@@ -215,14 +204,18 @@ export class GraphDocument {
       dropOthers(this._nodes, graph.nodes);
       dropOthers(this._edges, graph.edges);
       dropOthers(this._positions, graph.positions);
-      for (const [id, node] of Object.entries(graph.nodes)) {
-        this._writeNode(id, node);
-      }
+      dropOthers(this._notes, graph.notes ?? {});
+      Object.entries(graph.nodes).forEach(([id, node], order) =>
+        this._writeNode(id, node, order)
+      );
       Object.entries(graph.edges).forEach(([id, edge], order) =>
         writeEntry(this._edges, id, { ...edge, order })
       );
       for (const [id, position] of Object.entries(graph.positions)) {
         setIfNew(this._positions, id, position);
+      }
+      for (const [id, note] of Object.entries(graph.notes ?? {})) {
+        writeEntry(this._notes, id, note);
       }
       setIfNew(this._meta, 'name', graph.name);
       setIfNew(this._meta, 'version', graph.version);
@@ -312,13 +305,16 @@ export class GraphDocument {
     for (const [id, position] of Object.entries(positions)) {
       if (this._nodes.has(id) || isBlock(id)) {
         setIfNew(this._positions, id, position);
+      } else if (this._notes.has(id)) {
+        writeEntry(this._notes, id, { x: position[0], y: position[1] });
       }
     }
   }
 
-  private _writeNode(id: string, node: NodeData): void {
+  private _writeNode(id: string, node: NodeData, order?: number): void {
     const { params, shares, ...rest } = node;
-    writeEntry(this._nodes, id, shares ? { ...rest, shares } : rest);
+    const ranked = { ...rest, order: order ?? orderOf(this._nodes, id) };
+    writeEntry(this._nodes, id, shares ? { ...ranked, shares } : ranked);
     if (!shares) {
       this._nodes.get(id)?.delete('shares');
     }
@@ -368,12 +364,14 @@ export class GraphDocument {
       if (entry) {
         const port = `${entry.get('target')} ${entry.get('target_port')}`;
         freed.set(port, entry.get('order'));
-        this._edges.delete(old);
       }
     }
-    return edges.map(edge =>
+    const ids = edges.map(edge =>
       this._writeEdge(edge, freed.get(`${edge.target} ${edge.target_port}`))
     );
+    // Only now, so that no other new edge comes where these were.
+    replaced.forEach(old => this._edges.delete(old));
+    return ids;
   }
 
   private _writeEdge(
@@ -381,15 +379,9 @@ export class GraphDocument {
     freed?: unknown,
     id = newId('e', this._edges)
   ): string {
-    // A map keeps no order for every reader, and the order of the edges into
-    // a variadic port means something: so it is written down.
-    let last = -1;
-    this._edges.forEach(entry => {
-      last = Math.max(last, Number(entry.get('order') ?? -1));
-    });
     writeEntry(this._edges, id, {
       ...edge,
-      order: freed ?? this._edges.get(id)?.get('order') ?? last + 1
+      order: freed ?? orderOf(this._edges, id)
     });
     return id;
   }
@@ -415,6 +407,7 @@ export class GraphDocument {
   private readonly _edges: Y.Map<Entry>;
   private readonly _positions: Y.Map<Position>;
   private readonly _meta: Y.Map<unknown>;
+  private readonly _notes: Y.Map<Entry>;
   private readonly _reader: Reader;
   private readonly _ownsManager: boolean;
   private _typing: string | undefined;

@@ -26,6 +26,22 @@ export function writeEntry(
   }
 }
 
+/**
+ * The place of an entry among the others: the one it has, or behind all. A map keeps no order that every reader sees,
+ * and that of inputs, and of edges into a variadic port, means something: so it is written down.
+ */
+export function orderOf(map: Y.Map<Entry>, id: string): number {
+  const held = map.get(id)?.get('order');
+  if (held !== undefined) {
+    return Number(held);
+  }
+  let last = -1;
+  map.forEach(entry => {
+    last = Math.max(last, Number(entry.get('order') ?? -1));
+  });
+  return last + 1;
+}
+
 export function dropOthers<T>(map: Y.Map<T>, wanted: object): void {
   for (const key of [...map.keys()]) {
     if (!(key in wanted)) {

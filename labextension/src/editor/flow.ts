@@ -165,7 +165,8 @@ export function flowEdges(
   view: View,
   broken: ReadonlySet<string>,
   old: ReadonlyMap<string, LayerFlowEdge>,
-  dropOn: string | null = null
+  dropOn: string | null = null,
+  faulty: ReadonlySet<string> = new Set()
 ): LayerFlowEdge[] {
   return Object.entries(view.graph.edges).flatMap(([id, edge]) => {
     if (!view.graph.nodes[edge.source] || !view.graph.nodes[edge.target]) {
@@ -182,6 +183,7 @@ export function flowEdges(
       selected: view.selected.edges.has(id),
       className: [
         ...(broken.has(id) ? ['labdl-mod-problem'] : []),
+        ...(faulty.has(id) ? ['labdl-mod-fault'] : []),
         ...(id === dropOn ? ['labdl-mod-drop'] : [])
       ].join(' ')
     };

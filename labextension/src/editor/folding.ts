@@ -4,6 +4,13 @@ import { framesOf, PADDING, Rect } from './frames';
 import { Direction, NODE_SIZE, Size } from './layout';
 import { GraphData, LayerTable, Position } from './model';
 import { arranged } from './nesting';
+import {
+  moved as notesMoved,
+  Notes,
+  notesInside,
+  placesOf,
+  shownNotes
+} from './notes';
 import { blockId, foldedPaths, isInside } from './paths';
 import { drawnInside, Scene, sceneOf } from './scene';
 
@@ -33,7 +40,8 @@ export function folded(path: string, drawn: Drawn): Change {
       ...without(places, [], scene),
       ...moved(others, frame, box, drawn),
       [blockId(path)]: [box.x, box.y]
-    }
+    },
+    notes: notesBeside(path, frame, box, drawn)
   };
 }
 
@@ -69,14 +77,41 @@ export function unfolded(path: string, drawn: Drawn): Change {
     ];
   }
   const grown = { ...frame, x, y };
+  const stored = notesInside(graph.notes ?? {}, path);
   return {
     positions: {
       ...others,
       ...moved(others, box, grown, drawn),
       ...placed,
       [id]: null
+    },
+    notes: {
+      ...notesBeside(path, box, grown, drawn),
+      ...notesMoved(stored, note => [
+        note.x - frame.x + x,
+        note.y - frame.y + y
+      ])
     }
   };
+}
+
+/** Notes beside a block go where nodes would; what lies under it or around it stays. */
+function notesBeside(path: string, from: Rect, to: Rect, drawn: Drawn): Notes {
+  const notes = shownNotes(drawn.graph, drawn.scene);
+  const inside = notesInside(notes, path);
+  const beside = Object.fromEntries(
+    Object.entries(notes).filter(
+      ([id, { x, y, width, height }]) =>
+        !(id in inside) &&
+        (x >= from.x + from.width ||
+          x + width <= from.x ||
+          y >= from.y + from.height ||
+          y + height <= from.y)
+    )
+  );
+  const sizeOf = (id: string): Size => notes[id];
+  const places = moved(placesOf(beside), from, to, { ...drawn, sizeOf });
+  return notesMoved(beside, (_, id) => places[id]);
 }
 
 /** The places of what would be drawn inside a block, if all of it has one. */

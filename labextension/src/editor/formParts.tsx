@@ -5,10 +5,9 @@ import {
   WidgetProps
 } from '@rjsf/utils';
 
-import { useEditorContext } from './context';
 import { formatValue } from './fieldText';
 import { Json } from './model';
-import { TextParam } from './TextParam';
+import { FormWords, TextParam } from './TextParam';
 
 function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, schema, children, hidden } = props;
@@ -49,8 +48,9 @@ function CheckboxWidget({ id, value, onChange }: WidgetProps) {
   );
 }
 
-function SelectWidget({ id, value, options, onChange }: WidgetProps) {
-  const { trans } = useEditorContext();
+function SelectWidget(props: WidgetProps) {
+  const { id, value, options, onChange } = props;
+  const { trans } = props.formContext as FormWords;
   const choices = (options.enumOptions ?? []).map(
     option => option.value as Json
   );

@@ -1,6 +1,7 @@
 // A piece of a graph as text, for the clipboard.
 import type { Change } from './document';
 import { EdgeData, GraphData, NodeData, Position } from './model';
+import { isNote, Notes } from './notes';
 import { newId, uniquePath } from './naming';
 import {
   blockId,
@@ -20,11 +21,13 @@ export interface Fragment {
   positions: { [id: string]: Position };
   /** Classes of the blocks that are in it as a whole. */
   groups: { [path: string]: string };
+  /** Those that were asked for, and those of its whole blocks. */
+  notes?: Notes;
 }
 
 const MARK = 'graph-fragment';
 
-/** The nodes with these ids and the edges among them. */
+/** The nodes and notes with these ids and the edges among them. */
 export function fragmentOf(
   graph: GraphData,
   ids: Iterable<string>,
@@ -36,7 +39,8 @@ export function fragmentOf(
     positions: {},
     groups: {}
   };
-  for (const id of ids) {
+  const chosen = new Set(ids);
+  for (const id of chosen) {
     if (graph.nodes[id]) {
       fragment.nodes[id] = graph.nodes[id];
     }
@@ -54,7 +58,12 @@ export function fragmentOf(
       fragment.positions[id] = place;
     }
   }
-  return fragment;
+  const notes = Object.entries(graph.notes ?? {}).filter(
+    ([id, { home }]) => chosen.has(id) || home in fragment.groups
+  );
+  return notes.length
+    ? { ...fragment, notes: Object.fromEntries(notes) }
+    : fragment;
 }
 
 /** The blocks all of whose nodes are in a fragment. */
@@ -130,9 +139,26 @@ export function pasted(
       positions[id] = [x + offset[0], y + offset[1]];
     }
   }
+  const notes: Notes = {};
+  for (const [old, note] of Object.entries(fragment.notes ?? {})) {
+    const id = newId('c', {
+      has: id => id in (graph.notes ?? {}) || id in notes || id in graph.nodes
+    });
+    ids.set(old, id);
+    notes[id] = {
+      ...note,
+      // A block is a unit with what stands in it; any other note is where it is put.
+      home:
+        note.home in fragment.groups
+          ? blockPath(rename(blockId(note.home)))
+          : within,
+      x: note.x + offset[0],
+      y: note.y + offset[1]
+    };
+  }
   const [first] = Object.keys(fragment.groups);
   const root = first === undefined ? first : blockPath(rename(blockId(first)));
-  return { change: { nodes, edges, positions, groups }, ids, root };
+  return { change: { nodes, edges, positions, groups, notes }, ids, root };
 }
 
 /** The names of all nodes and blocks. */
@@ -162,7 +188,9 @@ export function fragmentFromText(text: string): Fragment | null {
     return null;
   }
   const nodes = pick(data.nodes, isNode);
+  const notes = pick(data.notes, isNote);
   return {
+    ...(Object.keys(notes).length ? { notes } : {}),
     nodes,
     edges: pick(
       data.edges,

@@ -14,6 +14,8 @@ export interface Rect {
 export const PADDING = 16;
 /** The line with the block's name. */
 export const HEADING = 28;
+/** Below, where shapes stand beside the connections that lead on. */
+const FOOT = 24;
 
 /** The smallest rectangle around others; null around none. */
 export function around(rects: Rect[]): Rect | null {
@@ -35,7 +37,7 @@ export function framed({ x, y, width, height }: Rect): Rect {
     x: x - PADDING,
     y: y - HEADING - PADDING / 2,
     width: width + 2 * PADDING,
-    height: height + HEADING + 1.5 * PADDING
+    height: height + HEADING + PADDING / 2 + FOOT
   };
 }
 

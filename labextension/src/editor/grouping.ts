@@ -3,6 +3,7 @@ import type { Change } from './document';
 import { Fragment, fragmentOf, pasted, takenNames } from './fragment';
 import { EdgeData, GraphData, NodeData, Position } from './model';
 import { newId, uniquePath } from './naming';
+import { Notes } from './notes';
 import {
   blockId,
   blockPath,
@@ -59,7 +60,14 @@ export function renamed(
     }
     ties[parameter(name)] = parameter(other);
   }
-  return { nodes, positions, groups, ties };
+  const notes: Notes = {};
+  for (const [id, note] of Object.entries(graph.notes ?? {})) {
+    const home = note.home && pathTo(note.home, to);
+    if (home !== note.home) {
+      notes[id] = { ...note, home };
+    }
+  }
+  return { nodes, positions, groups, ties, notes };
 }
 
 /** What becomes of a block is told by what becomes of a node in it. */
@@ -186,7 +194,13 @@ export function ungrouped(graph: GraphData, path: string): Change {
     return mapped === undefined ? name : mapped + name.slice(unit.length);
   };
   const change = renamed(graph, to);
-  return { ...change, groups: { ...change.groups, [path]: null } };
+  const notes = { ...change.notes };
+  for (const [id, note] of Object.entries(graph.notes ?? {})) {
+    if (note.home === path) {
+      notes[id] = { ...note, home };
+    }
+  }
+  return { ...change, notes, groups: { ...change.groups, [path]: null } };
 }
 
 /** A number alone is no name for a layer of the model. */
@@ -328,7 +342,8 @@ export function merged(a: Change, b: Change): Change {
     edges: { ...a.edges, ...b.edges },
     positions: { ...a.positions, ...b.positions },
     groups: { ...a.groups, ...b.groups },
-    ties: { ...a.ties, ...b.ties }
+    ties: { ...a.ties, ...b.ties },
+    notes: { ...a.notes, ...b.notes }
   };
 }
 
@@ -347,6 +362,7 @@ export function applied(graph: GraphData, change: Change): GraphData {
     edges: table(graph.edges, change.edges),
     positions: table(graph.positions, change.positions),
     groups: table(graph.groups ?? {}, change.groups),
-    ties: table(graph.ties ?? {}, change.ties)
+    ties: table(graph.ties ?? {}, change.ties),
+    notes: table(graph.notes ?? {}, change.notes)
   };
 }

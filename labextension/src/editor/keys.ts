@@ -19,6 +19,7 @@ const BINDINGS: Binding[] = [
   { key: 'd', accel: true, run: actions => actions.duplicate() },
   { key: 'a', accel: true, run: actions => actions.selectAll() },
   { key: 'a', shift: true, run: actions => actions.openMenu() },
+  { key: 'n', shift: true, run: actions => actions.addNote() },
   { key: 'l', run: actions => actions.link() },
   { key: 'g', accel: true, run: actions => actions.group() },
   { key: 'g', accel: true, shift: true, run: actions => actions.ungroup() },
@@ -27,7 +28,7 @@ const BINDINGS: Binding[] = [
   {
     key: 'escape',
     run: actions =>
-      actions.selectedNodes().length
+      actions.selectedNodes().length || actions.selectedNotes().length
         ? actions.clearSelection()
         : actions.leave()
   }

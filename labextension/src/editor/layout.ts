@@ -1,5 +1,6 @@
 // Layered layout of a graph: layers by longest path, order by barycentre, straight where possible.
 // O(V + E) a sweep and without recursion, so that a chain of thousands is fine.
+import { Ports } from './connect';
 import { GraphData, Position } from './model';
 import { spread } from './spread';
 
@@ -13,9 +14,25 @@ export interface Size {
 export const NODE_SIZE: Size = { width: 208, height: 58 };
 
 const GAP_ACROSS = 48;
-const GAP_ALONG = 44;
+/** Room for the shapes beside the connections, which are wider than high. */
+const GAP_ALONG = { down: 44, right: 124 };
 const GAP_PARTS = 80;
 const SWEEPS = 6;
+
+/** How large a layer becomes when it is drawn: the names of several ports on a side need a line. */
+export function expectedSize(
+  ports: Ports | undefined,
+  direction: Direction
+): Size {
+  const { width, height } = NODE_SIZE;
+  const named = (side: readonly unknown[] = []) => Number(side.length > 1);
+  return direction === 'down'
+    ? {
+        width,
+        height: height + 12 * named(ports?.inputs) + 14 * named(ports?.outputs)
+      }
+    : NODE_SIZE;
+}
 
 /** A node while it is laid out; `across` and `along` are its centre. */
 interface Box {
@@ -38,7 +55,7 @@ export function layout(
 ): { [id: string]: Position } {
   const boxes = makeBoxes(graph, direction, sizeOf);
   const parts = partsOf(boxes);
-  parts.forEach(layOutPart);
+  parts.forEach(part => layOutPart(part, GAP_ALONG[direction]));
   packParts(parts);
   const positions: { [id: string]: Position } = {};
   for (const box of boxes) {
@@ -173,7 +190,7 @@ function mean(boxes: Box[], fallback: number): number {
     : fallback;
 }
 
-function layOutPart(part: Box[]): void {
+function layOutPart(part: Box[], gap: number): void {
   const layers = layersOf(part);
   for (const layer of layers) {
     arrange(layer, box => mean(box.before, box.index));
@@ -188,7 +205,7 @@ function layOutPart(part: Box[]): void {
   for (const layer of layers) {
     const length = layer.reduce((most, box) => Math.max(most, box.length), 0);
     layer.forEach(box => (box.along = along + length / 2));
-    along += length + GAP_ALONG;
+    along += length + gap;
   }
 }
 

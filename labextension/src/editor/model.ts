@@ -23,6 +23,19 @@ export interface EdgeData {
 
 export type Position = [number, number];
 
+/** What a person wrote on the canvas. */
+export interface NoteData {
+  text: string;
+  /** Path of the block in which it stands; empty for the model itself. */
+  home: string;
+  /** Name of a hue, or empty. */
+  color: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
 export interface GraphData {
   version: number;
   name: string;
@@ -34,6 +47,8 @@ export interface GraphData {
   groups?: { [path: string]: string };
   /** Parameters that are one: from a name to the name whose place it takes. */
   ties?: { [name: string]: string };
+  /** Missing where there are none. */
+  notes?: { [id: string]: NoteData };
 }
 
 export interface InputPort {
@@ -76,6 +91,8 @@ export interface LayerSchema {
   label: string;
   category: string;
   summary: string;
+  /** All of what is written about it; the summary is its first line. */
+  description?: string;
   /** False for operators that only traced code brings: drawn, but not offered. */
   palette: boolean;
   inputs: InputPort[];

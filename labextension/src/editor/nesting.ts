@@ -1,6 +1,6 @@
 // Arranges a scene: each open block on its own, then as one box in what holds it.
 import { around, framed, Rect } from './frames';
-import { Direction, layout, NODE_SIZE, Size } from './layout';
+import { Direction, expectedSize, layout, NODE_SIZE, Size } from './layout';
 import { NodeData, Position } from './model';
 import { isInside, pathsOf } from './paths';
 import { placeAll } from './placement';
@@ -11,11 +11,18 @@ type Places = { [id: string]: Position };
 /** Between a node and those beyond the block that was entered. */
 const BEYOND = 96;
 
+function sizesIn(scene: Scene, direction: Direction): (id: string) => Size {
+  return id =>
+    scene.blocks.has(id)
+      ? NODE_SIZE
+      : expectedSize(scene.layers.get(scene.graph.nodes[id]?.type), direction);
+}
+
 /** Places for all nodes of a scene, or for those of one open block in it. */
 export function arranged(
   scene: Scene,
   direction: Direction,
-  sizeOf: (id: string) => Size = () => NODE_SIZE,
+  sizeOf: (id: string) => Size = sizesIn(scene, direction),
   path = scene.within
 ): Places {
   // What holds each node, from the outside in; an open block is written as its path and two strokes.

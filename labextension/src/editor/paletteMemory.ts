@@ -1,21 +1,41 @@
-// Which layers a person marked and which were used last, remembered across reloads.
+// Which layers a person marked, which were used last, and which blocks are kept: remembered across reloads.
 
-export interface Remembered {
+/** What a person put into the palette. */
+export interface Kept {
   /** Types of layers, in the order in which they were marked. */
   readonly favourites: readonly string[];
-  /** Types of layers, the last used first. */
-  readonly recent: readonly string[];
   /** Pieces of graphs as texts, by the names under which they are kept. */
   readonly blocks: { readonly [name: string]: string };
 }
 
+export interface Remembered extends Kept {
+  /** Types of layers, the last used first. */
+  readonly recent: readonly string[];
+}
+
+/** A better place than this browser for what a person keeps. */
+export interface KeptElsewhere {
+  /** Null until it is known. */
+  state(): Kept | null;
+  subscribe(listener: () => void): () => void;
+  change(edit: (kept: Kept) => Kept): void;
+}
+
 const KEY = 'labdl:palette';
+/** There once what this browser kept has been copied elsewhere. */
+const COPIED = 'labdl:palette:copied';
 const RECENT = 6;
+/** Characters of all kept blocks: so much every place takes. */
+export const ROOM = 1_000_000;
 const NOTHING: Remembered = { favourites: [], recent: [], blocks: {} };
 
 export class PaletteMemory {
-  constructor(private readonly _storage: Storage | null = pageStorage()) {
-    this._state = this._read() ?? NOTHING;
+  constructor(
+    private readonly _storage: Storage | null = pageStorage(),
+    private readonly _elsewhere?: KeptElsewhere
+  ) {
+    this._local = this._read() ?? NOTHING;
+    this._state = this._whole();
   }
 
   readonly state = (): Remembered => this._state;
@@ -29,43 +49,92 @@ export class PaletteMemory {
   readonly start = (): (() => void) => {
     const changed = (event: StorageEvent) => {
       if (event.key === KEY) {
-        this._take(this._read());
+        this._local = this._read() ?? this._local;
+        this._tell();
       }
     };
+    const follow = () => {
+      this._copy();
+      this._tell();
+    };
     window.addEventListener('storage', changed);
-    return () => window.removeEventListener('storage', changed);
+    const stop = this._elsewhere?.subscribe(follow);
+    follow();
+    return () => {
+      window.removeEventListener('storage', changed);
+      stop?.();
+    };
   };
 
   /** Marks a layer as a favourite, or takes the mark away. */
   readonly toggle = (type: string): void => {
-    const { favourites } = this._state;
-    const rest = favourites.filter(other => other !== type);
-    const isMarked = rest.length < favourites.length;
-    this._keep({
-      ...this._state,
-      favourites: isMarked ? rest : [...rest, type]
+    const isMarked = this._state.favourites.includes(type);
+    this._change(kept => {
+      const rest = kept.favourites.filter(other => other !== type);
+      return { ...kept, favourites: isMarked ? rest : [...rest, type] };
     });
   };
 
   /** Notes that a layer was used. */
   readonly use = (type: string): void => {
-    const rest = this._state.recent.filter(other => other !== type);
-    this._keep({ ...this._state, recent: [type, ...rest].slice(0, RECENT) });
+    const rest = this._local.recent.filter(other => other !== type);
+    this._write({ ...this._local, recent: [type, ...rest].slice(0, RECENT) });
   };
 
-  /** Keeps a piece of a graph, in the place of one of that name. */
-  readonly keepBlock = (name: string, text: string): void => {
-    const { blocks } = this._state;
-    this._keep({ ...this._state, blocks: { ...blocks, [name]: text } });
+  /** Keeps a piece of a graph, in the place of one of that name; false if there is no room. */
+  readonly keepBlock = (name: string, text: string): boolean => {
+    const add = (kept: Kept) => ({
+      ...kept,
+      blocks: { ...kept.blocks, [name]: text }
+    });
+    if (lengthOf(add(this._state)) > ROOM) {
+      return false;
+    }
+    this._change(add);
+    return true;
   };
 
-  readonly dropBlock = (name: string): void => {
-    const { [name]: _, ...blocks } = this._state.blocks;
-    this._keep({ ...this._state, blocks });
-  };
+  readonly dropBlock = (name: string): void =>
+    this._change(kept => {
+      const { [name]: _, ...blocks } = kept.blocks;
+      return { ...kept, blocks };
+    });
 
-  private _keep(next: Remembered): void {
-    this._take(next);
+  private _change(edit: (kept: Kept) => Kept): void {
+    if (this._elsewhere?.state()) {
+      this._elsewhere.change(edit);
+      this._tell();
+    } else {
+      this._write({ ...this._local, ...edit(this._local) });
+    }
+  }
+
+  /** What this browser kept before goes there too, once; for other editors it stays here. */
+  private _copy(): void {
+    const there = this._elsewhere?.state();
+    try {
+      if (!there || this._storage?.getItem(COPIED)) {
+        return;
+      }
+      this._storage?.setItem(COPIED, 'true');
+    } catch {
+      // Forbidden: then nothing was kept here either.
+      return;
+    }
+    const { favourites, blocks } = this._local;
+    const add = (kept: Kept): Kept => ({
+      favourites: [...new Set([...kept.favourites, ...favourites])],
+      blocks: { ...blocks, ...kept.blocks }
+    });
+    const isAny = favourites.length + Object.keys(blocks).length > 0;
+    if (isAny && lengthOf(add(there)) <= ROOM) {
+      this._elsewhere?.change(add);
+    }
+  }
+
+  private _write(next: Remembered): void {
+    this._local = next;
+    this._tell();
     try {
       this._storage?.setItem(KEY, JSON.stringify(next));
     } catch {
@@ -76,8 +145,13 @@ export class PaletteMemory {
     window.dispatchEvent(new StorageEvent('storage', { key: KEY }));
   }
 
-  private _take(next: Remembered | null): void {
-    if (next && JSON.stringify(next) !== JSON.stringify(this._state)) {
+  private _whole(): Remembered {
+    return { ...this._local, ...this._elsewhere?.state() };
+  }
+
+  private _tell(): void {
+    const next = this._whole();
+    if (JSON.stringify(next) !== JSON.stringify(this._state)) {
       this._state = next;
       [...this._listeners].forEach(listener => listener());
     }
@@ -86,20 +160,33 @@ export class PaletteMemory {
   private _read(): Remembered | null {
     try {
       const kept: unknown = JSON.parse(this._storage?.getItem(KEY) ?? 'null');
-      const { favourites, recent, blocks } = kept as Partial<Remembered>;
-      return {
-        favourites: typesIn(favourites),
-        recent: typesIn(recent),
-        blocks: textsIn(blocks)
-      };
+      const { recent } = kept as Partial<Remembered>;
+      return { recent: typesIn(recent), ...keptIn(kept as Partial<Kept>) };
     } catch {
       // Nothing was kept, another program's text, or storage is forbidden.
       return null;
     }
   }
 
+  /** What this browser remembers. */
+  private _local: Remembered;
   private _state: Remembered;
   private readonly _listeners = new Set<() => void>();
+}
+
+/** What is kept, as far as it is of the right kind. */
+export function keptIn(values: { [Key in keyof Kept]?: unknown }): Kept {
+  return {
+    favourites: typesIn(values.favourites),
+    blocks: textsIn(values.blocks)
+  };
+}
+
+function lengthOf({ blocks }: Kept): number {
+  return Object.entries(blocks).reduce(
+    (sum, [name, text]) => sum + name.length + text.length,
+    0
+  );
 }
 
 function typesIn(list: unknown): string[] {

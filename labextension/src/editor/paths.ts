@@ -57,7 +57,8 @@ export function commonPath(names: string[]): string {
   return words.slice(0, n).join('/');
 }
 
-const CONTAINERS = ['ModuleList', 'ModuleDict'];
+/** Blocks that only hold others. */
+export const CONTAINERS = ['ModuleList', 'ModuleDict'];
 
 /** From so many nodes on, a graph that nobody has arranged opens with its blocks folded. */
 const MANY = 60;

@@ -1,16 +1,22 @@
 // Reads the shared document into plain data, re-reading only what a transaction touched.
 import * as Y from 'yjs';
 
-import { EdgeData, GraphData, Json, NodeData, Position } from './model';
-
-type Entry = Y.Map<unknown>;
+import {
+  EdgeData,
+  GraphData,
+  Json,
+  NodeData,
+  NoteData,
+  Position
+} from './model';
+import { isNote } from './notes';
 
 /** One root map, read entry by entry. */
 class Table<T> {
   constructor(
     private readonly _map: Y.Map<unknown>,
     private readonly _read: (value: unknown) => T,
-    private readonly _order?: (a: unknown, b: unknown) => number
+    private readonly _isOrdered = false
   ) {}
 
   value: { [id: string]: T } = {};
@@ -34,11 +40,9 @@ class Table<T> {
     if (this._started && this._stale.size === 0) {
       return;
     }
-    let entries = [...this._map.entries()];
-    if (this._order) {
-      const order = this._order;
-      entries = entries.sort((a, b) => order(a[1], b[1]));
-    }
+    const entries = this._isOrdered
+      ? inOrder(this._map)
+      : [...this._map.entries()];
     const next: { [id: string]: T } = {};
     for (const [id, value] of entries) {
       const known = this._started && !this._stale.has(id);
@@ -56,10 +60,11 @@ class Table<T> {
 export class Reader {
   constructor(ydoc: Y.Doc) {
     const map = (name: string) => ydoc.getMap<unknown>(name);
-    this._nodes = new Table(map('nodes'), readNode);
-    this._edges = new Table(map('edges'), readEdge, byOrder);
+    this._nodes = new Table(map('nodes'), readNode, true);
+    this._edges = new Table(map('edges'), readEdge, true);
     this._positions = new Table(map('positions'), readPosition);
     this._meta = new Table(map('meta'), plain);
+    this._notes = new Table(map('notes'), readNote);
     const touched = () => {
       this._snapshot = undefined;
     };
@@ -67,7 +72,8 @@ export class Reader {
       this._nodes.observe(touched),
       this._edges.observe(touched),
       this._positions.observe(touched),
-      this._meta.observe(touched)
+      this._meta.observe(touched),
+      this._notes.observe(touched)
     ];
     let told: GraphData | undefined;
     const announce = () => {
@@ -93,6 +99,7 @@ export class Reader {
       this._edges.refresh();
       this._positions.refresh();
       this._meta.refresh();
+      this._notes.refresh();
       const meta = this._meta.value;
       this._snapshot = {
         version: typeof meta.version === 'number' ? meta.version : 1,
@@ -101,7 +108,8 @@ export class Reader {
         edges: this._edges.value,
         positions: this._positions.value,
         ...(meta.groups ? { groups: words(meta.groups) } : {}),
-        ...(meta.ties ? { ties: words(meta.ties) } : {})
+        ...(meta.ties ? { ties: words(meta.ties) } : {}),
+        ...this._noted()
       };
     }
     return this._snapshot;
@@ -112,11 +120,26 @@ export class Reader {
     return () => this._listeners.delete(listener);
   }
 
+  /** The notes that can be drawn; the table stays the same object while they do. */
+  private _noted(): { notes?: { [id: string]: NoteData } } {
+    if (this._whole !== this._notes.value) {
+      this._whole = this._notes.value;
+      const found = Object.entries(this._whole).flatMap(([id, note]) =>
+        note ? [[id, note] as const] : []
+      );
+      this._fitting = found.length ? Object.fromEntries(found) : undefined;
+    }
+    return this._fitting ? { notes: this._fitting } : {};
+  }
+
+  private _whole: { [id: string]: NoteData | null } | undefined;
+  private _fitting: { [id: string]: NoteData } | undefined;
   private _snapshot: GraphData | undefined;
   private readonly _nodes: Table<NodeData>;
   private readonly _edges: Table<EdgeData>;
   private readonly _positions: Table<Position>;
   private readonly _meta: Table<Json>;
+  private readonly _notes: Table<NoteData | null>;
   private readonly _listeners = new Set<() => void>();
 }
 
@@ -169,16 +192,29 @@ function readEdge(value: unknown): EdgeData {
   };
 }
 
+/** Another program may share the document: what is no note is not drawn. */
+function readNote(value: unknown): NoteData | null {
+  const note = plain(value);
+  if (!isNote(note)) {
+    return null;
+  }
+  const { text, home, color, x, y, width, height } = note;
+  return { text, home, color, x, y, width, height };
+}
+
 function readPosition(value: unknown): Position {
   const [x, y] = plain(value) as Position;
   return [x, y];
 }
 
-function byOrder(a: unknown, b: unknown): number {
-  const order = (entry: unknown) =>
-    Number((entry as Entry).get('order') ?? Infinity);
-  const left = order(a);
-  const right = order(b);
-  // Infinity - Infinity is not a number; equal ones keep the map's order.
-  return left === right ? 0 : left - right;
+/** Entries in the order that was written down; those of the same, which two people added at once, by their ids. */
+function inOrder(map: Y.Map<unknown>): [string, unknown][] {
+  const ranked = [...map.entries()].map(([id, entry]) => {
+    const order = entry instanceof Y.Map ? entry.get('order') : undefined;
+    return { id, entry, order: Number(order ?? Infinity) };
+  });
+  ranked.sort((a, b) =>
+    a.order !== b.order ? a.order - b.order : a.id < b.id ? -1 : 1
+  );
+  return ranked.map(({ id, entry }) => [id, entry]);
 }

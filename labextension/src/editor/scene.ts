@@ -1,5 +1,5 @@
 // What is drawn of a graph: a folded block as one box, and of a block that was entered its inside and what it is connected to.
-import { Ports, portsOf } from './connect';
+import { Ports } from './connect';
 import {
   EdgeData,
   GraphData,
@@ -309,7 +309,8 @@ class BlockPorts {
           this._addInput(box, id, port.name, port.variadic);
         }
       }
-      const [first] = portsOf(id, schema, this._graph).outputs;
+      // What is known of other layers are the ports that are used.
+      const [first] = schema?.outputs ?? [];
       if (first && !this._used.has(`out ${id}`)) {
         this.output(box, {
           source: id,

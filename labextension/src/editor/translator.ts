@@ -5,7 +5,8 @@ export interface Translator {
   _n(singular: string, plural: string, n: number, ...args: unknown[]): string;
 }
 
-function fill(text: string, args: unknown[]): string {
+/** A text with "%1", "%2" replaced. */
+export function fill(text: string, args: unknown[]): string {
   return text.replace(/%(\d+)/g, (whole, index: string) => {
     const value = args[Number(index) - 1];
     return value === undefined ? whole : String(value);

@@ -7,12 +7,15 @@ import { LayerFlowEdge, LayerFlowNode } from './flow';
 import { NODE_SIZE } from './layout';
 import { Position } from './model';
 import { FIT, openView, VISIBLE } from './openView';
+import { usePointer } from './pointer';
 import { Scene } from './scene';
 
 type FromCanvas =
   | 'scene'
   | 'sizeOf'
   | 'middle'
+  | 'pointer'
+  | 'at'
   | 'isVisible'
   | 'fit'
   | 'openAgain'
@@ -31,6 +34,7 @@ const MOTION = { duration: 200 };
 export function useActions(props: ActionProps): EditorActions {
   const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
   const store = useStoreApi();
+  const pointer = usePointer(props.canvas);
 
   /** A point of the canvas, given in parts of its width and height. */
   const pointAt = (across: number, down: number): Position => {
@@ -52,6 +56,14 @@ export function useActions(props: ActionProps): EditorActions {
       };
     },
     middle: () => pointAt(0.5, 0.5),
+    pointer() {
+      const point = pointer();
+      return point && surroundings.at(point);
+    },
+    at(point) {
+      const { x, y } = flow.screenToFlowPosition(point);
+      return [x, y];
+    },
     isVisible([x, y]) {
       const [left, top] = pointAt(0, 0);
       const [right, bottom] = pointAt(1, 1);

@@ -1,9 +1,17 @@
-// Layers dropped from the palette: onto the canvas, or into the edge under the pointer.
+// What is dropped: layers from the palette onto the canvas or into the edge under the pointer, and Python source.
 import { useReactFlow } from '@xyflow/react';
 import { DragEvent, useState } from 'react';
 
 import { EditorActions } from './actions';
-import { droppedLayer, isInnerLayer, isLayer } from './dragged';
+import { useEditorContext } from './context';
+import {
+  droppedLayer,
+  droppedSource,
+  isInnerLayer,
+  isLayer,
+  isSource
+} from './dragged';
+import { isTyping } from './keys';
 
 interface Drop {
   /** The edge that would take the layer, were it dropped now. */
@@ -13,13 +21,26 @@ interface Drop {
 
 export function useDrop(actions: EditorActions): Drop {
   const flow = useReactFlow();
+  const { trans } = useEditorContext();
   const [edge, setEdge] = useState<string | null>(null);
+  const dropSource = async ({ dataTransfer, clientX, clientY }: DragEvent) => {
+    const source = await droppedSource(dataTransfer);
+    if (source === null) {
+      actions.say(trans.__('Only files of Python can be dropped here.'));
+      return;
+    }
+    await actions.addSource(source, { x: clientX, y: clientY });
+    actions.focus();
+  };
   const handlers = {
     onDragOver(event: DragEvent) {
       if (isLayer(event.dataTransfer)) {
         event.preventDefault();
         event.dataTransfer.dropEffect = 'copy';
         setEdge(isInnerLayer(event.dataTransfer) ? edgeUnder(event) : null);
+      } else if (isSource(event.dataTransfer) && !isTyping(event.target)) {
+        event.preventDefault();
+        event.dataTransfer.dropEffect = 'copy';
       }
     },
     onDragLeave(event: DragEvent) {
@@ -32,6 +53,11 @@ export function useDrop(actions: EditorActions): Drop {
       setEdge(null);
       const type = droppedLayer(event.dataTransfer);
       if (!type) {
+        if (isSource(event.dataTransfer) && !isTyping(event.target)) {
+          event.preventDefault();
+          event.stopPropagation();
+          void dropSource(event);
+        }
         return;
       }
       event.preventDefault();

@@ -6,51 +6,21 @@ import { Contents, ServerConnection } from '@jupyterlab/services';
 import type { RunCommand, RunEvent } from '../dashboard/source';
 import type {
   CheckResult,
-  EditorHost,
+  DiffHost,
+  Difference,
   GraphData,
   LayerSchema,
   MakeSourceEditor,
   Reading,
   WeightsAnswer
 } from '../editor';
-
-export interface BackendInfo {
-  name: string;
-  version: string | null;
-  /** Why the backend cannot be used here, and what to do about it; null when it can. */
-  problem: string | null;
-}
-
-export interface DatasetInfo {
-  name: string;
-  summary: string;
-  input_shape: (number | null)[];
-  classes: number | null;
-  samples: number;
-}
-
-/** What a model can be trained on, with, and by. */
-export interface TrainingChoices {
-  datasets: DatasetInfo[];
-  backends: BackendInfo[];
-  optimizers: string[];
-  defaults?: Partial<TrainingSettings>;
-}
-
-export interface TrainingSettings {
-  backend: string;
-  dataset: string;
-  optimizer: string;
-  learning_rate: number;
-  epochs: number;
-  batch_size: number;
-}
-
-/** Python code that trains a saved model, and the folder in which it will write its run. */
-export interface TrainingCode {
-  code: string;
-  run: string;
-}
+import type {
+  DataFileInfo,
+  TrainingChoices,
+  TrainingCode,
+  TrainingSettings
+} from './training-settings';
+import type { ZooModel, ZooSettings } from './zoo-models';
 
 export interface RunAnswer {
   offset: number;
@@ -59,7 +29,7 @@ export interface RunAnswer {
   alive: boolean | null;
 }
 
-export class LabDLApi implements EditorHost {
+export class LabDLApi implements DiffHost {
   constructor(private readonly settings: ServerConnection.ISettings) {}
 
   /** The layers that exist; asked for once, a failure is asked again. */
@@ -95,6 +65,13 @@ export class LabDLApi implements EditorHost {
   /** Given by the plugins that have what these need. */
   sourceEditor?: MakeSourceEditor;
   sendCode?: (source: string) => void;
+  classes?: DiffHost['classes'];
+  palette?: DiffHost['palette'];
+
+  /** How two graphs differ. */
+  difference(old: GraphData, next: GraphData): Promise<Difference> {
+    return this.send('POST', 'diff', {}, { old, new: next });
+  }
 
   /** The graph as an SVG picture. */
   async drawing(graph: GraphData): Promise<string> {
@@ -141,6 +118,15 @@ export class LabDLApi implements EditorHost {
     return this.get<GraphData>('new');
   }
 
+  async zoo(): Promise<ZooModel[]> {
+    return (await this.get<{ models: ZooModel[] }>('zoo')).models;
+  }
+
+  /** The graph of a model of the zoo. */
+  zooGraph(name: string, settings: ZooSettings): Promise<GraphData> {
+    return this.send('POST', 'zoo/model', {}, { name, settings });
+  }
+
   readGraph(
     path: string,
     options: { content: boolean; hash: boolean }
@@ -152,20 +138,46 @@ export class LabDLApi implements EditorHost {
     });
   }
 
-  writeGraph(path: string, graph: GraphData): Promise<Contents.IModel> {
+  /** The graph of a file, and why it must not be edited if it must not. */
+  async graph(path: string): Promise<GraphData & { read_only?: string }> {
+    const model = await this.readGraph(path, { content: true, hash: false });
+    return model.content as GraphData & { read_only?: string };
+  }
+
+  /** Writes a model file; one that `isNew` takes the place of no other. */
+  writeGraph(
+    path: string,
+    graph: GraphData,
+    { isNew = false } = {}
+  ): Promise<Contents.IModel> {
     return this.send<Contents.IModel>(
       'PUT',
       'graph',
-      { path },
+      { path, ...(isNew && { new: '1' }) },
       { content: graph }
     );
   }
 
   trainingCode(
     path: string,
-    settings: TrainingSettings
+    settings: TrainingSettings,
+    graph: GraphData | null
   ): Promise<TrainingCode> {
-    return this.send<TrainingCode>('POST', 'train', {}, { path, ...settings });
+    const body = { path, ...settings, graph };
+    return this.send<TrainingCode>('POST', 'train', {}, body);
+  }
+
+  /** What a data file holds, whose path is that from the document's folder. */
+  dataFile(
+    path: string,
+    name: string,
+    target: string | null
+  ): Promise<DataFileInfo> {
+    return this.get<DataFileInfo>('data', {
+      path,
+      name,
+      ...(target === null ? {} : { target })
+    });
   }
 
   /** What a run wrote from `offset` on; a run that is not `expected` must be there. */

@@ -61,30 +61,34 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
             source: {
               type: 'string',
               description: 'The code, if not that of the graph'
+            },
+            path: {
+              type: 'string',
+              description: 'The model file, by default the one in front'
             }
           }
         }
       },
-      isEnabled: () => tracker.currentWidget !== null,
+      isEnabled: args =>
+        typeof args.source === 'string' || tracker.currentWidget !== null,
       execute: async args => {
-        const widget = tracker.currentWidget;
-        if (!widget) {
-          return;
-        }
+        const context = tracker.currentWidget?.context;
+        const path = args.path ?? context?.path;
         try {
           const source =
-            typeof args.source === 'string'
-              ? args.source
-              : await api.code(widget.context.model.graph.snapshot());
+            args.source ??
+            (context && (await api.code(context.model.graph.snapshot())));
+          if (typeof source !== 'string' || typeof path !== 'string') {
+            return;
+          }
           const found = lastOpen();
           if (found) {
             app.shell.activateById(found.panel.id);
             addCell(found, source);
             return;
           }
-          const path = PathExt.dirname(widget.context.path);
           const made: unknown = await commands.execute('notebook:create-new', {
-            cwd: path
+            cwd: PathExt.dirname(path)
           });
           const created = notebookIn(made);
           await created?.panel.context.ready;

@@ -88,7 +88,9 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: { type: 'object', properties: {} } },
       isEnabled: () => {
         const context = tracker.currentWidget?.context;
-        return !!context?.canSave && !context.model.readOnly;
+        // JupyterLab calls it "cannot save" where the server saves by itself; a person may ask it to do so now
+        const { collaborative, readOnly } = context?.model ?? {};
+        return (!!context?.canSave || !!collaborative) && !readOnly;
       },
       execute: async () => {
         const widget = tracker.currentWidget;
@@ -104,7 +106,8 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
 
     const watched = editorCommands(trans);
     for (const command of watched) {
-      const { id, label, caption, icon, run, enabled, reads } = command;
+      const { id, label, caption, icon, run, enabled, toggled, reads } =
+        command;
       commands.addCommand(id, {
         label,
         caption,
@@ -118,6 +121,9 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
             (enabled?.(widget) ?? true)
           );
         },
+        isToggled:
+          toggled &&
+          (() => !!tracker.currentWidget && toggled(tracker.currentWidget)),
         execute: () => {
           const widget = tracker.currentWidget;
           if (widget?.content.actions) {

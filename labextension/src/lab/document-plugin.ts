@@ -11,19 +11,28 @@ import {
   Notification,
   WidgetTracker
 } from '@jupyterlab/apputils';
+import { ICollaborativeContentProvider } from '@jupyter/collaborative-drive';
+import { IPropertyInspectorProvider } from '@jupyterlab/property-inspector';
 import { IDefaultDrive } from '@jupyterlab/services';
 import type { Contents } from '@jupyterlab/services';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
 
 import { LabDLApi } from './api';
-import { LabDLModelFactory } from './document';
+import {
+  joinCollaboration,
+  SHARED_PROVIDER,
+  SHARED_TYPE
+} from './collaboration';
+import { LabDLModelFactory } from './document-factory';
 import { graphIcon, runsIcon } from './icons';
 import { documentHost } from './looking-host';
 import { PreferenceStore } from './preferences';
+import { showInInspector } from './property-inspector';
 import { CONTENT_PROVIDER, GraphContentProvider } from './provider';
 import { Recoveries } from './recoveries';
 import { FACTORY, FILE_TYPE, ILabDL } from './tokens';
+import { TrainingRuns } from './training-runs';
 import { GraphWidget, GraphWidgetFactory } from './widget';
 
 const ID = 'labdl:plugin';
@@ -34,18 +43,27 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
   autoStart: true,
   provides: ILabDL,
   requires: [IDefaultDrive, ITranslator],
-  optional: [ILayoutRestorer, IToolbarWidgetRegistry, ISettingRegistry],
+  optional: [
+    ILayoutRestorer,
+    IToolbarWidgetRegistry,
+    ISettingRegistry,
+    ICollaborativeContentProvider,
+    IPropertyInspectorProvider
+  ],
   activate: (
     app: JupyterFrontEnd,
     drive: Contents.IDrive,
     translator: ITranslator,
     restorer: ILayoutRestorer | null,
     toolbars: IToolbarWidgetRegistry | null,
-    settings: ISettingRegistry | null
+    settings: ISettingRegistry | null,
+    collaboration: ICollaborativeContentProvider | null,
+    inspector: IPropertyInspectorProvider | null
   ): ILabDL => {
     const trans = translator.load('labdl');
     const api = new LabDLApi(app.serviceManager.serverSettings);
     const tracker = new WidgetTracker<GraphWidget>({ namespace: 'labdl' });
+    const runs = new TrainingRuns();
     const preferences = new PreferenceStore();
     const recoveries = new Recoveries(
       app.serviceManager.serverSettings.baseUrl,
@@ -86,7 +104,10 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
       fileFormat: 'text',
       icon: runsIcon
     });
-    app.docRegistry.addModelFactory(new LabDLModelFactory());
+    const isShared = joinCollaboration(collaboration);
+    app.docRegistry.addModelFactory(
+      new LabDLModelFactory(isShared ? SHARED_TYPE : undefined)
+    );
 
     const factory = new GraphWidgetFactory(
       {
@@ -95,7 +116,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
         modelName: 'labdl',
         fileTypes: [FILE_TYPE],
         defaultFor: [FILE_TYPE],
-        contentProviderId: CONTENT_PROVIDER,
+        contentProviderId: isShared ? SHARED_PROVIDER : CONTENT_PROVIDER,
         toolbarFactory:
           toolbars && settings
             ? createToolbarFactory(toolbars, settings, FACTORY, ID, translator)
@@ -108,6 +129,7 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
           services: app.serviceManager,
           contents: app.serviceManager.contents,
           path: () => context.path,
+          runs,
           shell: app.shell,
           trans
         }),
@@ -118,6 +140,9 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
     factory.widgetCreated.connect((_sender, widget) => {
       widget.context.pathChanged.connect(() => void tracker.save(widget));
       void tracker.add(widget);
+      if (inspector) {
+        showInInspector(inspector, widget);
+      }
     });
     app.docRegistry.addWidgetFactory(factory);
 
@@ -128,6 +153,6 @@ export const documentPlugin: JupyterFrontEndPlugin<ILabDL> = {
         name: widget => widget.context.path
       });
     }
-    return { api, tracker };
+    return { api, tracker, runs };
   }
 };

@@ -1,9 +1,8 @@
-// A model graph as a JupyterLab document: the shared data, the document model over it, and the model's factory.
+// A model graph as a JupyterLab document: the shared data and the document model over it.
 
 import { DocumentChange, YDocument } from '@jupyter/ydoc';
 import { IChangedArgs } from '@jupyterlab/coreutils';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
-import { Contents } from '@jupyterlab/services';
 import {
   JSONValue,
   PartialJSONValue,
@@ -12,7 +11,7 @@ import {
 import { ISignal, Signal } from '@lumino/signaling';
 import * as Y from 'yjs';
 
-import { GraphDocument } from '../editor';
+import { GraphDocument, mend } from '../editor';
 import type { GraphData } from '../editor';
 
 /** A change of the document; `graph` says that the graph itself changed, and not only its state. */
@@ -23,7 +22,7 @@ export interface LabDLChange extends DocumentChange {
 /** What the server sends for a file: the graph, and why it must not be edited if it must not. */
 type Source = GraphData & { read_only?: string };
 
-const ROOTS = ['nodes', 'edges', 'positions', 'meta'];
+const ROOTS = ['nodes', 'edges', 'positions', 'meta', 'notes'];
 
 /** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
 export class LabDLDocument extends YDocument<LabDLChange> {
@@ -34,12 +33,14 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     super();
     this.graph = new GraphDocument(this.ydoc, this.undoManager);
     this._roots = ROOTS.map(name => this.ydoc.getMap(name));
+    this._file.observe(this._onFile);
     this.ydoc.on('afterTransaction', this._onTransaction);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       this.ydoc.off('afterTransaction', this._onTransaction);
+      this._file.unobserve(this._onFile);
       this.graph.dispose();
       super.dispose();
     }
@@ -72,10 +73,18 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     } finally {
       this._loading = false;
     }
-    this._reason = reason;
-    this.graph.lock.setReason('format', reason);
+    this._lock(reason);
     this.dirty = false;
   }
+
+  private _lock(reason: string): void {
+    this._reason = reason;
+    this.graph.lock.setReason('format', reason);
+  }
+
+  /** A server that keeps the document for several people says here why the file must not be edited. */
+  private readonly _onFile = (): void =>
+    this._lock(String(this._file.get('reason') ?? ''));
 
   /** One transaction is one change, however many of the maps it touched. */
   private readonly _onTransaction = (transaction: Y.Transaction): void => {
@@ -89,9 +98,16 @@ export class LabDLDocument extends YDocument<LabDLChange> {
       this.dirty = true;
     }
     this._changed.emit({ graph: true });
+    // Others did not know what we do meanwhile, and undo does not know what they did.
+    const isMerged =
+      !transaction.local || transaction.origin === this.undoManager;
+    if (isMerged && !this.graph.lock.state()) {
+      mend(this.ydoc, this.graph.snapshot());
+    }
   };
 
   private readonly _roots: Y.Map<unknown>[];
+  private readonly _file = this.ydoc.getMap<unknown>('file');
   private _loading = false;
   private _edits = 0;
   private _reason = '';
@@ -193,35 +209,5 @@ export class LabDLModel implements DocumentRegistry.IModel {
   private _stateChanged = new Signal<this, IChangedArgs<unknown>>(this);
   private _readOnly: boolean;
   private readonly _stopWatching: () => void;
-  private _isDisposed = false;
-}
-
-export class LabDLModelFactory implements DocumentRegistry.IModelFactory<
-  LabDLModel,
-  LabDLDocument
-> {
-  readonly name = 'labdl';
-  readonly contentType: Contents.ContentType = 'file';
-  readonly fileFormat: Contents.FileFormat = 'json';
-  readonly collaborative = false;
-
-  createNew(
-    options?: DocumentRegistry.IModelOptions<LabDLDocument>
-  ): LabDLModel {
-    return new LabDLModel(options);
-  }
-
-  preferredLanguage(): string {
-    return 'python';
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  dispose(): void {
-    this._isDisposed = true;
-  }
-
   private _isDisposed = false;
 }

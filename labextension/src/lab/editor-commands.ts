@@ -15,7 +15,10 @@ import {
 
 import type { Alignment, EditorActions, Translator } from '../editor';
 import { blockCommands } from './block-commands';
+import { healthCommands } from './health-commands';
+import { classCommands } from './class-commands';
 import { fitIcon, layoutIcon } from './icons';
+import { noteCommands } from './note-commands';
 import { sampleCommands } from './sample-commands';
 import type { GraphWidget } from './widget';
 
@@ -26,6 +29,7 @@ export interface EditorCommand {
   icon?: LabIcon;
   run: (actions: EditorActions, widget: GraphWidget) => void;
   enabled?: (widget: GraphWidget) => boolean;
+  toggled?: (widget: GraphWidget) => boolean;
   /** Changes nothing, and so can be done to a document that must not be edited. */
   reads?: boolean;
 }
@@ -156,7 +160,10 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       run: actions => actions.zoomOut(),
       reads: true
     },
+    ...noteCommands(trans),
+    ...classCommands(trans),
     ...sampleCommands(trans),
+    ...healthCommands(trans),
     ...blockCommands(trans),
     ...alignments(trans)
   ];

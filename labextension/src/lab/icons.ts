@@ -5,6 +5,7 @@ import { LabIcon } from '@jupyterlab/ui-components';
 import fitSvg from '../../style/icons/fit.svg';
 import graphSvg from '../../style/icons/graph.svg';
 import layoutSvg from '../../style/icons/layout.svg';
+import noteSvg from '../../style/icons/note.svg';
 import runSvg from '../../style/icons/run.svg';
 import sampleSvg from '../../style/icons/sample.svg';
 
@@ -14,6 +15,7 @@ export const layoutIcon = new LabIcon({
   svgstr: layoutSvg
 });
 export const fitIcon = new LabIcon({ name: 'labdl:fit', svgstr: fitSvg });
+export const noteIcon = new LabIcon({ name: 'labdl:note', svgstr: noteSvg });
 export const runsIcon = new LabIcon({ name: 'labdl:run', svgstr: runSvg });
 export const sampleIcon = new LabIcon({
   name: 'labdl:sample',

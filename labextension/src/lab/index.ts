@@ -2,14 +2,18 @@
 
 import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 
+import { classPlugin } from './class-plugin';
 import { codePlugin } from './code-plugin';
 import { commandPlugin } from './command-plugin';
+import { diffPlugin } from './diff-plugin';
 import { documentPlugin } from './document-plugin';
 import { exportPlugin } from './export-plugin';
 import { onnxPlugin } from './onnx-plugin';
+import { palettePlugin } from './palette-plugin';
 import { runControlPlugin } from './run-control-plugin';
 import { runPlugin } from './run-plugin';
 import { trainPlugin } from './train-plugin';
+import { zooPlugin } from './zoo-plugin';
 
 export * from './tokens';
 
@@ -17,8 +21,12 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   documentPlugin,
   commandPlugin,
   codePlugin,
+  classPlugin,
+  palettePlugin,
   exportPlugin,
   onnxPlugin,
+  zooPlugin,
+  diffPlugin,
   trainPlugin,
   runPlugin,
   runControlPlugin

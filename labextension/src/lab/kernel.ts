@@ -9,11 +9,17 @@ import {
 } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
 
+import type { Translator } from '../editor';
+
 /** What went wrong in the kernel, in one sentence and at length. */
 export interface ExecutionProblem {
   message: string;
   traceback: string;
+  /** Whether the kernel ended, or was restarted, before it was through. */
+  lost?: boolean;
 }
+
+export const SESSION_TYPE = 'labdl';
 
 export function sessionPath(path: string, backend: string): string {
   return `${path} (${backend})`;
@@ -35,25 +41,60 @@ export async function connectKernel(
   return services.sessions.startNew({
     path: name,
     name: PathExt.basename(name),
-    type: 'labdl',
-    kernel: { name: await pythonKernel(services) }
+    type: SESSION_TYPE,
+    kernel: { name: (await pythonKernel(services)) ?? undefined }
   });
 }
 
-/** The default kernel if it speaks Python, otherwise the first that does. */
-async function pythonKernel(
+/** The default kernel if it speaks Python, otherwise the first that does; null if none does. */
+export async function pythonKernel(
   services: ServiceManager.IManager
-): Promise<string> {
+): Promise<string | null> {
   await services.kernelspecs.ready;
   const specs = services.kernelspecs.specs;
   const names = [
     specs?.default ?? '',
     ...Object.keys(specs?.kernelspecs ?? {})
   ];
-  return (
-    names.find(name => specs?.kernelspecs[name]?.language === 'python') ??
-    names[0]
+  return names.find(name => isPython(services, name)) ?? null;
+}
+
+/** Whether a kernel speaks Python, as far as its specification says. */
+export function isPython(
+  services: ServiceManager.IManager,
+  name: string
+): boolean {
+  const spec = services.kernelspecs.specs?.kernelspecs[name];
+  return spec?.language.toLowerCase() === 'python';
+}
+
+/** Why a running kernel cannot train the document of a session, in a sentence; null if it can. */
+export function unfitReason(
+  services: ServiceManager.IManager,
+  kernel: Kernel.IKernelConnection,
+  session: string,
+  trans: Translator
+): string | null {
+  if (!isPython(services, kernel.name)) {
+    return trans.__(
+      'The kernel %1 does not speak Python. Choose another one above.',
+      kernel.name
+    );
+  }
+  // code and document name each other from the document's folder
+  const folder = PathExt.dirname(session);
+  const others = [...services.sessions.running()].filter(
+    other => other.kernel?.id === kernel.id && other.path !== session
   );
+  if (!others.length) {
+    return null;
+  }
+  return others.some(other => PathExt.dirname(other.path) === folder)
+    ? null
+    : trans.__(
+        'The kernel of %1 works in another folder than the model. Choose one of the model’s folder, or a new one.',
+        others[0].path
+      );
 }
 
 /** Run `code` to its end, showing what it displays; null when all went well. */
@@ -79,7 +120,8 @@ export async function execute(
     // a kernel that dies or is restarted cancels what it was asked
     return {
       message: error instanceof Error ? error.message : String(error),
-      traceback: ''
+      traceback: '',
+      lost: true
     };
   }
   const content = reply.content;

@@ -11,9 +11,11 @@ import type {
   SampleAnswer,
   Translator
 } from '../editor';
-import { LabDLApi, TrainingSettings } from './api';
+import { LabDLApi } from './api';
 import { connectKernel, execute } from './kernel';
 import { TrainPanel } from './train';
+import type { TrainingRuns } from './training-runs';
+import { isDataFile, TrainingSettings } from './training-settings';
 
 const MIME = 'application/vnd.labdl.activations+json';
 
@@ -23,6 +25,7 @@ export interface DocumentHostOptions {
   contents: Contents.IManager;
   /** The document's path now. */
   path: () => string;
+  runs: TrainingRuns;
   /** Where the document's Train panel may be. */
   shell: JupyterFrontEnd.IShell;
   trans: Translator;
@@ -35,6 +38,7 @@ export function documentHost(options: DocumentHostOptions): EditorHost {
   const host: EditorHost = Object.create(api);
   host.weights = names => api.parameters(contents.localPath(path()), names);
   host.sample = graph => runSample(graph, options);
+  host.followRun = hear => options.runs.follow(path, hear);
   return host;
 }
 
@@ -70,7 +74,7 @@ async function runSample(
   }
 }
 
-/** What the document's Train panel has trained with; null before that. */
+/** What the document's Train panel has trained with; null before that, and for samples that lie in a file. */
 function trainingSettings(
   shell: JupyterFrontEnd.IShell,
   path: string
@@ -78,7 +82,8 @@ function trainingSettings(
   for (const widget of shell.widgets('main')) {
     const panel = widget instanceof MainAreaWidget ? widget.content : null;
     if (panel instanceof TrainPanel && panel.training.path === path) {
-      return panel.training.settings;
+      const { settings } = panel.training;
+      return settings && !isDataFile(settings.dataset) ? settings : null;
     }
   }
   return null;

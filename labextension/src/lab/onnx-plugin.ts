@@ -7,9 +7,16 @@ import {
 import { Dialog, showDialog, showErrorMessage } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { IDefaultDrive } from '@jupyterlab/services';
+import type { Contents } from '@jupyterlab/services';
 import { ITranslator } from '@jupyterlab/translation';
 
 import { graphIcon } from './icons';
+import {
+  ONNX_PROVIDER,
+  OnnxContentProvider,
+  OnnxWidgetFactory
+} from './onnx-document';
 import { FACTORY, ILabDL } from './tokens';
 
 const COMMAND = 'labdl:convert-onnx';
@@ -18,11 +25,12 @@ export const onnxPlugin: JupyterFrontEndPlugin<void> = {
   id: 'labdl:onnx',
   description: 'Converts ONNX files to model graphs.',
   autoStart: true,
-  requires: [ILabDL, ITranslator],
+  requires: [ILabDL, IDefaultDrive, ITranslator],
   optional: [IFileBrowserFactory],
   activate: (
     app: JupyterFrontEnd,
     { api }: ILabDL,
+    drive: Contents.IDrive,
     translator: ITranslator,
     browsers: IFileBrowserFactory | null
   ): void => {
@@ -38,6 +46,27 @@ export const onnxPlugin: JupyterFrontEndPlugin<void> = {
       icon: graphIcon
     });
 
+    drive.contentProviderRegistry?.register(
+      ONNX_PROVIDER,
+      new OnnxContentProvider(serviceManager.contents)
+    );
+    docRegistry.addWidgetFactory(
+      new OnnxWidgetFactory(
+        {
+          name: 'ONNX model',
+          label: trans.__('Convert to Model Graph'),
+          modelName: 'base64',
+          fileTypes: ['onnx'],
+          defaultFor: ['onnx'],
+          readOnly: true,
+          contentProviderId: ONNX_PROVIDER,
+          translator
+        },
+        trans.__('The file is being converted to a model graph…'),
+        path => commands.execute(COMMAND, { path })
+      )
+    );
+
     const selected = (): string | null => {
       const item = browsers?.tracker.currentWidget?.selectedItems().next();
       return item && !item.done && item.value.path.endsWith('.onnx')
@@ -45,17 +74,33 @@ export const onnxPlugin: JupyterFrontEndPlugin<void> = {
         : null;
     };
 
-    const mayReplace = async (taken: string[]): Promise<boolean> => {
+    /** What a person wants of files that are there already. */
+    const askAbout = async (
+      taken: string[]
+    ): Promise<'replace' | 'open' | null> => {
       const names = taken.map(path => PathExt.basename(path)).join(', ');
       const answer = await showDialog({
         title: trans.__('Replace Files?'),
         body: trans.__('These files are there already: %1', names),
         buttons: [
           Dialog.cancelButton({ label: trans.__('Cancel') }),
-          Dialog.warnButton({ label: trans.__('Replace') })
-        ]
+          ...(taken[0].endsWith('.labdl')
+            ? [
+                Dialog.okButton({
+                  label: trans.__('Open %1', PathExt.basename(taken[0])),
+                  actions: ['open']
+                })
+              ]
+            : []),
+          Dialog.warnButton({
+            label: trans.__('Replace'),
+            actions: ['replace']
+          })
+        ],
+        defaultButton: 1
       });
-      return answer.button.accept;
+      const [action = null] = answer.button.actions;
+      return action as 'replace' | 'open' | null;
     };
 
     commands.addCommand(COMMAND, {
@@ -85,10 +130,14 @@ export const onnxPlugin: JupyterFrontEndPlugin<void> = {
           const local = contents.localPath(path);
           let made = await api.convert(local, false);
           if (!made.path) {
-            if (!(await mayReplace(made.taken))) {
+            const wanted = await askAbout(made.taken);
+            if (wanted === null) {
               return;
             }
-            made = await api.convert(local, true);
+            made =
+              wanted === 'open'
+                ? { path: made.taken[0], taken: [] }
+                : await api.convert(local, true);
           }
           await commands.execute('docmanager:open', {
             path: made.path,

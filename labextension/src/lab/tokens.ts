@@ -4,6 +4,7 @@ import { IWidgetTracker } from '@jupyterlab/apputils';
 import { Token } from '@lumino/coreutils';
 
 import type { LabDLApi } from './api';
+import type { TrainingRuns } from './training-runs';
 import type { GraphWidget } from './widget';
 
 /** The name of the document widget factory, of its toolbar, and what a person sees as the kind of the file. */
@@ -16,6 +17,8 @@ export interface ILabDL {
   readonly api: LabDLApi;
   /** The open model graphs. */
   readonly tracker: IWidgetTracker<GraphWidget>;
+  /** Which run trains which document. */
+  readonly runs: TrainingRuns;
 }
 
 export const ILabDL = new Token<ILabDL>(

@@ -3,217 +3,199 @@
 import * as React from 'react';
 
 import type { Translator } from '../editor';
-import type { TrainingChoices, TrainingSettings } from './api';
+import { DataFields } from './train-data';
+import { byKind, Draft, draftOf, settingsOf, suited } from './train-draft';
+import { Choice, Entry, Groups } from './train-fields';
+import { Metrics } from './train-metrics';
+import { More } from './train-more';
+import type {
+  DataFileInfo,
+  TrainingChoices,
+  TrainingCode,
+  TrainingSettings
+} from './training-settings';
+import { isDataFile } from './training-settings';
 
 export interface TrainFormProps {
   choices: TrainingChoices;
+  /** What the form begins with. */
   settings: TrainingSettings | null;
+  /** What the settings would do; null while that is not known. */
+  preview: TrainingCode | null;
+  file: DataFileInfo | null;
+  /** Why these settings cannot be trained with. */
+  problem: string | null;
   busy: boolean;
   /** What the button says. */
   action: string;
   trans: Translator;
-  /** Stands at the end of the line under the fields. */
+  pickFile?: () => Promise<string | null>;
+  /** Stands beside the button. */
   children?: React.ReactNode;
+  onChange: (settings: TrainingSettings | null) => void;
   onTrain: (settings: TrainingSettings) => void;
 }
 
-/** Numbers as typed: half a number is not yet a setting. */
-interface Draft {
-  backend: string;
-  dataset: string;
-  optimizer: string;
-  learning_rate: string;
-  epochs: string;
-  batch_size: string;
-}
-
-function draftOf(
-  choices: TrainingChoices,
-  settings: TrainingSettings | null
-): Draft {
-  const first: TrainingSettings = {
-    backend: choices.backends.find(backend => !backend.problem)?.name ?? '',
-    dataset: choices.datasets[0]?.name ?? '',
-    optimizer: choices.optimizers[0] ?? '',
-    learning_rate: 0.001,
-    epochs: 10,
-    batch_size: 32,
-    ...choices.defaults,
-    ...settings
-  };
-  return {
-    ...first,
-    learning_rate: `${first.learning_rate}`,
-    epochs: `${first.epochs}`,
-    batch_size: `${first.batch_size}`
-  };
-}
-
-/** The settings that a draft says, or the sentence that says what is wrong with it. */
-function read(draft: Draft, trans: Translator): TrainingSettings | string {
-  const rate = Number(draft.learning_rate);
-  const epochs = Number(draft.epochs);
-  const batch = Number(draft.batch_size);
-  if (!(rate > 0 && Number.isFinite(rate))) {
-    return trans.__(
-      'The learning rate must be a number above 0, for example 0.001; it is "%1".',
-      draft.learning_rate
-    );
-  }
-  if (!(Number.isInteger(epochs) && epochs > 0)) {
-    return trans.__(
-      'Epochs must be a whole number above 0; it is "%1".',
-      draft.epochs
-    );
-  }
-  if (!(Number.isInteger(batch) && batch > 0)) {
-    return trans.__(
-      'The batch size must be a whole number above 0; it is "%1".',
-      draft.batch_size
-    );
-  }
-  return { ...draft, learning_rate: rate, epochs, batch_size: batch };
-}
-
 export function TrainForm(props: TrainFormProps): React.JSX.Element {
-  const { choices, trans } = props;
+  const { choices, preview, file, trans, onChange } = props;
   const [draft, setDraft] = React.useState(() =>
     draftOf(choices, props.settings)
   );
-  const set =
-    (name: keyof Draft) =>
-    (event: React.ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
-      setDraft({ ...draft, [name]: event.target.value });
-  const settings = read(draft, trans);
+  const form = React.useRef<HTMLFormElement>(null);
+  const settings = settingsOf(draft, trans);
   const wrong = typeof settings === 'string' ? settings : null;
-  const backend = choices.backends.find(
-    backend => backend.name === draft.backend
+
+  const dataset = choices.datasets.find(({ name }) => name === draft.dataset);
+  const kind = isDataFile(draft.dataset) ? file?.kind : dataset?.kind;
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+
+  // a file's kind is known only after it was looked into
+  React.useEffect(
+    () => setDraft(now => suited(now, choices, kind)),
+    [choices, kind]
   );
-  const dataset = choices.datasets.find(
-    dataset => dataset.name === draft.dataset
-  );
-  const unusable = choices.backends.filter(backend => backend.problem);
+  React.useEffect(() => {
+    const read = settingsOf(draft, trans);
+    onChange(typeof read === 'string' ? null : read);
+  }, [draft]);
+
+  const losses = byKind(choices.losses, kind);
+  const backend = choices.backends.find(({ name }) => name === draft.backend);
+  const loss = choices.losses.find(({ name }) => name === draft.loss);
+  const unusable = choices.backends.filter(({ problem }) => problem);
+  const problems = [
+    wrong ?? props.problem,
+    ...(wrong ? [] : (preview?.problems ?? [])),
+    unusable.length === choices.backends.length
+      ? `${trans.__('No backend is installed.')} ${unusable.map(({ problem }) => problem).join(' ')}`
+      : null
+  ].filter(problem => problem !== null);
+
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    const invalid = form.current?.querySelector<HTMLElement>(
+      '[aria-invalid="true"]'
+    );
+    if (invalid) {
+      invalid.focus(); // its sentence stands beside it
+    } else if (typeof settings !== 'string') {
+      props.onTrain(settings);
+    }
+  };
+
   return (
     <form
+      ref={form}
       className="labdl-TrainForm"
-      onSubmit={event => {
-        event.preventDefault();
-        if (typeof settings !== 'string') {
-          props.onTrain(settings);
-        }
-      }}
+      aria-label={trans.__('Training')}
+      onSubmit={submit}
     >
-      <Choice
-        label={trans.__('Backend')}
-        value={draft.backend}
-        onChange={set('backend')}
-        title={`${draft.backend} ${backend?.version ?? ''}`}
-      >
-        {choices.backends.map(backend => (
+      <DataFields
+        datasets={choices.datasets}
+        draft={draft}
+        file={file}
+        input={preview?.inputs[0]}
+        trans={trans}
+        pickFile={props.pickFile}
+        onChange={set}
+      />
+      <div className="labdl-TrainForm-grid">
+        <Choice
+          label={trans.__('Loss')}
+          value={draft.loss}
+          title={loss?.summary}
+          onChange={name => set({ loss: name, loss_settings: {} })}
+        >
+          <Groups
+            {...losses}
+            fittingLabel={trans.__('For these data')}
+            othersLabel={trans.__('For other data')}
+          />
+        </Choice>
+        <Choice
+          label={trans.__('Optimiser')}
+          value={draft.optimizer}
+          title={
+            choices.optimizers.find(({ name }) => name === draft.optimizer)
+              ?.summary
+          }
+          onChange={name => set({ optimizer: name, optimizer_settings: {} })}
+        >
+          {choices.optimizers.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+        <Entry
+          label={trans.__('Learning rate')}
+          value={draft.learning_rate}
+          onChange={learning_rate => set({ learning_rate })}
+        />
+        <Entry
+          label={trans.__('Epochs')}
+          value={draft.epochs}
+          onChange={epochs => set({ epochs })}
+        />
+        <Entry
+          label={trans.__('Batch size')}
+          value={draft.batch_size}
+          onChange={batch_size => set({ batch_size })}
+        />
+        <Choice
+          label={trans.__('Backend')}
+          value={draft.backend}
+          onChange={name => set({ backend: name })}
+          title={`${draft.backend} ${backend?.version ?? ''}`}
+        >
+          {choices.backends.map(({ name, problem }) => (
+            <option key={name} value={name} disabled={problem !== null}>
+              {problem ? `${name}: ${problem}` : name}
+            </option>
+          ))}
+        </Choice>
+        <Choice
+          label={trans.__('Parameters')}
+          value={draft.parameters}
+          title={trans.__(
+            'Whether the training goes on from the parameters beside the model'
+          )}
+          onChange={value =>
+            set({ parameters: value === 'saved' ? 'saved' : 'new' })
+          }
+        >
+          <option value="new">{trans.__('Start afresh')}</option>
           <option
-            key={backend.name}
-            value={backend.name}
-            disabled={backend.problem !== null}
+            value="saved"
+            disabled={
+              preview?.has_parameters === false && draft.parameters !== 'saved'
+            }
           >
-            {backend.problem
-              ? `${backend.name}: ${backend.problem}`
-              : backend.name}
+            {trans.__('Continue saved')}
           </option>
-        ))}
-      </Choice>
-      <Choice
-        label={trans.__('Data set')}
-        value={draft.dataset}
-        onChange={set('dataset')}
-        title={dataset?.summary}
-      >
-        {choices.datasets.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </Choice>
-      <Choice
-        label={trans.__('Optimiser')}
-        value={draft.optimizer}
-        onChange={set('optimizer')}
-      >
-        {choices.optimizers.map(name => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </Choice>
-      <Entry
-        label={trans.__('Learning rate')}
-        value={draft.learning_rate}
-        onChange={set('learning_rate')}
+        </Choice>
+      </div>
+      <Metrics
+        offers={choices.metrics}
+        chosen={draft.metrics}
+        kind={kind}
+        trans={trans}
+        onChange={metrics => set({ metrics })}
       />
-      <Entry
-        label={trans.__('Epochs')}
-        value={draft.epochs}
-        onChange={set('epochs')}
-      />
-      <Entry
-        label={trans.__('Batch size')}
-        value={draft.batch_size}
-        onChange={set('batch_size')}
-      />
-      <button
-        type="submit"
-        className="jp-mod-styled jp-mod-accept labdl-TrainForm-train"
-        disabled={props.busy || wrong !== null || !draft.backend}
-      >
-        {props.action}
-      </button>
+      <More choices={choices} draft={draft} trans={trans} onChange={set} />
+      <div className="labdl-TrainForm-problems" role="alert">
+        {problems.map(problem => (
+          <p key={problem}>{problem}</p>
+        ))}
+      </div>
       <div className="labdl-TrainForm-foot">
-        <span>
-          {dataset?.summary}
-          {unusable.length === choices.backends.length &&
-            ` ${trans.__('No backend is installed.')} ${unusable.map(backend => backend.problem).join(' ')}`}
-        </span>
+        <button
+          type="submit"
+          className="jp-mod-styled jp-mod-accept labdl-TrainForm-train"
+          disabled={props.busy || problems.length > 0 || !draft.backend}
+        >
+          {props.action}
+        </button>
         {props.children}
       </div>
-      {wrong && (
-        <p className="labdl-TrainForm-wrong" role="alert">
-          {wrong}
-        </p>
-      )}
     </form>
-  );
-}
-
-function Choice(props: {
-  label: string;
-  value: string;
-  title?: string;
-  onChange: React.ChangeEventHandler<HTMLSelectElement>;
-  children: React.ReactNode;
-}): React.JSX.Element {
-  return (
-    <label className="labdl-TrainForm-field" title={props.title}>
-      <span>{props.label}</span>
-      <select value={props.value} onChange={props.onChange}>
-        {props.children}
-      </select>
-    </label>
-  );
-}
-
-function Entry(props: {
-  label: string;
-  value: string;
-  onChange: React.ChangeEventHandler<HTMLInputElement>;
-}): React.JSX.Element {
-  return (
-    <label className="labdl-TrainForm-field">
-      <span>{props.label}</span>
-      <input
-        type="text"
-        inputMode="decimal"
-        value={props.value}
-        onChange={props.onChange}
-      />
-    </label>
   );
 }

@@ -7,19 +7,29 @@ import {
 } from '@jupyterlab/application';
 import {
   ICommandPalette,
+  ISessionContextDialogs,
   MainAreaWidget,
   WidgetTracker
 } from '@jupyterlab/apputils';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
+import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
 import { runIcon } from '@jupyterlab/ui-components';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Widget } from '@lumino/widgets';
 
+import { saveForKernel } from './collaboration';
+import { dataFilePicker } from './data-file';
+import { showLayer } from './show-layer';
 import { ILabDL } from './tokens';
 import { TrainPanel } from './train';
-import { Training, TrainingState } from './training';
+import { addKernelItems } from './train-toolbar';
+import { Training } from './training';
+import { TrainingMemory } from './training-memory';
+import type { TrainingState } from './training-state';
 
 const COMMAND = 'labdl:train';
+const SEND = 'labdl:send-to-notebook';
 const ROOM_FOR_BOTH = 1300;
 
 export const trainPlugin: JupyterFrontEndPlugin<void> = {
@@ -27,13 +37,22 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Trains the model of a graph in a kernel and shows the run.',
   autoStart: true,
   requires: [ILabDL, ITranslator],
-  optional: [ILayoutRestorer, ICommandPalette],
+  optional: [
+    ILayoutRestorer,
+    ICommandPalette,
+    ISessionContextDialogs,
+    IDefaultFileBrowser,
+    IStateDB
+  ],
   activate: (
     app: JupyterFrontEnd,
-    { api, tracker: graphs }: ILabDL,
+    { api, tracker: graphs, runs }: ILabDL,
     translator: ITranslator,
     restorer: ILayoutRestorer | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    dialogs: ISessionContextDialogs | null,
+    browser: IDefaultFileBrowser | null,
+    database: IStateDB | null
   ): void => {
     const trans = translator.load('labdl');
     const tracker = new WidgetTracker<MainAreaWidget<TrainPanel>>({
@@ -41,25 +60,49 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
     });
 
     const save = async (path: string): Promise<void> => {
-      const widget = graphs.find(widget => widget.context.path === path);
-      if (widget?.context.model.dirty) {
-        await widget.context.save();
+      const context = graphs.find(
+        ({ context }) => context.path === path
+      )?.context;
+      if (context) {
+        const { contents } = app.serviceManager;
+        await saveForKernel(context, { contents, api, trans });
       }
     };
+
+    const memory = new TrainingMemory(database);
+    const graphOf = (path: string) =>
+      graphs.find(({ context }) => context.path === path)?.context.model.graph;
 
     const create = (state: TrainingState): MainAreaWidget<TrainPanel> => {
       const training = new Training({
         state,
         api,
         services: app.serviceManager,
+        dialogs: dialogs ?? undefined,
         save,
+        graphOf,
         trans
       });
-      const panel = new MainAreaWidget({
-        content: new TrainPanel(training, trans)
+      runs.add(training);
+      const content = new TrainPanel(training, {
+        pickFile: browser
+          ? dataFilePicker(browser.model.manager, translator, trans)
+          : undefined,
+        showLayer: (path, layer) => void showLayer(app, graphs, path, layer),
+        sendCode: (source, path) =>
+          void app.commands.execute(SEND, { source, path }),
+        trans
       });
-      panel.toolbar.hide();
-      training.stateChanged.connect(() => void tracker.save(panel));
+      const panel = new MainAreaWidget({ content });
+      addKernelItems(panel.toolbar, training.kernels, trans);
+      let kept = training.state;
+      training.stateChanged.connect(() => {
+        if (training.state !== kept) {
+          kept = training.state;
+          memory.keep(kept);
+          void tracker.save(panel);
+        }
+      });
       return panel;
     };
 
@@ -90,7 +133,7 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
           panel => panel.content.training.path === state.path
         );
         if (!panel) {
-          panel = create(state);
+          panel = create(await memory.recall(state));
           const editor = graphs.find(
             widget => widget.context.path === state.path
           );
@@ -137,7 +180,9 @@ function stateFrom(
     path = current,
     run = null,
     code = null,
-    settings = null
+    settings = null,
+    draft = null,
+    kernels = {}
   } = args as Partial<TrainingState>;
-  return path ? { path, run, code, settings } : null;
+  return path ? { path, run, code, settings, draft, kernels } : null;
 }

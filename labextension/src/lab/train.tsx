@@ -1,7 +1,6 @@
 // The panel beside the editor: how to train, what went wrong, the code that ran, and the run itself.
 
-import { Clipboard } from '@jupyterlab/apputils';
-import { copyIcon, ReactWidget, UseSignal } from '@jupyterlab/ui-components';
+import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
 import { Message } from '@lumino/messaging';
 import * as React from 'react';
@@ -9,13 +8,24 @@ import * as React from 'react';
 import { Dashboard } from '../dashboard/Dashboard';
 import type { Translator } from '../editor';
 import { runsIcon } from './icons';
+import { TrainingCodeView } from './train-code';
 import { TrainForm } from './train-form';
 import { Training } from './training';
+
+export interface TrainPanelHost {
+  /** Asks for a data file; its path from the document's folder, or null. */
+  pickFile?: (document: string) => Promise<string | null>;
+  /** Puts code into a notebook of the document's folder. */
+  sendCode: (code: string, document: string) => void;
+  /** Shows a layer of the document in its graph. */
+  showLayer: (document: string, layer: string) => void;
+  trans: Translator;
+}
 
 export class TrainPanel extends ReactWidget {
   constructor(
     readonly training: Training,
-    private readonly trans: Translator
+    private readonly host: TrainPanelHost
   ) {
     super();
     this.addClass('labdl-TrainPanel');
@@ -44,50 +54,61 @@ export class TrainPanel extends ReactWidget {
   render(): React.JSX.Element {
     return (
       <UseSignal signal={this.training.stateChanged}>
-        {() => <TrainView training={this.training} trans={this.trans} />}
+        {() => <TrainView training={this.training} host={this.host} />}
       </UseSignal>
     );
   }
 
   private _name(): void {
     const name = PathExt.basename(this.training.path);
-    this.title.label = this.trans.__('Train: %1', name);
-    this.title.caption = this.trans.__('Train %1', this.training.path);
+    const { trans } = this.host;
+    this.title.label = trans.__('Train: %1', name);
+    this.title.caption = trans.__('Train %1', this.training.path);
   }
 }
 
 function TrainView({
   training,
-  trans
+  host
 }: {
   training: Training;
-  trans: Translator;
+  host: TrainPanelHost;
 }): React.JSX.Element {
-  const { choices, problem, code, source } = training;
+  const { trans, pickFile, sendCode } = host;
+  const { choices, problem, code, source, preview } = training;
   const [isCodeOpen, setCodeOpen] = React.useState(false);
   return (
     <>
       {choices && (
         <TrainForm
           choices={choices}
-          settings={training.settings}
+          settings={training.draft}
+          preview={preview.answer}
+          file={preview.file}
+          problem={preview.problem}
           busy={training.busy}
           action={action(training, trans)}
           trans={trans}
+          pickFile={pickFile && (() => pickFile(training.path))}
+          onChange={settings => training.show(settings)}
           onTrain={settings => void training.train(settings)}
         >
-          {code && (
-            <button
-              type="button"
-              aria-expanded={isCodeOpen}
-              onClick={() => setCodeOpen(!isCodeOpen)}
-            >
-              {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
-            </button>
-          )}
+          <button
+            type="button"
+            aria-expanded={isCodeOpen}
+            onClick={() => setCodeOpen(!isCodeOpen)}
+          >
+            {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
+          </button>
         </TrainForm>
       )}
-      {code && isCodeOpen && <Code code={code} trans={trans} />}
+      {choices && isCodeOpen && (
+        <TrainingCodeView
+          code={code}
+          trans={trans}
+          onSend={source => sendCode(source, training.path)}
+        />
+      )}
       {problem && (
         <div className="labdl-TrainPanel-problem" role="alert">
           <p>{problem.message}</p>
@@ -114,6 +135,7 @@ function TrainView({
             source={source}
             trans={trans}
             title={stem(training.path)}
+            onShow={layer => host.showLayer(training.path, layer)}
           />
         </div>
       )}
@@ -136,26 +158,4 @@ function action(training: Training, trans: Translator): string {
     case 'idle':
       return training.busy ? trans.__('Training…') : trans.__('Train');
   }
-}
-
-function Code({
-  code,
-  trans
-}: {
-  code: string;
-  trans: Translator;
-}): React.JSX.Element {
-  return (
-    <div className="labdl-TrainPanel-code">
-      <pre>{code}</pre>
-      <button
-        type="button"
-        title={trans.__('Copy the code')}
-        aria-label={trans.__('Copy the code')}
-        onClick={() => Clipboard.copyToSystem(code)}
-      >
-        <copyIcon.react tag="span" />
-      </button>
-    </div>
-  );
 }

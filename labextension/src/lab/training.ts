@@ -1,44 +1,38 @@
 // One document's training: settings, saving, the kernel, and the run that comes of it.
 
 import { VDomModel } from '@jupyterlab/ui-components';
-import { Contents, ServiceManager, Session } from '@jupyterlab/services';
-import { PathExt } from '@jupyterlab/coreutils';
+import { Contents } from '@jupyterlab/services';
 import { ReadonlyJSONObject } from '@lumino/coreutils';
 
-import type { Translator } from '../editor';
-import { LabDLApi, TrainingChoices, TrainingSettings } from './api';
-import {
-  connectKernel,
-  execute,
-  ExecutionProblem,
-  sessionPath
-} from './kernel';
+import { sameJson } from '../editor';
+import { execute, ExecutionProblem } from './kernel';
 import { LabRunSource } from './run-source';
-
-export type Phase = 'idle' | 'saving' | 'starting' | 'executing';
-
-/** What a refreshed page needs to show the same panel again. */
-export interface TrainingState {
-  path: string;
-  run: string | null;
-  code: string | null;
-  settings: TrainingSettings | null;
-}
-
-export interface TrainingOptions {
-  state: TrainingState;
-  api: LabDLApi;
-  services: ServiceManager.IManager;
-  /** Saves the document if somebody has it open. */
-  save: (path: string) => Promise<void>;
-  trans: Translator;
-}
+import { TrainingKernels } from './training-kernels';
+import { TrainingPreview } from './training-preview';
+import type { TrainingChoices, TrainingSettings } from './training-settings';
+import { movedPath } from './training-state';
+import type { Phase, TrainingOptions, TrainingState } from './training-state';
 
 export class Training extends VDomModel {
   constructor(options: TrainingOptions) {
     super();
+    const { state, api, services, dialogs, trans } = options;
     this._options = options;
-    this._state = options.state;
+    this._state = state;
+    this.kernels = new TrainingKernels({
+      services,
+      dialogs,
+      path: state.path,
+      names: state.kernels,
+      trans
+    });
+    this.kernels.changed.connect(this._onKernels, this);
+    this.preview = new TrainingPreview({
+      api,
+      path: () => services.contents.localPath(this.path),
+      graph: () => options.graphOf(this.path)
+    });
+    this.preview.changed.connect(this._changed, this);
     if (this._state.run) {
       this._watch(this._state.run);
     }
@@ -50,12 +44,23 @@ export class Training extends VDomModel {
     return this._state.path;
   }
 
+  /** What the last run was trained with. */
   get settings(): TrainingSettings | null {
     return this._state.settings;
   }
 
+  /** What the form shows. */
+  get draft(): TrainingSettings | null {
+    return this._state.draft ?? this._state.settings;
+  }
+
+  /** The code of the run that goes on, or of the one that the form would start. */
   get code(): string | null {
-    return this._state.code;
+    const { settings, code } = this._state;
+    const goesOn =
+      this._phase === 'executing' || (this._phase === 'idle' && this._mayLive);
+    const isOfRun = goesOn && sameJson(settings, this.preview.settings);
+    return isOfRun && code ? code : (this.preview.answer?.code ?? code);
   }
 
   get source(): LabRunSource | null {
@@ -79,6 +84,10 @@ export class Training extends VDomModel {
     return this._phase !== 'idle' || this._source?.live === true;
   }
 
+  get state(): TrainingState {
+    return this._state;
+  }
+
   toJSON(): ReadonlyJSONObject {
     return this._state as unknown as ReadonlyJSONObject;
   }
@@ -94,6 +103,16 @@ export class Training extends VDomModel {
     this._changed();
   }
 
+  /** Show what these settings would do; null while they are not whole. */
+  show(settings: TrainingSettings | null): void {
+    this.preview.show(settings);
+    if (settings) {
+      this.kernels.use(settings.backend);
+      this._state = { ...this._state, draft: settings };
+      this._changed();
+    }
+  }
+
   async train(settings: TrainingSettings): Promise<void> {
     if (this.busy) {
       return;
@@ -103,16 +122,16 @@ export class Training extends VDomModel {
     try {
       this._enter('saving');
       await this._options.save(this.path);
-      const { code, run } = await this._options.api.trainingCode(
-        this.path,
-        settings
-      );
+      const { code, run, problems } = await this.preview.take(settings);
+      if (problems.length) {
+        throw new Error(problems[0]);
+      }
       this._enter('starting');
-      const kernel = await this._kernel(settings.backend);
+      const kernel = await this.kernels.connect(settings.backend);
       this._state = { ...this._state, code, run };
       this._watch(run);
       this._enter('executing');
-      this._problem = await execute(kernel, code);
+      this._problem = this._explained(await execute(kernel, code));
       if (this._problem && this._source?.live === null) {
         this._forget(); // it failed before there was anything to see
       }
@@ -120,39 +139,57 @@ export class Training extends VDomModel {
       this._fail(error);
     }
     this._enter('idle');
+    this._refreshWhenDone();
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       this._source?.dispose();
-      // the kernel goes on: a run does not end because somebody closed its panel
-      this._session?.dispose();
+      this.kernels.dispose();
+      this.preview.dispose();
       super.dispose();
     }
   }
 
-  private async _kernel(backend: string) {
-    this._session?.dispose();
-    this._session = await connectKernel(
-      this._options.services,
-      this.path,
-      backend
-    );
-    const kernel = this._session.kernel;
-    if (!kernel) {
-      throw new Error(
-        this._options.trans.__(
-          'The kernel for this model could not be started: start training again.'
-        )
-      );
-    }
-    return kernel;
+  private _explained(
+    problem: ExecutionProblem | null
+  ): ExecutionProblem | null {
+    const { trans } = this._options;
+    return problem?.lost
+      ? {
+          message: trans.__(
+            'The kernel ended, or was restarted, while it worked. Train again; if it ends each time, try a smaller batch or another kernel.'
+          ),
+          traceback: ''
+        }
+      : problem;
   }
 
   private _watch(run: string): void {
     this._source?.dispose();
     this._source = new LabRunSource(run, this._options.api);
-    this._source.liveChanged.connect(this._changed, this);
+    this._source.liveChanged.connect(this._refreshWhenDone, this);
+  }
+
+  /** Whether a run goes on, also one of which the server has not told yet. */
+  private get _mayLive(): boolean {
+    return this._source !== null && this._source.live !== false;
+  }
+
+  /** A run that is over has left parameters, and the next one wants a name of its own. */
+  private _refreshWhenDone(): void {
+    if (!this.busy && !this._mayLive) {
+      this.preview.refresh();
+    }
+    this._changed();
+  }
+
+  private _onKernels(): void {
+    const { names } = this.kernels;
+    if (names !== this._state.kernels) {
+      this._state = { ...this._state, kernels: names };
+    }
+    this._changed();
   }
 
   private _forget(): void {
@@ -184,29 +221,16 @@ export class Training extends VDomModel {
     _sender: Contents.IManager,
     change: Contents.IChangedArgs
   ): void {
-    const from = change.oldValue?.path;
-    const to = change.newValue?.path;
-    if (change.type !== 'rename' || !from || !to) {
-      return;
-    }
-    const moved = (path: string) =>
-      path === from
-        ? to
-        : path.startsWith(`${from}/`)
-          ? to + path.slice(from.length)
-          : path;
     const { path, run } = this._state;
-    const newPath = moved(path);
-    const newRun = run && moved(run);
+    const newPath = movedPath(path, change);
+    const newRun = run && movedPath(run, change);
     if (newPath === path && newRun === run) {
       return;
     }
     this._state = { ...this._state, path: newPath, run: newRun };
-    if (this._session && this.settings) {
-      const name = sessionPath(newPath, this.settings.backend);
-      void this._session
-        .setPath(name)
-        .then(() => this._session?.setName(PathExt.basename(name)));
+    if (newPath !== path) {
+      this.kernels.move(newPath);
+      this.preview.refresh();
     }
     if (newRun && newRun !== run) {
       this._watch(newRun);
@@ -214,11 +238,12 @@ export class Training extends VDomModel {
     this._changed();
   }
 
+  readonly kernels: TrainingKernels;
+  readonly preview: TrainingPreview;
   private readonly _options: TrainingOptions;
   private _state: TrainingState;
   private _choices: TrainingChoices | null = null;
   private _phase: Phase = 'idle';
   private _problem: ExecutionProblem | null = null;
   private _source: LabRunSource | null = null;
-  private _session: Session.ISessionConnection | null = null;
 }

@@ -14,9 +14,11 @@ import { Editor } from '../editor';
 import type {
   EditorActions,
   EditorHost,
+  HealthStore,
   SampleRun,
   Translator
 } from '../editor';
+import { AwarePeople } from './collaboration-people';
 import { LabDLModel } from './document';
 import { graphIcon } from './icons';
 import type { PreferenceStore } from './preferences';
@@ -41,6 +43,8 @@ export class GraphPanel extends ReactWidget {
     super();
     this.addClass('labdl-GraphPanel');
     this.recovery = keeping.recoveries.of(context);
+    const { collaborative, sharedModel } = context.model;
+    this.people = collaborative ? new AwarePeople(sharedModel.awareness) : null;
     this.stopWatching = keeping.preferences.subscribe(() => this.update());
     const lockIfUnwritable = () => {
       const isWritable = context.contentsModel?.writable ?? true;
@@ -69,10 +73,18 @@ export class GraphPanel extends ReactWidget {
     return this._sample;
   }
 
+  /** How the layers do in training; null until the editor is drawn. */
+  get health(): HealthStore | null {
+    return this._health;
+  }
+
   /** Emitted when `actions` has come, and when a sample begins, ends or is cleared. */
   get actionsChanged(): ISignal<this, void> {
     return this._actionsChanged;
   }
+
+  /** Where the properties stand when they are not beside the canvas. */
+  readonly aside = document.createElement('div');
 
   render(): React.JSX.Element | null {
     if (!this._isReady) {
@@ -81,11 +93,14 @@ export class GraphPanel extends ReactWidget {
     return (
       <Editor
         document={this.context.model.graph}
+        people={this.people}
         host={this.host}
         trans={this.trans}
         actions={this._setActions}
         sample={this._setSample}
+        health={this._setHealth}
         preferences={this.keeping.preferences.state()}
+        aside={this.aside}
         notices={
           <RecoveryBar
             recovery={this.recovery}
@@ -98,6 +113,7 @@ export class GraphPanel extends ReactWidget {
   }
 
   override dispose(): void {
+    this.people?.dispose();
     this.stopWatching();
     super.dispose();
   }
@@ -112,6 +128,18 @@ export class GraphPanel extends ReactWidget {
     this._actionsChanged.emit();
   };
 
+  private readonly _setHealth = (health: HealthStore): void => {
+    this._health = health;
+    let shown = health.state().isShown;
+    health.subscribe(() => {
+      const { isShown } = health.state();
+      if (isShown !== shown) {
+        shown = isShown;
+        this._actionsChanged.emit();
+      }
+    });
+  };
+
   private readonly _setSample = (sample: SampleRun): void => {
     this._sample = sample;
     sample.store.subscribe(() => this._actionsChanged.emit());
@@ -119,10 +147,12 @@ export class GraphPanel extends ReactWidget {
   };
 
   private readonly recovery: Recovery;
+  private readonly people: AwarePeople | null;
   private readonly stopWatching: () => void;
   private _isReady = false;
   private _actions: EditorActions | null = null;
   private _sample: SampleRun | null = null;
+  private _health: HealthStore | null = null;
   private _actionsChanged = new Signal<this, void>(this);
 }
 

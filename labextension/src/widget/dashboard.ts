@@ -3,8 +3,8 @@
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
 import { Dashboard } from '../dashboard/Dashboard';
-import { plainTranslator } from '../editor/translator';
 import { mount } from './mount';
+import { pageTranslator } from './page-translator';
 import { WidgetRunSource } from './run-source';
 
 /** anywidget calls this once for each model; its views share what is made here. */
@@ -25,7 +25,7 @@ export default function dashboardWidget() {
       return mount(
         el,
         'labdl-widget',
-        createElement(Dashboard, { source, trans: plainTranslator })
+        createElement(Dashboard, { source, trans: pageTranslator() })
       ).unmount;
     }
   };

@@ -1,11 +1,14 @@
 // What the editor asks of Python, as numbered requests over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
+import type { RunEvent } from '../dashboard/source';
+import type { KernelClasses } from '../editor/classes';
 import type { Reading } from '../editor/coding';
-import type { EditorHost } from '../editor/host';
+import type { DiffHost, Difference } from '../editor/diffData';
 import type { SampleAnswer, WeightsAnswer } from '../editor/looking';
 import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
 import type { EditorTraits } from './graph-trait';
+import { WidgetRunSource } from './run-source';
 
 interface Reply {
   type: 'reply';
@@ -19,11 +22,12 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-export class WidgetEditorHost implements EditorHost {
+export class WidgetEditorHost implements DiffHost {
   private readonly _waiting = new Map<string, Waiting>();
   /** Every page sees every reply: a page knows its own by this. */
   private readonly _page = Math.random().toString(36).slice(2);
   private _count = 0;
+  private _runs: WidgetRunSource | undefined;
 
   constructor(private readonly _model: AnyModel<EditorTraits>) {
     _model.on('msg:custom', this._received);
@@ -33,6 +37,7 @@ export class WidgetEditorHost implements EditorHost {
   dispose(): void {
     this._model.off('msg:custom', this._received);
     this._model.off('comm_live_update', this._abandon);
+    this._runs?.dispose();
     this._abandon();
   }
 
@@ -52,12 +57,26 @@ export class WidgetEditorHost implements EditorHost {
     return this._request<Reading>('read', graph ?? undefined, { source });
   }
 
+  classes(): Promise<KernelClasses> {
+    return this._request<KernelClasses>('classes');
+  }
+
+  difference(old: GraphData, next: GraphData): Promise<Difference> {
+    return this._request<Difference>('difference', old, { new: next });
+  }
+
   weights(names: string[], graph: GraphData): Promise<WeightsAnswer> {
     return this._request<WeightsAnswer>('weights', graph, { names });
   }
 
   sample(graph: GraphData): Promise<SampleAnswer> {
     return this._request<SampleAnswer>('sample', graph);
+  }
+
+  /** Of the runs in the widget's kernel. */
+  followRun(hear: (events: readonly RunEvent[]) => void): () => void {
+    this._runs ??= new WidgetRunSource(this._model);
+    return this._runs.subscribe(events => hear(events));
   }
 
   private _request<T>(

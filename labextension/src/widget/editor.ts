@@ -5,10 +5,11 @@ import { createElement } from 'react';
 import * as Y from 'yjs';
 import { GraphDocument } from '../editor/document';
 import { Editor } from '../editor/Editor';
-import { plainTranslator } from '../editor/translator';
+import { isDiff, renderDiff } from './diff';
 import { WidgetEditorHost } from './editor-host';
 import { linkGraph, type EditorTraits } from './graph-trait';
 import { mount } from './mount';
+import { pageTranslator } from './page-translator';
 
 /** anywidget calls this once for each model; its views share what is made here. */
 export default function editorWidget() {
@@ -32,10 +33,13 @@ export default function editorWidget() {
         throw new Error('The editor was rendered before it was initialised.');
       }
       const { graph, host } = shared;
+      if (isDiff(model)) {
+        return renderDiff(model, el, host);
+      }
       const content = createElement(Editor, {
         document: graph,
         host,
-        trans: plainTranslator
+        trans: pageTranslator()
       });
       const { frame, unmount } = mount(el, 'labdl-widget', content);
       // The canvas has a menu of its own.

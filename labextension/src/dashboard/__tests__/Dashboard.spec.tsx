@@ -285,6 +285,33 @@ describe('Dashboard', () => {
     expect(screen.getByRole('alert').textContent).toBe('loss is not finite');
   });
 
+  it('leads to the layer in which a run failed, if that is known', async () => {
+    const source = new Source();
+    const shown: string[] = [];
+    render(
+      <Dashboard
+        source={source}
+        trans={plainTranslator}
+        onShow={layer => shown.push(layer)}
+      />
+    );
+    const end = { kind: 'end', time: 2, status: 'failed' } as const;
+    const message = 'the output of log has NaN';
+    await source.emit([
+      START,
+      { ...end, message, place: { node: 'log', what: 'output' } }
+    ]);
+    fireEvent.click(screen.getByText('Show where'));
+    expect(shown).toEqual(['log']);
+    await source.emit([
+      START,
+      { ...end, message, place: { node: null, what: 'loss' } }
+    ]);
+    expect(screen.getByRole('alert').textContent).toBe(message);
+    await source.emit([START]);
+    expect(screen.queryByRole('alert')).toBeNull();
+  });
+
   it('leaves nothing behind', async () => {
     const { source } = show();
     await source.emit([START, STEPS]);

@@ -191,7 +191,8 @@ describe('a layer dropped from the palette', () => {
     drop('Source', link);
     expect(edgesOf(document)).toEqual(['source sink']);
     drop('Filter', link);
-    expect(edgesOf(document)).toEqual(['source filter', 'filter sink']);
+    // The one that enters what the old one entered has its place.
+    expect(edgesOf(document)).toEqual(['filter sink', 'source filter']);
     expect(document.snapshot().edges[id]).toBeUndefined();
     act(() => actions.undo());
     expect(edgesOf(document)).toEqual(['source sink']);

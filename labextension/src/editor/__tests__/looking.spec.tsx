@@ -8,6 +8,7 @@ import { CheckStore } from '../checkStore';
 import { EditorContext, EditorContextProvider } from '../context';
 import { GraphDocument } from '../document';
 import { Histogram } from '../Histogram';
+import { HealthWatch } from '../healthWatch';
 import { EditorHost } from '../host';
 import { Inside } from '../Inside';
 import {
@@ -18,6 +19,7 @@ import {
   shareText,
   WeightsAnswer
 } from '../looking';
+import { NOBODY } from '../people';
 import { SampleRun } from '../sampleRun';
 import { plainTranslator as trans } from '../translator';
 
@@ -89,6 +91,8 @@ function surroundings(host: Partial<EditorHost>) {
     checks,
     host: full,
     sample,
+    health: new HealthWatch(document, full),
+    people: NOBODY,
     closed: new Set(),
     hueOf: () => undefined
   };

@@ -1,5 +1,5 @@
 // Favourites and recent layers: kept, shared between editors, and safe without storage.
-import { PaletteMemory } from '../paletteMemory';
+import { Kept, KeptElsewhere, PaletteMemory, ROOM } from '../paletteMemory';
 
 beforeEach(() => window.localStorage.clear());
 
@@ -71,5 +71,59 @@ describe('the palette', () => {
         recent: ['Pool']
       });
     }
+  });
+});
+
+describe('what is kept elsewhere', () => {
+  class Elsewhere implements KeptElsewhere {
+    kept: Kept | null = null;
+    listener = () => undefined as void;
+    state = () => this.kept;
+    subscribe = (listener: () => void) => {
+      this.listener = listener;
+      return () => undefined;
+    };
+    change(edit: (kept: Kept) => Kept) {
+      this.kept = edit(this.kept as Kept);
+      this.listener();
+    }
+    arrive(kept: Kept) {
+      this.kept = kept;
+      this.listener();
+    }
+  }
+
+  it('counts, and gets once what this browser had', () => {
+    const browser = new PaletteMemory();
+    browser.toggle('Conv');
+    browser.keepBlock('stem', 'old');
+    browser.use('Pool');
+    const elsewhere = new Elsewhere();
+    const memory = new PaletteMemory(undefined, elsewhere);
+    const end = memory.start();
+    expect(memory.state().favourites).toEqual(['Conv']);
+    elsewhere.arrive({ favourites: ['Sum'], blocks: { stem: 'new' } });
+    const both = { favourites: ['Sum', 'Conv'], blocks: { stem: 'new' } };
+    expect(elsewhere.kept).toEqual(both);
+    expect(memory.state()).toEqual({ ...both, recent: ['Pool'] });
+    memory.toggle('Conv');
+    memory.dropBlock('stem');
+    memory.keepBlock('head', 'text');
+    const next = { favourites: ['Sum'], blocks: { head: 'text' } };
+    expect(elsewhere.kept).toEqual(next);
+    end();
+
+    const again = new PaletteMemory(undefined, elsewhere);
+    again.start();
+    expect(again.state()).toEqual({ ...next, recent: ['Pool'] });
+    expect(new PaletteMemory().state().blocks).toEqual({ stem: 'old' });
+  });
+
+  it('stays within bounds', () => {
+    const memory = new PaletteMemory();
+    expect(memory.keepBlock('a', 'x'.repeat(ROOM - 1))).toBe(true);
+    expect(memory.keepBlock('b', 'x')).toBe(false);
+    expect(memory.keepBlock('a', 'x')).toBe(true);
+    expect(Object.keys(memory.state().blocks)).toEqual(['a']);
   });
 });

@@ -135,3 +135,26 @@ describe('WidgetEditorHost', () => {
     expect(model.listening).toBe(0);
   });
 });
+
+describe('the runs of its kernel', () => {
+  it('are asked for when somebody follows them, and told as they come', () => {
+    const model = new TestModel({ _graph: GRAPH });
+    const host = new WidgetEditorHost(model.model as never);
+    const before = model.listening;
+    const heard: string[] = [];
+    const stop = host.followRun(events =>
+      events.forEach(event => heard.push(event.kind))
+    );
+    expect(model.sent).toEqual([{ type: 'sync', after: 0 }]);
+    const events = [{ kind: 'start', time: 1 }];
+    model.emit(
+      'msg:custom',
+      { type: 'events', first: 0, events, alive: true },
+      []
+    );
+    expect(heard).toEqual(['start']);
+    stop();
+    host.dispose();
+    expect(model.listening).toBeLessThan(before);
+  });
+});

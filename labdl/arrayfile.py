@@ -1,0 +1,213 @@
+"""Reading .npz files from anybody: arrays of numbers and texts, lazily, and nothing that could run."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from labdl.errors import FileFormatError
+
+CHUNK = 1 << 20  # bytes at a time: they are still in the processor's cache when their checksum is taken
+_HEADER = 4096  # an array's description is shorter, unless somebody wants to keep its reader busy
+# what NumPy writes before an array's numbers; read as a pattern, not as Python, so that nothing else can be meant
+_DESCRIPTION = re.compile(
+    rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)"
+    rb"\{'descr': '([<>|=]?(?:b1|[iu][1248]|f(?:2|4|8|16)|c(?:8|16|32)|[SU][1-9]\d{0,5}))', "
+    rb"'fortran_order': (True|False), 'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\),? ?\}",
+    re.DOTALL,
+)
+KINDS = "biufcSU"  # of NumPy's dtypes: truth values, numbers and texts, never objects
+_UNPACKED = 100  # times the file's own size: weights do not pack that well, bombs do
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An array in a file, checked but not read."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    columns_first: bool
+    header: bytes
+    start: int  # where the numbers begin in the file; in the member, where that is packed
+    member: zipfile.ZipInfo
+
+    @property
+    def nbytes(self) -> int:
+        return self.member.file_size - len(self.header)
+
+
+class ArrayFile(Mapping):
+    """An open .npz: ``entries`` says what is in it, and each value is read when it is asked for.
+
+    Opening checks the names, shapes and sizes of all entries, reading a value its checksum. Raises FileFormatError for
+    whatever is no whole file of arrays, FileNotFoundError when there is none.
+    """
+
+    what = "file of arrays"
+
+    def __init__(self, path: str | Path):
+        self.name = Path(path).name
+        self._file = open(path, "rb")  # noqa: SIM115 - closed by close()
+        try:
+            with self._refusing():
+                self._size = self._file.seek(0, io.SEEK_END)
+                self._archive = zipfile.ZipFile(self._file)
+                self.note = self._archive.comment.decode("utf-8", "replace")
+                self.entries = self._checked(self._archive.infolist())
+                self._verified: set[str] = set()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        entry = self.entries[name]
+        with self._refusing():
+            array = np.empty(entry.shape[::-1] if entry.columns_first else entry.shape, entry.dtype)
+            view = array.reshape(-1).view(np.uint8).data
+            self._read(name, entry, (view[at : at + CHUNK] for at in range(0, len(view), CHUNK)))
+        return array.transpose() if entry.columns_first else array
+
+    def matching(self, names: str) -> dict[str, Entry]:
+        """The entries whose name matches a pattern."""
+        return {name: entry for name, entry in self.entries.items() if fnmatchcase(name, names)}
+
+    def verify(self, names: Iterable[str] | None = None) -> None:
+        """Read values without keeping them, so that a damaged file is known before any of it is used."""
+        buffer = memoryview(bytearray(CHUNK))
+        for name in self if names is None else names:
+            entry = self.entries[name]
+            with self._refusing():
+                sizes = (min(CHUNK, entry.nbytes - at) for at in range(0, entry.nbytes, CHUNK))
+                self._read(name, entry, (buffer[:size] for size in sizes))
+            self._verified.add(name)
+
+    # -- inside
+
+    @contextmanager
+    def _refusing(self):
+        try:
+            yield
+        except FileFormatError:
+            raise
+        except (zipfile.BadZipFile, zlib.error, struct.error, ValueError, TypeError, OSError, EOFError, KeyError, MemoryError,
+                RuntimeError, OverflowError) as error:  # fmt: skip
+            raise FileFormatError(f"{self.name} is not a readable {self.what} (.npz): {error}") from error
+
+    def _checked(self, members: list[zipfile.ZipInfo]) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        packed = sum(m.compress_size for m in members)
+        if packed > self._size:
+            raise FileFormatError(f"{self.name} is broken: its parts are said to be larger than the whole")
+        if sum(m.file_size for m in members) > max(_UNPACKED * packed, self._size):
+            raise FileFormatError(f"{self.name} unpacks to far more than its own size and is not read")
+        for member in members:
+            name = member.orig_filename.removesuffix(".npy")
+            if name == member.orig_filename:
+                raise FileFormatError(f"{self.name} is not a {self.what}: {shown(name)} in it is no array")
+            if fault := fault_of(name):
+                raise FileFormatError(f"{self.name} is not a {self.what}: the name {shown(name)} in it {fault}")
+            if name in entries:
+                raise FileFormatError(f"{self.name} is broken: it holds {name} twice")
+            if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise FileFormatError(f"{self.name} is packed in a way that NumPy does not use")
+            entries[name] = self._described(name, member)
+        return entries
+
+    def _described(self, name: str, member: zipfile.ZipInfo) -> Entry:
+        """The entry of a member: what its first bytes say, which must agree with its size."""
+        start = 0
+        if member.compress_type == zipfile.ZIP_STORED:
+            self._file.seek(member.header_offset)
+            top = self._file.read(30 + len(member.orig_filename.encode()) + _HEADER)
+            signature, _, length, extra = struct.unpack("<4s22sHH", top[:30])
+            called = top[30 : 30 + length].decode("utf-8" if member.flag_bits & 0x800 else "cp437")
+            start = member.header_offset + 30 + length + extra
+            if (
+                signature != b"PK\3\4"
+                or called != member.orig_filename
+                or member.compress_size != member.file_size
+                or start + member.file_size > self._size
+            ):
+                raise FileFormatError(f"{self.name} is broken: its table of contents does not fit {name}")
+            top = top[30 + length + extra :][: member.file_size]
+        else:
+            with self._archive.open(member) as file:
+                top = file.read(_HEADER)
+        found = _DESCRIPTION.match(top)
+        wide = top[6:7] == b"\2"
+        length = (12 if wide else 10) + int.from_bytes(top[8 : 12 if wide else 10], "little")
+        if not found or length > len(top) or found.end() > length or top[found.end() : length].strip(b" \n"):
+            raise FileFormatError(f"{self.name} is not a {self.what}: {name} is no array of numbers")
+        kind, order, sizes = (text.decode() for text in found.groups())
+        dtype, shape = np.dtype(kind), tuple(int(size) for size in sizes.split(",") if size.strip())
+        count = 1
+        for size in shape:
+            count *= size
+        if len(shape) > 32 or count * dtype.itemsize != member.file_size - length:
+            raise FileFormatError(f"{self.name} is broken: {name} is said to be of shape {shape} and {dtype}, but has "
+                                  f"{member.file_size - length:,} bytes")  # fmt: skip
+        return Entry(shape, dtype, order == "True", top[:length], start + length if start else 0, member)
+
+    def _read(self, name: str, entry: Entry, parts: Iterable[memoryview]) -> None:
+        """Fill the parts, one after the other, and compare the checksum at the end."""
+        if entry.start:
+            checksum = zlib.crc32(entry.header)
+            self._file.seek(entry.start)
+            for part in parts:
+                if self._file.readinto(part) != len(part):  # type: ignore[attr-defined]
+                    raise FileFormatError(f"{self.name} is truncated: {name} is not whole")
+                if name not in self._verified:
+                    checksum = zlib.crc32(part, checksum)
+            if name not in self._verified and checksum != entry.member.CRC:
+                raise FileFormatError(f"{self.name} is damaged: the checksum of {name} does not fit its values")
+            return
+        with self._archive.open(entry.member) as file:  # it compares the checksum itself
+            file.read(len(entry.header))
+            for part in parts:
+                filled = 0
+                while filled < len(part):
+                    count = file.readinto(part[filled:])  # type: ignore[attr-defined]
+                    if not count:
+                        raise FileFormatError(f"{self.name} is truncated: {name} is not whole")
+                    filled += count
+            file.read(1)
+
+
+def shown(name: str) -> str:
+    return repr(name if len(name) <= 60 else f"{name[:60]}…")
+
+
+def fault_of(name: str) -> str:
+    """Why a name cannot be a parameter's, "" if it can: names look like paths, so somebody may unpack them as files."""
+    if len(name) > 1000:
+        return "is too long"
+    if not name.isprintable() or "\\" in name:
+        return "holds signs that no name has"
+    if any(word in ("", ".", "..") for word in name.split("/")):
+        return "is no path of names"
+    return ""

@@ -1,0 +1,188 @@
+"""The health of a model's layers in training: gradients, updates and outputs, measured between steps within a budget."""
+
+from __future__ import annotations
+
+import logging
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl.ops.random import random_state, set_random_state
+from labdl.train import failures
+from labdl.train.batches import flattened, mapped, size_of
+from labdl.train.budget import Budget
+from labdl.train.events import Event, Health, Step
+from labdl.train.watching import Sight, layers_of, node_of, watching
+
+if TYPE_CHECKING:
+    from labdl.train.engine import Engine
+    from labdl.train.trainer import Trainer
+
+SAMPLES = 32  # of a batch, at most
+SHARE = 0.01  # of the time of training, unless another is asked for
+log = logging.getLogger(__name__)
+
+
+class Meter:
+    """Measures the layers of a training behind some of its steps, and leaves no trace in it.
+
+    Behind a step it computes forward and gradients once more, in the mode of training and outside of what is compiled, for
+    up to 32 samples of its batch; the update is the one that the step has made. Parameters, running statistics, random
+    numbers and kept gradients are then what they were.
+    """
+
+    def __init__(self, trainer: Trainer, share: float):
+        self.trainer, self.budget, self._broken = trainer, Budget(share), False
+
+    def step(self, make: Callable[[], Step]) -> Iterator[Event]:
+        """A step, and behind it what was measured, if anything was."""
+        due, began = self.budget.allows() and not self._broken, time.perf_counter()
+        before = self._weights() if due else {}
+        ready = time.perf_counter()
+        event = make()
+        ended = time.perf_counter()
+        self.budget.train(ended - ready)
+        found = self._measured(event.step, before) if due else None
+        if due:
+            seconds = ready - began + time.perf_counter() - ended
+            self.budget.spend(seconds)
+        yield event
+        if found is not None:
+            yield found
+
+    def _weights(self) -> dict[str, tuple[int, np.ndarray]]:
+        """Copies of what is learnt, each with which variable it is."""
+        engine = self.trainer.engine
+        return {name: (id(p.value), np.array(engine.backend.to_numpy(p.value))) for work in engine.works
+                for name, p in work.optimizer.parameters.items()}  # fmt: skip
+
+    def _measured(self, step: int, before: dict[str, tuple[int, np.ndarray]]) -> Health | None:
+        began, engine = time.perf_counter(), self.trainer.engine
+        if engine.batch is None:  # somebody's own steps, which do not go through the engine
+            return None
+        x, y = mapped(lambda leaf: leaf[:SAMPLES], engine.batch)
+        try:
+            gradients, outputs = self._computed(engine, x, y)
+        except Exception as error:  # a model may refuse another size of batch, or the device lack the memory
+            self._broken = True
+            log.warning("the health of the layers is not measured any more: %s", failures.sentence(error))
+            return None
+        names = layers_of(self.trainer.model)
+        at = {name: n for n, name in enumerate(names)}
+        return Health(step, size_of(x), tuple(names), self._of_parameters(at, before, gradients), _columns(
+            [(at[name], *_figures(engine.backend, tensors)) for name, tensors in outputs.items() if name in at and tensors],
+            ("of", "mean", "std", "largest", "zeros", "not_finite")), time.perf_counter() - began)  # fmt: skip
+
+    def _computed(self, engine: Engine, x: Any, y: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Gradients by the names of parameters, and outputs by the names of layers."""
+        gradients: dict[str, Any] = {}
+        outputs: dict[str, list[Any]] = {}
+        kinds = engine.backend.tensor_types()
+
+        def see(sight: Sight) -> None:
+            outputs[sight.name] = [v for v in flattened(sight.outputs)[0] if isinstance(v, kinds)]
+
+        with unchanged(engine):
+            with watching(self.trainer.model, see):
+                for work in engine.works:
+                    gradients |= zip(work.optimizer.names, work.gradients(x, y), strict=True)
+            # read now: clearing gradients may empty them
+            return {n: _squares(_array(engine.backend, g)) for n, g in gradients.items() if g is not None}, outputs
+
+    def _of_parameters(self, at: dict[str, int], before: dict[str, tuple[int, np.ndarray]],
+                       gradients: dict[str, float]) -> dict[str, list]:  # fmt: skip
+        """Norms of all parameters of each layer together."""
+        sums: dict[int, list[float]] = {}
+        for work in self.trainer.engine.works:
+            for name, p in work.optimizer.parameters.items():
+                layer = at.get(node_of(at, name))
+                known, old = before.get(name, (0, None))
+                if layer is None or old is None or known != id(p.value):  # replaced in the meantime
+                    continue
+                new = _array(work.backend, p.value)
+                found = gradients.get(name, 0.0), _squares(new), _squares(new - old.astype(new.dtype))
+                sums[layer] = [a + b for a, b in zip(sums.get(layer, (0.0, 0.0, 0.0)), found, strict=True)]
+        rows = []
+        for layer, squares in sums.items():
+            gradient, weights, update = (math.sqrt(s) if s >= 0 else math.nan for s in squares)
+            rows.append((layer, _rounded(gradient), _rounded(weights), _rounded(update / weights if weights else 0.0)))
+        return _columns(rows, ("of", "gradient", "weights", "update"))
+
+
+@contextmanager
+def unchanged(engine: Engine) -> Iterator[None]:
+    """Whatever is computed inside leaves no trace in a training."""
+    backend = engine.backend
+    buffers = [(p.value, np.array(backend.to_numpy(p.value)))
+               for root in engine.modules for p in root.parameters() if not p.learnable]  # fmt: skip
+    modes = [(m, m.training) for root in engine.modules for m in root.modules()]
+    for work in engine.works:
+        if work.kept is not None:  # a framework may empty a gradient that is cleared wherever it is held
+            work.kept = [None if g is None else backend.copy(g) for g in work.kept]
+    drawn, theirs, own = random_state(backend.name), np.random.get_state(), random.getstate()
+    try:
+        yield
+    finally:
+        for variable, array in buffers:
+            backend.assign(variable, array)
+        for module, mode in modes:
+            module.__dict__["training"] = mode
+        for work in engine.works:
+            backend.clear_gradients(work.optimizer.variables)
+        set_random_state(drawn, backend.name)
+        np.random.set_state(theirs)
+        random.setstate(own)
+
+
+# -- arrays in figures
+
+
+def _array(backend, tensor) -> np.ndarray:
+    array = backend.to_numpy(tensor)
+    return array if array.dtype in ("float32", "float64") else array.astype("float32")
+
+
+def _squares(array: np.ndarray) -> float:
+    """The sum of squares; NaN where a value is not finite."""
+    flat = array.reshape(-1)
+    with np.errstate(all="ignore"):
+        total = float(np.dot(flat, flat))
+        if not math.isfinite(total) or total < 1e-30:  # beyond float32's range, or not finite
+            wide = flat.astype("float64")
+            total = float(np.dot(wide, wide))
+    return total if math.isfinite(total) else math.nan
+
+
+def _figures(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
+    """Mean, standard deviation, largest magnitude, share of zeros, and how many values are not finite."""
+    found = [_array(backend, t).reshape(-1) for t in tensors]
+    values = found[0] if len(found) == 1 else np.concatenate(found)
+    if not values.size:
+        return 0.0, 0.0, 0.0, 0.0, 0
+    with np.errstate(all="ignore"):
+        size, zeros = values.size, values.size - int(np.count_nonzero(values))
+        broken = 0
+        low, high = float(values.min()), float(values.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            finite = values[np.isfinite(values)]
+            broken, values = size - finite.size, finite
+            low, high = (float(finite.min()), float(finite.max())) if finite.size else (math.nan, math.nan)
+        mean, std = (float(values.mean()), float(values.std())) if values.size else (math.nan, math.nan)
+        if values.size and not math.isfinite(std):  # beyond float32's range
+            wide = values.astype("float64")
+            mean, std = float(wide.mean()), float(wide.std())
+    return _rounded(mean), _rounded(std), _rounded(max(abs(low), abs(high))), _rounded(zeros / size), broken
+
+
+def _rounded(value: float) -> float:
+    """More digits than these nobody reads, and a thousand layers are many."""
+    return float(f"{value:.4g}")
+
+
+def _columns(rows: list[tuple], names: tuple[str, ...]) -> dict[str, list]:
+    return {name: [row[n] for row in rows] for n, name in enumerate(names)}

@@ -1,0 +1,136 @@
+// The health of a layer in words, for tooltips, screen readers and the inspector.
+import { HealthFigure, HealthState, LayerHealth } from './healthFigures';
+import { Fault, Measured } from './healthStore';
+import { numberText, shareText } from './looking';
+import { Translator } from './translator';
+
+/** What stands beside the strip of a layer that is not fine. */
+export function stateWord(state: HealthState, trans: Translator): string {
+  const words: Record<HealthState, string> = {
+    fine: trans.__('fine'),
+    vanishing: trans.__('vanishing'),
+    exploding: trans.__('exploding'),
+    dead: trans.__('all zero'),
+    broken: trans.__('not finite')
+  };
+  return words[state];
+}
+
+export function stateText(state: HealthState, trans: Translator): string {
+  const texts: Record<HealthState, string> = {
+    fine: trans.__('This layer does well.'),
+    vanishing: trans.__(
+      'Hardly any gradient arrives here: it is less than a ten-thousandth of the largest.'
+    ),
+    exploding: trans.__(
+      'The gradient or the updates are large: try a smaller learning rate.'
+    ),
+    dead: trans.__('All outputs are 0: no gradient passes through here.'),
+    broken: trans.__('There are values that are infinite or not a number.')
+  };
+  return texts[state];
+}
+
+export function faultText(what: Fault['what'], trans: Translator): string {
+  switch (what) {
+    case 'gradient':
+      return trans.__('The gradient was not finite here first.');
+    case 'update':
+      return trans.__('An update made the parameters not finite here.');
+    case 'inputs':
+      return trans.__('The data that came in here was not finite.');
+    default:
+      return trans.__('The output was not finite here first.');
+  }
+}
+
+/** Each figure that a layer has, with its name and how it is read. */
+export function healthFacts(
+  health: LayerHealth,
+  trans: Translator
+): { figure: HealthFigure; term: string; text: string; hint: string }[] {
+  const number = (value: number) => numberText(value, 3);
+  const facts: [
+    HealthFigure,
+    string,
+    string,
+    ((value: number) => string) | undefined
+  ][] = [
+    [
+      'gradient',
+      trans.__('Gradient'),
+      trans.__('Norm of the gradient of the loss for the parameters'),
+      undefined
+    ],
+    [
+      'update',
+      trans.__('Update'),
+      trans.__('Norm of the update of a step, as a part of the weights’'),
+      value => `${numberText(value * 100, 2)} %`
+    ],
+    [
+      'weights',
+      trans.__('Weights'),
+      trans.__('Norm of the parameters'),
+      undefined
+    ],
+    ['mean', trans.__('Mean'), trans.__('Mean of the output'), undefined],
+    [
+      'std',
+      trans.__('Std'),
+      trans.__('Standard deviation of the output'),
+      undefined
+    ],
+    [
+      'largest',
+      trans.__('Largest'),
+      trans.__('Largest magnitude in the output'),
+      undefined
+    ],
+    [
+      'zeros',
+      trans.__('Zeros'),
+      trans.__('Share of the output’s values that are 0'),
+      value => shareText(value)
+    ],
+    [
+      'notFinite',
+      trans.__('Not finite'),
+      trans.__('Values that are infinite or not a number (NaN)'),
+      undefined
+    ]
+  ];
+  return facts.flatMap(([figure, term, hint, write]) => {
+    const value = health[figure];
+    if (value === undefined) {
+      return [];
+    }
+    const text =
+      value === null ? trans.__('not finite') : (write ?? number)(value);
+    return [{ figure, term, text, hint }];
+  });
+}
+
+/** All figures of a layer, line by line. */
+export function healthLines(
+  health: LayerHealth | undefined,
+  measured: Measured | null,
+  trans: Translator
+): string[] {
+  const facts = health ? healthFacts(health, trans) : [];
+  const lines = facts.map(({ term, text }) => trans.__('%1: %2', term, text));
+  return measured ? [...lines, measuredText(measured, trans)] : lines;
+}
+
+/** When the figures were measured, and of what. */
+export function measuredText(
+  { step, samples }: Measured,
+  trans: Translator
+): string {
+  return trans._n(
+    'After step %2, for %1 sample',
+    'After step %2, for %1 samples',
+    samples,
+    step
+  );
+}

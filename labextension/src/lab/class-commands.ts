@@ -1,0 +1,17 @@
+// The command that puts a class of a notebook's kernel onto the canvas.
+
+import type { Translator } from '../editor';
+import type { EditorCommand } from './editor-commands';
+
+export function classCommands(trans: Translator): EditorCommand[] {
+  return [
+    {
+      id: 'labdl:add-class',
+      label: trans.__('Add Class from a Kernel…'),
+      caption: trans.__(
+        'Add a class of nn.Module that a running notebook has defined'
+      ),
+      run: actions => void setTimeout(() => void actions.offerClasses())
+    }
+  ];
+}

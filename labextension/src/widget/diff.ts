@@ -1,0 +1,50 @@
+// Two models side by side in a view of a widget.
+
+import type { AnyModel } from '@anywidget/types';
+import { createElement } from 'react';
+import { DiffView } from '../editor/DiffView';
+import type { GraphData } from '../editor/model';
+import type { WidgetEditorHost } from './editor-host';
+import type { EditorTraits } from './graph-trait';
+import { mount } from './mount';
+import { pageTranslator } from './page-translator';
+
+/** What the widget that compares has besides: the model that counts as the one before. */
+export interface DiffTraits extends EditorTraits {
+  _old: GraphData;
+}
+
+export function isDiff(
+  model: AnyModel<EditorTraits>
+): model is AnyModel<DiffTraits> {
+  return (model as AnyModel<DiffTraits>).get('_old') !== undefined;
+}
+
+/** Shows both models; returns what ends that. */
+export function renderDiff(
+  model: AnyModel<DiffTraits>,
+  el: HTMLElement,
+  host: WidgetEditorHost
+): () => void {
+  const compared = (key: '_old' | '_graph') => {
+    const graph = model.get(key);
+    return { title: graph.name, caption: graph.name, graph };
+  };
+  const content = createElement(DiffView, {
+    old: compared('_old'),
+    new: compared('_graph'),
+    host,
+    trans: pageTranslator()
+  });
+  const { frame, unmount } = mount(el, 'labdl-widget', content);
+  frame.dataset.jpSuppressContextMenu = 'true';
+  const resize = () => {
+    frame.style.height = `${model.get('height')}px`;
+  };
+  resize();
+  model.on('change:height', resize);
+  return () => {
+    model.off('change:height', resize);
+    unmount();
+  };
+}
