@@ -42,7 +42,9 @@ export function NoteDetails({
   return (
     <>
       <h2 className="labdl-inspector-title">
-        {trans._n('Note', '%1 notes', ids.length)}
+        {ids.length === 1
+          ? trans.__('Note')
+          : trans._n('%1 note', '%1 notes', ids.length)}
       </h2>
       <p className="labdl-inspector-summary">
         {trans.__('For people to read; the model does not know of it.')}
