@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "browser"))
 from conftest import CHROMIUM_ARGUMENTS, chromium_path, jupyterlab  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
-SIZE = {"width": 1440, "height": 900}
+SIZE = {"width": 1720, "height": 1000}
 
 
 class Residual(nn.Module):
@@ -78,7 +78,9 @@ def opened(browser, lab, name: str, theme: str):
     page.set_default_timeout(60_000)
     page.goto(lab.url.replace("/lab?", f"/lab/tree/{name}.labdl?") + "&reset")
     page.locator(".labdl-node-shape > span").first.wait_for()
+    page.keyboard.press("Control+b")  # the file browser says nothing here
     page.wait_for_timeout(1500)
+    page.locator(".react-flow__controls-fitview").click()
     yield page
     page.close()
 
@@ -95,7 +97,7 @@ def train(page: Page, epochs: int) -> None:
     panel = page.locator(".labdl-TrainPanel")
     panel.get_by_label("Epochs").fill(f"{epochs}")
     panel.get_by_role("button", name="Train", exact=True).click()
-    expect(page.locator(".labdl-dashboard")).to_have_attribute("data-status", "running")
+    expect(page.locator(".labdl-dashboard")).to_have_attribute("data-status", "running", timeout=60_000)
 
 
 def command(page: Page, label: str) -> None:

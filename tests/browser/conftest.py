@@ -153,4 +153,23 @@ def page(chromium, lab, tmp_path):
     yield page
     page.screenshot(path=tmp_path / "end.png")
     page.close()
+    leave(lab)
     assert not errors, errors
+
+
+def leave(lab: Lab) -> None:
+    """Take away what a test has left: kernels, files and settings of LabDL would be there for the next."""
+    address, _, token = lab.url.partition("/lab?token=")
+    headers = {"Authorization": f"token {token}"}
+    for kind in ("sessions", "kernels"):
+        with urllib.request.urlopen(urllib.request.Request(f"{address}/api/{kind}", headers=headers)) as answer:
+            left = json.load(answer)
+        for one in left:
+            request = urllib.request.Request(f"{address}/api/{kind}/{one['id']}", headers=headers, method="DELETE")
+            urllib.request.urlopen(request).close()
+    for path in lab.folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    shutil.rmtree(lab.folder.parent / "config" / "lab" / "user-settings" / "labdl", ignore_errors=True)

@@ -46,7 +46,8 @@ def test_blocks(page, lab):
     page.get_by_label("Collapse hidden").click()
     expect(nodes).to_have_count(4)
     box = graph.node("hidden")
-    expect(box).to_contain_text("Hidden · 2 layers")
+    expect(box.locator(".labdl-node-type")).to_have_text("Hidden")
+    expect(box).to_contain_text("2 layers")
     expect(box).to_contain_text("? × 6")
     expect(box.locator(".labdl-node-params")).to_have_attribute("title", re.compile("^390 parameters"))
     heights = [graph.node(name).bounding_box() for name in ("input", "flatten", "hidden", "linear_1")]

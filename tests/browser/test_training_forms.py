@@ -39,8 +39,7 @@ def folder(lab):
     (folder / "net.labdl").write_bytes(service.encode(Graph(nodes, edges, positions=positions).to_dict()))
     lines = "".join(f"{n % 7},{n % 5},{n},{n % 3}\n" for n in range(60))
     (folder / "points.csv").write_text("a,b,c,kind\n" + lines)
-    yield folder
-    shutil.rmtree(folder)
+    return folder
 
 
 @pytest.mark.timeout(240)

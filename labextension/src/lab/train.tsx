@@ -78,56 +78,62 @@ function TrainView({
   const { choices, problem, code, source, preview } = training;
   const [isCodeOpen, setCodeOpen] = React.useState(false);
   return (
-    <>
-      {choices && (
-        <TrainForm
-          choices={choices}
-          settings={training.draft}
-          preview={preview.answer}
-          file={preview.file}
-          problem={preview.problem}
-          busy={training.busy}
-          action={action(training, trans)}
-          trans={trans}
-          pickFile={pickFile && (() => pickFile(training.path))}
-          onChange={settings => training.show(settings)}
-          onTrain={settings => void training.train(settings)}
-        >
-          <button
-            type="button"
-            aria-expanded={isCodeOpen}
-            onClick={() => setCodeOpen(!isCodeOpen)}
+    <div
+      className={
+        source ? 'labdl-TrainPanel-body labdl-mod-run' : 'labdl-TrainPanel-body'
+      }
+    >
+      <div className="labdl-TrainPanel-setup">
+        {choices && (
+          <TrainForm
+            choices={choices}
+            settings={training.draft}
+            preview={preview.answer}
+            file={preview.file}
+            problem={preview.problem}
+            busy={training.busy}
+            action={action(training, trans)}
+            trans={trans}
+            pickFile={pickFile && (() => pickFile(training.path))}
+            onChange={settings => training.show(settings)}
+            onTrain={settings => void training.train(settings)}
           >
-            {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
-          </button>
-        </TrainForm>
-      )}
-      {choices && isCodeOpen && (
-        <TrainingCodeView
-          code={code}
-          trans={trans}
-          onSend={source => sendCode(source, training.path)}
-        />
-      )}
-      {problem && (
-        <div className="labdl-TrainPanel-problem" role="alert">
-          <p>{problem.message}</p>
-          {problem.traceback && (
-            <details>
-              <summary>{trans.__('Details')}</summary>
-              <pre>{problem.traceback}</pre>
-            </details>
-          )}
-          {!choices && (
             <button
-              className="jp-mod-styled"
-              onClick={() => void training.refresh()}
+              type="button"
+              aria-expanded={isCodeOpen}
+              onClick={() => setCodeOpen(!isCodeOpen)}
             >
-              {trans.__('Try again')}
+              {isCodeOpen ? trans.__('Hide code') : trans.__('Show code')}
             </button>
-          )}
-        </div>
-      )}
+          </TrainForm>
+        )}
+        {choices && isCodeOpen && (
+          <TrainingCodeView
+            code={code}
+            trans={trans}
+            onSend={source => sendCode(source, training.path)}
+          />
+        )}
+        {problem && (
+          <div className="labdl-TrainPanel-problem" role="alert">
+            <p>{problem.message}</p>
+            {problem.traceback && (
+              <details>
+                <summary>{trans.__('Details')}</summary>
+                <pre>{problem.traceback}</pre>
+              </details>
+            )}
+            {!choices && (
+              <button
+                className="jp-mod-styled"
+                onClick={() => void training.refresh()}
+              >
+                {trans.__('Try again')}
+              </button>
+            )}
+          </div>
+        )}
+      </div>
       {source && (
         <div className="labdl-TrainPanel-run">
           <Dashboard
@@ -139,7 +145,7 @@ function TrainView({
           />
         </div>
       )}
-    </>
+    </div>
   );
 }
 
