@@ -163,7 +163,9 @@ def _edges(old: Graph, new: Graph, same: Mapping[str, str]) -> tuple[tuple[str, 
 
 def _live(graph: Graph, other: Graph) -> dict[str, str]:
     """The classes of blocks that both graphs have: what else there is goes with its layers."""
-    shared = set.intersection(*({path for n in g.nodes.values() for path in paths_around(n.name)} for g in (graph, other)))
+    shared = set.intersection(
+        *({path for n in g.nodes.values() for path in paths_around(n.name)} for g in (graph, other))
+    )
     return {path: kind for path, kind in graph.groups.items() if path in shared}
 
 
