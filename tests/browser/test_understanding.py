@@ -67,8 +67,9 @@ def test_layers_are_aligned_and_the_graph_is_downloaded(page, lab):
     assert found.value.path().read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_properties_in_jupyterlabs_own_place(page):
-    """Hidden beside the canvas, they stand in the property inspector; and a layer says all that is written about it."""
+def test_jupyterlabs_own_places(page):
+    """Its status bar tells of the model in front, its property inspector has the properties that are hidden beside the
+    canvas, and a layer says all that is written about it."""
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
     graph.node("input").click()
@@ -87,6 +88,14 @@ def test_the_properties_in_jupyterlabs_own_place(page):
     expect(beside).to_be_visible()
     expect(there).to_contain_text("stand beside the canvas")
     page.locator(".jp-SideBar.jp-mod-right .lm-TabBar-tab[title^='Property Inspector']").click()
+
+    line = page.locator("#jp-main-statusbar .labdl-StatusItem")
+    expect(line).to_have_text("1 layer · 0 parameters")
+    graph.drop("Linear", 300, 300)
+    expect(line).to_have_text("2 layers · 0 parameters · 1 problem")
+    page.keyboard.press("Control+Shift+l")
+    expect(line).to_be_hidden()
+    page.locator(".lm-TabBar-tabLabel", has_text=".labdl").click()
 
     item = page.locator(".labdl-palette [data-layer=DropoutChannels]")
     expect(item).to_have_attribute("title", re.compile("^In training.*Semantics: torch.nn.Dropout1d", re.DOTALL))

@@ -40,6 +40,7 @@ import { EditorPreferences, PREFERENCES } from './preferences';
 import { ReadOnlyBar } from './ReadOnlyBar';
 import { SelectionStore } from './selection';
 import { StatusBar } from './StatusBar';
+import { StatusItem } from './StatusItem';
 import { Toolbar } from './Toolbar';
 import { Translator } from './translator';
 import { useActions } from './useActions';
@@ -72,6 +73,8 @@ export interface EditorProps {
   people?: People | null;
   /** Where the properties stand when they are not beside the canvas. */
   aside?: HTMLElement | null;
+  /** Where a line about the model may stand, beside the editor's own. */
+  status?: HTMLElement | null;
 }
 
 export function Editor(props: EditorProps) {
@@ -94,7 +97,8 @@ function EditorBody({
   preferences = PREFERENCES,
   only,
   people,
-  aside
+  aside,
+  status
 }: EditorProps) {
   const graph = useSyncExternalStore(document.subscribe, document.snapshot);
   const [selection] = useState(() => only?.selection ?? new SelectionStore());
@@ -151,6 +155,13 @@ function EditorBody({
     () => placeScene(scene, direction),
     [scene, direction]
   );
+  useEffect(() => {
+    // Inside of a block there is no telling where the rest would stand.
+    document.shownAt = () => (scene.within ? {} : places);
+    return () => {
+      document.shownAt = undefined;
+    };
+  }, [document, scene, places]);
   const view = useMemo(
     () => ({
       whole: graph,
@@ -314,6 +325,9 @@ function EditorBody({
             notice={notice}
             actions={actions}
           />
+        )}
+        {status && (
+          <StatusItem place={status} nodes={Object.keys(graph.nodes).length} />
         )}
       </div>
     </EditorContextProvider>

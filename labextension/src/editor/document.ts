@@ -15,6 +15,8 @@ export class GraphDocument {
   readonly undoManager: Y.UndoManager;
   /** Whether and why it must not be edited. */
   readonly lock = new LockStore();
+  /** Where nodes are drawn that have no place of their own; they stay there when the graph around them changes. */
+  shownAt: (() => { [id: string]: Position }) | undefined;
 
   constructor(
     readonly ydoc: Y.Doc,
@@ -64,6 +66,7 @@ export class GraphDocument {
     const { incoming = [], outgoing = [], replaced = [], moved = {} } = around;
     const id = newId('n', this._nodes);
     this._gesture(() => {
+      this._settle();
       const word = nameOfType(node.type);
       const wanted = node.home ? `${node.home}/${word}` : word;
       const name = uniquePath(wanted, this._names());
@@ -84,6 +87,7 @@ export class GraphDocument {
   addEdges(edges: EdgeData[], replaced: string[] = []): string[] {
     let ids: string[] = [];
     this._gesture(() => {
+      this._settle();
       ids = this._exchange(replaced, edges);
     });
     return ids;
@@ -93,6 +97,7 @@ export class GraphDocument {
   remove(nodes: Iterable<string>, edges: Iterable<string> = []): void {
     const gone = new Set(nodes);
     this._gesture(() => {
+      this._settle();
       for (const id of edges) {
         this._edges.delete(id);
       }
@@ -154,6 +159,7 @@ export class GraphDocument {
   /** Changes many things in one step, or in that of the same `typing` word. */
   patch(change: Change, typing?: string): void {
     this._gesture(() => {
+      this._settle();
       for (const [id, note] of Object.entries(change.notes ?? {})) {
         if (note) {
           writeEntry(this._notes, id, note);
@@ -299,6 +305,13 @@ export class GraphDocument {
     } finally {
       manager.captureTimeout = timeout;
     }
+  }
+
+  private _settle(): void {
+    const shown = Object.entries(this.shownAt?.() ?? {});
+    this._place(
+      Object.fromEntries(shown.filter(([id]) => !this._positions.has(id)))
+    );
   }
 
   private _place(positions: { [id: string]: Position }): void {

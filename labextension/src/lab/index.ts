@@ -12,6 +12,7 @@ import { onnxPlugin } from './onnx-plugin';
 import { palettePlugin } from './palette-plugin';
 import { runControlPlugin } from './run-control-plugin';
 import { runPlugin } from './run-plugin';
+import { statusPlugin } from './status-plugin';
 import { trainPlugin } from './train-plugin';
 import { zooPlugin } from './zoo-plugin';
 
@@ -19,6 +20,7 @@ export * from './tokens';
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [
   documentPlugin,
+  statusPlugin,
   commandPlugin,
   codePlugin,
   classPlugin,

@@ -86,6 +86,9 @@ export class GraphPanel extends ReactWidget {
   /** Where the properties stand when they are not beside the canvas. */
   readonly aside = document.createElement('div');
 
+  /** Where JupyterLab's status bar says how large the model is. */
+  readonly status = document.createElement('span');
+
   render(): React.JSX.Element | null {
     if (!this._isReady) {
       return null;
@@ -101,6 +104,7 @@ export class GraphPanel extends ReactWidget {
         health={this._setHealth}
         preferences={this.keeping.preferences.state()}
         aside={this.aside}
+        status={this.status}
         notices={
           <RecoveryBar
             recovery={this.recovery}

@@ -101,6 +101,43 @@ describe('gestures', () => {
     expect(Object.keys(graph.positions)).toEqual(['a', 'c']);
   });
 
+  it('keeps nodes without a place where they are shown', () => {
+    const shown: { [id: string]: Position } = {
+      a: [1, 1],
+      b: [2, 2],
+      c: [3, 3],
+      gone: [4, 4]
+    };
+    const placed = (gesture: (document: GraphDocument) => void) => {
+      const { document } = make();
+      document.load({ ...GRAPH, positions: { c: [0, 200] } });
+      document.shownAt = () => shown;
+      gesture(document);
+      const { positions } = document.snapshot();
+      document.undo();
+      expect(document.snapshot().positions).toEqual({ c: [0, 200] });
+      return positions;
+    };
+    const settled = { a: [1, 1], b: [2, 2], c: [0, 200] };
+    expect(placed(document => document.addEdges([]))).toEqual(settled);
+    expect(placed(document => document.remove(['b']))).toEqual({
+      a: [1, 1],
+      c: [0, 200]
+    });
+    expect(
+      placed(document => document.addNode({ type: 'In', position: [9, 9] }))
+    ).toEqual(expect.objectContaining(settled));
+    expect(
+      placed(document => document.patch({ positions: { b: [7, 7], c: null } }))
+    ).toEqual({ a: [1, 1], b: [7, 7] });
+    // what is typed is no reason to write places down
+    const { document } = make();
+    document.load({ ...GRAPH, positions: {} });
+    document.shownAt = () => shown;
+    document.setParam('b', 'size', 4);
+    expect(document.snapshot().positions).toEqual({});
+  });
+
   it('moves many nodes', () => {
     const graph = checkGesture(document =>
       document.move({ a: [1, 2], b: [3, 4], gone: [5, 6] })
