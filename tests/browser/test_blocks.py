@@ -102,6 +102,7 @@ def test_blocks(page, lab):
     page.locator(".jp-Dialog input[type=text]").first.fill("blocks.labdl")
     page.locator(".jp-Dialog .jp-mod-accept").click()
     expect(page.locator(".jp-Dialog")).to_have_count(0)
+    expect(page.locator(".lm-TabBar-tabLabel", has_text=re.compile("^blocks.labdl$"))).to_be_visible()  # it is saved
     graph.canvas.press("Control+z")  # saving is no end of undoing
     expect(graph.node("hidden")).to_be_visible()
     page.keyboard.press("Control+Shift+z")

@@ -97,5 +97,6 @@ def test_jupyterlabs_own_places(page):
     expect(line).to_be_hidden()
     page.locator(".lm-TabBar-tabLabel", has_text=".labdl").click()
 
+    page.get_by_label("Search layers").fill("")
     item = page.locator(".labdl-palette [data-layer=DropoutChannels]")
     expect(item).to_have_attribute("title", re.compile("^In training.*Semantics: torch.nn.Dropout1d", re.DOTALL))
