@@ -45,6 +45,7 @@ export const LayerNode = memo(function LayerNode({
         ports.outputs.length > 1 ? 'labdl-mod-outputs' : ''
       ].join(' ')}
       style={style}
+      title={schema?.description ?? schema?.summary ?? label}
     >
       <Visitors id={id} />
       <PortList kind="target" side={targetPosition} ports={ports.inputs} />
@@ -60,12 +61,7 @@ export const LayerNode = memo(function LayerNode({
             <Icon name="link" />
           </span>
         )}
-        <span
-          className="labdl-node-type"
-          title={schema?.description ?? schema?.summary ?? label}
-        >
-          {label}
-        </span>
+        <span className="labdl-node-type">{label}</span>
       </div>
       <div className="labdl-node-figures">
         <span className="labdl-node-settings" title={settings}>
