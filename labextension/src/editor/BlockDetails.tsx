@@ -2,6 +2,7 @@
 import { useState, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { CostFacts, sumOfCosts } from './Costs';
 import { GraphDocument } from './document';
@@ -89,42 +90,22 @@ export function BlockDetails(props: BlockDetailsProps) {
         <CostFacts costs={costs} />
       </dl>
       <div className="labdl-inspector-buttons">
-        <button
-          type="button"
-          className="labdl-button"
+        <Button
           onClick={() => (isFolded ? actions.unfold(path) : actions.fold(path))}
         >
           {isFolded ? trans.__('Expand') : trans.__('Collapse')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={() => actions.enter(path)}
-        >
-          {trans.__('Enter')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={() => actions.ungroup(path)}
-        >
+        </Button>
+        <Button onClick={() => actions.enter(path)}>{trans.__('Enter')}</Button>
+        <Button onClick={() => actions.ungroup(path)}>
           {trans.__('Ungroup')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
+        </Button>
+        <Button
           title={trans.__('Offer this block in the list of layers')}
           onClick={() => actions.keepBlock(path)}
         >
           {trans.__('Save to palette')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.deleteSelection}
-        >
-          {trans.__('Delete')}
-        </button>
+        </Button>
+        <Button onClick={actions.deleteSelection}>{trans.__('Delete')}</Button>
       </div>
       <Repeat path={path} actions={actions} />
     </>
@@ -160,9 +141,9 @@ function Repeat({ path, actions }: { path: string; actions: EditorActions }) {
           aria-invalid={!isRight}
           onChange={event => setText(event.target.value)}
         />
-        <button type="submit" className="labdl-button" disabled={!isRight}>
+        <Button type="submit" disabled={!isRight}>
           {trans.__('Repeat')}
-        </button>
+        </Button>
       </div>
     </form>
   );

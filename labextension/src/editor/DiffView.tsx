@@ -8,6 +8,7 @@ import {
   useState
 } from 'react';
 
+import { Button } from './Button';
 import { DiffHost, Difference, DiffSideName, SIDES_OF_DIFF } from './diffData';
 import { changesOf, marksOf } from './diffChanges';
 import { diffLayout } from './diffLayout';
@@ -51,16 +52,14 @@ export function DiffView(props: DiffViewProps) {
       {problem !== null ? (
         <div className="labdl-diff-failure" role="alert">
           <p>{trans.__('The models could not be compared: %1', problem)}</p>
-          <button
-            type="button"
-            className="labdl-button"
+          <Button
             onClick={() => {
               reload();
               again();
             }}
           >
             {trans.__('Try again')}
-          </button>
+          </Button>
         </div>
       ) : difference && layers.size ? (
         <Compared {...props} difference={difference} layers={layers} />

@@ -3,6 +3,7 @@ import { memo, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
 import { BlockDetails } from './BlockDetails';
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { CostFacts, sumOfCosts } from './Costs';
 import { GraphDocument } from './document';
@@ -114,28 +115,14 @@ function Several({ ids, actions }: { ids: string[]; actions: EditorActions }) {
         <CostFacts costs={costs} />
       </dl>
       <div className="labdl-inspector-buttons">
-        <button
-          type="button"
-          className="labdl-button"
+        <Button
           title={trans.__('Make one block of the selected layers (Ctrl+G)')}
           onClick={actions.group}
         >
           {trans.__('Group')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.duplicate}
-        >
-          {trans.__('Duplicate')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.deleteSelection}
-        >
-          {trans.__('Delete')}
-        </button>
+        </Button>
+        <Button onClick={actions.duplicate}>{trans.__('Duplicate')}</Button>
+        <Button onClick={actions.deleteSelection}>{trans.__('Delete')}</Button>
       </div>
     </>
   );
@@ -173,13 +160,7 @@ function Edges({ ids, graph, actions }: EdgesProps) {
         })}
       </ul>
       <div className="labdl-inspector-buttons">
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.deleteSelection}
-        >
-          {trans.__('Delete')}
-        </button>
+        <Button onClick={actions.deleteSelection}>{trans.__('Delete')}</Button>
       </div>
     </>
   );

@@ -2,6 +2,7 @@
 import { CSSProperties, useSyncExternalStore } from 'react';
 
 import { EditorActions } from './actions';
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { CostFacts } from './Costs';
@@ -90,13 +91,9 @@ export function NodeDetails(props: NodeDetailsProps) {
               )}
             </span>
           </p>
-          <button
-            type="button"
-            className="labdl-button"
-            onClick={() => document.separate(id)}
-          >
+          <Button onClick={() => document.separate(id)}>
             {trans.__('Make it a layer of its own')}
-          </button>
+          </Button>
         </div>
       )}
       {schema ? (

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 
 import { EditorActions } from './actions';
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { NoteData } from './model';
@@ -86,20 +87,8 @@ export function NoteDetails({
         </div>
       )}
       <div className="labdl-inspector-buttons">
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.duplicate}
-        >
-          {trans.__('Duplicate')}
-        </button>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={actions.deleteSelection}
-        >
-          {trans.__('Delete')}
-        </button>
+        <Button onClick={actions.duplicate}>{trans.__('Duplicate')}</Button>
+        <Button onClick={actions.deleteSelection}>{trans.__('Delete')}</Button>
       </div>
     </>
   );

@@ -9,6 +9,7 @@ import {
   useSyncExternalStore
 } from 'react';
 
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { Icon, IconButton } from './Icon';
 import { keptName } from './keptBlocks';
@@ -185,9 +186,7 @@ function PaletteMessage(
     return (
       <div className="labdl-palette-message" role="alert">
         <p>{trans.__('The layers could not be loaded: %1', props.failure)}</p>
-        <button type="button" className="labdl-button" onClick={props.onRetry}>
-          {trans.__('Try again')}
-        </button>
+        <Button onClick={props.onRetry}>{trans.__('Try again')}</Button>
       </div>
     );
   }

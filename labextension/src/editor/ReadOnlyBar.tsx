@@ -2,6 +2,7 @@
 import { useEffect } from 'react';
 
 import { Bar } from './Bar';
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { GraphDocument } from './document';
 import { LayerTable } from './model';
@@ -38,14 +39,12 @@ export function ReadOnlyBar({ document, layers }: ReadOnlyBarProps) {
     <Bar
       icon="lock"
       actions={
-        <button
-          type="button"
-          className="labdl-button"
+        <Button
           title={trans.__('Edit the model, and replace what is not known')}
           onClick={document.lock.editAnyway}
         >
           {trans.__('Edit anyway')}
-        </button>
+        </Button>
       }
     >
       {trans._n(

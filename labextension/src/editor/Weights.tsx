@@ -1,6 +1,7 @@
 // The parameters of the selected layer, as they were saved or as they are in the kernel's model.
 import { useEffect, useRef, useState } from 'react';
 
+import { Button } from './Button';
 import { useEditorContext } from './context';
 import { FigureList } from './FigureList';
 import { Section } from './Section';
@@ -60,13 +61,9 @@ function Contents({ name, tied, graph }: WeightsProps) {
     return (
       <div role="alert">
         <p className="labdl-field-error">{found.problem}</p>
-        <button
-          type="button"
-          className="labdl-button"
-          onClick={() => setAttempt(attempt + 1)}
-        >
+        <Button onClick={() => setAttempt(attempt + 1)}>
           {trans.__('Try again')}
-        </button>
+        </Button>
       </div>
     );
   }

@@ -3,6 +3,7 @@ export type { EditorActions } from './actions';
 export type { MakeSourceEditor, Reading } from './coding';
 export type { Alignment } from './alignment';
 export { Bar } from './Bar';
+export { Button } from './Button';
 export type { DiffHost, Difference } from './diffData';
 export { DiffView } from './DiffView';
 export type { ComparedModel } from './DiffView';

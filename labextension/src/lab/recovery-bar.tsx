@@ -3,7 +3,7 @@
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import * as React from 'react';
 
-import { Bar } from '../editor';
+import { Bar, Button } from '../editor';
 import type { Translator } from '../editor';
 import type { LabDLModel } from './document';
 import type { Recovery } from './recovery';
@@ -29,20 +29,8 @@ export function RecoveryBar(props: RecoveryBarProps): React.JSX.Element | null {
       icon="history"
       actions={
         <>
-          <button
-            type="button"
-            className="labdl-button"
-            onClick={recovery.restore}
-          >
-            {trans.__('Restore')}
-          </button>
-          <button
-            type="button"
-            className="labdl-button"
-            onClick={recovery.discard}
-          >
-            {trans.__('Discard')}
-          </button>
+          <Button onClick={recovery.restore}>{trans.__('Restore')}</Button>
+          <Button onClick={recovery.discard}>{trans.__('Discard')}</Button>
         </>
       }
     >
