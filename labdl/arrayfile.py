@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import struct
 import zipfile
@@ -91,6 +92,24 @@ class ArrayFile(Mapping):
             view = array.reshape(-1).view(np.uint8).data
             self._read(name, entry, (view[at : at + CHUNK] for at in range(0, len(view), CHUNK)))
         return array.transpose() if entry.columns_first else array
+
+    @property
+    def saved(self) -> float:
+        """When the file was written, in seconds since 1970."""
+        return os.fstat(self._file.fileno()).st_mtime
+
+    def pieces(self, name: str, ranges: Iterable[tuple[int, int]]) -> Iterator[np.ndarray]:
+        """Values from one place to another in the order of the file, without reading, or checking, those in between."""
+        entry = self.entries[name]
+        width = entry.dtype.itemsize
+        with self._refusing():
+            stream = self._file if entry.start else self._archive.open(entry.member)
+            for start, stop in ranges:
+                stream.seek((entry.start or len(entry.header)) + start * width)
+                data = stream.read((stop - start) * width)
+                if len(data) < (stop - start) * width:
+                    raise FileFormatError(f"{self.name} is truncated: {name} is not whole")
+                yield np.frombuffer(data, entry.dtype)
 
     def matching(self, names: str) -> dict[str, Entry]:
         """The entries whose name matches a pattern."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,11 @@ def weights(path: str | Path | None, layers: Sequence[str]) -> dict[str, Any]:
     if path is None or not Path(path).is_file():
         return _answer([], 0, source="file")
     with ParameterFile(path) as file:
-        saved = os.fstat(file._file.fileno()).st_mtime
         chosen = list(dict.fromkeys(name for layer in layers for name in of_layer(file, layer)))
         limit = _each(len(chosen))
         found = [{"name": name, **figures(_values(file, name, limit), shape=entry.shape, dtype=entry.dtype.name)}
                  for name in chosen[:SHOWN] for entry in [file.entries[name]]]  # fmt: skip
-    return _answer(found, len(chosen), source="file", file=file.name, saved=saved)
+        return _answer(found, len(chosen), source="file", file=file.name, saved=file.saved)
 
 
 def weights_of(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -83,21 +81,14 @@ def _parts(array: np.ndarray, limit: int) -> Iterator[np.ndarray]:
 def _values(file: ParameterFile, name: str, limit: int) -> Iterator[np.ndarray]:
     """A parameter's values, or a sample of them without reading the others."""
     entry: Entry = file.entries[name]
-    size, width = entry.nbytes // entry.dtype.itemsize, entry.dtype.itemsize
+    size = entry.nbytes // entry.dtype.itemsize
     if size <= limit:
         yield file[name]  # which compares its checksum too
         return
     if not entry.start and entry.nbytes > _PACKED:
         raise FileFormatError(f"{name} in {file.name} is packed, and with {entry.nbytes:,} bytes too large to look into: "
                               "save the parameters with labdl.save_parameters")  # fmt: skip
-    with file._refusing():
-        stream = file._file if entry.start else file._archive.open(entry.member)
-        for start, stop in _blocks(size, limit):
-            stream.seek((entry.start or len(entry.header)) + start * width)
-            data = stream.read((stop - start) * width)
-            if len(data) < (stop - start) * width:
-                raise FileFormatError(f"{file.name} is truncated: {name} is not whole")
-            yield np.frombuffer(data, entry.dtype)
+    yield from file.pieces(name, _blocks(size, limit))
 
 
 def activations(model: GraphModule, inputs: Sequence[np.ndarray]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -6,7 +6,7 @@ import { DiffView } from '../editor/DiffView';
 import type { GraphData } from '../editor/model';
 import type { WidgetEditorHost } from './editor-host';
 import type { EditorTraits } from './graph-trait';
-import { mount } from './mount';
+import { mountTall } from './mount';
 import { pageTranslator } from './page-translator';
 
 /** What the widget that compares has besides: the model that counts as the one before. */
@@ -36,15 +36,5 @@ export function renderDiff(
     host,
     trans: pageTranslator()
   });
-  const { frame, unmount } = mount(el, 'labdl-widget', content);
-  frame.dataset.jpSuppressContextMenu = 'true';
-  const resize = () => {
-    frame.style.height = `${model.get('height')}px`;
-  };
-  resize();
-  model.on('change:height', resize);
-  return () => {
-    model.off('change:height', resize);
-    unmount();
-  };
+  return mountTall(model, el, content);
 }

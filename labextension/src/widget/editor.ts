@@ -8,7 +8,7 @@ import { Editor } from '../editor/Editor';
 import { isDiff, renderDiff } from './diff';
 import { WidgetEditorHost } from './editor-host';
 import { linkGraph, type EditorTraits } from './graph-trait';
-import { mount } from './mount';
+import { mountTall } from './mount';
 import { pageTranslator } from './page-translator';
 
 /** anywidget calls this once for each model; its views share what is made here. */
@@ -41,18 +41,7 @@ export default function editorWidget() {
         host,
         trans: pageTranslator()
       });
-      const { frame, unmount } = mount(el, 'labdl-widget', content);
-      // The canvas has a menu of its own.
-      frame.dataset.jpSuppressContextMenu = 'true';
-      const resize = () => {
-        frame.style.height = `${model.get('height')}px`;
-      };
-      resize();
-      model.on('change:height', resize);
-      return () => {
-        model.off('change:height', resize);
-        unmount();
-      };
+      return mountTall(model, el, content);
     }
   };
 }

@@ -1,5 +1,6 @@
 // Shows a React element inside a widget's view until the view goes.
 
+import type { AnyModel } from '@anywidget/types';
 import { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
@@ -7,6 +8,25 @@ export interface Mounted {
   /** The element around the React tree. */
   readonly frame: HTMLElement;
   readonly unmount: () => void;
+}
+
+/** As `mount`, as high as the widget says, with a context menu that is not the host's. */
+export function mountTall(
+  model: AnyModel<{ height: number }>,
+  el: HTMLElement,
+  content: ReactNode
+): () => void {
+  const { frame, unmount } = mount(el, 'labdl-widget', content);
+  frame.dataset.jpSuppressContextMenu = 'true';
+  const resize = () => {
+    frame.style.height = `${model.get('height')}px`;
+  };
+  resize();
+  model.on('change:height', resize);
+  return () => {
+    model.off('change:height', resize);
+    unmount();
+  };
 }
 
 export function mount(

@@ -1,16 +1,8 @@
 // The editor as a person uses it, without the drawing: palette, form, status line.
-import { act, fireEvent, render, screen } from '@testing-library/react';
-import * as Y from 'yjs';
+import { act, fireEvent, screen } from '@testing-library/react';
 
-import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
 import { CheckResult, LayerSchema } from '../model';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
+import { openEditor } from './opening';
 
 const LAYERS: LayerSchema[] = [
   {
@@ -46,28 +38,8 @@ const LAYERS: LayerSchema[] = [
   }
 ];
 
-async function open(check: () => Promise<CheckResult>) {
-  const document = new GraphDocument(new Y.Doc());
-  const host = {
-    layers: () => Promise.resolve(LAYERS),
-    code: () => Promise.resolve('code'),
-    read: () => Promise.resolve({ graph: null, problem: null }),
-    check
-  };
-  let actions: EditorActions | undefined;
-  render(
-    <Editor
-      document={document}
-      host={host}
-      trans={plainTranslator}
-      actions={api => {
-        actions = api;
-      }}
-    />
-  );
-  await act(async () => undefined);
-  return { document, actions: actions as EditorActions };
-}
+const open = (check: () => Promise<CheckResult>) =>
+  openEditor({ layers: () => Promise.resolve(LAYERS), check });
 
 const NOTHING = {
   nodes: {},

@@ -4,21 +4,12 @@ import {
   createEvent,
   cleanup,
   fireEvent,
-  render,
   screen
 } from '@testing-library/react';
-import * as Y from 'yjs';
 
-import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import { GraphDocument } from '..';
 import { LayerSchema } from '../model';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
-Element.prototype.scrollIntoView = () => undefined;
+import { openEditor } from './opening';
 
 const layer = (
   type: string,
@@ -42,36 +33,7 @@ const LAYERS = [
   layer('Sink', ['x'], [])
 ];
 
-const HOST = {
-  layers: () => Promise.resolve(LAYERS),
-  code: () => Promise.resolve('code'),
-  read: () => Promise.resolve({ graph: null, problem: null }),
-  check: () =>
-    Promise.resolve({
-      nodes: {},
-      parameters: 0,
-      operations: 0,
-      memory: 0,
-      problems: []
-    })
-};
-
-async function open() {
-  const document = new GraphDocument(new Y.Doc());
-  let actions: EditorActions | undefined;
-  render(
-    <Editor
-      document={document}
-      host={HOST}
-      trans={plainTranslator}
-      actions={api => {
-        actions = api;
-      }}
-    />
-  );
-  await act(async () => undefined);
-  return { document, actions: actions as EditorActions };
-}
+const open = () => openEditor({ layers: () => Promise.resolve(LAYERS) });
 
 const canvas = () => screen.getByLabelText('Graph of the model');
 const search = () => screen.getByRole('combobox');

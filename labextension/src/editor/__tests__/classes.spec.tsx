@@ -4,22 +4,13 @@ import {
   cleanup,
   createEvent,
   fireEvent,
-  render,
   screen
 } from '@testing-library/react';
-import * as Y from 'yjs';
 
-import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import { EditorActions } from '..';
 import type { EditorHost, KernelClasses } from '..';
 import { GraphData } from '../model';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
-Element.prototype.scrollIntoView = () => undefined;
+import { openEditor } from './opening';
 
 const READ: GraphData = {
   version: 2,
@@ -54,33 +45,7 @@ async function open(more: Partial<EditorHost> = {}) {
         : { graph: null, problem: { message: 'line 1: no', line: 1 } }
     )
   );
-  const host: EditorHost = {
-    layers: () => Promise.resolve([]),
-    code: () => Promise.resolve(''),
-    read,
-    check: () =>
-      Promise.resolve({
-        nodes: {},
-        parameters: 0,
-        operations: 0,
-        memory: 0,
-        problems: []
-      }),
-    ...more
-  };
-  const document = new GraphDocument(new Y.Doc());
-  let actions: EditorActions | undefined;
-  render(
-    <Editor
-      document={document}
-      host={host}
-      trans={plainTranslator}
-      actions={api => {
-        actions = api;
-      }}
-    />
-  );
-  await act(async () => undefined);
+  const { document, actions } = await openEditor({ read, ...more });
   const types = () =>
     Object.values(document.snapshot().nodes).map(node => node.type);
   return { document, actions: actions as EditorActions, read, types };

@@ -15,13 +15,7 @@ import { diffLayout } from '../diffLayout';
 import { followSelection } from '../diffSelection';
 import { GraphData, LayerSchema } from '../model';
 import { SelectionStore } from '../selection';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
+import './opening';
 
 const LAYERS: LayerSchema[] = ['Source', 'Filter'].map((type, at) => ({
   type,

@@ -1,14 +1,8 @@
 // Notes: data beside the graph, their gestures, and how they are written on the canvas.
-import {
-  act,
-  cleanup,
-  fireEvent,
-  render,
-  screen
-} from '@testing-library/react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import * as Y from 'yjs';
 
-import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import { GraphDocument } from '..';
 import { folded, unfolded } from '../folding';
 import {
   Fragment,
@@ -23,14 +17,7 @@ import { GraphData, LayerSchema, NoteData } from '../model';
 import { placeScene } from '../nesting';
 import { isNote, LONGEST, noteAround, shownNotes } from '../notes';
 import { sceneOf } from '../scene';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
-Element.prototype.scrollIntoView = () => undefined;
+import { openEditor } from './opening';
 
 const LAYER: LayerSchema = {
   type: 'Linear',
@@ -236,36 +223,8 @@ it('around rectangles leaves room for a line', () => {
 });
 
 describe('on the canvas', () => {
-  const HOST = {
-    layers: () => Promise.resolve([LAYER]),
-    code: () => Promise.resolve('code'),
-    read: () => Promise.resolve({ graph: null, problem: null }),
-    check: () =>
-      Promise.resolve({
-        nodes: {},
-        parameters: 0,
-        operations: 0,
-        memory: 0,
-        problems: []
-      })
-  };
-
-  async function open(graph: GraphData) {
-    const document = documentOf(graph);
-    let actions: EditorActions | undefined;
-    render(
-      <Editor
-        document={document}
-        host={HOST}
-        trans={plainTranslator}
-        actions={api => {
-          actions = api;
-        }}
-      />
-    );
-    await act(async () => undefined);
-    return { document, actions: actions as EditorActions };
-  }
+  const open = (graph: GraphData) =>
+    openEditor({ layers: () => Promise.resolve([LAYER]) }, documentOf(graph));
   const field = () => screen.queryByLabelText('Text of the note');
   const textsOf = (document: GraphDocument) =>
     Object.values(document.snapshot().notes ?? {}).map(({ text }) => text);

@@ -17,13 +17,7 @@ import {
   PREFERENCES
 } from '..';
 import { LayerSchema } from '../model';
-
-class NoObserver {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
-Object.assign(globalThis, { ResizeObserver: NoObserver });
+import './opening';
 
 const LAYERS: LayerSchema[] = ['Source', 'Filter'].map((type, at) => ({
   type,

@@ -1,0 +1,48 @@
+// Opens the editor for tests that use it as a person does, in a page that knows no sizes.
+import { act, render } from '@testing-library/react';
+import * as Y from 'yjs';
+
+import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
+import type { EditorHost } from '..';
+
+class NoObserver {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+}
+Object.assign(globalThis, { ResizeObserver: NoObserver });
+Element.prototype.scrollIntoView = () => undefined;
+
+/** A host without layers, whose check finds nothing. */
+const HOST: EditorHost = {
+  layers: () => Promise.resolve([]),
+  code: () => Promise.resolve('code'),
+  read: () => Promise.resolve({ graph: null, problem: null }),
+  check: () =>
+    Promise.resolve({
+      nodes: {},
+      parameters: 0,
+      operations: 0,
+      memory: 0,
+      problems: []
+    })
+};
+
+export async function openEditor(
+  host: Partial<EditorHost> = {},
+  document = new GraphDocument(new Y.Doc())
+) {
+  let actions: EditorActions | undefined;
+  render(
+    <Editor
+      document={document}
+      host={{ ...HOST, ...host }}
+      trans={plainTranslator}
+      actions={api => {
+        actions = api;
+      }}
+    />
+  );
+  await act(async () => undefined);
+  return { document, actions: actions as EditorActions };
+}
