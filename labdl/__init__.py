@@ -21,7 +21,7 @@ from labdl.spec import Spec
 from labdl.train import Trainer
 
 if TYPE_CHECKING:
-    from labdl import lab, models, standard
+    from labdl import lab, models, runs, standard
     from labdl.array_api import array_namespace
     from labdl.saving.export import export
     from labdl.saving.native import convert_checkpoint, load_checkpoint, save_checkpoint
@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Graph", "Spec", "Trainer", "array_namespace", "backends", "convert_checkpoint", "data", "device", "display", "errors",
     "export", "infer", "lab", "load", "load_checkpoint", "load_parameters", "load_structure", "models", "nn", "ops", "predict",
-    "save", "save_checkpoint", "save_parameters", "save_structure", "seed", "standard", "swap_parameters", "tensor",
+    "runs", "save", "save_checkpoint", "save_parameters", "save_structure", "seed", "standard", "swap_parameters", "tensor",
     "to_numpy", "trace", "train", "use",
 ]  # fmt: skip
 
@@ -40,6 +40,7 @@ __all__ = [
 _LATER = {
     "lab": "labdl.lab",
     "models": "labdl.models",
+    "runs": "labdl.runs",
     "standard": "labdl.standard",
     "array_namespace": "labdl.array_api:array_namespace",
     "export": "labdl.saving.export:export",

@@ -1,4 +1,4 @@
-"""The command line: what is in a file, and turning it into others."""
+"""The command line: what is in a file, turning it into others, and how trainings go."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from labdl.graph import Graph, diff, trace
 from labdl.graph.check import check
 from labdl.graph.cost import Cost, costs, total
 from labdl.nn import building
+from labdl.runs import commands as runs
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
 from labdl.saving.parameters import ParameterFile
@@ -23,7 +24,7 @@ _FRAMEWORKS = tuple(_CHECKPOINTS)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; 0 when all is well, 1 when something is wrong, which is said in a sentence, 2 for wrong use."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(runs.listing_meant(sys.argv[1:] if arguments is None else arguments))
     try:
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", UserWarning)
@@ -39,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="labdl", description="Look into model files, and turn them into others.")
+    parser = argparse.ArgumentParser(
+        prog="labdl", description="Look into model files, turn them into others, and see how trainings go."
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     check = commands.add_parser("check", help="say what is in a file and whether it is whole")
@@ -82,6 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     conformance.add_argument("--json", action="store_true", help="the table for other programs")
     conformance.add_argument("--strict", action="store_true", help="what is missing counts as failed")
     conformance.set_defaults(run=_conformance)
+
+    runs.add(commands)
     return parser
 
 

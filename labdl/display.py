@@ -12,10 +12,10 @@ _LARGEST = 200_000  # bytes of a picture that a notebook keeps
 _NODE = 500  # and each node takes more than this
 
 
-def _run(self: Run | Racer, **options):
+def _run(self: Run | Racer) -> None:
     from labdl.lab import Dashboard  # brings ipywidgets along, which a script does not need
 
-    return Dashboard(self)._repr_mimebundle_(**options)
+    Dashboard(self)._ipython_display_()
 
 
 def _model(self: Module | Graph, **options):
@@ -38,7 +38,7 @@ def _with_picture(bundle, graph: Graph):
     return bundle
 
 
-Run._repr_mimebundle_ = _run  # type: ignore[attr-defined]
-Racer._repr_mimebundle_ = _run  # type: ignore[attr-defined]
+Run._ipython_display_ = _run  # type: ignore[attr-defined]
+Racer._ipython_display_ = _run  # type: ignore[attr-defined]
 Module._repr_mimebundle_ = _model  # type: ignore[attr-defined]
 Graph._repr_mimebundle_ = _model  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ A backend is a module that imports its framework, `labdl.spec`, `labdl.twins` an
   a kernel of the framework that means the same or the rule's own ``update``. It has ``variables``, ``learning_rate`` to read
   and set, ``advance()``, which counts a step before it is made, ``update(gradients)``, a native tensor or None for each
   variable, ``step``, ``state``, a dictionary of slots for each variable, and ``load(step, state)`` of NumPy arrays in place;
-- ``train_function(objective, optimizer, compiled, update)``: a step ``(*batch)`` that updates the optimiser's variables
+- ``train_function(objective, optimizer, compiled, update, timed)``: a step ``(*batch)`` that updates the optimiser's variables
   in place and gives what the objective gave, a tuple, the loss first, and behind it what ``update(gradients)`` returned, a
   tuple or None; ``update`` is the optimiser's own unless one is given, which runs inside the step and may
   use `labdl.ops` only. While ``optimizer.version`` is the same, so are its variables. ``clear_gradients(variables)``

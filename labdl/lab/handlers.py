@@ -11,7 +11,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from labdl.errors import FileFormatError
-from labdl.lab import runfolder
+from labdl.runs.eventfile import EVENTS
 from labdl.saving import paths
 
 BODY_LIMIT = 32 * 1024 * 1024
@@ -92,17 +92,23 @@ class LabDLHandler(APIHandler):
     async def run_folder(self, path: str, *, expected: bool = False) -> Path | None:
         """The folder of a run on disk; None if the run is `expected` and has not begun."""
         path = await self.visible(path)
+        folder = self.inside(path)
+        if (folder / EVENTS).is_file():
+            return folder
+        if expected:
+            return None
+        raise Refused(404, f"There is no training run in {shortened(path)}.")
+
+    def inside(self, path: str) -> Path:
+        """A folder on disk, which must lie inside the one that Jupyter serves."""
         root_dir = getattr(self.contents_manager, "root_dir", "")
         if not root_dir:
             raise Refused(400, "Training runs can be watched only where Jupyter serves a folder of its own disk.")
         root = Path(root_dir).resolve()
         folder = (root / path).resolve()
-        if folder.is_relative_to(root):
-            if (folder / runfolder.EVENTS).is_file():
-                return folder
-            if expected:
-                return None
-        raise Refused(404, f"There is no training run in {shortened(path)}.")
+        if not folder.is_relative_to(root):
+            raise Refused(404, f"There is no training run in {shortened(path)}.")
+        return folder
 
     async def parameter_file(self, document: str) -> Path | None:
         """The file with the parameters of a model, on disk; None if there is none."""

@@ -13,8 +13,9 @@ from labdl.arrayfile import Entry
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph import GraphModule
 from labdl.graph.graph import PARAMETER
-from labdl.lab.figures import figures, picture
+from labdl.lab.figures import figures
 from labdl.nn.parameter import Parameter
+from labdl.runs.pictures import picture
 from labdl.saving.parameters import ParameterFile
 
 SAMPLED = 1_000_000  # values that are looked at of one parameter, and

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from labdl.train.recorder import jsonable
+from labdl.runs.eventfile import encoded, parsed
 
 
 def pack(events: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[bytes]]:
@@ -23,7 +23,7 @@ def pack(events: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[b
     arrays: list[np.ndarray] = []
     for event in events:
         if event["kind"] != "steps":
-            packed.append(jsonable(event))
+            packed.append(parsed(encoded([event])) or {})  # as the file has it
             continue
         steps = event["step"]
         names = [name for name in event if name not in ("kind", "time", "step")]

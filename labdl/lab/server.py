@@ -1,6 +1,5 @@
 """The Jupyter server's side of the editor: REST routes under `<base>/labdl`, and nothing that computes."""
 
-import asyncio
 import base64
 import json
 from contextlib import suppress
@@ -11,11 +10,11 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from labdl.lab import coding, converting, looking, renaming, runfolder, service
+from labdl.lab import coding, converting, looking, renaming, service
 from labdl.lab.handlers import LabDLHandler, Refused, shortened
 from labdl.lab.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
+from labdl.lab.run_handlers import RUN_ROUTES
 from labdl.lab.training_handlers import DataHandler, DatasetsHandler, TrainHandler
-from labdl.train import control
 
 SUFFIX = ".labdl"
 NAMES_LIMIT = 100
@@ -164,39 +163,6 @@ class SampleHandler(LabDLHandler):
         self.answer(await self.compute(service.sample_code, path, graph, *asked))
 
 
-class RunHandler(LabDLHandler):
-    _track_activity = False  # a page left open must not keep an idle server alive
-
-    @web.authenticated
-    @authorized
-    async def get(self):
-        # a page waits for a run while its framework loads: that is no error to be reported every second
-        expected = self.get_query_argument("expected", "0") == "1"
-        folder = await self.run_folder(self.get_query_argument("path"), expected=expected)
-        offset = self.get_query_argument("offset", "0")
-        if not (offset.isdecimal() and len(offset) < 19):  # no disk has more bytes than 64 bits count
-            raise Refused(400, f"'offset' counts bytes, received {shortened(offset)}.")
-        if folder is None:
-            self.answer({"offset": 0, "events": [], "alive": None})
-        else:
-            self.answer(await asyncio.to_thread(runfolder.read, folder, int(offset)))
-
-
-class RunControlHandler(LabDLHandler):
-    @web.authenticated
-    @authorized
-    async def post(self):
-        content = self.body()
-        folder = await self.run_folder(self.field(content, "path"))
-        try:
-            await self.compute(control.append, folder, content.get("command"), content.get("value"))
-        except OSError as error:
-            raise Refused(
-                500, f"The command could not be left in the run's folder: {error.strerror or error}."
-            ) from error
-        self.answer({}, status=202)
-
-
 ROUTES = {
     "layers": LayersHandler,
     "datasets": DatasetsHandler,
@@ -214,8 +180,7 @@ ROUTES = {
     "data": DataHandler,
     "weights": WeightsHandler,
     "sample": SampleHandler,
-    "run": RunHandler,
-    "run/control": RunControlHandler,
+    **RUN_ROUTES,
 }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from labdl.lab.packing import pack
@@ -14,36 +13,72 @@ from labdl.train.exits import running
 
 if TYPE_CHECKING:
     from labdl.train import Run
+    from labdl.train.racer import Racer
 
 log = logging.getLogger(__name__)
+Send = Callable[[dict[str, Any], list[bytes]], None]  # a message and its buffers
 
 
 class Telling:
-    """Events in order, and ``send(message, buffers)``, by which pages hear them; ``alive()`` says whether more may come."""
+    """The events of one run in order, by ``send``; ``number`` tells it from the others of the widget.
 
-    def __init__(self, send: Callable[[dict[str, Any], list[bytes]], None], alive: Callable[[], bool]):
-        self._send, self._alive = send, alive
-        self._events: list[dict[str, Any]] = []
-        self._lock = threading.RLock()
+    With ``kinds`` only events of these are told. Nothing is kept: what was is read from the run's folder when a page asks.
+    """
+
+    def __init__(self, run: Run | Racer, send: Send, *, number: int = 0, kinds: Collection[str] | None = None):
+        self.run, self._send, self._number, self._kinds = run, send, number, kinds
+        self._count = 0  # events told so far
+        self._live = False
         self._pages = Unheard()
+        self._leave = run.subscribe(self._hear)
+        self._live = True
 
-    def add(self, events: list[dict[str, Any]], *, quietly: bool = False) -> None:
-        """Tell new events, in any thread; ``quietly`` those that pages will ask for. Raises what a dying connection raises."""
-        with self._lock:
-            first = len(self._events)
-            self._events.extend(events)
-            if not quietly:
-                self._send_from(0 if self._pages.repeat() else first)
+    def close(self) -> None:
+        """Tell no more; the run goes on."""
+        self._leave()
 
     def answer(self, after: Any) -> None:
         """A page asks for what comes after so many events."""
-        with self._lock:
-            self._pages.heard()
-            self._send_from(after if isinstance(after, int) and 0 <= after <= len(self._events) else 0)
+        self._pages.heard()
+        self._repeat(after if isinstance(after, int) and 0 <= after <= self._count else 0)
 
-    def _send_from(self, first: int) -> None:
-        events, buffers = pack(self._events[first:])
-        self._send({"type": "events", "first": first, "events": events, "alive": self._alive()}, buffers)
+    def _hear(self, events: list[dict[str, Any]]) -> None:
+        """New events, in a thread of the run, or the past on subscribing, which pages ask for."""
+        first, shown = self._count, self._shown(events)
+        self._count += len(shown)
+        if not self._live or not shown:
+            return
+        try:
+            if self._pages.repeat():
+                self._repeat(0)
+            else:
+                self._tell(first, shown)
+        except Exception:  # whatever a dying connection raises; training does not end with its dashboard
+            log.warning("the page no longer follows run %s", self.run.folder, exc_info=True)
+            self._leave()
+
+    def _repeat(self, after: int) -> None:
+        count = 0
+
+        def hear(events: list[dict[str, Any]]) -> None:
+            nonlocal count
+            shown = self._shown(events)
+            fresh = shown[max(0, after - count) :]
+            count += len(shown)
+            if fresh:
+                self._tell(count - len(fresh), fresh)
+
+        self.run.subscribe(hear)()
+        if count <= after:  # nothing to tell but whether it goes on
+            self._tell(count, [])
+
+    def _shown(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return events if self._kinds is None else [event for event in events if event["kind"] in self._kinds]
+
+    def _tell(self, first: int, events: list[dict[str, Any]]) -> None:
+        packed, buffers = pack(events)
+        message = {"type": "events", "run": self._number, "first": first, "events": packed, "alive": self.run.alive}
+        self._send(message, buffers)
 
 
 class Unheard:
@@ -76,11 +111,10 @@ class RunWatch:
     ``trains(run)`` says whether it is one of them; a run that began before is found as long as it goes on.
     """
 
-    def __init__(self, trains: Callable[[Run], bool], send: Callable[[dict[str, Any], list[bytes]], None]):
-        self._trains = trains
-        self._run: Run | None = None
-        self._leave: Callable[[], None] = lambda: None
-        self.telling = Telling(send, lambda: self._run is not None and self._run.alive)
+    def __init__(self, trains: Callable[[Run], bool], send: Send):
+        self._trains, self._send = trains, send
+        self._telling: Telling | None = None
+        self._number = 0
         own = weakref.WeakMethod(self.begun)  # an editor goes with its cell, whoever still trains
 
         def heard(run: Run) -> None:
@@ -96,22 +130,19 @@ class RunWatch:
 
     def close(self) -> None:
         self._stop()
-        self._leave()
+        if self._telling is not None:
+            self._telling.close()
+
+    def answer(self, after: Any, number: Any) -> None:
+        """A page asks for what comes after so many events of a run; of another than the one at hand it has heard nothing."""
+        if self._telling is not None:
+            self._telling.answer(after if number == self._number else 0)
 
     def begun(self, run: Run) -> None:
         """A run that has begun: it is followed in place of the one before, if it trains the model."""
-        if run is self._run or not self._trains(run):
+        if (self._telling is not None and run is self._telling.run) or not self._trains(run):
             return
-        self._leave()
-        self._run = run
-
-        def hear(events: list[dict[str, Any]]) -> None:
-            shown = [event for event in events if event["kind"] in _SHOWN]
-            try:
-                if shown:
-                    self.telling.add(shown)
-            except Exception:  # whatever a dying connection raises; training does not end with its editor
-                log.warning("the editor no longer follows run %s", run.folder, exc_info=True)
-                self._leave()
-
-        self._leave = run.subscribe(hear)
+        if self._telling is not None:
+            self._telling.close()
+        self._number += 1
+        self._telling = Telling(run, self._send, number=self._number, kinds=_SHOWN)

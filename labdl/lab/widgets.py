@@ -13,9 +13,10 @@ import traitlets
 
 from labdl.errors import ConfigError
 from labdl.graph import Graph, as_graph
-from labdl.lab import coding, looking, sampling, service
+from labdl.lab import coding, looking, outputs, sampling, service
 from labdl.lab.classes import classes_of
 from labdl.lab.editing import Counterpart, after_each_cell
+from labdl.lab.runlist import code
 from labdl.lab.telling import RunWatch, Telling
 
 if TYPE_CHECKING:
@@ -43,33 +44,26 @@ class Dashboard(anywidget.AnyWidget):
         self._esm, self._css = _built("dashboard.js"), _built("dashboard.css")
         super().__init__()
         self.run = run
-        self._telling = Telling(lambda *message: self.send(*message), lambda: run.alive)
-        self._live = False
+        self._telling = Telling(run, lambda *message: self.send(*message))
         self.on_msg(self._on_message)
-        self._unsubscribe: Callable[[], None] = run.subscribe(self._receive)
-        self._live = True
+
+    def _ipython_display_(self) -> None:
+        outputs.show(self.run, self._repr_mimebundle_()[0])
 
     def close(self) -> None:
         """Leave the run and take the dashboard off the page; the run goes on."""
-        self._unsubscribe()
+        self._telling.close()
         super().close()
-
-    def _receive(self, events: list[dict[str, Any]]) -> None:
-        """New events, in a thread of the run: it must not wait for us, nor fail because of us."""
-        try:
-            # the past, on subscribing: no page can listen yet, it will ask
-            self._telling.add(events, quietly=not self._live)
-        except Exception:  # whatever a dying connection raises; training does not end with its dashboard
-            log.warning("the dashboard no longer follows run %s", self.run.folder, exc_info=True)
-            self._unsubscribe()
 
     def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
         match content:
             case {"type": "sync", **rest}:
                 self._telling.answer(rest.get("after", 0))
+            case {"type": "code"}:
+                self.send({"type": "code", "files": code(Path(self.run.folder))})
             case {"type": "command", "command": command, **rest}:
                 try:
-                    self.run.obey(command, rest.get("value"))
+                    self.run.obey(command, rest.get("value"), rest.get("id"))
                 except ConfigError as error:  # a page of another version, say
                     log.warning("run %s: %s", self.run.folder, error)
 
@@ -124,7 +118,7 @@ class Editor(anywidget.AnyWidget):
 
     def _on_message(self, _widget, content: dict[str, Any], _buffers) -> None:
         if isinstance(content, dict) and content.get("type") == "sync":
-            self._runs.telling.answer(content.get("after"))
+            self._runs.answer(content.get("after"), content.get("run"))
         if not isinstance(content, dict) or content.get("type") != "request":
             return
         try:

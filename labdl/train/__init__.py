@@ -3,7 +3,21 @@
 from labdl.train import metrics
 from labdl.train.averaging import EMA
 from labdl.train.checkpoint import Checkpoint
-from labdl.train.events import Epoch, Event, Health, Started, Step
+from labdl.train.events import (
+    Alert,
+    Confusion,
+    Epoch,
+    Event,
+    Health,
+    Histograms,
+    Pace,
+    Predictions,
+    Rate,
+    Samples,
+    Started,
+    Step,
+    Worst,
+)
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import (
     ASGD,
@@ -54,7 +68,9 @@ from labdl.train.schedules import (
     WarmupCosine,
     schedule,
 )
+from labdl.train.space import Integers, LogUniform, Uniform
 from labdl.train.stopping import EarlyStopping
+from labdl.train.sweep import Sweep, Trial, sweep
 from labdl.train.trainer import Trainer
 
 __all__ = [
@@ -73,9 +89,11 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "Alert",
     "BoundOptimizer",
     "Chain",
     "Checkpoint",
+    "Confusion",
     "Constant",
     "CosineDecay",
     "CosineRestarts",
@@ -85,35 +103,47 @@ __all__ = [
     "Event",
     "ExponentialDecay",
     "Health",
+    "Histograms",
+    "Integers",
     "InverseSquareRoot",
     "Lambda",
     "Linear",
     "LinearWarmup",
     "Lion",
+    "LogUniform",
     "Metric",
     "MultiStep",
     "NAdam",
     "Noam",
     "OneCycle",
     "Optimizer",
+    "Pace",
     "Phase",
     "PolynomialDecay",
+    "Predictions",
     "RAdam",
     "RMSprop",
     "Race",
+    "Rate",
     "ReduceOnPlateau",
     "Report",
     "Rprop",
     "Run",
+    "Samples",
     "Schedule",
     "Sequential",
     "Started",
     "Step",
     "StepDecay",
+    "Sweep",
     "Trainer",
+    "Trial",
+    "Uniform",
     "WarmupCosine",
+    "Worst",
     "metrics",
     "optimizer",
     "race",
     "schedule",
+    "sweep",
 ]

@@ -12,10 +12,12 @@ class Budget:
 
     The first comes soon, whatever it costs, and is paid back before the next. From then on one is allowed when all that was
     spent, and once more the most that one has cost since the first, stays within the share. What a measurement costs is known
-    when it has been made: one that is dearer than those before is paid back as the first one is.
+    when it has been made: one that is dearer than those before is paid back as the first one is. Between two there are
+    ``seldom`` seconds at least, and the time trained so far over ``thinning``.
     """
 
-    def __init__(self, share: float):
+    def __init__(self, share: float, seldom: float | None = None, thinning: float | None = None):
+        self._pauses = seldom, thinning
         self.share, self.steps, self.trained, self.spent, self.count = share, 0, 0.0, 0.0, 0
         self._last, self._expected = 0.0, 0.0
 
@@ -23,7 +25,8 @@ class Budget:
         """Whether the next step may be measured."""
         if not self.count:
             return self.share > 0 and self.steps + 1 >= FIRST
-        pause = max(SELDOM, self.trained / THINNING)
+        seldom, thinning = self._pauses
+        pause = max(SELDOM if seldom is None else seldom, self.trained / (thinning or THINNING))
         return self.trained >= self._last + pause and self.spent + self._expected <= self.share * self.trained
 
     def train(self, seconds: float) -> None:

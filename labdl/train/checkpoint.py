@@ -118,7 +118,7 @@ def save(trainer: Trainer, folder: str | Path, *, monitored: Monitored | None = 
     folder, state = Path(folder), collect(trainer)
     training = {**state["training"], "monitored": monitored and dataclasses.asdict(monitored)}
     text, arrays = plain.encode(training)
-    structure = _structure(trainer)
+    encoded = structure(trainer)
     step = (training["progress"] or {}).get("step", int(state["optimizer"]["step"]))
     folder.mkdir(parents=True, exist_ok=True)
     with _writing:
@@ -127,8 +127,8 @@ def save(trainer: Trainer, folder: str | Path, *, monitored: Monitored | None = 
         part.mkdir()
         try:
             save_parameters(trainer.model, part / "model.npz")
-            if structure is not None:
-                _write(part / "model.labdl", structure)
+            if encoded is not None:
+                _write(part / "model.labdl", encoded)
             save_parameters(state["optimizer"], part / "optimizer.npz")
             save_parameters(arrays, part / "state.npz")
             _write(part / _STATE, text.encode())
@@ -210,6 +210,20 @@ def source(resume: bool | str | Path | None, checkpoint: Checkpoint | None) -> P
     return found
 
 
+def structure(trainer: Trainer) -> bytes | None:
+    """The structure file, None for a model that cannot be a graph; made again when a layer has changed."""
+    made = trainer.structure
+    if made is None or made[0] != Parameter.changes:
+        try:
+            data = encode_structure(as_graph(trainer.model))
+        except (
+            Exception
+        ):  # a forward, perhaps the user's own, that has no use for symbols; the parameters are enough to go on
+            data = None
+        made = trainer.structure = (Parameter.changes, data)
+    return made[1]
+
+
 # -- inside
 
 
@@ -222,20 +236,6 @@ def _ahead(value: float, former: float | None, mode: str) -> bool:
     if value != value:
         return False
     return former is None or (value < former if mode == "min" else value > former)
-
-
-def _structure(trainer: Trainer) -> bytes | None:
-    """The structure file, None for a model that cannot be a graph; made again when a layer has changed."""
-    made = trainer.structure
-    if made is None or made[0] != Parameter.changes:
-        try:
-            data = encode_structure(as_graph(trainer.model))
-        except (
-            Exception
-        ):  # a forward, perhaps the user's own, that has no use for symbols; the parameters are enough to go on
-            data = None
-        made = trainer.structure = (Parameter.changes, data)
-    return made[1]
 
 
 def _monitored(path: Path) -> Monitored | None:

@@ -173,8 +173,13 @@ def check_place(backend: Any, compiled: Any, seed: Any) -> None:
         raise ConfigError(f"Trainer: seed wants an integer at least 0 or nothing, received {seed!r}")
 
 
+def names() -> list[str]:
+    """The settings that a trainer has."""
+    return [*_OWN, *(f.name for f in dataclasses.fields(TrainerSettings))]
+
+
 def _check_names(settings: Mapping[str, Any]) -> None:
-    allowed = [*_OWN, *(f.name for f in dataclasses.fields(TrainerSettings))]
+    allowed = names()
     for name in settings:
         if name not in allowed:
             raise ConfigError(f"Trainer has the settings {', '.join(allowed)}, received {name!r}{meant(name, allowed)}")

@@ -1,96 +1,235 @@
-"""Commands to a run: what they may say, and how other processes pass them on by control.jsonl."""
+"""Commands to a run: what they may say, and how other processes pass them on in the folder control/ (docs/runs.md)."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import math
+import os
+import re
 import secrets
+import stat
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from labdl.errors import ConfigError
 
-PLAIN = ("pause", "resume", "stop", "checkpoint")  # commands without a value
+CONTROL = "control"
+LARGEST = 64 * 1024  # bytes of a command
+MOST_EPOCHS = 10**9
+_AT_ONCE = 200  # commands taken at a time, so that a folder full of files cannot hold up the recording
+_ABANDONED = 60.0  # seconds after which an unfinished file is what a process that was killed has left behind
+_IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def learning_rate(value: Any) -> float:
+# -- what they may say
+
+
+def learning_rate(value: Any, name: str = "learning_rate") -> float:
     """A learning rate that can be set while a run goes on. Raises ConfigError."""
     try:
         rate = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     except OverflowError:  # an integer beyond all floats
         rate = math.inf
     if not math.isfinite(rate) or rate < 0:
-        raise ConfigError(f"learning_rate wants a number at least 0, received {_shown(value)}")
+        raise ConfigError(f"{name} wants a number at least 0, received {_shown(value)}")
     return rate
 
 
-def more_epochs(value: Any) -> int:
-    """A number of epochs that can be added. Raises ConfigError."""
+def more_epochs(value: Any, name: str = "add_epochs") -> int:
+    """A number of epochs. Raises ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"add_epochs wants an integer at least 1, received {_shown(value)}")
+        raise ConfigError(f"{name} wants an integer at least 1, received {_shown(value)}")
+    if value > MOST_EPOCHS:
+        raise ConfigError(f"{name} wants an integer up to {MOST_EPOCHS:,}, received {_shown(value)}")
     return value
 
 
-VALUED = {"learning_rate": learning_rate, "add_epochs": more_epochs}
+_BRANCHING = {"learning_rate": learning_rate, "epochs": more_epochs}
+
+
+def branching(value: Any) -> dict[str, Any] | None:
+    """What a branch does otherwise than the run that it comes from, None for nothing. Raises ConfigError."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not all(key in _BRANCHING for key in value):
+        raise ConfigError(f"branch wants an object of {' and '.join(_BRANCHING)}, or nothing, received {_shown(value)}")
+    return {key: _BRANCHING[key](given, f"branch: {key}") for key, given in value.items() if given is not None} or None
+
+
+def _nothing(value: Any) -> None:
+    """Of a command without a value."""
+
+
+COMMANDS: dict[str, Callable[[Any], Any]] = {
+    "pause": _nothing,
+    "resume": _nothing,
+    "step": _nothing,
+    "stop": _nothing,
+    "checkpoint": _nothing,
+    "learning_rate": learning_rate,
+    "add_epochs": more_epochs,
+    "branch": branching,
+}
 
 
 def checked(command: Any, value: Any = None) -> Any:
     """The value with which a command is carried out, None for those without one. Raises ConfigError."""
-    if command in PLAIN:
-        return None
-    if not isinstance(command, str) or command not in VALUED:
-        raise ConfigError(f"command wants one of {', '.join((*PLAIN, *VALUED))}, received {_shown(command)}")
-    return VALUED[command](value)
+    if not isinstance(command, str) or command not in COMMANDS:
+        raise ConfigError(f"command wants one of {', '.join(COMMANDS)}, received {_shown(command)}")
+    return COMMANDS[command](value)
+
+
+def identified(identity: Any) -> str:
+    """The identity of a command, which is a part of a file's name. Raises ConfigError."""
+    if not isinstance(identity, str) or not _IDENTITY.fullmatch(identity):
+        raise ConfigError(f"the id of a command wants 1 to 64 letters, digits, - and _, received {_shown(identity)}")
+    return identity
 
 
 def _shown(value: Any) -> str:
-    return f"{value!r:.80}"
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # of a number with more digits than Python writes, or nesting deeper than it goes
+        return f"a {type(value).__name__} that cannot be shown"
 
 
-CONTROL = "control.jsonl"
+# -- passing them on
 
 
-def append(folder: Path, command: Any, value: Any = None) -> None:
-    """Leave a command for the run of a folder; appending is atomic for a line this short. Raises ConfigError and OSError."""
-    value = checked(command, value)
-    line = {"id": secrets.token_hex(16), "time": time.time(), "command": command}
-    with open(folder / CONTROL, "a", encoding="utf-8") as file:
-        file.write(json.dumps(line if value is None else {**line, "value": value}) + "\n")
+def append(folder: Path, command: Any, value: Any = None, identity: str | None = None) -> str:
+    """Leave a command for the run of a folder, and return the identity by which the run will answer.
 
-
-class ControlFile:
-    """Lines such as ``{"command": "pause"}`` and ``{"command": "learning_rate", "value": 1e-4}``, read as they come.
-
-    What stands there already was meant for an earlier run in the same folder.
+    It appears whole or not at all, whenever this process dies. Raises ConfigError and OSError.
     """
+    value, identity = checked(command, value), secrets.token_hex(16) if identity is None else identified(identity)
+    control = folder / CONTROL
+    if control.is_symlink():
+        raise ConfigError(f"{control} is a link: a run reads its commands in its own folder only")
+    control.mkdir(exist_ok=True)
+    told = {"id": identity, "time": time.time(), "command": command, **({} if value is None else {"value": value})}
+    name = f"{time.time_ns():020d}-{identity}"
+    part = control / f".{name}.{secrets.token_hex(4)}.part"
+    try:
+        part.write_bytes(orjson.dumps(told))
+        os.rename(part, control / f"{name}.json")
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return identity
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that has come: to be carried out, or where ``refusal`` says why, to be refused."""
+
+    identity: str
+    command: str
+    value: Any = None
+    refusal: str | None = None
+
+
+class ControlFolder:
+    """Takes away commands as they come. What lies there at the beginning was meant for an earlier run in the same folder."""
 
     def __init__(self, path: Path):
         self.path = path
-        self._read = path.stat().st_size if path.exists() else 0
+        self._refused: set[str] = set()  # what cannot be taken away, and is spoken of once
+        with contextlib.suppress(OSError):  # it is made when a command comes
+            path.mkdir()
+        for name in self._names():
+            with contextlib.suppress(OSError):
+                (path / name).unlink()
+        self._tidy()
 
-    def commands(self) -> list[tuple[str, Any]]:
-        """Those that have come since the last call, with their checked values (None for those without one)."""
+    def commands(self) -> list[Command]:
+        """Those that have come since the last call, in the order of their names."""
+        found = []
+        for name in sorted(self._names())[:_AT_ONCE]:
+            command = self._taken(name)
+            if command is not None:
+                found.append(command)
+        return found
+
+    def _names(self) -> list[str]:
+        """Of the files that are commands; those that are still being written have hidden names."""
         try:
-            with open(self.path, "rb") as file:
-                file.seek(self._read)
-                data = file.read()
-        except FileNotFoundError:
-            self._read = 0  # none yet, or the folder has vanished: the next one begins anew
-            return []
+            # a link could lead to the commands of another run
+            names = [] if self.path.is_symlink() else os.listdir(self.path)
         except OSError:
-            return []  # it cannot be read at this moment; it is asked for again soon
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read += len(whole)
-        return [command for line in whole.splitlines() if (command := _command(line)) is not None]
+            return []  # none yet, or it cannot be read at this moment; it is asked for again soon
+        return [name for name in names if name.endswith(".json") and name[0] != "." and name not in self._refused]
+
+    def _taken(self, name: str) -> Command | None:
+        """The command of a file that is taken away first: it is never carried out twice."""
+        path = self.path / name
+        try:
+            data = _read(path)
+        except FileNotFoundError:
+            return None  # somebody else has taken it away
+        except (OSError, ValueError) as error:
+            data = None
+            why = getattr(error, "strerror", None) or str(error)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._refused.add(name)
+            return Command(
+                _of(name), "", refusal=f"{CONTROL}/{_of(name)} cannot be taken away: {error.strerror or error}"
+            )
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} {why}") if data is None else _parsed(data, name)
+
+    def _tidy(self) -> None:
+        """Take away what processes that were killed have left unfinished."""
+        try:
+            parts = [path for path in self.path.glob(".*.part") if not path.is_dir()]
+        except OSError:
+            return
+        for path in parts:
+            with contextlib.suppress(OSError):
+                if time.time() - path.lstat().st_mtime > _ABANDONED:
+                    path.unlink()
 
 
-def _command(line: bytes) -> tuple[str, Any] | None:
-    """The command in a line, None for what is none: the file is open to other writers."""
+def _read(path: Path) -> bytes:
+    """The bytes of an ordinary file. Raises ValueError for what is none and what is too large, and OSError."""
+    # a link is not followed, and who opens a pipe does not wait for somebody to write into it
+    handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")))
+    with open(handle, "rb") as file:
+        told = os.fstat(handle)
+        if not stat.S_ISREG(told.st_mode):
+            raise ValueError("is no file")
+        if told.st_size > LARGEST:
+            raise ValueError(f"is larger than any command ({told.st_size:,} bytes)")
+        return file.read(LARGEST)
+
+
+def _parsed(data: bytes, name: str) -> Command:
     try:
-        given = json.loads(line)
-        name = given.get("command")
-        return name, checked(name, given.get("value"))
-    except (ValueError, AttributeError, RecursionError):
-        return None
+        told = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} holds no JSON: {error!s:.200}")
+    if not isinstance(told, dict):
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} wants an object, received {_shown(told)}")
+    command = told.get("command")
+    known = command if isinstance(command, str) and command in COMMANDS else ""
+    try:
+        identity = identified(told["id"]) if told.get("id") is not None else _of(name)
+    except ConfigError as error:
+        return Command(_of(name), known, refusal=str(error))
+    try:
+        return Command(identity, str(command), checked(command, told.get("value")))
+    except ConfigError as error:
+        return Command(identity, known, refusal=str(error))
+
+
+def _of(name: str) -> str:
+    """An identity for a command that has none of its own: the name of its file."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name.removesuffix(".json"))[:64] or "_"

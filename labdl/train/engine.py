@@ -16,6 +16,7 @@ from labdl.spec import Spec
 from labdl.train.averaging import Averages
 from labdl.train.batches import Structure, flattened
 from labdl.train.objective import Objective
+from labdl.train.pace import Stopwatch
 from labdl.train.phases import checked
 from labdl.train.step import Work, joined
 
@@ -33,6 +34,7 @@ class Engine:
         self.size: int | None = None
         self.backend: Any = None
         self.batch: tuple[Any, Any] | None = None  # that of the last step, as arrays
+        self.updates = Stopwatch()  # the time that optimisers take, where their updates are calls of their own
         self._seen: tuple[int, bool] | None = None
         self._traced: list[Any] = []
         self._evaluations: dict[Structure, Any] = {}

@@ -21,6 +21,7 @@ class Running(weakref.WeakSet):
 
     def __init__(self):
         super().__init__()
+        self.over = False  # whether the program has come to its end
         self._watchers: list[Callable[[Run], None]] = []
 
     def watch(self, heard: Callable[[Run], None]) -> Callable[[], None]:
@@ -45,6 +46,7 @@ def _stop_all() -> None:
     """Stop what still runs while a step can still use all that it needs."""
     if os.getpid() != _process:  # the runs of a process that was forked off stayed behind
         return
+    running.over = True
     runs = list(running)
     for run in runs:
         log.warning("the program has come to its end: run %s is stopped after the step under way; call its wait() to let it "

@@ -6,46 +6,69 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from labdl.runs.eventfile import EventReader
+
 Listener = Callable[[list[dict[str, Any]]], None]
+_PIECE = 1 << 22  # bytes read at a time
 log = logging.getLogger(__name__)
 
 
 class Feed:
-    """Keeps the events of a run in ``past`` and passes them on, in order and without a gap for those who come late."""
+    """Passes events on, in order and without a gap for those who come late. It keeps none of them: they stand in a file.
 
-    def __init__(self):
-        self.past: list[dict[str, Any]] = []
+    Who writes to ``path`` and tells of it holds ``lock`` for both; where it is another process that writes, ``told()`` gives
+    how many bytes of it were told. ``unwritten()`` gives what was told and is not there.
+    """
+
+    def __init__(
+        self, path: Path, unwritten: Callable[[], list[dict[str, Any]]], told: Callable[[], int] | None = None
+    ):
+        self.path, self._unwritten, self._told = path, unwritten, told
+        self.lock = threading.RLock()  # a listener may cause events itself, by stopping the run for instance
         self._listeners: list[Listener] = []
-        self._fresh: deque[list[dict[str, Any]]] = deque()
+        self._fresh: deque[tuple[list[dict[str, Any]], list[Listener]]] = deque()
         self._telling = False
-        self._lock = threading.RLock()  # a listener may cause events itself, by stopping the run for instance
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with all events so far, then with new ones as they come; returns the way out."""
-        with self._lock:
-            if self.past:
-                listener(list(self.past))  # inside the lock, so that nothing can overtake the replay
+        """Call the listener with all events so far, in pieces, then with new ones; returns the way out."""
+        reader = EventReader(self.path)
+        self._replay(reader, listener)  # nobody waits for this, long as it may take
+        with self.lock:
+            self._replay(reader, listener)
+            if events := self._unwritten():
+                listener(events)
             self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
+    def _replay(self, reader: EventReader, listener: Listener) -> None:
+        before = -1
+        while before != reader.offset:
+            before = reader.offset
+            left = _PIECE if self._told is None else min(_PIECE, self._told() - before)
+            if left > 0 and (events := reader.read(left)):
+                listener(events)
+
     def tell(self, events: list[dict[str, Any]]) -> None:
         """Pass new events on. A listener that fails is named in the log and hears no more."""
-        with self._lock:
-            self.past += events
-            self._fresh.append(events)
+        with self.lock:
+            if events:
+                self._fresh.append((events, list(self._listeners)))  # who comes later has read them
             if self._telling:  # inside of a listener: the others hear of what was before first
                 return
             self._telling = True
             try:
                 while self._fresh:
-                    self._pass_on(self._fresh.popleft())
+                    self._pass_on(*self._fresh.popleft())
             finally:
                 self._telling = False
 
-    def _pass_on(self, events: list[dict[str, Any]]) -> None:
-        for listener in list(self._listeners) if events else ():
+    def _pass_on(self, events: list[dict[str, Any]], listeners: list[Listener]) -> None:
+        for listener in listeners:
+            if listener not in self._listeners:
+                continue
             try:
                 listener(events)
             except Exception:  # somebody else's code, such as a widget's, must not end the training

@@ -6,7 +6,7 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ from labdl.ops.random import random_state, set_random_state
 from labdl.train import failures
 from labdl.train.batches import flattened, mapped, size_of
 from labdl.train.budget import Budget
-from labdl.train.events import Event, Health, Step
+from labdl.train.events import Event, Health, Histograms
+from labdl.train.histograms import Histogrammer
 from labdl.train.watching import Sight, layers_of, node_of, watching
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 SAMPLES = 32  # of a batch, at most
 SHARE = 0.01  # of the time of training, unless another is asked for
 log = logging.getLogger(__name__)
+
+Weights = dict[str, tuple[int, np.ndarray]]  # copies of what is learnt, each with which variable it is
 
 
 class Meter:
@@ -37,49 +40,73 @@ class Meter:
     """
 
     def __init__(self, trainer: Trainer, share: float):
-        self.trainer, self.budget, self._broken = trainer, Budget(share), False
+        self.trainer, self.budget, self._broken, self._took = trainer, Budget(share), False, 0.0
+        self.histograms = Histogrammer(share)
 
-    def step(self, make: Callable[[], Step]) -> Iterator[Event]:
-        """A step, and behind it what was measured, if anything was."""
-        due, began = self.budget.allows() and not self._broken, time.perf_counter()
-        before = self._weights() if due else {}
-        ready = time.perf_counter()
-        event = make()
-        ended = time.perf_counter()
-        self.budget.train(ended - ready)
-        found = self._measured(event.step, before) if due else None
-        if due:
-            seconds = ready - began + time.perf_counter() - ended
-            self.budget.spend(seconds)
-        yield event
-        if found is not None:
-            yield found
+    def before(self) -> Weights | None:
+        """What must be known of the moment before a step; None where that step is not measured."""
+        if not self.budget.allows() or self._broken:
+            return None
+        began = time.perf_counter()
+        weights = self._weights()
+        self._took = time.perf_counter() - began
+        return weights
 
-    def _weights(self) -> dict[str, tuple[int, np.ndarray]]:
-        """Copies of what is learnt, each with which variable it is."""
+    def after(self, step: int, seconds: float, before: Weights | None) -> list[Event]:
+        """What was measured behind a step that took so long."""
+        self.budget.train(seconds)
+        self.histograms.budget.train(seconds)
+        if before is None:
+            return []
+        began = time.perf_counter()
+        found = self._measured(step, before)
+        self.budget.spend(self._took + time.perf_counter() - began)
+        return found
+
+    def _weights(self) -> Weights:
         engine = self.trainer.engine
         return {name: (id(p.value), np.array(engine.backend.to_numpy(p.value))) for work in engine.works
                 for name, p in work.optimizer.parameters.items()}  # fmt: skip
 
-    def _measured(self, step: int, before: dict[str, tuple[int, np.ndarray]]) -> Health | None:
+    def _measured(self, step: int, before: Weights) -> list[Event]:
         began, engine = time.perf_counter(), self.trainer.engine
         if engine.batch is None:  # somebody's own steps, which do not go through the engine
-            return None
+            return []
         x, y = mapped(lambda leaf: leaf[:SAMPLES], engine.batch)
+        counting = self.histograms.budget.allows()
         try:
-            gradients, outputs = self._computed(engine, x, y)
+            gradients, outputs = self._computed(engine, x, y, counting)
         except Exception as error:  # a model may refuse another size of batch, or the device lack the memory
             self._broken = True
             log.warning("the health of the layers is not measured any more: %s", failures.sentence(error))
-            return None
+            return []
         names = layers_of(self.trainer.model)
         at = {name: n for n, name in enumerate(names)}
-        return Health(step, size_of(x), tuple(names), self._of_parameters(at, before, gradients), _columns(
+        squares = {name: _squares(g) for name, g in gradients.items()} if counting else gradients
+        health = Health(step, size_of(x), tuple(names), self._of_parameters(at, before, squares), _columns(
             [(at[name], *_figures(engine.backend, tensors)) for name, tensors in outputs.items() if name in at and tensors],
             ("of", "mean", "std", "largest", "zeros", "not_finite")), time.perf_counter() - began)  # fmt: skip
+        return [health, self._counted(step, names, gradients, outputs)] if counting else [health]
 
-    def _computed(self, engine: Engine, x: Any, y: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Gradients by the names of parameters, and outputs by the names of layers."""
+    def _counted(self, step: int, names: list[str], gradients: dict[str, np.ndarray],
+                 outputs: dict[str, list[Any]]) -> Histograms:  # fmt: skip
+        began, engine = time.perf_counter(), self.trainer.engine
+        places, every = self.histograms.places(self.trainer.model, names), set(names)
+        learnt: dict[str, list[np.ndarray]] = {}
+        slopes: dict[str, list[np.ndarray]] = {}
+        for work in engine.works:
+            for name, p in work.optimizer.parameters.items():
+                layer = node_of(every, name)
+                if layer in places:
+                    learnt.setdefault(layer, []).append(_array(engine.backend, p.value))
+                    slopes.setdefault(layer, []).extend([gradients[name]] if name in gradients else [])
+        given = {name: [_array(engine.backend, t) for t in outputs[name]] for name in places if name in outputs}
+        found = self.histograms.counted(step, names, places, learnt, slopes, given)
+        self.histograms.budget.spend(time.perf_counter() - began)
+        return found
+
+    def _computed(self, engine: Engine, x: Any, y: Any, whole: bool) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Gradients by the names of parameters, as their squares' sums unless whole, and outputs by the names of layers."""
         gradients: dict[str, Any] = {}
         outputs: dict[str, list[Any]] = {}
         kinds = engine.backend.tensor_types()
@@ -92,10 +119,10 @@ class Meter:
                 for work in engine.works:
                     gradients |= zip(work.optimizer.names, work.gradients(x, y), strict=True)
             # read now: clearing gradients may empty them
-            return {n: _squares(_array(engine.backend, g)) for n, g in gradients.items() if g is not None}, outputs
+            arrays = {n: _array(engine.backend, g) for n, g in gradients.items() if g is not None}
+            return {n: np.array(g) if whole else _squares(g) for n, g in arrays.items()}, outputs
 
-    def _of_parameters(self, at: dict[str, int], before: dict[str, tuple[int, np.ndarray]],
-                       gradients: dict[str, float]) -> dict[str, list]:  # fmt: skip
+    def _of_parameters(self, at: dict[str, int], before: Weights, gradients: dict[str, float]) -> dict[str, list]:
         """Norms of all parameters of each layer together."""
         sums: dict[int, list[float]] = {}
         for work in self.trainer.engine.works:

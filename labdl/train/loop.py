@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labdl import dispatch
 from labdl.data import Loader
-from labdl.errors import ConfigError, FileFormatError, StateDictError
+from labdl.errors import ConfigError, FileFormatError, LabDLError, StateDictError
 from labdl.train import failures, finite
 from labdl.train.batches import as_dataset, read, size_of
 from labdl.train.callbacks import divided
 from labdl.train.checkpoint import load, save, source
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.fitting import check_data
-from labdl.train.health import Meter
 from labdl.train.measuring import ready
+from labdl.train.observation import Observation
 from labdl.train.progress import Progress
 from labdl.train.stopping import EarlyStopping
 
@@ -51,7 +53,7 @@ def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int |
     if found is not None:
         load(trainer, found)
     former, trainer.former = trainer.former, None
-    return Loop(trainer, train, validation, epochs, start, former, checkpoint, stopping, float(health or 0)), listeners
+    return Loop(trainer, train, validation, epochs, start, former, checkpoint, stopping, health), listeners
 
 
 def _start(trainer: Trainer, train: Any, batch_size: int | None, shuffle: bool | None) -> Progress:
@@ -94,9 +96,9 @@ class Loop:
     """
 
     def __init__(self, trainer: Trainer, train: Any, validation: Any, epochs: int, start: Progress, former: Document | None,
-                 checkpoint: Checkpoint | None, stopping: EarlyStopping | None = None, health: float = 0.0):  # fmt: skip
+                 checkpoint: Checkpoint | None, stopping: EarlyStopping | None = None,
+                 health: float | None = None):  # fmt: skip
         self.trainer, self.validation, self.epochs, self.checkpoint = trainer, validation, epochs, checkpoint
-        self.health = health  # the share of the time in which the layers are measured
         self.progress, self.factor, self.stopping = start, 1.0, stopping
         self.seconds: list[float] = []  # of each epoch since the start
         self._asked = False
@@ -119,6 +121,8 @@ class Loop:
                                      f"{self.plan.schedule.kind}: give the trainer the schedule it began with")  # fmt: skip
             if former.schedule == self.plan.schedule.kind:
                 self.plan.schedule.load_state_dict(former.memory)
+        self.health = health
+        self.observation = None if health is None else Observation(self, float(health))
         if stopping is not None:
             stopping.begin()
         if former is not None:
@@ -155,6 +159,11 @@ class Loop:
         return stopping, None if self.factor == 1.0 else self.factor
 
     # -- from outside
+
+    def take_course(self, other: Loop) -> None:
+        """Learn at the rates at which another loop, which is as far, would go on."""
+        self.plan, self.factor, self._held = copy.deepcopy(other.plan), other.factor, other._held
+        self._tight = other._tight
 
     def ask_to_stop(self) -> None:
         """End after the step under way, as if the epochs were over; the model keeps what it has learnt."""
@@ -196,27 +205,39 @@ class Loop:
         history = {name: list(values) for name, values in now.history.items()}
         yield Started(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
         self.good = finite.Good(self)
-        meter = Meter(trainer, self.health) if self.health else None
+        try:
+            yield from self._epochs()
+        except LabDLError as error:
+            if self.observation is not None:
+                yield from self.observation.failed(error)
+            raise
+        if self._best is not None:
+            self._put_best()
+        if self.observation is not None:
+            yield from self.observation.ended()
+
+    def _epochs(self) -> Iterator[Event]:
+        trainer, now, loader, observation = self.trainer, self.progress, self.loader, self.observation
         while now.epoch < self.epochs and not self._over:
             trainer.model.train()
             if not now.batch:
                 for metric in trainer.metrics.values():
                     metric.reset()
             began, before = time.perf_counter(), now.seen
-            for batch in read(loader, now.epoch, now.batch):
-                if meter is None:
+            batches = read(loader, now.epoch, now.batch)
+            for batch in batches if observation is None else observation.waiting(batches):
+                if observation is None:
                     yield self._step(batch)
                 else:
-                    yield from meter.step(lambda batch=batch: self._step(batch))
+                    yield from observation.step(self._step, batch)
                 if self._asked:
                     break
             else:
                 self.seconds.append(time.perf_counter() - began)
                 rate = (now.seen - before) / max(self.seconds[-1], 1e-9)
                 means = self._ended()
-                yield Epoch(now.epoch, now.step, means, rate)
-        if self._best is not None:
-            self._put_best()
+                event = Epoch(now.epoch, now.step, means, rate)
+                yield from [event] if observation is None else observation.epoch(event)
 
     @property
     def _over(self) -> bool:
@@ -248,7 +269,8 @@ class Loop:
         means = {name: total / now.seen for name, total in now.sums.items()}
         means.update({name: metric.compute() for name, metric in trainer.metrics.items() if metric.started})
         if self.validation is not None:
-            found = self._validated()
+            with nullcontext() if self.observation is None else self.observation.validating():
+                found = self._validated()
             means.update({f"val_{name}": value for name, value in found.items()})
         if self.plan:
             self.plan.observe(means)

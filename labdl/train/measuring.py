@@ -26,12 +26,17 @@ def measured(
     metrics = {name: metric.fresh() for name, metric in trainer.metrics.items()}  # training's own may be under way
     totals: dict[str, float] = {}
     seen = 0
+    onlooker = trainer.onlooker if trainer.onlooker is not None and trainer.onlooker.dataset is dataset else None
+    if onlooker is not None:
+        onlooker.begin()
     with engine.averaged() if averaged else nullcontext():
         model.eval()
         try:
             for batch in read(Loader(dataset, batch_size)):
                 x, y = trainer.preprocess(batch)
                 values, output = engine.evaluate(x, y)
+                if onlooker is not None:
+                    onlooker.see(x, y, output, seen)
                 output, size = trainer.postprocess(output), size_of(x)
                 for name, value in values.items():
                     totals[name] = totals.get(name, 0.0) + value * size

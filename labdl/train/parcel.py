@@ -47,11 +47,11 @@ def pack(folder: Path, model: Module | Graph, data: Any, validation: Any, settin
         if name in _OWN:
             raise ConfigError(f"a race gives each backend its own {name}: leave it out, or give it to `race` itself")
     config.known(settings, {})
-    plain = {name: _plain(value, name) for name, value in settings.items()}
+    chosen = {name: plain(value, name) for name, value in settings.items()}
     train = _arrays(data, "data")
     parameters, graph = _model(folder, model, train)
     order = {
-        "settings": plain, "options": dict(options), "seed": seed, "parameters": parameters, "modules": _modules(graph),
+        "settings": chosen, "options": dict(options), "seed": seed, "parameters": parameters, "modules": _modules(graph),
         "data": _files(folder, train, "train"),
         "validation": None if validation is None else _files(folder, _arrays(validation, "validation"), "validation"),
     }  # fmt: skip
@@ -114,14 +114,14 @@ def _files(folder: Path, data: ArrayDataset, name: str) -> dict[str, Any]:
 # -- settings
 
 
-def _plain(value: Any, key: str) -> Any:
+def plain(value: Any, key: str) -> Any:
     """A setting as JSON has it. Raises ConfigError for a function or an object that no name leads to."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(v, key) for name, v in value.items()}
+        return {str(name): plain(v, key) for name, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v, key) for v in value]
+        return [plain(v, key) for v in value]
     if isinstance(value, Optimizer):
         return _named(value.kind, OPTIMIZERS, value, key)
     if isinstance(value, Schedule):
@@ -129,11 +129,11 @@ def _plain(value: Any, key: str) -> Any:
     if isinstance(value, Metric) and dataclasses.is_dataclass(value):
         return _named(value.name, METRICS, value, key)
     if isinstance(value, EMA | EarlyStopping):
-        return {f.name: _plain(getattr(value, f.name), key) for f in dataclasses.fields(value) if f.init}
+        return {f.name: plain(getattr(value, f.name), key) for f in dataclasses.fields(value) if f.init}
     if isinstance(value, Module):
         name = next((name for name, cls in losses().items() if cls is type(value)), None)
         if name is not None:
-            return {"name": name, **_plain(params_of(value), key)}
+            return {"name": name, **plain(params_of(value), key)}
     raise ConfigError(f"a race runs in worker processes, to which {key}={value!r} cannot travel: give a name, or settings such "
                       "as {'name': ...}")  # fmt: skip
 
@@ -144,4 +144,4 @@ def _named(name: str, known: Mapping[str, Any], value: Any, key: str) -> dict[st
         raise ConfigError(f"a race runs in worker processes, which know no {key} {type(value).__name__}: give one of "
                           f"{', '.join(known)}")  # fmt: skip
     given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-    return {"name": name, **{field: _plain(v, key) for field, v in given.items() if v != () or field != "groups"}}
+    return {"name": name, **{field: plain(v, key) for field, v in given.items() if v != () or field != "groups"}}

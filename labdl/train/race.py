@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import secrets
 import tempfile
@@ -17,33 +16,11 @@ from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.train import parcel
+from labdl.train.grouping import write_group
 from labdl.train.racer import Racer
+from labdl.train.standings import Standings
 
 SECONDS = 0.1  # between two looks at the workers
-
-
-class Standings(list):
-    """Rows of a race's table, a dictionary each: print it, or let a notebook show it."""
-
-    def _cells(self) -> list[list[str]]:
-        names = list(
-            dict.fromkeys(name for row in self for name in row if name != "error" or any(r["error"] for r in self))
-        )
-        return [names, *([_shown(row.get(name)) for name in names] for row in self)]
-
-    def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
-
-    def _repr_html_(self) -> str:
-        head, *rows = (["".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row)] for tag, row in
-                       zip(["th", *["td"] * len(self)], self._cells(), strict=True))  # fmt: skip
-        return f"<table><tr>{head[0]}</tr>{''.join(f'<tr>{row[0]}</tr>' for row in rows)}</table>"
-
-
-def _shown(value: Any) -> str:
-    return "" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
 class Race:
@@ -130,15 +107,18 @@ def race(model: Module | Graph, data: Any, *, validation: Any = None, backends: 
         raise ConfigError(f"race: backends wants different backends, at least one, received {names!r}")
     if at_once is not None and (not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1):
         raise ConfigError(f"race: at_once wants an integer at least 1, received {at_once!r}")
-    options: Mapping[str, Any] = {"epochs": epochs, "batch_size": batch_size, "shuffle": shuffle, "health": 0}
     target = (
         Path(folder)
         if folder is not None
         else Path("runs") / f"race-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     )
+    options: Mapping[str, Any] = {
+        "epochs": epochs, "batch_size": batch_size, "shuffle": shuffle, "health": 0, "group": target.name,
+    }  # fmt: skip
     exchange = tempfile.TemporaryDirectory(prefix="labdl-race-", ignore_cleanup_errors=True)
     try:
         parcel.pack(Path(exchange.name), model, data, validation, settings, options, seed)
+        write_group(target, "race")
     except BaseException:
         exchange.cleanup()
         raise

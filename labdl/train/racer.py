@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl.runs.eventfile import EVENTS, EventReader
 from labdl.train import control
 from labdl.train.feed import Feed, Listener
 
@@ -32,6 +32,8 @@ class Racer:
     ``model.npz``, its parameters. It takes the commands of a `Run`, and `labdl.lab.Dashboard` shows it as one.
     """
 
+    from labdl.train.recorded import figure, record, to_arrow, to_csv, to_png, to_svg, to_tensorboard  # methods of both
+
     def __init__(self, backend: str, folder: Path, problem: str | None):
         self.backend, self.folder = backend, folder
         self.process: subprocess.Popen | None = None
@@ -42,11 +44,13 @@ class Racer:
         self._speeds: list[float] = []
         self._step = 0
         self._last = 0.0
-        self._read, self._lock = 0, threading.Lock()
+        self._reader, self._lock = EventReader(folder / EVENTS), threading.Lock()
         self._looking, self._at_it = threading.RLock(), False
-        self._feed, self._orders = Feed(), list[tuple[str, Any]]()
+        self._own: list[dict[str, Any]] = []  # events that the worker could not record
+        self._feed = Feed(self._reader.path, lambda: list(self._own), lambda: self._reader.offset)
+        self._orders: list[tuple[str, Any, str | None]] = []
         if problem is not None:
-            self._tell([_end("failed", problem)])
+            self._tell(_end("failed", problem))
 
     @property
     def status(self) -> str:
@@ -104,27 +108,31 @@ class Racer:
             if self.process is not None and self.process.stdin is not None:
                 self.process.stdin.close()
         if unborn:
-            self._tell([_end("stopped")])
+            self._tell(_end("stopped"))
 
-    def obey(self, command: str, value: float | None = None) -> None:
+    def obey(self, command: str, value: Any = None, identity: str | None = None) -> None:
         """Pass a command on: see `Run.obey`. One that comes before the training has begun waits for it. Raises ConfigError."""
         value = control.checked(command, value)
-        if command == "stop":
+        identity = None if identity is None else control.identified(identity)
+        if command == "stop" and (self.started is None or identity is None):
+            if self._status == "waiting" and identity is not None:
+                self._tell({"kind": "command", "time": time.time(), "id": identity, "command": command, "step": 0,
+                            "status": "done", "message": None})  # fmt: skip
             self.stop()
         elif self.alive:
             with self._lock:
                 if self.started is None:  # a run takes what comes after it has begun
-                    self._orders.append((command, value))
+                    self._orders.append((command, value, identity))
                     return
-            control.append(self.folder, command, value)
+            control.append(self.folder, command, value, identity)
 
     def _pass_on(self) -> None:
         """What was ordered before the training began."""
         with self._lock:
             orders, self._orders = self._orders, []
-        for command, value in orders:
+        for command, value, identity in orders:
             try:
-                control.append(self.folder, command, value)
+                control.append(self.folder, command, value, identity)
             except OSError as error:
                 log.warning("%s cannot be told to %s: %s", self.backend, command, error)
 
@@ -153,7 +161,7 @@ class Racer:
     def _fail(self, message: str) -> None:
         """It could not even be started."""
         self._status, self.error = "failed", message
-        self._tell([_end("failed", message)])
+        self._tell(_end("failed", message))
 
     # -- following
 
@@ -164,13 +172,14 @@ class Racer:
                 return
             # before reading: nothing comes after that
             gone = self.process is not None and self.process.poll() is not None
-            events = self._recorded()
-            for event in events:
-                self._hear(event)
+            while events := self._recorded():
+                for event in events:
+                    self._hear(event)
+                self._feed.tell(events)
             if gone and self._status in ("starting", "running", "paused", "stopping"):
-                events.append(_end("failed", self._last_words()))
-                self._hear(events[-1])
-            self._feed.tell(events)
+                end = _end("failed", self._last_words())
+                self._hear(end)
+                self._tell(end)
         if self.started is not None:
             self._pass_on()
 
@@ -184,22 +193,19 @@ class Racer:
             finally:
                 self._at_it = outer
 
-    def _tell(self, events: list[dict[str, Any]]) -> None:
+    def _tell(self, event: dict[str, Any]) -> None:
+        """Tell what the worker could not record."""
         with self._alone():
-            self._feed.tell(events)
+            self._own.append(event)
+            self._feed.tell([event])
 
     def _recorded(self) -> list[dict[str, Any]]:
         if self.process is None:
             return []
         try:
-            with open(self.folder / "events.jsonl", "rb") as file:
-                file.seek(self._read)
-                data = file.read()
+            return self._reader.read()
         except OSError:
-            return []  # it is not there yet, or not at this moment; it is asked for again soon
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read += len(whole)
-        return [json.loads(line) for line in whole.splitlines()]
+            return []  # not at this moment; it is asked for again soon
 
     def _hear(self, event: dict[str, Any]) -> None:
         kind, self._last = event["kind"], event["time"]

@@ -10,12 +10,15 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from labdl.data import ArrayDataset
 from labdl.ops.random import seed
+from labdl.runs.eventfile import encoded
+from labdl.runs.folder import Standing
 from labdl.saving import load
 from labdl.train import failures
 from labdl.train.schedules import SCHEDULES, schedule
@@ -74,11 +77,13 @@ def main() -> int:
         _race(exchange, backend, folder, stopped)
     except Exception as error:  # it becomes a row of the race's table
         traceback.print_exc()
-        events = folder / "events.jsonl"
-        if not events.exists() or b'"kind": "end"' not in events.read_bytes():
+        standing = Standing(folder)
+        with suppress(OSError):
+            standing.alive()
+        if not standing.ended:
             line = {"kind": "end", "time": time.time(), "status": "failed", "message": failures.sentence(error)}
-            with open(events, "a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            with open(standing.path, "ab") as file:
+                file.write(encoded([line]))
         return 1
     return 0
 

@@ -1,94 +1,83 @@
-"""Recording a run as events.jsonl: append-only, one line a flush with column arrays (D12)."""
+"""Recording a run as events.jsonl: append-only, whole lines, at most five times a second (D12, docs/runs.md)."""
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 import os
+import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import filelock
+
+from labdl.errors import ConfigError
+from labdl.runs.eventfile import EVENTS, encoded, parsed
 from labdl.train.feed import Feed, Listener
 
 FLUSH_SECONDS = 0.2
+LOCK = "events.lock"
 log = logging.getLogger(__name__)
 
 
-def jsonable(value) -> Any:
-    """NaN and infinities as null, which every JSON reader understands."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {k: jsonable(v) for k, v in value.items()}
-    return [jsonable(v) for v in value] if isinstance(value, list | tuple) else value
-
-
 class Recorder:
-    """Collects steps in memory; a thread writes them and tells the listeners, at most five times a second.
+    """Collects events in memory; a thread writes them and tells the listeners, at most five times a second.
 
     What cannot be written, as on a full disk, is kept and tried again with each flush; the training goes on. A folder that
-    has vanished is made again, with all that was recorded so far.
+    has vanished is made again, with all that was recorded so far. Raises ConfigError for a folder in which a run is under way.
     """
 
     def __init__(self, folder: Path):
         folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / "events.jsonl"
-        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the run
-        self._columns: dict[str, list] = {}
-        self._collected: list[dict[str, Any]] = []
-        self._feed = Feed()
-        self._written = self._feed.past
-        self._unwritten = bytearray()
+        self.path = folder / EVENTS
+        self._lock = _taken(folder)
+        self._file = open(self.path, "a+b", buffering=0)  # noqa: SIM115 - lives as long as the run
+        # each a row of figures, or an event: appending to a deque needs no lock, and is all that a step waits for
+        self._new: deque[tuple[int, Mapping[str, float]] | dict[str, Any]] = deque()
+        self._unwritten = bytearray(b"\n" if _torn(self._file) else b"")
+        self._last = 0.0
         self._hindered = False
-        self._lock = threading.RLock()  # as that of the feed
+        self._feed = Feed(self.path, self._waiting)
         self._closed = threading.Event()
         self.on_flush: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._flush_often, name="labdl-recorder", daemon=True)
         self._thread.start()
 
-    def step(self, step: int, values: dict[str, float]) -> None:
-        """Remember one step; it is written with the next flush."""
-        with self._lock:
-            columns = self._columns
-            if not columns:
-                columns["step"] = []
-                columns.update({name: [] for name in values})
-            columns["step"].append(step)
-            for name, value in values.items():
-                columns[name].append(value)
+    def step(self, step: int, values: Mapping[str, float]) -> None:
+        """Remember one step; it is written with the next flush. ``values`` must not change any more."""
+        self._new.append((step, values))
 
     def later(self, kind: str, **values) -> None:
         """Remember an event that may come many times a second; it is written with the next flush, after what was before."""
-        with self._lock:
-            event = {"kind": kind, "time": time.time(), **values}
-            self._end_steps(event["time"])  # their time is never after that of the event that follows
-            self._collected.append(event)
+        self._new.append({"kind": kind, "time": time.time(), **values})
 
     def event(self, kind: str, **values) -> None:
         """Write one event now, after what was before it."""
-        with self._lock:
-            self.later(kind, **values)
-            self._write()
+        self.later(kind, **values)
+        self._write()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener with all events so far, then with new ones as they are written; returns the way out."""
+        self._write()
         return self._feed.subscribe(listener)
+
+    def flush(self) -> None:
+        """Write now what is new."""
+        self._write()
 
     def close(self) -> None:
         """Write what is left; where that cannot be, the log says so."""
         self._closed.set()
         self._thread.join(timeout=5)
         self._write()
-        with self._lock:
+        with self._feed.lock:
             self._file.close()
+            self._lock.release()
             if self._unwritten:
-                log.warning(
-                    "the last events of the run could not be written to %s; its history is in memory", self.path
-                )
+                log.warning("the last events of the run could not be written to %s", self.path)
 
     def _flush_often(self) -> None:
         while not self._closed.wait(FLUSH_SECONDS):
@@ -96,38 +85,50 @@ class Recorder:
                 self.on_flush()
             self._write()
 
-    def _end_steps(self, now: float) -> None:
-        if self._columns:
-            self._collected.append({"kind": "steps", "time": now, **self._columns})
-            self._columns = {}
-
     def _write(self) -> None:
-        with self._lock:
-            self._end_steps(time.time())
-            lines, self._collected = self._collected, []
-            try:
-                encoded = _encoded(lines)
-            except ValueError:  # not a number, or infinite
-                lines = [jsonable(e) for e in lines]
-                encoded = _encoded(lines)
-            self._unwritten += encoded
-            self._put(lines)
+        with self._feed.lock:
+            if self._file.closed:
+                return
+            lines = self._collected()
+            self._unwritten += encoded(lines)
+            self._put()
             self._feed.tell(lines)
 
-    def _put(self, lines: list[dict[str, Any]]) -> None:
-        """Bring everything to the file, these lines the last, or keep it until the next time."""
+    def _collected(self) -> list[dict[str, Any]]:
+        """What is new as lines: rows with the same figures become columns, and no time is before that of the line before."""
+        lines: list[dict[str, Any]] = []
+        rows: list[tuple[int, Mapping[str, float]]] = []
+        for _ in range(len(self._new)):
+            item = self._new.popleft()
+            if type(item) is tuple:
+                if rows and rows[-1][1].keys() != item[1].keys():
+                    lines.append(self._columns(rows, time.time()))
+                    rows = []
+                rows.append(item)
+                continue
+            if rows:
+                lines.append(self._columns(rows, item["time"]))
+                rows = []
+            self._last = item["time"] = max(self._last, item["time"])
+            lines.append(item)
+        return [*lines, self._columns(rows, time.time())] if rows else lines
+
+    def _columns(self, rows: list[tuple[int, Mapping[str, float]]], now: float) -> dict[str, Any]:
+        self._last = max(self._last, now)
+        return {"kind": "steps", "time": self._last, "step": [step for step, _ in rows],
+                **{name: [values[name] for _, values in rows] for name in rows[0][1]}}  # fmt: skip
+
+    def _put(self) -> None:
+        """Bring everything to the file, or keep it until the next time."""
         try:
             if not self._there():
-                self._file.close()
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - as above
-                self._unwritten = bytearray(_encoded([*self._written, *lines]))
+                self._renew()
             while self._unwritten:  # a disk that is nearly full takes a part
                 del self._unwritten[: self._file.write(self._unwritten)]
-        except OSError as error:
+        except (OSError, ConfigError) as error:
             if not self._hindered:
                 log.warning("%s cannot be written (%s): the training goes on, its events are kept and written when that is "
-                            "possible again", self.path, error.strerror or error)  # fmt: skip
+                            "possible again", self.path, getattr(error, "strerror", None) or error)  # fmt: skip
             self._hindered = True
         else:
             if self._hindered:
@@ -137,10 +138,43 @@ class Recorder:
     def _there(self) -> bool:
         """Whether the open file is the one that the path leads to."""
         try:
-            return not self._file.closed and os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+            return os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
         except FileNotFoundError:
             return False
 
+    def _renew(self) -> None:
+        """Make the folder and the file again, with what the one that was taken away holds as long as it is open."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _taken(self.path.parent)
+        try:
+            with open(self.path, "wb") as copy:
+                self._file.seek(0)
+                shutil.copyfileobj(self._file, copy)
+            fresh = open(self.path, "a+b", buffering=0)  # noqa: SIM115 - as above
+        except OSError:
+            lock.release()
+            raise
+        self._file.close()
+        self._lock.release()
+        self._file, self._lock = fresh, lock
 
-def _encoded(lines: list[dict[str, Any]]) -> bytes:
-    return "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines).encode()
+    def _waiting(self) -> list[dict[str, Any]]:
+        return [event for line in bytes(self._unwritten).splitlines() if (event := parsed(line)) is not None]
+
+
+def _taken(folder: Path) -> filelock.BaseFileLock:
+    """The right to write in the folder of a run; it ends with the process, whatever that dies of."""
+    lock = filelock.FileLock(folder / LOCK, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise ConfigError(f"a run is under way in {folder}: wait until it has ended, or give this one another "
+                          "folder=") from None  # fmt: skip
+    except (NotImplementedError, OSError) as error:
+        log.warning("%s cannot be locked (%s): make sure that no other run uses the folder", folder, error)
+    return lock
+
+
+def _torn(file) -> bool:
+    """Whether what was written last, by a process that was killed, is no whole line."""
+    return file.seek(0, os.SEEK_END) > 0 and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import logging
-import os
-import queue
 import secrets
 import threading
 import time
@@ -16,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labdl.saving import save_parameters
-from labdl.train import control, failures
-from labdl.train.events import Epoch, Event, Health, Started, Step
+from labdl.train import branching, control, failures, provenance, streams
+from labdl.train.acknowledging import Orders
+from labdl.train.chronicle import Chronicle
+from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.exits import running
 from labdl.train.feed import Listener
-from labdl.train.recorder import Recorder
+from labdl.train.gate import Gate, RefusedError
 from labdl.train.turns import turns
 
 if TYPE_CHECKING:
@@ -33,16 +33,19 @@ class Run:
     """Training that goes on in the background (R9.4).
 
     ``status`` is running, paused, stopping, finished, stopped or failed; ``history`` holds a list an epoch for each
-    value; ``folder`` holds ``events.jsonl``, from which any process can follow. Commands also arrive through
-    ``control.jsonl`` in that folder, so that they work while the kernel is busy: ``{"command": "pause"}``, "resume", "stop",
-    "checkpoint", ``{"command": "learning_rate", "value": 1e-4}`` and ``{"command": "add_epochs", "value": 5}``.
+    value; ``folder`` holds ``events.jsonl``, from which any process can follow. Commands also arrive through its folder
+    ``control``, so that they work while the kernel is busy (docs/runs.md); each is answered by an event.
 
-    Several runs may go on at a time, in turns step by step; they draw from one stream of random numbers. A program that comes
+    Several runs may go on at a time, in turns step by step; they draw from one stream of random numbers, but
+    for branches and the runs they come from. A program that comes
     to its end stops its runs after the step under way: call `wait` for those that are to finish. A run that is stopped leaves
     the parameters in ``save_to``, and a last checkpoint where it keeps any.
     """
 
-    def __init__(self, trainer: Trainer, events: Generator[Event, None, None], folder=None, save_to=None):
+    from labdl.train.recorded import figure, record, to_arrow, to_csv, to_png, to_svg, to_tensorboard  # methods of both
+
+    def __init__(self, trainer: Trainer, events: Generator[Event, None, None], folder=None, save_to=None,
+                 more: dict[str, Any] | None = None):  # fmt: skip
         identity = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         self.folder = Path(folder) if folder is not None else Path("runs") / identity
         self.id = self.folder.name
@@ -51,21 +54,15 @@ class Run:
         self._loop = trainer.loop
         self.save_to = None if save_to is None else Path(save_to)
         self.history: dict[str, list[float]] = {}
-        self.status = "running"
         self.error: BaseException | None = None
         self._events = events
-        self._go, self._stop, self._done = threading.Event(), threading.Event(), threading.Event()
-        self._go.set()
-        self._asked: queue.SimpleQueue[Callable[[], Any]] = (
-            queue.SimpleQueue()
-        )  # what to do at the next border of a step
-        self._layers: tuple[str, ...] = ()  # that the recording has named
+        self._done = threading.Event()
+        self._gate = Gate(self.id, self._tell_status, lambda: self._chronicle.flush(), self._explained)
+        self._stream = streams.shared
         self._rate: float | None = None  # asked for, and not yet at work
-        self._ending = threading.RLock()  # who hears of an event may give a command at once
-        self._full = self._closed = False  # no epochs, no commands can be taken any more
-        self._recorder = Recorder(self.folder)
-        self._control = control.ControlFile(self.folder / control.CONTROL)
-        self._recorder.on_flush = self._obey_file
+        self._full = False  # no epochs can be added any more
+        self._chronicle = Chronicle(self.folder, trainer, more or {})
+        self._orders = Orders(self, self.folder, self._chronicle.later)
         # a plain thread would lose its output, or die, in the kernel: run it in this context
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{self.id}", daemon=True)
@@ -76,21 +73,21 @@ class Run:
 
     def pause(self) -> None:
         """Rest after the step under way; does nothing when the run is about to stop."""
-        if not self._stop.is_set():
-            self._go.clear()
+        self._gate.pause()
 
     def resume(self) -> None:
         """Go on after a pause."""
-        self._wake()
+        self._gate.resume()
+
+    def step_once(self) -> None:
+        """Make one step out of a pause, and come back when the run rests again. Raises RuntimeError where it does not rest."""
+        if threading.current_thread() is self._thread:
+            raise RefusedError(f"run {self.id} is not at rest while a callback is called: call step_once from outside")
+        self._gate.step().result()
 
     def stop(self) -> None:
         """End after the step under way; the model keeps what it has learnt."""
-        with self._ending:  # the end may come at the same moment, and closes the recording
-            if self.status in ("running", "paused") and not self._stop.is_set():
-                self.status = "stopping"
-                self._recorder.event("status", status="stopping")
-        self._stop.set()
-        self._wake()
+        self._gate.stop()
 
     def wait(self, timeout: float | None = None) -> Run:
         """Block until the run has ended; raises the error that ended it, or TimeoutError."""
@@ -109,11 +106,7 @@ class Run:
     @learning_rate.setter
     def learning_rate(self, value: float) -> None:
         self._rate = control.learning_rate(value)
-        try:
-            self._ask(self._set_rate)
-        except RuntimeError:
-            self._rate = None
-            raise
+        self._ask_rate(self._rate)
 
     def checkpoint(self, folder: str | Path | None = None) -> Path:
         """Write a checkpoint after the step under way and return its path when it is there.
@@ -125,8 +118,8 @@ class Run:
         if threading.current_thread() is self._thread:  # a callback's own wish, between two steps
             return self._keep(folder)
         try:
-            return self._ask(lambda: self._keep(folder)).result()
-        except _EndedError:
+            return self._gate.ask(lambda: self._keep(folder)).result()
+        except RefusedError:
             self._done.wait()
             if self.status == "failed" or self.trainer.loop is not self._loop:
                 raise
@@ -136,28 +129,44 @@ class Run:
     def add_epochs(self, epochs: int) -> None:
         """Train so many epochs more than was planned; a schedule keeps the course that it was given at the start."""
         more = control.more_epochs(epochs)
-        with self._ending:
-            if self._full or self._closed or self._stop.is_set():
-                raise _EndedError(f"run {self.id} is at its end and takes no more epochs: start another with resume= or a "
+        with self._gate.lock:
+            if self._full or self._gate.closed or self._gate.stopping:
+                raise RefusedError(f"run {self.id} is at its end and takes no more epochs: start another with resume= or a "
                                   "larger epochs=")  # fmt: skip
             self._loop.epochs += more
-            self._recorder.event("epochs", epochs=self._loop.epochs)
+            self._chronicle.later("epochs", epochs=self._loop.epochs, step=self.step)
+        self._chronicle.flush()
 
-    def obey(self, command: str, value: float | None = None) -> None:
-        """Take a command by its name, as ``control.jsonl`` has them, without waiting for it to be carried out.
+    def branch(self, *, learning_rate: float | None = None, epochs: int | None = None,
+               folder: str | Path | None = None) -> Run:  # fmt: skip
+        """Begin another run from here, between two steps, which goes on beside this one, and return it.
 
-        The answer is an event. One that comes when the run is at its end changes nothing. Raises ConfigError for what is none.
+        It begins with the exact state of this one, in a copy of the model and the trainer: without changes both end with the
+        same numbers. ``epochs`` are those in all; the schedule keeps its course. It is recorded in ``folder``, by default
+        ``<folder>-branch-1`` beside this one's, from its first step on: what was before stands in the run it comes from.
+        Callbacks stay with this run. Raises ConfigError for a model or trainer that cannot be copied.
         """
-        checked = control.checked(command, value)
-        try:
-            if command == "checkpoint":
-                self._ask(self._keep).add_done_callback(self._complain)
-            elif command == "learning_rate":
-                self.learning_rate = checked
-            else:
-                getattr(self, command)(*([] if checked is None else [checked]))
-        except _EndedError:
-            log.info("run %s is at its end: the command %s came too late", self.id, command)
+        changes = control.branching({"learning_rate": learning_rate, "epochs": epochs}) or {}
+        if threading.current_thread() is self._thread:
+            return self._branched(folder=folder, **changes)
+        return self._gate.ask(lambda: self._branched(folder=folder, **changes)).result()
+
+    def obey(self, command: str, value: Any = None, identity: str | None = None) -> None:
+        """Take a command by its name, as docs/runs.md has them, without waiting for it to be carried out.
+
+        With an ``identity`` it is carried out once, however often it comes, and the answer, also a refusal, is an event. One
+        without that comes when the run is at its end changes nothing. Raises ConfigError for what is none.
+        """
+        self._orders.obey(command, value, identity)
+
+    @property
+    def status(self) -> str:
+        return self._gate.status
+
+    @property
+    def step(self) -> int:
+        """The number of steps made."""
+        return self._loop.progress.step
 
     @property
     def alive(self) -> bool:
@@ -165,40 +174,42 @@ class Run:
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call ``listener(events)`` with everything recorded so far, then live; returns a function that ends it."""
-        return self._recorder.subscribe(listener)
+        return self._chronicle.subscribe(listener)
 
     # -- commands, in the thread that trains
 
-    def _wake(self) -> None:
-        self._go.set()
-        self._asked.put(_wake_up)
+    def _tell_status(self, status: str) -> None:
+        self._chronicle.later("status", status=status, step=self.step)
 
-    def _ask(self, do: Callable[[], Any]) -> Future:
-        """Have something done between two steps. Raises RuntimeError when there will be none any more."""
-        future: Future = Future()
+    def _ask_rate(self, value: float) -> Future:
+        """Set the rate between two steps. Raises RuntimeError when there will be none any more."""
+        self._rate = value
+        try:
+            return self._gate.ask(lambda: self._set_rate(value))
+        except RefusedError:
+            self._rate = None
+            raise
 
-        def answering() -> None:
-            try:
-                future.set_result(do())
-            except Exception as error:  # of whoever asked
-                future.set_exception(self._explained(error))
+    def _set_rate(self, value: float) -> None:
+        with turns:
+            self._loop.set_learning_rate(value)
+        if self._rate == value:  # the last that was asked for
+            self._rate = None
+        self._chronicle.event("learning_rate", step=self.step, value=value)
 
-        with self._ending:
-            if self._closed:
-                raise _EndedError(f"run {self.id} has ended: start another")
-            self._asked.put(answering)
-        return future
-
-    def _answer(self) -> None:
-        while not self._asked.empty():
-            self._asked.get()()
-
-    def _set_rate(self) -> None:
-        value, self._rate = self._rate, None
-        if value is not None:
-            with turns:
-                self._loop.set_learning_rate(value)
-            self._recorder.event("learning_rate", step=self._loop.progress.step, value=value)
+    def _branched(self, learning_rate: float | None = None, epochs: int | None = None,
+                  folder: str | Path | None = None) -> Run:  # fmt: skip
+        if self._gate.closed:  # the model may have the parameters of its best epoch by now
+            raise RefusedError(f"run {self.id} has ended: start another with resume=")
+        with turns:
+            self._stream = self._stream.own(str(self.model.backend))
+            made = branching.begun(self, epochs, folder)
+            made._stream = streams.Stream.beginning(str(self.model.backend))
+            if learning_rate is not None:
+                made._ask_rate(learning_rate)
+        told = branching.relative(made.folder, self.folder)
+        self._chronicle.event("branch", step=self.step, id=made.id, folder=told)
+        return made
 
     def _place(self, folder: str | Path | None) -> str | Path | None:
         return self.folder / "checkpoints" if folder is None and self._loop.checkpoint is None else folder
@@ -206,22 +217,13 @@ class Run:
     def _keep(self, folder: str | Path | None = None) -> Path:
         with turns:
             path = self._loop.save(self._place(folder))
-        self._recorder.event("checkpoint", step=self._loop.progress.step, path=str(path))
+        self._chronicle.event("checkpoint", step=self.step, path=str(path))
         return path
-
-    def _obey_file(self) -> None:
-        for command, value in self._control.commands():
-            self.obey(command, value)
-
-    def _complain(self, answer: Future) -> None:
-        error = answer.exception()
-        if error is not None:
-            self._problem(failures.sentence(error))
 
     def _problem(self, message: str) -> None:
         """Something that does not end the run, for whoever looks at the recording or the log."""
         log.warning("run %s: %s", self.id, message)
-        self._recorder.event("problem", message=message)
+        self._chronicle.event("problem", message=message)
 
     # -- inside
 
@@ -230,15 +232,12 @@ class Run:
         try:
             for event in self._in_turns():
                 self._record(event)
-                self._answer()
-                if not self._go.is_set():
-                    self._rest()
-                if self._stop.is_set():
+                self._gate.border(stepped=type(event) is Step)
+                if self._gate.stopping:
                     status = "stopped"
                     break
-            with self._ending:
-                self._closed = True
-            self._answer()
+            self._gate.shut()
+            self._gate.work()
             self._save(last=True)
             if status == "stopped":
                 self._keep_last()
@@ -255,6 +254,7 @@ class Run:
     def _in_turns(self) -> Iterator[Event]:
         while True:
             with turns:
+                self._stream.enter()
                 event = next(self._events, None)
             if event is None:
                 return
@@ -263,60 +263,33 @@ class Run:
     def _finish(self, status: str, message: str | None) -> None:
         self._events.close()
         self.model.eval()
-        with self._ending:
-            self.status, self._closed = status, True
-        self._answer()  # what came too late to be carried out still wants its answer
+        self._gate.shut()
         try:
-            place = getattr(self.error, "place", None)
-            self._recorder.event("end", status=status, message=message, **({"place": place} if place else {}))
-            self._recorder.close()
+            self._orders.look()  # what came too late to be carried out still wants its answer
+            self._gate.close(status)
+            self._orders.end()
+            self._stream.leave()
+            self._chronicle.end(status, message, getattr(self.error, "place", None))
         finally:
             running.discard(self)
             self._done.set()
 
     def _record(self, event: Event) -> None:
-        if isinstance(event, Step):
-            self._recorder.step(event.step, dict(event.values))
-            return
-        if isinstance(event, Health):
-            self._record_health(event)
-            return
-        with self._ending:  # the loop looks at the number of epochs next
-            self._full = self._loop.progress.epoch >= self._loop.epochs
+        if isinstance(event, Epoch | Started):
+            with self._gate.lock:  # the loop looks at the number of epochs next
+                self._full = self._loop.progress.epoch >= self._loop.epochs
+        if isinstance(event, Started):
+            self.history = {name: list(values) for name, values in event.history.items()}
         if isinstance(event, Epoch):
             for name, value in event.values.items():
                 self.history.setdefault(name, []).append(value)
-            self._recorder.later("epoch", epoch=event.epoch, step=event.step, **event.values,
-                                 samples_per_second=event.samples_per_second)  # fmt: skip
+        self._chronicle.record(event)
+        if isinstance(event, Started):
+            self._chronicle.often(self._orders.look)  # no answer comes before the first event
+            with turns:
+                provenance.keep(self.trainer, self.folder)
+        if isinstance(event, Epoch):
             self._save()
-        elif isinstance(event, Started):
-            self.history = {name: list(values) for name, values in event.history.items()}
-            graph = getattr(self.model, "graph", None)
-            name = graph.name if graph is not None else type(self.model).__name__
-            self._recorder.event(
-                "start", version=1, id=self.id, pid=os.getpid(), model=name, backend=self.model.backend,
-                epochs=event.epochs, steps_per_epoch=event.steps_per_epoch, batch_size=event.batch_size,
-                samples=event.samples, step=event.step, loss=self.trainer.loss_name, optimizer=self.trainer.optimizer.kind,
-                metrics=list(self.trainer.metrics), settings=dict(event.settings),
-            )  # fmt: skip
-
-    def _record_health(self, event: Health) -> None:
-        """The layers stand in the first of these events, and again where they are others."""
-        known, self._layers = self._layers, event.layers
-        layers = {} if known == event.layers else {"layers": list(event.layers)}
-        self._recorder.later("health", version=1, step=event.step, samples=event.samples, seconds=round(event.seconds, 6),
-                             **layers, parameters=dict(event.parameters), outputs=dict(event.outputs))  # fmt: skip
-
-    def _rest(self) -> None:
-        self.status = "paused"
-        self._recorder.event("status", status="paused")
-        do = None
-        while do is not _wake_up:  # also when a pause has followed: then a step is made before the next rest
-            do = self._asked.get()
-            do()
-        if not self._stop.is_set():
-            self.status = "running"
-            self._recorder.event("status", status="running")
 
     # -- what stays
 
@@ -353,11 +326,3 @@ class Run:
     def __repr__(self) -> str:
         last = ", ".join(f"{k} {v[-1]:.4f}" for k, v in self.history.items() if v)
         return f"Run({self.id}: {self.status}{', ' if last else ''}{last})"
-
-
-def _wake_up() -> None:
-    """Nothing, for a run at rest that waits for something to do."""
-
-
-class _EndedError(RuntimeError):
-    """A command came when the run could not carry it out any more."""

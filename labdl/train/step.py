@@ -100,7 +100,8 @@ class Work:
             return self._grouped(objective, compilable)
         changed = self._overrides or settings.gradient_norm or settings.keep_gradients or settings.clips
         run = backend.train_function(compilable, self.optimizer, compiled=trainer.compiled,
-                                     update=neutral(self._change) if changed else None)  # fmt: skip
+                                     update=neutral(self._change) if changed else None,
+                                     timed=trainer.engine.updates.timed)  # fmt: skip
         tensor, to_numpy = backend.tensor, backend.to_numpy
 
         def step(x, y):
@@ -119,7 +120,9 @@ class Work:
         """One update from the gradients of several parts of a batch, each weighing as many samples as it has."""
         trainer, backend, scaler = self.trainer, self.backend, self.scaler
         differentiate = backend.gradient_function(compilable, self.optimizer, compiled=trainer.compiled)
-        update = backend.update_function(self.optimizer, neutral(self._change), compiled=trainer.compiled)
+        update = trainer.engine.updates.timed(
+            backend.update_function(self.optimizer, neutral(self._change), compiled=trainer.compiled)
+        )
 
         def step(x, y):
             count = size_of(x)

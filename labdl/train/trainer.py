@@ -18,6 +18,7 @@ from labdl.train.callbacks import telling
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.engine import Engine
 from labdl.train.events import Event
+from labdl.train.grouping import membership
 from labdl.train.loop import Loop, begun, one_epoch
 from labdl.train.measuring import measured, pair_of
 from labdl.train.optimizers import BoundOptimizer, Optimizer
@@ -29,6 +30,7 @@ from labdl.train.schedules import Schedule
 from labdl.train.schedules import schedule as find_schedule
 
 if TYPE_CHECKING:
+    from labdl.train.observing import Onlooker
     from labdl.train.run import Run
 
 
@@ -46,7 +48,8 @@ class Trainer:
     those of the last update for `gradients`. ``precision`` "bfloat16" or "float16" is mixed precision (see `labdl.ops.mixed`),
     the latter with a scaled loss. ``freeze`` names parameters that do not learn ("encoder/*"); ``average=EMA(0.999)`` averages
     them all; ``stopping=EarlyStopping()`` ends early. ``health`` is the share of its time that a run in the background may
-    spend on measuring its layers (`labdl.train.Health`), which changes nothing in the training; 0 switches that off.
+    spend on measuring its layers (`labdl.train.Health`, `Histograms`), and as much on looking at its validations
+    (`Predictions`, `Confusion`, `Worst`), which changes nothing in the training; 0 switches that off.
     ``train_dataset``, ``val_dataset``, ``epochs``, ``batch_size``, ``shuffle``, ``checkpoint`` and ``output_dir``, the folder
     of a run, are what `fit` and `start` take when nothing is given.
 
@@ -69,6 +72,7 @@ class Trainer:
         self.backend, self.compiled, self.seed = backend, compiled, seed
         self.schedule = None if schedule is None else config.named(schedule, find_schedule, "schedule")
         self.engine = Engine(self)
+        self.onlooker: Onlooker | None = None  # who looks at the validation that goes on, in a run
         self.loop: Loop | None = None  # the training under way, or the last one
         self.former: Document | None = None  # what the next training goes on from
         self.last: dict[str, float] = {}  # figures of the last batch
@@ -138,8 +142,12 @@ class Trainer:
         the latest of ``checkpoint``, or a new training where there is none yet, so that the same lines begin and go on; or the
         folder of a checkpoint, or one that holds some, the latest of which counts. It goes on to ``epochs`` in all, with the
         same data, batch size and settings, to the numbers of a training that was never interrupted. ``callbacks`` hear each
-        event; one that returns True ends the training, one that fails is named in the log and hears no more. ``health`` is
-        the share of the time in which the layers are measured (`labdl.train.Health`); nothing else changes by it.
+        event; one that returns True ends the training, one that fails is named in the log and hears no more.
+
+        ``health`` asks for the events of a run in the background, which `start` has by itself: `Pace`, `Rate` and `Alert`, and
+        where it is above 0 what is measured in that share of the time: `Health` and `Histograms` of the layers, and of the
+        validation data `Samples`, `Predictions`, `Confusion` and `Worst`. Nothing else changes by it; whoever reads events
+        passes over those that it does not know.
 
         A sample that cannot be read is a DataError that names it. A loss, gradient or parameter that is not finite is raised
         as ModelError, GradientError or UpdateError, which name the step and the layer, and the model is back in the last good
@@ -266,15 +274,17 @@ class Trainer:
         return {name: list(values) for name, values in loop.progress.history.items()}
 
     def start(self, train=None, y=None, *, folder: str | Path | None = None, save_to: str | Path | None = None,
-              **options) -> Run:  # fmt: skip
+              group: str | None = None, params: Mapping[str, Any] | None = None, **options) -> Run:  # fmt: skip
         """Train in the background and return at once: a `Run` to watch, pause, resume and stop.
 
         The run is recorded in ``folder`` (``runs/<id>``, or the settings' ``output_dir``); ``save_to`` names an .npz that
-        receives the parameters after each epoch and at the end. The options are those of `events`; where ``health`` is not
+        receives the parameters after each epoch and at the end. ``group`` names the runs that it belongs to and ``params`` what
+        is tried in it, for tables that compare runs. The options are those of `events`; where ``health`` is not
         among them it is that of the settings.
         """
         from labdl.train.run import Run
 
+        more = membership(group, params)
         with failures.explaining(self, options.get("batch_size")):  # what cannot work is said here, not in a thread
             events = self.events(train if y is None else (train, y), **{"health": self.settings.health, **options})
-        return Run(self, events, self.settings.output_dir if folder is None else folder, save_to)
+        return Run(self, events, self.settings.output_dir if folder is None else folder, save_to, more)

@@ -1,6 +1,7 @@
 """What the tests of runs in the background share: a small training, one that is held step by step, and what a run has told."""
 
 import json
+import secrets
 import threading
 import time
 from contextlib import contextmanager
@@ -89,5 +90,14 @@ def soon(test):
 
 
 def order(run, **command):
-    with open(run.folder / "control.jsonl", "a") as file:
-        file.write(json.dumps(command) + "\n")
+    """Leave a command in the folder as a program would that knows nothing of LabDL; returns its identity."""
+    control, name = run.folder / "control", f"{time.time_ns():020d}-{secrets.token_hex(4)}"
+    control.mkdir(exist_ok=True)
+    (control / f".{name}").write_text(json.dumps({"id": name, **command}))
+    (control / f".{name}").rename(control / f"{name}.json")
+    return command.get("id", name)
+
+
+def answers(run):
+    """The commands that were answered, by their identities."""
+    return {e["id"]: e for e in of_kind(run, "command")}

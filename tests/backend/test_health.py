@@ -145,7 +145,6 @@ def test_a_run_records_them_and_names_the_layers_once(backend, often, tmp_path):
     assert lines[0]["layers"] == ["conv", "norm", "flatten", "drop", "head"]
     assert not any("layers" in line for line in lines[1:])
     for line in lines:
-        assert line["version"] == 1
         for columns in (line["parameters"], line["outputs"]):
             assert len({len(column) for column in columns.values()}) == 1
     assert [line["step"] for line in lines] == list(range(2, 2 + len(lines)))

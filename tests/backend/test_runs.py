@@ -1,6 +1,5 @@
 """Runs in the background under control: rates, epochs, checkpoints and commands while they go on (R6.4)."""
 
-import json
 import math
 import threading
 
@@ -10,6 +9,7 @@ from runs import DATA, WAIT, holding, of_kind, order, soon, trainer
 
 from labdl import nn, train
 from labdl.errors import ConfigError
+from labdl.runs.eventfile import encoded
 from labdl.train import Checkpoint, Trainer
 from labdl.train.checkpoint import checkpoints
 
@@ -84,7 +84,7 @@ def test_a_checkpoint_is_written_while_it_goes_on(backend, held, tmp_path):
     answers = []
     asking = threading.Thread(target=lambda: answers.append(held.run.checkpoint()))
     asking.start()
-    assert soon(lambda: not held.run._asked.empty())
+    assert soon(lambda: not held.run._gate.idle)
     held.go(1)
     asking.join(WAIT)
     assert answers == [tmp_path / "run" / "checkpoints" / "step-00000001"]
@@ -130,8 +130,8 @@ def test_epochs_of_nonsense_are_refused(value, held, tmp_path):
 
 
 def test_lines_that_are_no_commands_change_nothing(held, tmp_path):
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "control.jsonl").write_text('{"command": "stop"}\n')  # of an earlier run
+    (tmp_path / "run" / "control").mkdir(parents=True)
+    (tmp_path / "run" / "control" / "1.json").write_text('{"command": "stop"}')  # of an earlier run
     held = held(tmp_path / "run")
     for value in (-1, "x", None, [], True, {}):
         order(held.run, command="learning_rate", value=value)
@@ -154,4 +154,4 @@ def test_a_listener_may_stop_the_run(backend, tmp_path):
     assert run.wait(WAIT).status == "stopped"
     kinds = [e["kind"] for e in heard]
     assert kinds.index("steps") < kinds.index("status")
-    assert heard == [json.loads(line) for line in (tmp_path / "run" / "events.jsonl").read_text().splitlines()]
+    assert encoded(heard) == (tmp_path / "run" / "events.jsonl").read_bytes()

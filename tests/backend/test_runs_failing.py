@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from runs import DATA, WAIT, Held, holding, lines_of, of_kind, order, soon, trainer
+from runs import DATA, WAIT, Held, answers, holding, lines_of, of_kind, order, soon, trainer
 
 import labdl
 from labdl import nn, ops, train
@@ -140,7 +140,11 @@ def test_a_checkpoint_that_was_asked_for_and_cannot_be_written_ends_nothing(held
     held.go(1)
     with pytest.raises(OSError, match="the disk is full"):
         held.run.checkpoint()
-    order(held.run, command="checkpoint")
+    asked = order(held.run, command="checkpoint")
+    assert soon(lambda: asked in answers(held.run))
+    assert answers(held.run)[asked]["status"] == "refused"
+    assert "the disk is full" in answers(held.run)[asked]["message"]
+    held.run.obey("checkpoint")
     assert soon(lambda: of_kind(held.run, "problem"))
     held.run.resume()
     held.go()

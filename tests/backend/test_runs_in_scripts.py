@@ -68,7 +68,7 @@ def test_a_pipe_gets_plain_lines(script):
 
 
 CELLS = """
-import json, time, numpy as np, labdl
+import json, pathlib, time, numpy as np, labdl
 from labdl import nn, train
 x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
 def start(epochs, folder):
@@ -86,8 +86,9 @@ while len(done) < 3:  # the run goes on while a cell computes
 other = start(2, "/two").wait()
 print(len(other.history["loss"]), run.alive)
 # ---
-with open(FOLDER + "/one/control.jsonl", "a") as file:
-    file.write(json.dumps({"command": "stop"}) + "\\n")
+control = pathlib.Path(FOLDER + "/one/control")
+(control / ".stop").write_text(json.dumps({"command": "stop"}))
+(control / ".stop").rename(control / "stop.json")
 while run.alive:  # the kernel is busy, and the command is obeyed
     pass
 print(run.wait().status)

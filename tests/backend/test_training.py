@@ -320,20 +320,20 @@ def test_pause_resume_and_stop(gated):
 def test_a_command_in_the_runs_folder_is_obeyed(gated, command):
     run, gate, watch = gated
     gate.open(1)
-    with open(run.folder / "control.jsonl", "ab") as file:
-        file.write(b'not json\n[1]\n{"command": "format the disk"}\n' + json.dumps({"command": command}).encode())
-        file.flush()
-        file.write(b"\n")
-    event = {"pause": run._go, "stop": run._stop}[command]
+    control = run.folder / "control"
+    control.mkdir(exist_ok=True)
+    lines = ("not json", "[1]", '{"command": "format the disk"}', json.dumps({"command": command}))
+    for name, data in enumerate(lines):
+        (control / f".{name}").write_text(data)
+        (control / f".{name}").rename(control / f"{name}.json")
     for _ in range(int(WAIT / 0.05)):
-        if event.is_set() == (command == "stop"):
+        if not list(control.iterdir()):
             break
         threading.Event().wait(0.05)
     gate.open()
     if command == "pause":
         watch.until(status("paused"))
-        with open(run.folder / "control.jsonl", "a") as file:
-            file.write('{"command": "resume"}\n')
+        (control / "5.json").write_text('{"command": "resume"}')
     run.wait(WAIT)
     assert run.status == {"pause": "finished", "stop": "stopped"}[command]
 

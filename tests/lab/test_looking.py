@@ -16,7 +16,8 @@ from labdl.errors import FileFormatError
 from labdl.graph import Edge, Graph, Node
 from labdl.lab import looking, sampling, widgets
 from labdl.lab.editing import Counterpart
-from labdl.lab.figures import BINS, figures, picture
+from labdl.lab.figures import BINS, figures
+from labdl.runs.pictures import picture
 from labdl.saving import save, save_parameters
 from labdl.spec import Spec
 

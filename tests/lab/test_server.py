@@ -13,7 +13,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from labdl.lab import service
-from labdl.train.control import ControlFile
+from labdl.train.control import ControlFolder
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -220,108 +220,36 @@ async def test_training_code(labdl_fetch, graph, jp_root_dir):
     assert answer["run"].startswith("sub/runs/")
 
 
-async def test_run_is_read_from_an_offset(labdl_fetch, run):
-    status, first = await labdl_fetch("run", path="runs/one")
-    assert (status, first["alive"]) == (200, True)
-    assert [event["kind"] for event in first["events"]] == ["start"]
-    write(run, {"kind": "steps", "step": [1], "loss": [0.5]})
-    _, second = await labdl_fetch("run", path="runs/one", offset=first["offset"])
-    assert second["events"] == [{"kind": "steps", "step": [1], "loss": [0.5]}]
-    _, third = await labdl_fetch("run", path="runs/one", offset=second["offset"])
-    assert third == {"offset": second["offset"], "events": [], "alive": True}
-
-
-async def test_run_that_has_not_begun_can_be_waited_for(labdl_fetch, run):
-    status, answer = await labdl_fetch("run", path="runs/soon", expected=1)
-    assert (status, answer) == (200, {"offset": 0, "events": [], "alive": None})
-    status, _ = await labdl_fetch("run", path="../runs", expected=1)
-    assert status == 404
-    status, answer = await labdl_fetch("run", path="runs/one", expected=1)
-    assert [event["kind"] for event in answer["events"]] == ["start"]
-
-
-async def test_half_a_line_waits_for_its_end(labdl_fetch, run):
-    _, first = await labdl_fetch("run", path="runs/one")
-    with open(run / "events.jsonl", "a") as file:
-        file.write('{"kind": "ep')
-    _, half = await labdl_fetch("run", path="runs/one", offset=first["offset"])
-    assert (half["events"], half["offset"]) == ([], first["offset"])
-    with open(run / "events.jsonl", "a") as file:
-        file.write('och"}\n')
-    _, whole = await labdl_fetch("run", path="runs/one", offset=first["offset"])
-    assert whole["events"] == [{"kind": "epoch"}]
-
-
-async def test_long_runs_come_in_pieces(labdl_fetch, run, monkeypatch):
-    monkeypatch.setattr("labdl.lab.runfolder.ANSWER_LIMIT", 200)
-    write(run, *({"kind": "steps", "step": [step]} for step in range(50)), {"kind": "steps", "step": [0] * 300})
-    events, offset, answers = [], 0, 0
-    while len(events) < 52:
-        _, answer = await labdl_fetch("run", path="runs/one", offset=offset)
-        assert answer["offset"] > offset
-        events, offset, answers = events + answer["events"], answer["offset"], answers + 1
-    assert answers > 5
-    assert len(events[-1]["step"]) == 300
-
-
-async def test_run_that_ended_is_not_alive(labdl_fetch, run):
-    write(run, {"kind": "end", "status": "finished", "message": None})
-    _, answer = await labdl_fetch("run", path="runs/one")
-    assert answer["alive"] is False
-
-
-async def test_run_whose_process_died_is_not_alive(labdl_fetch, jp_root_dir):
-    folder = jp_root_dir / "runs" / "dead"
-    folder.mkdir(parents=True)
-    # our own process began after that run, so it only has the same number
-    write(folder, {"kind": "start", "pid": os.getpid(), "time": 1.0})
-    _, answer = await labdl_fetch("run", path="runs/dead")
-    assert answer["alive"] is False
-
-
-async def test_figures_that_are_not_numbers_arrive_as_null(labdl_fetch, run):
-    write(run, {"kind": "steps", "step": [1], "loss": [float("nan")]})
-    _, answer = await labdl_fetch("run", path="runs/one")
-    assert answer["events"][-1]["loss"] == [None]
-
-
 @pytest.mark.parametrize("path", ["runs/none", "runs", "../outside", ".secret/run", "runs/link", ""])
 async def test_only_run_folders_under_the_root_are_read(labdl_fetch, run, jp_root_dir, path):
     for folder in (jp_root_dir.parent / "outside", jp_root_dir / ".secret" / "run"):
         folder.mkdir(parents=True)
         write(folder, {"kind": "start", "pid": 1, "time": 1.0})
     (jp_root_dir / "runs" / "link").symlink_to(jp_root_dir.parent / "outside")
-    status, answer = await labdl_fetch("run", path=path)
+    status, _ = await labdl_fetch("runs/picture", path=path)
     assert status == 404
-    assert "events" not in answer
     status, _ = await labdl_fetch("run/control", method="POST", body={"path": path, "command": "stop"})
     assert status == 404
-    assert not list(jp_root_dir.parent.rglob("control.jsonl"))
-
-
-@pytest.mark.parametrize("offset", ["-1", "x", "1.5"])
-async def test_offset_counts_bytes(labdl_fetch, run, offset):
-    status, answer = await labdl_fetch("run", path="runs/one", offset=offset)
-    assert status == 400
-    assert "offset" in answer["message"]
+    assert not list(jp_root_dir.parent.rglob("control"))
 
 
 async def test_commands_are_appended_for_the_run(labdl_fetch, run):
     sent = [{"command": "pause"}, {"command": "checkpoint"}, {"command": "learning_rate", "value": 0.01},
             {"command": "learning_rate", "value": 0}, {"command": "add_epochs", "value": 3}]  # fmt: skip
-    reader = ControlFile(run / "control.jsonl")
-    for command in sent:
-        status, _ = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", **command})
+    reader = ControlFolder(run / "control")
+    for number, command in enumerate(sent):
+        body = {"path": "runs/one", **command, **({"id": "mine"} if not number else {})}
+        status, _ = await labdl_fetch("run/control", method="POST", body=body)
         assert status == 202
-    lines = [json.loads(line) for line in (run / "control.jsonl").read_text().splitlines()]
-    assert [{key: line[key] for key in ("command", "value") if key in line} for line in lines] == sent
-    assert len({line["id"] for line in lines}) == len(sent)
-    assert reader.commands() == [(command["command"], command.get("value")) for command in sent]
+    found = reader.commands()
+    assert [(order.command, order.value) for order in found] == [(c["command"], c.get("value")) for c in sent]
+    assert len({order.identity for order in found}) == len(sent)
+    assert found[0].identity == "mine"
 
 
 @pytest.mark.parametrize(("given", "sentence"), [
     ({"command": "explode"},
-     "command wants one of pause, resume, stop, checkpoint, learning_rate, add_epochs, received 'explode'"),
+     "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, received 'explode'"),
     ({"command": ["stop"]}, "command wants one of pause, .*, received \\['stop'\\]"),
     ({}, "command wants one of pause, .*, received None"),
     ({"command": "learning_rate"}, "learning_rate wants a number at least 0, received None"),
@@ -343,7 +271,7 @@ async def test_what_is_no_command_is_refused_in_a_sentence(given, sentence, labd
 
 
 async def test_a_command_that_cannot_be_left_is_said(labdl_fetch, run):
-    (run / "control.jsonl").mkdir()
+    (run / "control").write_text("")
     status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": "stop"})
     assert status == 500
-    assert answer["message"] == "The command could not be left in the run's folder: Is a directory."
+    assert answer["message"] == "The command could not be left in the run's folder: File exists."

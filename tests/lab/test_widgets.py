@@ -30,19 +30,22 @@ class FakeRun:
 
     def __init__(self, *past: dict):
         self.past, self.listeners, self.commands, self.alive = list(past), [], [], True
+        self.lock = threading.RLock()
 
     def subscribe(self, listener):
-        if self.past:
-            listener(list(self.past))
-        self.listeners.append(listener)
+        with self.lock:
+            if self.past:
+                listener(list(self.past))
+            self.listeners.append(listener)
         return lambda: self.listeners.remove(listener) if listener in self.listeners else None
 
     def emit(self, *events: dict):
-        self.past += events
-        for listener in list(self.listeners):
-            listener(list(events))
+        with self.lock:
+            self.past += events
+            for listener in list(self.listeners):
+                listener(list(events))
 
-    def obey(self, command, value=None):
+    def obey(self, command, value=None, identity=None):
         value = checked(command, value)
         self.commands.append(command if value is None else (command, value))
 
@@ -406,12 +409,13 @@ class TestEditorOfATraining:
         self.run(graph().to_module(), tmp_path / "other").wait()
         page.tell({"type": "sync", "after": 0})
         told = page.last()
-        assert (told["type"], told["first"], told["alive"]) == ("events", 0, False)
-        assert [e["kind"] for e in told["events"]] == ["start", "health", "end"] * 2
-        assert [e["id"] for e in told["events"] if e["kind"] == "start"] == ["one", "two"]
+        assert (told["type"], told["run"], told["first"], told["alive"]) == ("events", 2, 0, False)
+        assert [e["kind"] for e in told["events"]] == ["start", "health", "end"]
+        assert told["events"][0]["id"] == "two"
         assert told["events"][1]["layers"] == ["b"]
-        live = [e for content, _ in page.received[:-1] for e in content["events"]]
-        assert live[-3:] == told["events"][-3:], "they came while they happened, too"
+        live = [(content["run"], e["kind"]) for content, _ in page.received[:-1] for e in content["events"]]
+        assert live[-3:] == [(2, "start"), (2, "health"), (2, "end")], "they came while they happened, too"
+        assert {run for run, _ in live} == {1, 2}
 
     def test_a_run_that_began_before_is_found(self, monkeypatch, tmp_path):
         model, go = graph().to_module(), threading.Event()

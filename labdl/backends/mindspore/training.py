@@ -26,10 +26,13 @@ def gradient_function(objective, optimizer, compiled: bool | None = None):
     return _chosen(objective, eager, compile_, compiled, optimizer)
 
 
-def train_function(objective, optimizer, compiled: bool | None = None, update=None):
-    """Compiled by default where the objective has a flat form, the optimiser's kernels with it."""
+def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
+    """Compiled by default where the objective has a flat form, the optimiser's kernels with it.
+
+    ``timed(update)`` may put another function in the place of an update that is not compiled with the rest, to take its time.
+    """
     if update is not None or not fused(optimizer):  # what changes gradients or parameters is Python that dispatches
-        return _updating(gradient_function(objective, optimizer, compiled), optimizer, update)
+        return _updating(gradient_function(objective, optimizer, compiled), optimizer, update, timed)
 
     def compile_(flat):
         differentiate, kernels = _of(flat, optimizer), fused(optimizer)
@@ -48,7 +51,7 @@ def train_function(objective, optimizer, compiled: bool | None = None, update=No
 
         return run
 
-    eager = _updating(_differentiated(objective, optimizer), optimizer, None)
+    eager = _updating(_differentiated(objective, optimizer), optimizer, None, timed)
     return _chosen(objective, eager, compile_, compiled, optimizer)
 
 
@@ -94,11 +97,14 @@ def _differentiated(objective, optimizer):
     return run
 
 
-def _updating(gradients, optimizer, update):
+def _updating(gradients, optimizer, update, timed):
+    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learnt
+    apply = apply if timed is None else timed(apply)
+
     def step(*batch):
         result, found = gradients(*batch)
         optimizer.advance()
-        return (*result, *((update or optimizer.update)(found) or ()))
+        return (*result, *(apply(found) or ()))
 
     return step
 

@@ -31,12 +31,21 @@ def gradient_function(objective, optimizer, compiled: bool | str | None = None):
     return _following(run, optimizer, compiled, objective)
 
 
-def train_function(objective, optimizer, compiled: bool | str | None = None, update=None):
-    """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager."""
+def train_function(objective, optimizer, compiled: bool | str | None = None, update=None, timed=None):
+    """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager.
+
+    ``timed(update)`` may put another function in the place of an eager update, to take its time.
+    """
+
+    def apply(gradients):
+        return optimizer.update(gradients) if update is None else update(_dense(gradients))
+
+    if timed is not None and compiled is False:  # a graph calls it once, when it is made
+        apply = timed(apply)
 
     def step(*batch):
         result, gradients = _gradients(objective, optimizer, batch)
-        told = optimizer.update(gradients) if update is None else update(_dense(gradients))
+        told = apply(gradients)
         return (*result, *(told or ()))
 
     run = _following(step, optimizer, compiled, objective)

@@ -25,15 +25,17 @@ def gradient_function(objective, optimizer, compiled: bool | None = None):
     return run
 
 
-def train_function(objective, optimizer, compiled: bool | None = None, update=None):
-    """See `gradient_function`."""
+def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
+    """See `gradient_function`; ``timed(update)`` may put another function in the place of the update, to take its time."""
     gradients = gradient_function(objective, optimizer, compiled)
+    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learnt
+    apply = apply if timed is None else timed(apply)
 
     def step(*batch):
         result, found = gradients(*batch)
         optimizer.advance()
         with torch.no_grad():
-            told = (update or optimizer.update)(found)
+            told = apply(found)
         return (*result, *(told or ()))
 
     return step

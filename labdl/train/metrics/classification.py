@@ -22,6 +22,8 @@ class Accuracy(Metric):
     of this file take the same, and those with ``multilabel=True`` scores and 0 or 1 for each label (..., labels).
     """
 
+    higher_is_better = True
+
     threshold: float = 0.0
 
     def statistics(self, output, target):
@@ -42,6 +44,8 @@ class TopKAccuracy(Metric):
 
     Scores (..., classes), class numbers (...). Semantics: keras.ops.in_top_k.
     """
+
+    higher_is_better = True
 
     k: Annotated[int, Ge(1)] = 5
 
@@ -85,6 +89,8 @@ def _f_score(beta: float, right, chosen, true):
 @dataclasses.dataclass
 class _OfClasses(Metric):
     """What metrics of single classes share: they differ in the share of right, chosen and true ones."""
+
+    higher_is_better = True
 
     average: Average = "macro"
     threshold: float = 0.0
@@ -166,6 +172,8 @@ class Jaccard(_OfClasses):
 class BalancedAccuracy(Metric):
     """Mean of the recalls of the classes that occur. Semantics: sklearn.metrics.balanced_accuracy_score."""
 
+    higher_is_better = True
+
     threshold: float = 0.0
 
     def statistics(self, output, target):
@@ -178,6 +186,8 @@ class BalancedAccuracy(Metric):
 @metric
 class CohenKappa(Metric):
     """Agreement of outputs and targets beyond what chance gives (Cohen, 1960). Semantics: sklearn.metrics.cohen_kappa_score."""
+
+    higher_is_better = True
 
     threshold: float = 0.0
 
@@ -196,6 +206,8 @@ class MatthewsCorrelation(Metric):
     Semantics: sklearn.metrics.matthews_corrcoef.
     """
 
+    higher_is_better = True
+
     threshold: float = 0.0
 
     def statistics(self, output, target):
@@ -210,6 +222,8 @@ class MatthewsCorrelation(Metric):
 @metric
 class HammingLoss(Metric):
     """Share of labels that are wrong; without ``multilabel=True`` of samples. Semantics: sklearn.metrics.hamming_loss."""
+
+    higher_is_better = False
 
     threshold: float = 0.0
     multilabel: bool = False

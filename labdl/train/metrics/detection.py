@@ -72,6 +72,8 @@ class MeanAveragePrecision(Metric):
     ``max_detections`` of each class count in each image. Semantics: pycocotools, for objects of all sizes and no crowds.
     """
 
+    higher_is_better = True
+
     join = staticmethod(listed)
     costly: ClassVar[bool] = True
     iou_thresholds: Thresholds = COCO
@@ -108,6 +110,8 @@ class BoxRecall(Metric):
 
     Detections, objects and settings as in MeanAveragePrecision; scores only decide which ``max_detections`` count.
     """
+
+    higher_is_better = True
 
     join = staticmethod(listed)
     costly: ClassVar[bool] = True

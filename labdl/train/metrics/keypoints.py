@@ -81,6 +81,8 @@ class PCK(Metric):
     shoulder.
     """
 
+    higher_is_better = True
+
     threshold: Positive = 0.2
     pair: tuple[int, int] | None = None
 
@@ -99,6 +101,8 @@ class NormalisedMeanError(Metric):
     With the outer eye corners as ``pair`` it is the error of facial landmarks (Sagonas et al., 2013).
     """
 
+    higher_is_better = False
+
     pair: tuple[int, int] | None = None
 
     def statistics(self, output, target):
@@ -116,6 +120,8 @@ class ObjectKeypointSimilarity(Metric):
     Inputs as in PCK; the area is that of the box around the true keypoints. ``sigmas`` says for each keypoint how exactly it
     can be placed; the default is COCO's for the 17 keypoints of a person.
     """
+
+    higher_is_better = True
 
     sigmas: Annotated[tuple[Positive, ...], MinLen(1)] = COCO
 

@@ -44,10 +44,12 @@ class Metric:
     A metric is a class with annotated settings and two methods: ``statistics(output, target)``, a tuple of arrays that a
     batch of NumPy arrays tells, and ``value(*statistics)``, the number that they mean. ``join`` says how the statistics of
     two batches become those of both; by default they add up. ``costly`` metrics are shown once an epoch, not each step.
+    ``higher_is_better`` says which of two runs is the better one by it.
     """
 
     join: ClassVar[Callable[[tuple, tuple], tuple]] = staticmethod(added)
     costly: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool | None] = None  # None where nobody knows
     name: ClassVar[str] = "metric"
 
     _seen: tuple | None = None

@@ -72,6 +72,8 @@ class ROCAUC(Metric):
     sample do not count. Keeps all scores. Semantics: sklearn.metrics.roc_auc_score.
     """
 
+    higher_is_better = True
+
     join = staticmethod(listed)
     costly: ClassVar[bool] = True
     average: Average = "macro"
@@ -91,6 +93,8 @@ class AveragePrecision(Metric):
 
     Semantics: sklearn.metrics.average_precision_score.
     """
+
+    higher_is_better = True
 
     join = staticmethod(listed)
     costly: ClassVar[bool] = True
@@ -112,6 +116,8 @@ class LogLoss(Metric):
     Logits (..., classes), probabilities with ``from_logits=False``, with class numbers (...); or those of "yes", (N) or (N, 1),
     with 0 and 1. Semantics: sklearn.metrics.log_loss.
     """
+
+    higher_is_better = False
 
     from_logits: bool = True
 

@@ -23,6 +23,8 @@ def _mean(total, n) -> float:
 class MeanAbsoluteError(Metric):
     """Mean of the absolute differences. Semantics: sklearn.metrics.mean_absolute_error."""
 
+    higher_is_better = False
+
     def statistics(self, output, target):
         return _sum_of("MeanAbsoluteError", output, target, lambda x, y: np.abs(x - y))
 
@@ -33,6 +35,8 @@ class MeanAbsoluteError(Metric):
 @metric
 class MeanSquaredError(Metric):
     """Mean of the squared differences. Semantics: sklearn.metrics.mean_squared_error."""
+
+    higher_is_better = False
 
     def statistics(self, output, target):
         return _sum_of("MeanSquaredError", output, target, lambda x, y: (x - y) ** 2)
@@ -45,6 +49,8 @@ class MeanSquaredError(Metric):
 class RootMeanSquaredError(Metric):
     """Square root of the mean of the squared differences, over all elements; in the unit of the target."""
 
+    higher_is_better = False
+
     def statistics(self, output, target):
         return _sum_of("RootMeanSquaredError", output, target, lambda x, y: (x - y) ** 2)
 
@@ -55,6 +61,8 @@ class RootMeanSquaredError(Metric):
 @metric
 class MeanAbsolutePercentageError(Metric):
     """Mean of |target - output| / |target|, as a share. Semantics: sklearn.metrics.mean_absolute_percentage_error."""
+
+    higher_is_better = False
 
     def statistics(self, output, target):
         least = np.finfo("float64").eps
@@ -96,6 +104,8 @@ class R2(Metric):
     The mean over columns where there are several. Semantics: sklearn.metrics.r2_score.
     """
 
+    higher_is_better = True
+
     join = staticmethod(moments)
     average: Literal["macro", "none"] = "macro"
 
@@ -114,6 +124,8 @@ class R2(Metric):
 class PearsonCorrelation(Metric):
     """Linear correlation of output and target; the mean over columns. Semantics: scipy.stats.pearsonr."""
 
+    higher_is_better = True
+
     join = staticmethod(moments)
     average: Literal["macro", "none"] = "macro"
 
@@ -131,6 +143,8 @@ class SpearmanCorrelation(Metric):
 
     Keeps all outputs and targets.
     """
+
+    higher_is_better = True
 
     join = staticmethod(listed)
     costly: ClassVar[bool] = True

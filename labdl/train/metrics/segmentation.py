@@ -33,6 +33,8 @@ class PixelAccuracy(Metric):
     pixel; masks (N, ...) of class numbers, in which ``ignore_index`` does not count.
     """
 
+    higher_is_better = True
+
     axis: int = -1
     ignore_index: int | None = None
     threshold: float = 0.0
@@ -47,6 +49,8 @@ class PixelAccuracy(Metric):
 @dataclasses.dataclass
 class _Overlap(Metric):
     """What overlaps of pixels share: they differ in the ratio that they take."""
+
+    higher_is_better = True
 
     average: Average = "macro"
     axis: int = -1

@@ -35,6 +35,8 @@ class SignalToNoise(Metric):
     SI-SNR, also SI-SDR (Le Roux et al., 2019).
     """
 
+    higher_is_better = True
+
     scale_invariant: bool = True
 
     def statistics(self, output, target):
@@ -59,6 +61,8 @@ class PSNR(Metric):
     Semantics: skimage.metrics.peak_signal_noise_ratio of each image.
     """
 
+    higher_is_better = True
+
     peak: Positive = 1.0
 
     def statistics(self, output, target):
@@ -80,6 +84,8 @@ class SSIM(Metric):
     of 11 × 11 pixels (sigma 1.5) that lie inside, channel by channel; ``peak`` is the largest possible value.
     Semantics: skimage.metrics.structural_similarity with gaussian_weights=True and use_sample_covariance=False.
     """
+
+    higher_is_better = True
 
     costly: ClassVar[bool] = True
     peak: Positive = 1.0

@@ -81,6 +81,8 @@ def _rate(wrong, length) -> float:
 class WordErrorRate(Metric):
     """Words to insert, delete or replace, over the number of true words; above 1 is possible. For speech recognition."""
 
+    higher_is_better = False
+
     padding: int = -1
 
     def statistics(self, output, target):
@@ -93,6 +95,8 @@ class WordErrorRate(Metric):
 @metric
 class CharacterErrorRate(Metric):
     """Characters to insert, delete or replace, over the number of true characters; for speech and handwriting."""
+
+    higher_is_better = False
 
     padding: int = -1
 
@@ -110,6 +114,8 @@ class EditDistance(Metric):
     ``normalised`` divides each by the length of the longer text.
     """
 
+    higher_is_better = False
+
     normalised: bool = False
     padding: int = -1
 
@@ -125,6 +131,8 @@ class EditDistance(Metric):
 @metric
 class ExactMatch(Metric):
     """Share of texts that equal the true one symbol by symbol; blanks around words do not count."""
+
+    higher_is_better = True
 
     padding: int = -1
 
@@ -143,6 +151,8 @@ class BLEU(Metric):
     Over the whole corpus, with one true text each. ``smooth`` adds 1 to the counts of groups of two words and more
     (Lin & Och, 2004), so that short texts are not 0.
     """
+
+    higher_is_better = True
 
     n: Annotated[int, Ge(1)] = 4
     smooth: bool = False
@@ -171,6 +181,8 @@ class BLEU(Metric):
 class RougeL(Metric):
     """F-score of the longest common subsequence of words, the mean over texts (Lin, 2004)."""
 
+    higher_is_better = True
+
     padding: int = -1
 
     def statistics(self, output, target):
@@ -187,6 +199,8 @@ class Perplexity(Metric):
 
     Logits (..., classes), probabilities with ``from_logits=False``; targets (...); ``ignore_index`` does not count.
     """
+
+    higher_is_better = False
 
     ignore_index: int = -100
     from_logits: bool = True

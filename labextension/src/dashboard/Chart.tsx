@@ -1,72 +1,55 @@
 // One metric: heading with the current values, the plot, and what stands under the cursor.
 
-import { useEffect, useRef, useState } from 'react';
+import { memo, useMemo, useRef, useState } from 'react';
+import { ChartMenu } from './ChartMenu';
 import type { Curve } from './decimation';
 import { count, figure } from './format';
-import { nearest, Plot, type Hover } from './plot';
-import type { MetricCurves } from './run-state';
-import { readColours, watchTheme, type ChartColours } from './theme';
+import { Legend } from './Legend';
+import type { Best } from './parts/epochs';
+import type { Mark } from './parts/marks';
+import type { MetricCurves } from './parts/metrics';
+import { nearest, type Plot } from './plot';
+import { metricContent, type Steps } from './plot-content';
+import { PlotFrame, type ChartView, type TooltipLine } from './PlotFrame';
+import { metricTable } from './chart-table';
+import type { Smoothing } from './smoothing';
 import type { Translator } from './translator';
 
-const HEIGHT = 210;
+const STYLE = { kind: 'metric' } as const;
 
 export interface ChartProps {
   metric: MetricCurves;
-  syncKey: string;
+  view: ChartView;
+  /** The steps of the whole run. */
+  extent: Steps | null;
+  marks: readonly Mark[];
+  best: Best;
+  smoothing: Smoothing;
+  height: number;
   trans: Translator;
 }
 
-export function Chart({ metric, syncKey, trans }: ChartProps): JSX.Element {
+export const Chart = memo(function Chart(props: ChartProps): JSX.Element {
+  const { metric, view, extent, marks, smoothing, trans } = props;
   const [logarithmic, setLogarithmic] = useState(false);
-  const [hover, setHover] = useState<Hover | null>(null);
-  const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
-  const latest = useRef(metric);
-  latest.current = metric;
-
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) {
-      return;
-    }
-    let colours: ChartColours = readColours(element);
-    const created = new Plot(
-      element,
-      { width: Math.max(1, element.clientWidth), height: HEIGHT },
-      { syncKey, logarithmic, colours: () => colours, hover: setHover }
-    );
-    created.show(latest.current);
-    plot.current = created;
-    const observer = new ResizeObserver(() => {
-      // A hidden panel has no width: keep the old size until it is shown again.
-      if (element.clientWidth > 0) {
-        created.resize(element.clientWidth, HEIGHT);
-      }
-    });
-    observer.observe(element);
-    const unwatch = watchTheme(() => {
-      colours = readColours(element);
-      created.recolour();
-    });
-    return () => {
-      unwatch();
-      observer.disconnect();
-      created.destroy();
-      plot.current = null;
-      setHover(null);
-    };
-  }, [syncKey, logarithmic]);
-
-  useEffect(() => {
-    plot.current?.show(metric);
-  }, [metric]);
-
+  const content = useMemo(
+    () => metricContent(metric, smoothing, logarithmic, { extent, marks }),
+    [metric, smoothing, logarithmic, extent, marks]
+  );
   return (
     <figure className="labdl-chart" data-metric={metric.name}>
       <figcaption className="labdl-chart-caption">
-        <span className="labdl-chart-name">{metric.name}</span>
-        <Legend metric={metric} trans={trans} />
-        {metric.name.includes('loss') && (
+        <span className="labdl-chart-name" title={metric.name}>
+          {metric.name}
+        </span>
+        <Legend
+          metric={metric}
+          smoothing={smoothing}
+          best={props.best}
+          trans={trans}
+        />
+        <span className="labdl-chart-tools">
           <button
             type="button"
             className="labdl-chart-log"
@@ -76,115 +59,75 @@ export function Chart({ metric, syncKey, trans }: ChartProps): JSX.Element {
           >
             {trans.__('log')}
           </button>
-        )}
+          <ChartMenu
+            name={metric.name}
+            plot={plot}
+            table={() => metricTable(metric, smoothing)}
+            trans={trans}
+          />
+        </span>
       </figcaption>
-      <div
-        className="labdl-chart-plot"
-        role="img"
-        aria-label={description(metric, trans)}
-      >
-        <div ref={frame} />
-        {hover && <Tooltip metric={metric} hover={hover} trans={trans} />}
-      </div>
+      <PlotFrame
+        {...view}
+        content={content}
+        style={STYLE}
+        height={props.height}
+        logarithmic={logarithmic}
+        label={description(metric, smoothing, trans)}
+        read={step => linesAt(metric, smoothing, step, trans)}
+        plot={plot}
+        trans={trans}
+      />
     </figure>
   );
+});
+
+/** Values come from the kept curves, not from the points that are drawn. */
+function linesAt(
+  metric: MetricCurves,
+  smoothing: Smoothing,
+  step: number,
+  trans: Translator
+): TooltipLine[] {
+  const { train, validation } = metric;
+  const at = nearest(train.x, step);
+  const ends = nearest(validation.x, step);
+  const value = (curve: Pick<Curve, 'y'>, i: number) => figure(curve.y[i]);
+  const smooth = { y: train.smooth(smoothing) };
+  const lines: TooltipLine[] = [
+    { text: trans.__('step %1', count(at >= 0 ? train.x[at] : step)) }
+  ];
+  if (at >= 0) {
+    const curve = 'train';
+    lines.push({ text: trans.__('train %1', value(train, at)), curve });
+    if (smoothing !== 'none') {
+      lines.push({ text: trans.__('smoothed %1', value(smooth, at)), curve });
+    }
+  }
+  if (ends >= 0) {
+    const text = trans.__(
+      'validation %1 (step %2)',
+      value(validation, ends),
+      count(validation.x[ends])
+    );
+    lines.push({ text, curve: 'validation' });
+  }
+  return lines;
 }
 
-function Legend({
-  metric,
-  trans
-}: {
-  metric: MetricCurves;
-  trans: Translator;
-}): JSX.Element {
-  return (
-    <span className="labdl-chart-legend">
-      <span
-        className="labdl-legend-entry"
-        data-curve="train"
-        title={trans.__('Training, smoothed')}
-      >
-        {trans.__('train')}{' '}
-        <span className="labdl-metric" data-metric={metric.name}>
-          {figure(metric.trainNow)}
-        </span>
-      </span>
-      {metric.validation.x.length > 0 && (
-        <span
-          className="labdl-legend-entry"
-          data-curve="validation"
-          title={trans.__('Validation, end of the epoch')}
-        >
-          {trans.__('validation')}{' '}
-          <span className="labdl-metric" data-metric={`val_${metric.name}`}>
-            {figure(metric.validationNow)}
-          </span>
-        </span>
-      )}
-    </span>
-  );
-}
-
-/** Values come from the whole curves, not from the decimated points that are drawn. */
-function Tooltip({
-  metric,
-  hover,
-  trans
-}: {
-  metric: MetricCurves;
-  hover: Hover;
-  trans: Translator;
-}): JSX.Element {
-  const at = nearest(metric.train.x, hover.step);
-  const validation = nearest(metric.validation.x, hover.step);
-  const step = at >= 0 ? metric.train.x[at] : Math.round(hover.step);
-  const value = (curve: Curve, i: number) => figure(curve.y[i]);
-  const side =
-    hover.left > hover.width / 2
-      ? { right: hover.width - hover.left + 12 }
-      : { left: hover.left + 12 };
-  return (
-    <div
-      className="labdl-chart-tooltip"
-      style={{ ...side, top: Math.min(hover.top, HEIGHT - 100) }}
-    >
-      <div className="labdl-chart-tooltip-step">
-        {trans.__('step %1', count(step))}
-      </div>
-      {at >= 0 && (
-        <>
-          <div data-curve="train">
-            {trans.__('train %1', value(metric.train, at))}
-          </div>
-          <div data-curve="train">
-            {trans.__('smoothed %1', value(metric.smooth, at))}
-          </div>
-        </>
-      )}
-      {validation >= 0 && (
-        <div data-curve="validation">
-          {trans.__(
-            'validation %1 (step %2)',
-            value(metric.validation, validation),
-            count(metric.validation.x[validation])
-          )}
-        </div>
-      )}
-    </div>
-  );
-}
-
-function description(metric: MetricCurves, trans: Translator): string {
-  return metric.validation.x.length
+function description(
+  metric: MetricCurves,
+  smoothing: Smoothing,
+  trans: Translator
+): string {
+  const { name, train, validation } = metric;
+  const now = figure(train.last(smoothing));
+  return validation.length
     ? trans.__(
         '%1 over steps: training %2, validation %3',
-        metric.name,
-        figure(metric.trainNow),
-        figure(metric.validationNow)
+        name,
+        now,
+        figure(validation.last())
       )
-    : trans.__(
-        '%1 over steps: training %2',
-        metric.name,
-        figure(metric.trainNow)
-      );
+    : trans.__('%1 over steps: training %2', name, now);
 }

@@ -1,21 +1,29 @@
 // The live dashboard of one run.
 
-import { useEffect, useId, useMemo, useSyncExternalStore } from 'react';
-import { Chart } from './Chart';
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore
+} from 'react';
 import { Commands } from './Commands';
-import { useSend } from './sending';
-import { Epochs } from './Epochs';
 import { Fields } from './Fields';
-import { moment } from './format';
+import { Messages } from './Messages';
+import { Overview } from './Overview';
+import type { Steps } from './plot-content';
 import { Progress } from './Progress';
-import { ShowWhere } from './ShowWhere';
 import type { RunStatus } from './run-state';
+import { useSend } from './sending';
 import type { RunSource } from './source';
 import { RunStore } from './store';
+import { Tabs } from './tabs/Tabs';
 import type { Translator } from './translator';
 
 /** The statuses in which a run can be changed, or is about to end. */
 const GOING: readonly RunStatus[] = ['running', 'paused', 'stopping'];
+/** What is shown around a step that somebody wants to see, as a part of the run. */
+const AROUND = 0.05;
 
 export interface DashboardProps {
   source: RunSource;
@@ -39,7 +47,15 @@ export function Dashboard({
   );
   const view = useSyncExternalStore(store.subscribe, store.view);
   const send = useSend(store, source, view.pending, trans);
-  const syncKey = useId();
+  const [zoom, setZoom] = useState<Steps | null>(null);
+  const showStep = useCallback(
+    (step: number) => {
+      const last = store.view().step;
+      const around = Math.max(5, last * AROUND);
+      setZoom([Math.max(0, step - around), Math.min(last, step + around)]);
+    },
+    [store]
+  );
   const name = title ?? view.model ?? trans.__('Training run');
 
   return (
@@ -60,58 +76,22 @@ export function Dashboard({
         </span>
         <Commands view={view} send={send} trans={trans} />
       </header>
-      {view.status === 'failed' && (
-        <div className="labdl-dashboard-message" role="alert">
-          {view.message ?? trans.__('The run failed without a message.')}
-          {onShow && view.place?.node && (
-            <ShowWhere place={view.place} onShow={onShow} trans={trans} />
-          )}
-        </div>
-      )}
-      {view.status === 'stopped' && view.message && (
-        <p className="labdl-dashboard-note">{view.message}</p>
-      )}
-      {view.status === 'lost' && (
-        <p className="labdl-dashboard-note" role="status">
-          {trans.__('The process of this run has ended')}
-        </p>
-      )}
-      {view.trouble && (
-        <p className="labdl-dashboard-note" role="status">
-          {view.trouble}
-        </p>
-      )}
-      {view.problem && (
-        <p className="labdl-dashboard-note" role="status">
-          {trans.__('%1: %2', moment(view.problem.time), view.problem.message)}
-        </p>
-      )}
-      {view.status !== 'waiting' && <Progress view={view} trans={trans} />}
-      {GOING.includes(view.status) && (
-        <Fields view={view} send={send} trans={trans} />
-      )}
-      {view.step === 0 &&
-      (view.status === 'waiting' || view.status === 'running') ? (
-        <p className="labdl-dashboard-empty">
-          {trans.__('Waiting for the first batch…')}
-        </p>
-      ) : (
-        <div className="labdl-dashboard-charts">
-          {view.metrics
-            .filter(
-              metric => metric.train.x.length || metric.validation.x.length
-            )
-            .map(metric => (
-              <Chart
-                key={metric.name}
-                metric={metric}
-                syncKey={syncKey}
-                trans={trans}
-              />
-            ))}
-        </div>
-      )}
-      <Epochs rows={view.epochTable} trans={trans} />
+      <Messages view={view} onShow={onShow} trans={trans} />
+      <div className="labdl-dashboard-now">
+        {view.status !== 'waiting' && <Progress view={view} trans={trans} />}
+        {GOING.includes(view.status) && (
+          <Fields view={view} send={send} trans={trans} />
+        )}
+      </div>
+      <Tabs
+        view={view}
+        source={source}
+        trans={trans}
+        onShow={onShow}
+        onStep={showStep}
+      >
+        <Overview run={view} zoom={zoom} setZoom={setZoom} trans={trans} />
+      </Tabs>
     </section>
   );
 }

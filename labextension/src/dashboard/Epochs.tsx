@@ -1,14 +1,19 @@
 // The last epoch in one line, and all epochs, newest first, in a table that folds out.
 
 import { count, figure } from './format';
-import type { EpochRow } from './run-state';
+import type { Best, EpochRow } from './parts/epochs';
 import type { Translator } from './translator';
+
+/** Rows of the table; exports of a run have all. */
+const SHOWN = 200;
 
 export function Epochs({
   rows,
+  best,
   trans
 }: {
   rows: readonly EpochRow[];
+  best: Best;
   trans: Translator;
 }): JSX.Element | null {
   if (!rows.length) {
@@ -42,19 +47,32 @@ export function Epochs({
             </tr>
           </thead>
           <tbody>
-            {[...rows].reverse().map(row => (
-              <tr key={row.epoch}>
-                <th scope="row">{row.epoch}</th>
-                {names.map(name => (
-                  <td key={name}>{figure(row.figures[name])}</td>
-                ))}
-                <td>
-                  {row.samplesPerSecond === null
-                    ? '–'
-                    : figure(row.samplesPerSecond)}
-                </td>
-              </tr>
-            ))}
+            {[...rows]
+              .slice(-SHOWN)
+              .reverse()
+              .map(row => (
+                <tr key={row.epoch}>
+                  <th scope="row">{row.epoch}</th>
+                  {names.map(name => (
+                    <td
+                      key={name}
+                      data-best={best[name]?.epoch === row.epoch || undefined}
+                      title={
+                        best[name]?.epoch === row.epoch
+                          ? trans.__('The best so far')
+                          : undefined
+                      }
+                    >
+                      {figure(row.figures[name])}
+                    </td>
+                  ))}
+                  <td>
+                    {row.samplesPerSecond === null
+                      ? '–'
+                      : figure(row.samplesPerSecond)}
+                  </td>
+                </tr>
+              ))}
           </tbody>
         </table>
       </div>

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Send } from './sending';
 import { setting } from './format';
+import { readMore, readRate } from './reading';
 import type { ValuedCommand } from './source';
 import type { RunView } from './store';
 import type { Translator } from './translator';
@@ -14,18 +15,6 @@ export interface FieldsProps {
 }
 
 export function Fields({ view, send, trans }: FieldsProps): JSX.Element {
-  const rate = (text: string) => {
-    const value = Number(text);
-    return Number.isFinite(value) && value >= 0
-      ? value
-      : trans.__('The learning rate must be a number at least 0.');
-  };
-  const epochs = (text: string) => {
-    const value = Number(text);
-    return Number.isSafeInteger(value) && value >= 1
-      ? value
-      : trans.__('Epochs to add must be a whole number at least 1.');
-  };
   return (
     <div
       className="labdl-dashboard-fields"
@@ -38,8 +27,8 @@ export function Fields({ view, send, trans }: FieldsProps): JSX.Element {
         hint={trans.__(
           'The learning rate from the next step on: press Enter to set it'
         )}
-        now={view.learningRate === null ? '' : setting(view.learningRate)}
-        read={rate}
+        now={view.rate.now === null ? '' : setting(view.rate.now)}
+        read={text => readRate(text, trans)}
         view={view}
         send={send}
       />
@@ -48,7 +37,7 @@ export function Fields({ view, send, trans }: FieldsProps): JSX.Element {
         label={trans.__('Add epochs')}
         hint={trans.__('How many epochs more: press Enter to add them')}
         now=""
-        read={epochs}
+        read={text => readMore(text, trans)}
         view={view}
         send={send}
       />

@@ -74,14 +74,14 @@ export function Progress({
             value={trans.__('%1 samples/s', count(view.throughput))}
           />
         )}
-        {view.learningRate !== null && (
+        {view.rate.now !== null && (
           <Fact
             name={trans.__('learning rate')}
-            value={setting(view.learningRate)}
+            value={setting(view.rate.now)}
             title={
-              view.rateSince === null
+              view.rate.setAt === null
                 ? undefined
-                : trans.__('Set by hand after step %1', count(view.rateSince))
+                : trans.__('Set by hand after step %1', count(view.rate.setAt))
             }
           />
         )}

@@ -78,3 +78,48 @@ export function align(curves: readonly Curve[]): Aligned {
     });
   }
 }
+
+/** The outline of a curve: a point for each of the columns, in which it goes from `low` to `high`. */
+export interface Outline {
+  readonly x: number[];
+  readonly low: number[];
+  readonly high: number[];
+  /** What another curve at the same places has at the end of each column. */
+  readonly line: number[];
+}
+
+/** The outline of the points within [from, to) in so many columns; NaN where a column has no finite value. */
+export function outline(
+  curve: Curve,
+  line: ArrayLike<number>,
+  [from, to]: readonly [number, number],
+  columns: number
+): Outline {
+  const { x, y } = curve;
+  const found: Outline = { x: [], low: [], high: [], line: [] };
+  const count = to - from;
+  for (let column = 0; column < columns; column++) {
+    const begin = from + Math.floor((column * count) / columns);
+    const end = from + Math.floor(((column + 1) * count) / columns);
+    let low = Infinity;
+    let high = -Infinity;
+    let last = NaN;
+    for (let i = begin; i < end; i++) {
+      const value = y[i];
+      if (value < low) {
+        low = value;
+      }
+      if (value > high) {
+        high = value;
+      }
+      if (line[i] === line[i]) {
+        last = line[i];
+      }
+    }
+    found.x.push(x[column === columns - 1 ? end - 1 : (begin + end - 1) >> 1]);
+    found.low.push(low === Infinity ? NaN : low);
+    found.high.push(high === -Infinity ? NaN : high);
+    found.line.push(last);
+  }
+  return found;
+}

@@ -44,3 +44,55 @@ export function duration(seconds: number): string {
     ? `${hours}:${two(minutes)}:${two(whole % 60)}`
     : `${minutes}:${two(whole % 60)}`;
 }
+
+/** Three digits, or as many as there is room for, with a proper minus sign. */
+export function numberText(value: number | null, digits = 3): string {
+  if (value === null) {
+    return '–';
+  }
+  const size = Math.abs(value);
+  const isPlain = size === 0 || (size >= 0.0001 && size < 1e6);
+  const text = isPlain
+    ? String(Number(value.toPrecision(digits)))
+    : value.toExponential(digits - 1).replace(/\.?0*e/, 'e');
+  return text.replace('e+', 'e').replace(/-/g, '−');
+}
+
+/** "0 %", "12.5 %", and never 0 % or 100 % of what is not so. */
+export function shareText(share: number | null): string {
+  if (share === null) {
+    return '–';
+  }
+  const percent = share * 100;
+  const text =
+    percent > 0 && percent < 0.1
+      ? '< 0.1'
+      : percent < 100 && percent > 99.9
+        ? '> 99.9'
+        : String(Number(percent.toFixed(1)));
+  return `${text} %`;
+}
+
+const UNITS: [number, string][] = [
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k']
+];
+
+/** "160", "12.3 k", "1.2 M": three figures are enough on a node. */
+export function shortCount(count: number): string {
+  for (const [size, unit] of UNITS) {
+    // 999 950 would round to "1000 k"
+    if (count >= size * 0.99995 && count >= 1000) {
+      const value = count / size;
+      return `${value.toFixed(value < 99.95 ? 1 : 0).replace(/\.0$/, '')} ${unit}`;
+    }
+  }
+  return String(count);
+}
+
+/** "0 B", "2.6 kB". */
+export function shortBytes(bytes: number): string {
+  const text = shortCount(bytes);
+  return /\d$/.test(text) ? `${text} B` : `${text}B`;
+}

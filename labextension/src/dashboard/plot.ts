@@ -1,29 +1,30 @@
-// One uPlot chart of a metric: what is drawn, how far it is decimated, zoom and logarithmic axis.
+// One uPlot chart: what is drawn and when, the part of the run that it shows, and what stands under the cursor.
 
 import uPlot from 'uplot';
 import { lowerBound } from './column';
-import { align, decimate, type Curve } from './decimation';
-import { count } from './format';
-import type { MetricCurves } from './run-state';
+import { axesOf, type AxesSettings } from './plot-axes';
+import type { PlotContent, Steps } from './plot-content';
+import { drawMarks } from './plot-marks';
+import { lookOf, type PlotStyle } from './plot-style';
 import type { ChartColours } from './theme';
 
-/** Points of one curve that are drawn at most. */
-const LIMIT = 2000;
-/** Validation points are marked while there are few enough to tell them apart. */
-const MARKED = 120;
-const AXIS_FONT = '11px system-ui, sans-serif';
+/** A drag of fewer pixels is a click. */
+const DRAGGED = 4;
 
-export interface PlotSettings {
-  /** Charts with the same key share cursor and zoom. */
+export interface PlotSettings extends AxesSettings {
+  readonly style: PlotStyle;
+  /** Charts with the same key share the cursor. */
   readonly syncKey: string;
-  readonly logarithmic: boolean;
-  readonly colours: () => ChartColours;
   /** The step under the cursor and where it is, or null when the cursor leaves. */
   readonly hover: (at: Hover | null) => void;
+  /** Somebody wants to see these steps only; null: all of them. */
+  readonly zoom: (steps: Steps | null) => void;
 }
 
 export interface Hover {
   readonly step: number;
+  /** Steps that are this near cannot be told from it. */
+  readonly near: Steps;
   readonly left: number;
   readonly top: number;
   readonly width: number;
@@ -31,37 +32,88 @@ export interface Hover {
 
 export class Plot {
   private readonly _plot: uPlot;
-  private _curves: MetricCurves | null = null;
-  /** The steps a person has zoomed to; null shows everything. */
-  private _window: [number, number] | null = null;
+  private readonly _bands: readonly uPlot.Band[];
+  private readonly _watch: IntersectionObserver | null = null;
+  private _content: PlotContent | null = null;
+  private _window: Steps | null = null;
+  private _isVisible = true;
+  private _isPointed = false;
+  private _frame = 0;
 
   constructor(
-    element: HTMLElement,
+    private readonly _element: HTMLElement,
     size: { width: number; height: number },
     private readonly _settings: PlotSettings
   ) {
+    const look = lookOf(_settings.style, _settings.colours);
+    this._bands = look.bands ?? [];
     this._plot = new uPlot(
       {
         ...size,
-        ...options(_settings),
+        ...look,
+        ...axesOf(_settings),
+        legend: { show: false },
+        padding: [10, 22, 0, 0],
+        cursor: {
+          sync: {
+            key: _settings.syncKey,
+            scales: ['x', null],
+            // the cursor goes along in the other charts; zooming goes through the settings
+            filters: {
+              pub: type => type === 'mousemove' || type === 'mouseleave'
+            }
+          },
+          drag: { x: true, y: false, setScale: false },
+          bind: {
+            dblclick: () => () => {
+              _settings.zoom(null);
+              return null;
+            },
+            mouseenter: (_u, _over, handle) => event => {
+              this._isPointed = true;
+              return handle(event);
+            },
+            mouseleave: (_u, _over, handle) => event => {
+              this._isPointed = false;
+              return handle(event);
+            }
+          },
+          points: { show: false },
+          y: false
+        },
         hooks: {
-          setCursor: [u => this._moved(u)],
-          setScale: [(u, key) => key === 'x' && this._ranged(u.scales.x)]
+          setCursor: [() => this._moved()],
+          setSelect: [() => this._selected()],
+          draw: [u => this._mark(u)]
         }
       },
-      [[], [], [], []],
-      element
+      look.series.map(() => []) as unknown as uPlot.AlignedData,
+      _element
     );
+    if (typeof IntersectionObserver !== 'undefined') {
+      this._watch = new IntersectionObserver(entries => {
+        this._isVisible = entries[entries.length - 1].isIntersecting;
+        this._changed();
+      });
+      this._watch.observe(_element);
+    }
   }
 
-  show(curves: MetricCurves): void {
-    this._curves = curves;
-    this._draw();
+  show(content: PlotContent): void {
+    this._content = content;
+    this._changed();
+  }
+
+  /** Shows these steps only; null shows all. */
+  setWindow(window: Steps | null): void {
+    this._window = window;
+    this._changed();
   }
 
   resize(width: number, height: number): void {
     if (width !== this._plot.width || height !== this._plot.height) {
       this._plot.setSize({ width, height });
+      this._changed();
     }
   }
 
@@ -69,63 +121,117 @@ export class Plot {
     this._plot.redraw(false, true);
   }
 
+  /** Moves the cursor by a part of the chart's width, from its middle if it is nowhere. */
+  moveCursor(part: number): void {
+    const { over, cursor } = this._plot;
+    const width = over.clientWidth;
+    const from =
+      cursor.left !== undefined && cursor.left >= 0 ? cursor.left : width / 2;
+    const left = Math.min(width - 1, Math.max(0, from + part * width));
+    this._isPointed = true;
+    this._plot.setCursor({ left, top: over.clientHeight / 3 });
+  }
+
+  leaveCursor(): void {
+    this._isPointed = false;
+    this._plot.setCursor({ left: -10, top: -10 });
+  }
+
+  /** What is drawn, for pictures of it. */
+  get drawn(): uPlot {
+    return this._plot;
+  }
+
+  get bands(): readonly uPlot.Band[] {
+    return this._bands;
+  }
+
+  get colours(): () => ChartColours {
+    return this._settings.colours;
+  }
+
   destroy(): void {
-    this._curves = null;
+    cancelAnimationFrame(this._frame);
+    this._watch?.disconnect();
+    this._content = null;
     this._plot.destroy();
   }
 
-  private _moved(u: uPlot): void {
-    const { left, top } = u.cursor;
-    if (left === undefined || left < 0 || !this._curves) {
-      this._settings.hover(null);
-    } else {
-      const box = u.over.getBoundingClientRect();
-      const wrap = u.root.getBoundingClientRect();
-      this._settings.hover({
-        step: u.posToVal(left, 'x'),
-        left: left + box.left - wrap.left,
-        top: Math.max(0, top ?? 0) + box.top - wrap.top,
-        width: wrap.width
+  /** Draws once before the next frame, and not while nobody can see it. */
+  private _changed(): void {
+    if (!this._frame && this._isVisible && this._content) {
+      this._frame = requestAnimationFrame(() => {
+        this._frame = 0;
+        this._draw();
       });
     }
   }
 
-  private _ranged({ min, max }: uPlot.Scale): void {
-    if (!this._curves || min === undefined || max === undefined) {
+  private _draw(): void {
+    const visible = this._window ?? this._content?.extent;
+    if (!this._content || !visible) {
+      this._plot.redraw(false, true);
       return;
     }
-    const [first, last] = extent(this._curves);
-    const window: [number, number] | null =
-      min > first || max < last ? [min, max] : null;
-    if (String(window) !== String(this._window)) {
-      this._window = window;
-      // uPlot is in the midst of its own change: draw the finer points after it.
-      queueMicrotask(() => this._draw());
+    const { axis } = this._settings;
+    const pixels = Math.max(16, Math.round(this._plot.over.clientWidth));
+    const [x, ...columns] = this._content.columns(visible, pixels);
+    const [min, max] = visible.map(step => axis.of(step));
+    this._plot.batch(() => {
+      this._plot.setData(
+        [x.map(step => axis.of(step)), ...columns] as uPlot.AlignedData,
+        false
+      );
+      this._plot.setScale(
+        'x',
+        max > min ? { min, max } : { min: min - 1, max: max + 1 }
+      );
+    });
+  }
+
+  private _mark(u: uPlot): void {
+    const { axis, colours } = this._settings;
+    if (this._content?.marks.length && u.scales.x.min !== undefined) {
+      drawMarks(u, this._content.marks, axis, colours());
     }
   }
 
-  private _draw(): void {
-    const curves = this._curves;
-    if (!curves) {
+  private _moved(): void {
+    const { cursor, over } = this._plot;
+    const { left, top } = cursor;
+    if (!this._isPointed || left === undefined || left < 0 || !this._content) {
+      this._settings.hover(null);
       return;
     }
-    const window = this._window;
-    const data = align(
-      [curves.train, curves.smooth, curves.validation].map(curve =>
-        thin(curve, window, this._settings.logarithmic)
-      )
-    ) as uPlot.AlignedData;
-    this._plot.batch(() => {
-      // While zoomed, new points do not move the view.
-      this._plot.setData(data, window === null);
-      if (window) {
-        this._plot.setScale('x', { min: window[0], max: window[1] });
-      }
+    const step = (at: number) =>
+      this._settings.axis.stepAt(this._plot.posToVal(at, 'x'));
+    const box = over.getBoundingClientRect();
+    const wrap = this._element.getBoundingClientRect();
+    this._settings.hover({
+      step: step(left),
+      near: [step(left - DRAGGED), step(left + DRAGGED)],
+      left: left + box.left - wrap.left,
+      top: Math.max(0, top ?? 0) + box.top - wrap.top,
+      width: wrap.width
     });
+  }
+
+  private _selected(): void {
+    const { left, width } = this._plot.select;
+    if (width <= 0) {
+      return;
+    }
+    this._plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    if (width >= DRAGGED) {
+      const [from, to] = [left, left + width].map(at =>
+        this._settings.axis.stepAt(this._plot.posToVal(at, 'x'))
+      );
+      this._settings.zoom([from, to]);
+    }
   }
 }
 
-/** The step of the curve nearest to `step`, or -1 for an empty curve. */
+/** The place of the step nearest to `step`, or -1 for an empty curve. */
 export function nearest(x: ArrayLike<number>, step: number): number {
   const after = lowerBound(x, step);
   if (after === 0) {
@@ -135,150 +241,4 @@ export function nearest(x: ArrayLike<number>, step: number): number {
     return after - 1;
   }
   return step - x[after - 1] <= x[after] - step ? after - 1 : after;
-}
-
-function extent(curves: MetricCurves): [number, number] {
-  const all = [curves.train.x, curves.validation.x].filter(x => x.length);
-  return [
-    Math.min(...all.map(x => x[0])),
-    Math.max(...all.map(x => x[x.length - 1]))
-  ];
-}
-
-/** The visible part of a curve, decimated; one point more on each side keeps the line going to the edge. */
-function thin(
-  curve: Curve,
-  window: [number, number] | null,
-  positive: boolean
-): Curve {
-  const [min, max] = window ?? [-Infinity, Infinity];
-  const from = Math.max(0, lowerBound(curve.x, min) - 1);
-  const to = Math.min(curve.x.length, lowerBound(curve.x, max) + 2);
-  const kept = decimate(curve.y, from, to, LIMIT);
-  const y = Array.from(kept, i =>
-    positive && !(curve.y[i] > 0) ? NaN : curve.y[i]
-  );
-  return { x: Array.from(kept, i => curve.x[i]), y };
-}
-
-function options(
-  settings: PlotSettings
-): Omit<uPlot.Options, 'width' | 'height'> {
-  const { colours } = settings;
-  const axis: uPlot.Axis = {
-    stroke: () => colours().text,
-    font: AXIS_FONT,
-    grid: { stroke: () => colours().grid, width: 1 },
-    ticks: { stroke: () => colours().grid, width: 1, size: 4 }
-  };
-  return {
-    legend: { show: false },
-    padding: [8, 26, 0, 0],
-    cursor: {
-      sync: { key: settings.syncKey, scales: ['x', null] },
-      drag: { x: true, y: false, setScale: true },
-      points: { show: false },
-      y: false
-    },
-    scales: {
-      x: {
-        time: false,
-        range: (_u, min, max) => (min === max ? [min - 1, max + 1] : [min, max])
-      },
-      y: settings.logarithmic
-        ? { distr: 3, range: logRange }
-        : { range: linearRange }
-    },
-    axes: [
-      {
-        ...axis,
-        size: 28,
-        space: 60,
-        values: (_u, ticks) => ticks.map(tick => (tick % 1 ? '' : count(tick)))
-      },
-      {
-        ...axis,
-        size: 52,
-        values: (_u, ticks) =>
-          ticks.map(tick => (tick === null ? '' : tickLabel(tick)))
-      }
-    ],
-    series: [
-      {},
-      {
-        stroke: () => colours().train,
-        width: 1,
-        alpha: 0.3,
-        points: { show: false }
-      },
-      { stroke: () => colours().train, width: 2, points: { show: lonely } },
-      {
-        stroke: () => colours().validation,
-        width: 2,
-        points: {
-          show: (u, _series, first, last) =>
-            countDefined(u.data[3], first, last) <= MARKED,
-          size: 7,
-          fill: () => colours().validation
-        }
-      }
-    ]
-  };
-}
-
-/** A line needs two points: a single one is marked, or nothing would be seen. */
-function lonely(
-  u: uPlot,
-  series: number,
-  first: number,
-  last: number
-): boolean {
-  return countDefined(u.data[series], first, last) === 1;
-}
-
-function countDefined(
-  values: ArrayLike<number | null | undefined>,
-  first: number,
-  last: number
-): number {
-  let defined = 0;
-  for (let i = first; i <= last; i++) {
-    defined += typeof values[i] === 'number' ? 1 : 0;
-  }
-  return defined;
-}
-
-function linearRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): uPlot.Range.MinMax {
-  if (min === null || max === null) {
-    return [0, 1];
-  }
-  const room = (max - min) * 0.06 || Math.abs(max) * 0.1 || 0.5;
-  // Figures that cannot be negative, such as a loss or an accuracy, do not get an axis below zero.
-  return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
-}
-
-function logRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): uPlot.Range.MinMax {
-  if (min === null || max === null || min <= 0) {
-    return [0.1, 1];
-  }
-  const room = (max / min) ** 0.06 > 1 ? (max / min) ** 0.06 : 1.2;
-  return [min / room, max * room];
-}
-
-function tickLabel(tick: number): string {
-  return Math.abs(tick) >= 1e-3 && Math.abs(tick) < 1e5
-    ? String(Number(tick.toPrecision(6)))
-    : figureOrZero(tick);
-}
-
-function figureOrZero(tick: number): string {
-  return tick === 0 ? '0' : tick.toExponential().replace('e+', 'e');
 }

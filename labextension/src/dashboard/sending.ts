@@ -1,11 +1,11 @@
 // How a dashboard sends commands: each is pending until an event of the run, or patience, ends that.
 
 import { useEffect } from 'react';
-import type { RunCommand, RunSource } from './source';
+import type { CommandValue, RunCommand, RunSource } from './source';
 import type { RunStore } from './store';
 import type { Translator } from './translator';
 
-export type Send = (name: RunCommand, value?: number) => void;
+export type Send = (name: RunCommand, value?: CommandValue) => void;
 
 /** A run acts between two steps, so an answer may take as long as a step; after this the person may try again. */
 const PATIENCE = 15_000;
@@ -32,8 +32,8 @@ export function useSend(
   }, [pending, store, trans]);
 
   return (name, value) => {
-    store.commandSent(name);
-    source.command(name, value).catch((error: unknown) => {
+    const id = store.commandSent(name, value);
+    source.command(name, value, id).catch((error: unknown) => {
       store.commandFailed(
         name,
         error instanceof Error ? error.message : String(error)

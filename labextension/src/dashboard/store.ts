@@ -1,35 +1,23 @@
 // The one store behind a dashboard: events in at any rate, at most one new snapshot a frame out.
 
+import { Acknowledging } from './acknowledging';
 import { RunState, type RunSnapshot } from './run-state';
-import type { RunCommand, RunEvent } from './source';
+import type { CommandValue, RunCommand, RunEvent } from './source';
 
 export interface RunView extends RunSnapshot {
   /** The commands that the run has not acknowledged yet. */
   readonly pending: readonly RunCommand[];
-  /** Why the last command did not reach the run. */
+  /** Why the last command did not reach the run, or was refused. */
   readonly trouble: string | null;
   /** Browser time (ms) at which the last events came: from there on a running clock is extrapolated. */
   readonly receivedAt: number;
 }
 
-const STATUS: readonly RunEvent['kind'][] = ['status', 'end'];
-
-/** The events by which a run acknowledges a command. */
-const ANSWERS: Record<RunCommand, readonly RunEvent['kind'][]> = {
-  pause: STATUS,
-  resume: STATUS,
-  stop: STATUS,
-  checkpoint: ['checkpoint', 'problem', 'end'],
-  learning_rate: ['learning_rate', 'end'],
-  add_epochs: ['epochs', 'end']
-};
-
 export class RunStore {
   private readonly _state = new RunState();
+  private readonly _commands = new Acknowledging();
   private readonly _listeners = new Set<() => void>();
   private _alive = true;
-  private _pending: readonly RunCommand[] = [];
-  private _trouble: string | null = null;
   private _receivedAt = 0;
   private _scheduled = false;
   private _view: RunView;
@@ -46,34 +34,23 @@ export class RunStore {
   push(events: readonly RunEvent[], alive: boolean): void {
     for (const event of events) {
       this._state.apply(event);
-      const waiting = this._pending.filter(
-        command => !ANSWERS[command].includes(event.kind)
-      );
-      if (
-        waiting.length < this._pending.length ||
-        STATUS.includes(event.kind)
-      ) {
-        this._pending = waiting;
-        this._trouble = null;
-      }
+      this._commands.apply(event);
     }
     this._alive = alive;
     this._receivedAt = this._now();
     this._changed();
   }
 
-  /** A command is on its way; an event will acknowledge it. */
-  commandSent(command: RunCommand): void {
-    this._pending = [...this._pending.filter(c => c !== command), command];
-    this._trouble = null;
+  /** A command is about to be sent; an event will acknowledge it. Returns the identity to send it with. */
+  commandSent(name: RunCommand, value?: CommandValue): string {
+    const id = this._commands.sent(name, value);
     this._changed();
+    return id;
   }
 
   /** `command` failed, or has waited for too long; a command that was acknowledged meanwhile is left alone. */
   commandFailed(command: RunCommand, trouble: string): void {
-    if (this._pending.includes(command)) {
-      this._pending = this._pending.filter(c => c !== command);
-      this._trouble = trouble;
+    if (this._commands.failed(command, trouble)) {
       this._changed();
     }
   }
@@ -101,8 +78,8 @@ export class RunStore {
   private _build(): RunView {
     return {
       ...this._state.snapshot(this._alive),
-      pending: this._pending,
-      trouble: this._trouble,
+      pending: this._commands.pending,
+      trouble: this._commands.trouble,
       receivedAt: this._receivedAt
     };
   }

@@ -5,6 +5,12 @@ export interface ChartColours {
   readonly grid: string;
   readonly train: string;
   readonly validation: string;
+  /** Of further lines in a chart. */
+  readonly third: string;
+  readonly fourth: string;
+  readonly warning: string;
+  readonly error: string;
+  readonly surface: string;
 }
 
 /** A canvas cannot read CSS variables, so their current values are taken from the element that carries them. */
@@ -15,9 +21,19 @@ export function readColours(element: Element): ChartColours {
   return {
     text: colour('--labdl-chart-text', '#616161'),
     grid: colour('--labdl-chart-grid', '#e0e0e0'),
-    train: colour('--labdl-chart-train', '#1976d2'),
-    validation: colour('--labdl-chart-validation', '#ef6c00')
+    train: colour('--labdl-chart-train', '#0072b2'),
+    validation: colour('--labdl-chart-validation', '#d55e00'),
+    third: colour('--labdl-chart-third', '#009e73'),
+    fourth: colour('--labdl-chart-fourth', '#cc79a7'),
+    warning: colour('--labdl-chart-warning', '#e65100'),
+    error: colour('--labdl-chart-error', '#d32f2f'),
+    surface: colour('--labdl-chart-surface', '#ffffff')
   };
+}
+
+/** A colour through which what lies behind can be seen. */
+export function faint(colour: string): string {
+  return /^#[0-9a-f]{6}$/i.test(colour) ? `${colour}40` : colour;
 }
 
 /** Calls back whenever the theme may have changed; returns the end of the watch. */

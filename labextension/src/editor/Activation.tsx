@@ -1,11 +1,12 @@
 // What a layer made of one sample, in a strip on its node: a picture or a histogram, and mean ± deviation.
 import { useSyncExternalStore } from 'react';
 
+import { numberText } from '../dashboard/format';
+import { Histogram } from '../dashboard/Histogram';
+import { Pixels } from '../dashboard/Pixels';
 import { useEditorContext } from './context';
 import { shapeText } from './format';
-import { Histogram } from './Histogram';
-import { Activation as Values, numberText } from './looking';
-import { Pixels } from './Pixels';
+import { Activation as Values } from './looking';
 import { Translator } from './translator';
 
 /** Tiles that can be told apart on a node: two rows. */
@@ -34,7 +35,7 @@ export function Activation({ id }: { id: string }) {
           label={pictureText(values.picture, trans, MOST)}
         />
       ) : values.histogram && values.size > 1 ? (
-        <Histogram bare data={values.histogram} name={port} />
+        <Histogram bare data={values.histogram} name={port} trans={trans} />
       ) : (
         <span>{shapeText(values.shape, trans.__('one number'))}</span>
       )}

@@ -1,10 +1,10 @@
 // What the selected layer made of one sample, at length.
 import { useSyncExternalStore } from 'react';
 
+import { Pixels } from '../dashboard/Pixels';
 import { pictureText } from './Activation';
 import { useEditorContext } from './context';
 import { FigureList } from './FigureList';
-import { Pixels } from './Pixels';
 import { originText } from './sampleRun';
 import { Section } from './Section';
 

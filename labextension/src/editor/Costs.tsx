@@ -1,8 +1,9 @@
 // What layers cost, as lines of a tooltip and as facts of the inspector.
 import { useSyncExternalStore } from 'react';
 
+import { shortBytes, shortCount } from '../dashboard/format';
 import { useEditorContext } from './context';
-import { fullCount, shortBytes, shortCount } from './format';
+import { fullCount } from './format';
 import { Costs } from './model';
 import { Translator } from './translator';
 

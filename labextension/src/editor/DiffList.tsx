@@ -1,10 +1,11 @@
 // The differences in words, one after the other, and what both models cost.
 import { KeyboardEvent, RefObject, useEffect, useId, useRef } from 'react';
 
+import { shortCount } from '../dashboard/format';
 import { ChangeEntry } from './diffChanges';
 import { DiffSideName } from './diffData';
 import { MARK_ICONS } from './DiffNode';
-import { fullCount, shortCount } from './format';
+import { fullCount } from './format';
 import { Icon, IconButton } from './Icon';
 import { Costs } from './model';
 import { Translator } from './translator';

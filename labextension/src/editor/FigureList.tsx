@@ -1,8 +1,9 @@
 // An array in figures: histogram, mean, deviation, range, zeros, and what is not a number.
+import { numberText, shareText } from '../dashboard/format';
+import { Histogram } from '../dashboard/Histogram';
 import { useEditorContext } from './context';
 import { fullCount, shapeText } from './format';
-import { Histogram } from './Histogram';
-import { ArrayFigures, numberText, shareText } from './looking';
+import { ArrayFigures } from './looking';
 
 export interface FigureListProps {
   name: string;
@@ -32,7 +33,7 @@ export function FigureList({ name, figures }: FigureListProps) {
           <small>{figures.dtype}</small>
         </span>
       </div>
-      {histogram && <Histogram data={histogram} name={name} />}
+      {histogram && <Histogram data={histogram} name={name} trans={trans} />}
       <dl className="labdl-figures">
         {facts.map(([term, value, title]) => (
           <div key={term} title={title}>

@@ -1,9 +1,10 @@
 // How a layer does in training, at the lower edge of its node: its gradient as a bar, and a word where something is wrong.
 import { useState, useSyncExternalStore } from 'react';
 
+import { stateText, stateWord } from '../dashboard/health-words';
 import { useEditorContext } from './context';
 import { Strip } from './healthFigures';
-import { faultText, healthLines, stateText, stateWord } from './healthWords';
+import { faultText, healthLines } from './healthWords';
 import { Icon, IconName } from './Icon';
 
 const ICONS: Record<Strip['state'], IconName | null> = {

@@ -1,12 +1,13 @@
 // How the selected layer does in training: its figures, each with the way it has come.
 import { useSyncExternalStore } from 'react';
 
+import { Sparkline } from '../dashboard/Sparkline';
+import type { HealthFigure } from '../dashboard/health-figures';
+import { stateText } from '../dashboard/health-words';
 import { useEditorContext } from './context';
-import { HealthFigure } from './healthFigures';
-import { faultText, healthFacts, measuredText, stateText } from './healthWords';
+import { faultText, healthFacts, measuredText } from './healthWords';
 import { Icon } from './Icon';
 import { Section } from './Section';
-import { Sparkline } from './Sparkline';
 
 /** Figures that are compared by how many times as large they are. */
 const LOGARITHMIC: readonly HealthFigure[] = [

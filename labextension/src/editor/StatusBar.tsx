@@ -1,10 +1,11 @@
 // The line at the bottom: size of the model, problems, and how the check is doing.
 import { useSyncExternalStore } from 'react';
 
+import { shortBytes, shortCount } from '../dashboard/format';
 import { EditorActions } from './actions';
 import { CheckState, Figure } from './checkStore';
 import { useEditorContext } from './context';
-import { fullCount, shortBytes, shortCount } from './format';
+import { fullCount } from './format';
 import { Icon } from './Icon';
 import { Costs } from './model';
 

@@ -3,11 +3,9 @@ import type { FaultPlace, HealthEvent } from '../dashboard/source';
 import {
   figuresOf,
   HealthFigure,
-  LayerHealth,
-  Strip,
-  stripOf,
-  worstOf
-} from './healthFigures';
+  LayerHealth
+} from '../dashboard/health-figures';
+import { Strip, stripOf, worstOf } from './healthFigures';
 import { sameJson } from './model';
 
 export interface HealthState {

@@ -1,11 +1,6 @@
 // What a look inside a model finds: parameters, and what each layer made of one sample.
-
-export interface HistogramData {
-  low: number;
-  high: number;
-  /** One number for each bin, from low to high; a single one if all values are the same. */
-  counts: number[];
-}
+import type { HistogramData } from '../dashboard/Histogram';
+import type { Picture } from '../dashboard/source';
 
 /** An array in figures; null is what cannot be said of it. */
 export interface ArrayFigures {
@@ -41,21 +36,6 @@ export interface WeightsAnswer {
   left_out: number;
 }
 
-/** Grey or coloured tiles of equal size; black is the lowest value and white the highest. */
-export interface Picture {
-  width: number;
-  height: number;
-  tiles: number;
-  /** How many channels there are, shown or not. */
-  channels: number;
-  /** Bytes of a pixel: 1 is grey, 3 are red, green and blue. */
-  colours: 1 | 3;
-  low: number;
-  high: number;
-  /** The bytes of tile after tile, row after row, in base64. */
-  data: string;
-}
-
 export interface Activation extends ArrayFigures {
   picture: Picture | null;
 }
@@ -77,32 +57,4 @@ export interface SampleOrigin {
 
 export interface SampleAnswer extends SampleOrigin {
   nodes: { [id: string]: NodeActivations };
-}
-
-/** Three digits, or as many as there is room for, with a proper minus sign. */
-export function numberText(value: number | null, digits = 3): string {
-  if (value === null) {
-    return '–';
-  }
-  const size = Math.abs(value);
-  const isPlain = size === 0 || (size >= 0.0001 && size < 1e6);
-  const text = isPlain
-    ? String(Number(value.toPrecision(digits)))
-    : value.toExponential(digits - 1).replace(/\.?0*e/, 'e');
-  return text.replace('e+', 'e').replace(/-/g, '−');
-}
-
-/** "0 %", "12.5 %", and never 0 % or 100 % of what is not so. */
-export function shareText(share: number | null): string {
-  if (share === null) {
-    return '–';
-  }
-  const percent = share * 100;
-  const text =
-    percent > 0 && percent < 0.1
-      ? '< 0.1'
-      : percent < 100 && percent > 99.9
-        ? '> 99.9'
-        : String(Number(percent.toFixed(1)));
-  return `${text} %`;
 }

@@ -3,7 +3,8 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
 
-import type { RunCommand, RunEvent } from '../dashboard/source';
+import type { About } from '../compare/source';
+import type { CommandValue, RunCode, RunCommand } from '../dashboard/source';
 import type {
   CheckResult,
   DiffHost,
@@ -14,6 +15,8 @@ import type {
   Reading,
   WeightsAnswer
 } from '../editor';
+import type { RunsAnswer } from './runs-source';
+import { RunFeed, unpackFollowed, type FollowQuestion } from './run-feed';
 import type {
   DataFileInfo,
   TrainingChoices,
@@ -21,13 +24,6 @@ import type {
   TrainingSettings
 } from './training-settings';
 import type { ZooModel, ZooSettings } from './zoo-models';
-
-export interface RunAnswer {
-  offset: number;
-  events: RunEvent[];
-  /** Whether a process works on the run; null while the run has not begun. */
-  alive: boolean | null;
-}
 
 export class LabDLApi implements DiffHost {
   constructor(private readonly settings: ServerConnection.ISettings) {}
@@ -180,25 +176,66 @@ export class LabDLApi implements DiffHost {
     });
   }
 
-  /** What a run wrote from `offset` on; a run that is not `expected` must be there. */
-  run(
-    path: string,
-    offset: number,
-    options: { expected?: boolean } = {}
-  ): Promise<RunAnswer> {
-    return this.get<RunAnswer>('run', {
-      path,
-      offset: `${offset}`,
-      expected: options.expected ? '1' : '0'
+  /** Runs, followed. */
+  readonly runs = new RunFeed((question, signal) =>
+    this.follow(question, signal)
+  );
+
+  /** Whether there is a run in a folder. */
+  async isRun(path: string): Promise<boolean> {
+    const answer = await this.follow({
+      runs: [{ path, offset: 0, alive: null, kinds: ['start'] }],
+      wait: 0
     });
+    return unpackFollowed(answer)[0].alive !== null;
+  }
+
+  /** Where the folder lies that the output of a notebook names; null where it cannot be seen from here. */
+  async findRun(place: {
+    folder?: string;
+    beside?: string | null;
+    notebook: string;
+  }): Promise<string | null> {
+    const { folder = '', beside, notebook } = place;
+    const query = { folder, beside: beside ?? '', notebook };
+    return (await this.get<{ path: string | null }>('runs/find', query)).path;
+  }
+
+  /** A run as notebooks keep it, and whether it is over. */
+  runPicture(path: string): Promise<{ svg: string; final: boolean }> {
+    return this.get('runs/picture', { path });
+  }
+
+  /** The runs below a folder: what is new since the answer with this token. */
+  listRuns(path: string, seen: string): Promise<RunsAnswer> {
+    return this.get<RunsAnswer>('runs', { path, seen });
+  }
+
+  /** Keeps what people write about a run, where it is still as it was `before`; and what is there now. */
+  writeAbout(
+    path: string,
+    words: Partial<About>,
+    before: Partial<About>
+  ): Promise<{ done: boolean; about: About }> {
+    return this.send('PUT', 'runs/about', {}, { path, ...words, before });
+  }
+
+  async removeRun(path: string): Promise<void> {
+    await this.request<object>('run', { path }, { method: 'DELETE' });
+  }
+
+  /** The files of a run's code. */
+  async runCode(path: string): Promise<RunCode> {
+    return (await this.get<{ files: RunCode }>('runs/code', { path })).files;
   }
 
   async control(
     path: string,
     command: RunCommand,
-    value?: number
+    value?: CommandValue,
+    id?: string
   ): Promise<void> {
-    const body = { path, command, value };
+    const body = { path, command, value, id };
     await this.send<object>('POST', 'run/control', {}, body);
   }
 
@@ -221,11 +258,27 @@ export class LabDLApi implements DiffHost {
     });
   }
 
+  private async follow(
+    question: FollowQuestion,
+    signal?: AbortSignal
+  ): Promise<ArrayBuffer> {
+    const init = { method: 'POST', body: JSON.stringify(question), signal };
+    return (await this.response('runs/follow', {}, init)).arrayBuffer();
+  }
+
   private async request<T>(
     route: string,
     query: Record<string, string> | URLSearchParams,
     init: RequestInit
   ): Promise<T> {
+    return (await (await this.response(route, query, init)).json()) as T;
+  }
+
+  private async response(
+    route: string,
+    query: Record<string, string> | URLSearchParams,
+    init: RequestInit
+  ): Promise<Response> {
     const search = `${new URLSearchParams(query)}`;
     const url =
       URLExt.join(this.settings.baseUrl, 'labdl', route) +
@@ -238,7 +291,7 @@ export class LabDLApi implements DiffHost {
     if (!response.ok) {
       throw await ServerConnection.ResponseError.create(response);
     }
-    return (await response.json()) as T;
+    return response;
   }
 
   private _layers: Promise<LayerSchema[]> | null = null;

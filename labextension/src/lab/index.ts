@@ -9,9 +9,11 @@ import { diffPlugin } from './diff-plugin';
 import { documentPlugin } from './document-plugin';
 import { exportPlugin } from './export-plugin';
 import { onnxPlugin } from './onnx-plugin';
+import { outputPlugin } from './output-plugin';
 import { palettePlugin } from './palette-plugin';
 import { runControlPlugin } from './run-control-plugin';
 import { runPlugin } from './run-plugin';
+import { runsPlugin } from './runs-plugin';
 import { statusPlugin } from './status-plugin';
 import { trainPlugin } from './train-plugin';
 import { zooPlugin } from './zoo-plugin';
@@ -31,7 +33,9 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   diffPlugin,
   trainPlugin,
   runPlugin,
-  runControlPlugin
+  runsPlugin,
+  runControlPlugin,
+  outputPlugin
 ];
 
 export default plugins;

@@ -9,9 +9,15 @@ import {
   InputDialog,
   MainAreaWidget
 } from '@jupyterlab/apputils';
-import { ITranslator } from '@jupyterlab/translation';
+import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import type { PlainCommand, ValuedCommand } from '../dashboard/source';
+import type {
+  BranchValue,
+  PlainCommand,
+  ValuedCommand
+} from '../dashboard/source';
+import { readRate } from '../dashboard/reading';
 import { RunPanel } from './run-panel';
 import { LabRunSource } from './run-source';
 import { TrainPanel } from './train';
@@ -34,6 +40,10 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
         trans.__('Rest after the step under way')
       ],
       resume: [trans.__('Resume Training'), trans.__('Go on after a pause')],
+      step: [
+        trans.__('Make One Training Step'),
+        trans.__('Make one step more of a run that rests')
+      ],
       stop: [
         trans.__('Stop Training'),
         trans.__('End the run; the model keeps what it has learnt')
@@ -95,6 +105,31 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
       });
       palette?.addItem({ command, category });
     }
+    const branch = 'labdl:branch-run';
+    app.commands.addCommand(branch, {
+      label: trans.__('Branch the Training from Here…'),
+      caption: trans.__(
+        'Begin another run with the state after the step under way'
+      ),
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            learning_rate: { type: 'number', minimum: 0 },
+            epochs: { type: 'integer', minimum: 1 }
+          }
+        }
+      },
+      isEnabled: () => sourceOf(app) !== null,
+      execute: async args => {
+        const source = sourceOf(app);
+        const value = branchValue(args) ?? (await askBranch(trans));
+        if (value) {
+          await source?.command('branch', value);
+        }
+      }
+    });
+    palette?.addItem({ command: branch, category });
   }
 };
 
@@ -109,4 +144,34 @@ function sourceOf(app: JupyterFrontEnd): LabRunSource | null {
         ? content.training.source
         : null;
   return source?.live ? source : null;
+}
+
+/** What was given with the command; null where nothing was. */
+function branchValue(args: ReadonlyPartialJSONObject): BranchValue | null {
+  const { learning_rate: rate, epochs } = args;
+  return typeof rate === 'number' || typeof epochs === 'number'
+    ? {
+        ...(typeof rate === 'number' ? { learning_rate: rate } : {}),
+        ...(typeof epochs === 'number' ? { epochs } : {})
+      }
+    : null;
+}
+
+/** Asks for the rate of the other run; null when nobody wants one. */
+async function askBranch(
+  trans: TranslationBundle
+): Promise<BranchValue | null> {
+  const { button, value } = await InputDialog.getText({
+    title: trans.__('Begin another run from here'),
+    label: trans.__('Learning rate; left empty it stays as it is')
+  });
+  const text = value?.trim() ?? '';
+  if (!button.accept) {
+    return null;
+  }
+  const rate = text === '' ? undefined : readRate(text, trans);
+  if (typeof rate === 'string') {
+    throw new Error(rate);
+  }
+  return rate === undefined ? {} : { learning_rate: rate };
 }

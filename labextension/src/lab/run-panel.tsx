@@ -2,7 +2,6 @@
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { ReactWidget } from '@jupyterlab/ui-components';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import { Dashboard } from '../dashboard/Dashboard';
@@ -27,16 +26,6 @@ export class RunPanel extends ReactWidget {
       super.dispose();
       this.source.dispose();
     }
-  }
-
-  protected override onAfterShow(msg: Message): void {
-    super.onAfterShow(msg);
-    this.source.setVisible(true);
-  }
-
-  protected override onAfterHide(msg: Message): void {
-    super.onAfterHide(msg);
-    this.source.setVisible(false);
   }
 
   render(): React.JSX.Element {

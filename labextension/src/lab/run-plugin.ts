@@ -89,12 +89,13 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
         }
         let panel = tracker.find(panel => panel.content.source.path === path);
         if (!panel) {
-          try {
-            await api.run(path, 0);
-          } catch (error) {
+          const found = await api.isRun(path).catch((error: unknown) => error);
+          if (found !== true) {
             await showErrorMessage(
               trans.__('Cannot Open the Run'),
-              error instanceof Error ? error.message : `${error}`
+              found instanceof Error
+                ? found.message
+                : trans.__('There is no training run in %1.', path)
             );
             return;
           }

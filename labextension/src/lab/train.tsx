@@ -2,7 +2,6 @@
 
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import { Dashboard } from '../dashboard/Dashboard';
@@ -39,16 +38,6 @@ export class TrainPanel extends ReactWidget {
       this.training.dispose();
       super.dispose();
     }
-  }
-
-  protected override onAfterShow(msg: Message): void {
-    super.onAfterShow(msg);
-    this.training.source?.setVisible(true);
-  }
-
-  protected override onAfterHide(msg: Message): void {
-    super.onAfterHide(msg);
-    this.training.source?.setVisible(false);
   }
 
   render(): React.JSX.Element {

@@ -3,6 +3,8 @@
 import type { AnyModel } from '@anywidget/types';
 import { unpack, type PackedEvent } from '../dashboard/packing';
 import type {
+  CommandValue,
+  RunCode,
   RunCommand,
   RunEvent,
   RunListener,
@@ -11,89 +13,142 @@ import type {
 
 interface EventsMessage {
   type: 'events';
-  /** How many events came before these. */
+  /** Which of the runs of the widget, counted; a later one takes the place of those before. */
+  run: number;
+  /** How many events of the run came before these. */
   first: number;
   events: PackedEvent[];
   alive: boolean;
 }
 
+interface CodeMessage {
+  type: 'code';
+  files: RunCode;
+}
+
+/** Somebody who hears a run; `count` is how many of its events have been told. */
+interface Follower {
+  readonly listener: RunListener;
+  run: number;
+  count: number;
+  alive: boolean;
+  told: boolean;
+}
+
 export class WidgetRunSource implements RunSource {
-  private readonly _listeners = new Set<RunListener>();
-  private readonly _events: RunEvent[] = [];
-  private _alive = true;
+  private readonly _followers = new Set<Follower>();
   private _asking = false;
+  private _codes: ((code: RunCode) => void)[] = [];
 
   constructor(private readonly _model: AnyModel) {
     _model.on('msg:custom', this._received);
     // How ipywidgets tells its models that the kernel has gone, restarts included.
     _model.on('comm_live_update', this._connection);
-    this._ask();
   }
 
   dispose(): void {
     this._model.off('msg:custom', this._received);
     this._model.off('comm_live_update', this._connection);
-    this._listeners.clear();
+    this._followers.clear();
   }
 
   subscribe(listener: RunListener): () => void {
-    if (this._events.length || !this._alive) {
-      listener(this._events, this._alive);
-    }
-    this._listeners.add(listener);
+    const follower = { listener, run: -1, count: 0, alive: true, told: false };
+    this._followers.add(follower);
+    this._ask(follower);
     return () => {
-      this._listeners.delete(listener);
+      this._followers.delete(follower);
     };
   }
 
-  async command(name: RunCommand, value?: number): Promise<void> {
-    this._model.send({ type: 'command', command: name, value });
+  async command(
+    name: RunCommand,
+    value?: CommandValue,
+    id?: string
+  ): Promise<void> {
+    this._model.send({ type: 'command', command: name, value, id });
+  }
+
+  code(): Promise<RunCode> {
+    return new Promise(resolve => {
+      this._codes.push(resolve);
+      this._model.send({ type: 'code' });
+    });
   }
 
   private readonly _received = (
-    message: EventsMessage,
+    message: EventsMessage | CodeMessage,
     buffers: DataView[]
   ): void => {
-    if (message.type !== 'events') {
+    if (message.type === 'code') {
+      this._codes.forEach(resolve => resolve(message.files));
+      this._codes = [];
+    } else if (message.type === 'events') {
+      let events: readonly RunEvent[] | undefined;
+      for (const follower of this._followers) {
+        this._hear(follower, message, () => {
+          events ??= unpack(message.events, buffers);
+          return events;
+        });
+      }
+    }
+  };
+
+  private _hear(
+    follower: Follower,
+    message: EventsMessage,
+    unpacked: () => readonly RunEvent[]
+  ): void {
+    const { run, first, alive } = message;
+    if (run < follower.run) {
       return;
     }
-    const missing = message.first - this._events.length;
-    if (missing > 0) {
+    const next = run > follower.run;
+    const known = next ? 0 : follower.count;
+    if (first > known) {
       // Sent before this page listened. The answer to one question covers all that is missing.
-      this._ask();
+      this._ask(follower);
       return;
     }
     this._asking = false;
     // Every page gets the answer to any page's question: what is known already is left out.
-    const known = -missing;
-    const fresh = unpack(message.events, buffers).slice(known);
-    if (fresh.length || message.alive !== this._alive) {
-      this._alive = message.alive;
-      this._tell(fresh);
+    const fresh = unpacked().slice(known - first);
+    if (!fresh.length && alive === follower.alive && follower.told) {
+      return;
     }
-  };
+    if (next && follower.run >= 0) {
+      fresh.unshift({ kind: 'reset', time: Date.now() / 1000 });
+    }
+    follower.count = Math.max(known, first + message.events.length);
+    follower.run = run;
+    follower.alive = alive;
+    follower.told = true;
+    follower.listener(fresh, alive);
+  }
 
   /** The event does not say whether the kernel went or came back: take it for gone until it answers. */
   private readonly _connection = (): void => {
     this._asking = false;
-    this._alive = false;
-    this._tell([]);
-    try {
-      this._ask();
-    } catch {
-      // A connection that is closed for good refuses to send: there is nobody to answer.
+    for (const follower of this._followers) {
+      follower.alive = false;
+      follower.listener([], false);
+    }
+    const [first] = this._followers;
+    if (first) {
+      try {
+        this._ask(first);
+      } catch {
+        // A connection that is closed for good refuses to send: there is nobody to answer.
+      }
     }
   };
 
-  private _ask(): void {
-    if (!this._asking) {
+  /** All that follow hear the answer, so one question at a time is enough, unless somebody knows less than it covers. */
+  private _ask(follower: Follower): void {
+    if (!this._asking || follower.count === 0) {
       this._asking = true;
-      this._model.send({ type: 'sync', after: this._events.length });
+      const { run, count } = follower;
+      this._model.send({ type: 'sync', run, after: count });
     }
-  }
-
-  private _tell(events: RunEvent[]): void {
-    this._events.push(...events);
-    this._listeners.forEach(listener => listener(events, this._alive));
   }
 }

@@ -19,6 +19,8 @@ jest.mock('../plot', () => ({
       drawn.created++;
     }
     show() {}
+    setWindow() {}
+    leaveCursor() {}
     resize() {}
     recolour() {}
     destroy() {
@@ -164,7 +166,7 @@ describe('Dashboard', () => {
   });
 
   it('sets the learning rate on Enter, and shows what the run says', async () => {
-    const { source, field, enter } = show();
+    const { source, field, enter, find } = show();
     await source.emit([START, STEPS]);
     const rate = () => field('learning_rate');
     expect(screen.getByLabelText('Learning rate')).toBe(rate());
@@ -187,7 +189,7 @@ describe('Dashboard', () => {
       '0.0001',
       false
     ]);
-    expect(screen.getByText('0.0001').parentElement?.title).toBe(
+    expect(find('.labdl-dashboard-fact[title^="Set"]')?.getAttribute('title')).toBe(
       'Set by hand after step 3'
     );
   });

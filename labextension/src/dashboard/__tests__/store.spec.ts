@@ -75,7 +75,7 @@ describe('RunStore', () => {
       Array.from({ length: 14 }, (_, i) => i + 1)
     );
     expect(view.metrics[0].train.y[3]).toBe(0.25);
-    expect(view.metrics[0].smooth.y[0]).toBe(1);
+    expect(view.metrics[0].train.smooth('normal')[0]).toBe(1);
   });
 
   it('puts validation figures with their metric and fills the table', () => {
@@ -84,9 +84,9 @@ describe('RunStore', () => {
       'loss',
       'accuracy'
     ]);
-    expect(view.metrics[1].validationNow).toBe(0.7);
+    expect(view.metrics[1].validation.last()).toBe(0.7);
     expect(Array.from(view.metrics[1].validation.x)).toEqual([10]);
-    expect(view.epochTable).toEqual([
+    expect(view.table.rows).toEqual([
       {
         epoch: 1,
         step: 10,
@@ -105,7 +105,7 @@ describe('RunStore', () => {
       f1: 0.5
     }).view();
     expect(Array.from(view.metrics[2].train.y)).toEqual([0.5]);
-    expect(view.metrics[2].trainNow).toBe(0.5);
+    expect(view.metrics[2].train.last('normal')).toBe(0.5);
   });
 
   it('turns null into a gap and carries on smoothing after it', () => {
@@ -116,7 +116,7 @@ describe('RunStore', () => {
       loss: [1, null, 1]
     }).view();
     expect(Array.from(view.metrics[0].train.y)).toEqual([1, NaN, 1]);
-    expect(view.metrics[0].trainNow).toBeCloseTo(1);
+    expect(view.metrics[0].train.last('normal')).toBeCloseTo(1);
   });
 
   it('leaves out points that do not come after the last one', () => {
@@ -190,19 +190,19 @@ describe('RunStore', () => {
   it('begins anew at a start event, as a source that replays sends it', () => {
     const store = filled(START, ...steps(1, 11), epoch(1, 1006));
     store.push([START, ...steps(1, 5)], true);
-    expect(store.view()).toMatchObject({ step: 4, epochTable: [] });
+    expect(store.view()).toMatchObject({ step: 4, table: { rows: [] } });
     expect(store.view().metrics[0].train.x).toHaveLength(4);
   });
 
-  it('gives an unchanged metric the same curves, and old views their old points', () => {
+  it('gives an unchanged metric the same curves, and all of them the points there are', () => {
     const store = filled(START, ...steps(1, 11));
     const before = store.view().metrics[0];
     store.push([{ kind: 'status', time: 1006, status: 'paused' }], true);
     expect(store.view().metrics[0]).toBe(before);
     store.push(steps(11, 301), true);
-    expect(before.train.y).toHaveLength(10);
-    expect(before.train.y[9]).toBe(0.1);
-    expect(store.view().metrics[0].train.y).toHaveLength(300);
+    expect(store.view().metrics[0]).not.toBe(before);
+    expect(before.train.y).toHaveLength(300);
+    expect(before.train.x).toHaveLength(300);
   });
 
   it('follows the planned epochs when some are added', () => {
@@ -229,16 +229,13 @@ describe('RunStore', () => {
       step: 4,
       value: 0.001
     };
-    expect(store.view()).toMatchObject({
-      learningRate: 0.003,
-      rateSince: null
-    });
+    expect(store.view().rate).toMatchObject({ now: 0.003, setAt: null });
     store.push([set], true);
-    expect(store.view()).toMatchObject({ learningRate: 0.001, rateSince: 4 });
+    expect(store.view().rate).toMatchObject({ now: 0.001, setAt: 4 });
     const scheduled = { ...settings, schedule: 'cosine_decay' };
     store.push([{ ...START, settings: scheduled }], true);
-    expect(store.view()).toMatchObject({ learningRate: null, rateSince: null });
-    expect(filled(START).view().learningRate).toBeNull();
+    expect(store.view().rate).toMatchObject({ now: null, setAt: null });
+    expect(filled(START).view().rate.now).toBeNull();
   });
 
   it('shows the last checkpoint and the last problem, which end nothing', () => {

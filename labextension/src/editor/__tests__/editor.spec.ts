@@ -1,7 +1,8 @@
 // The smaller parts: names, texts, fragments, palette, selection, keys, flow.
 import { EditorActions } from '../actions';
 import { flowNodes, View } from '../flow';
-import { fullCount, shapeText, shortCount } from '../format';
+import { shortCount } from '../../dashboard/format';
+import { fullCount, shapeText } from '../format';
 import { fragmentFromText, fragmentOf, fragmentToText } from '../fragment';
 import { runKey } from '../keys';
 import { GraphData, LayerSchema } from '../model';

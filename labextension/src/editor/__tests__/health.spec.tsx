@@ -3,6 +3,7 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import { Profiler, ReactNode } from 'react';
 import * as Y from 'yjs';
 
+import { LayerHealth, stateOf } from '../../dashboard/health-figures';
 import type { HealthEvent, RunEvent } from '../../dashboard/source';
 import { CheckStore } from '../checkStore';
 import { EditorContext, EditorContextProvider } from '../context';
@@ -11,12 +12,12 @@ import { faultEdges } from '../faultEdges';
 import { BlockHealth, Health } from '../Health';
 import { HealthButton } from '../HealthButton';
 import { HealthDetails } from '../HealthDetails';
-import { LayerHealth, stateOf, stripOf, worstOf } from '../healthFigures';
+import { stripOf, worstOf } from '../healthFigures';
 import { HealthWatch } from '../healthWatch';
 import { EditorHost } from '../host';
 import { NOBODY } from '../people';
 import { SampleRun } from '../sampleRun';
-import { lineOf } from '../Sparkline';
+import { lineOf } from '../../dashboard/Sparkline';
 import { plainTranslator as trans } from '../translator';
 
 const START: RunEvent = { kind: 'start', time: 1 };

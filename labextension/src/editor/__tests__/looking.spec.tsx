@@ -2,21 +2,20 @@
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as Y from 'yjs';
 
+import { numberText, shareText } from '../../dashboard/format';
+import { Histogram } from '../../dashboard/Histogram';
 import { Activation } from '../Activation';
 import { ActivationButtons } from '../ActivationButtons';
 import { CheckStore } from '../checkStore';
 import { EditorContext, EditorContextProvider } from '../context';
 import { GraphDocument } from '../document';
-import { Histogram } from '../Histogram';
 import { HealthWatch } from '../healthWatch';
 import { EditorHost } from '../host';
 import { Inside } from '../Inside';
 import {
   Activation as Values,
-  numberText,
   ParameterFigures,
   SampleAnswer,
-  shareText,
   WeightsAnswer
 } from '../looking';
 import { NOBODY } from '../people';
@@ -342,8 +341,7 @@ describe('one sample', () => {
 
 describe('Histogram', () => {
   const words = (data: Parameters<typeof Histogram>[0]['data']) => {
-    const { show } = surroundings({});
-    render(show(<Histogram data={data} name="kernel" />));
+    render(<Histogram data={data} name="kernel" trans={trans} />);
     return screen.getByRole('img').getAttribute('aria-label');
   };
 

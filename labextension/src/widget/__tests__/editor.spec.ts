@@ -145,11 +145,11 @@ describe('the runs of its kernel', () => {
     const stop = host.followRun(events =>
       events.forEach(event => heard.push(event.kind))
     );
-    expect(model.sent).toEqual([{ type: 'sync', after: 0 }]);
+    expect(model.sent).toEqual([{ type: 'sync', run: -1, after: 0 }]);
     const events = [{ kind: 'start', time: 1 }];
     model.emit(
       'msg:custom',
-      { type: 'events', first: 0, events, alive: true },
+      { type: 'events', run: 1, first: 0, events, alive: true },
       []
     );
     expect(heard).toEqual(['start']);

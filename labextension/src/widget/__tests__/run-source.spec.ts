@@ -18,10 +18,16 @@ function connect() {
     heard.push(...events);
     lives.push(alive);
   });
-  const receive = (first: number, end: number, alive = true) =>
+  const receive = (first: number, end: number, alive = true, run = 0) =>
     model.emit(
       'msg:custom',
-      { type: 'events', first, events: EVENTS.slice(first, end), alive },
+      {
+        type: 'events',
+        run,
+        first,
+        events: EVENTS.slice(first, end),
+        alive
+      },
       []
     );
   return { model, source, heard, lives, receive };
@@ -30,7 +36,7 @@ function connect() {
 describe('WidgetRunSource', () => {
   it('asks for the past and follows', () => {
     const { model, heard, receive } = connect();
-    expect(model.sent).toEqual([{ type: 'sync', after: 0 }]);
+    expect(model.sent).toEqual([{ type: 'sync', run: -1, after: 0 }]);
     receive(0, 2);
     receive(2, 3);
     expect(heard).toEqual(EVENTS.slice(0, 3));
@@ -49,18 +55,43 @@ describe('WidgetRunSource', () => {
     receive(0, 1);
     receive(2, 3);
     receive(3, 4);
-    expect(model.sent.slice(1)).toEqual([{ type: 'sync', after: 1 }]);
+    expect(model.sent.slice(1)).toEqual([{ type: 'sync', run: 0, after: 1 }]);
     receive(1, 4);
     expect(heard).toEqual(EVENTS);
   });
 
-  it('replays to a second view without asking again', () => {
-    const { model, source, receive } = connect();
+  it('asks again for a second view, and the first hears nothing twice', () => {
+    const { model, source, heard, receive } = connect();
     receive(0, 3);
-    const second = jest.fn();
-    source.subscribe(second);
-    expect(second).toHaveBeenCalledWith(EVENTS.slice(0, 3), true);
-    expect(model.sent).toHaveLength(1);
+    const second: RunEvent[] = [];
+    source.subscribe(events => second.push(...events));
+    expect(model.sent.slice(1)).toEqual([{ type: 'sync', run: -1, after: 0 }]);
+    receive(3, 4);
+    expect(second).toEqual([]);
+    receive(0, 4);
+    expect(second).toEqual(EVENTS);
+    expect(heard).toEqual(EVENTS);
+  });
+
+  it('begins anew with a later run, and hears no more of the one before', () => {
+    const { heard, receive } = connect();
+    receive(0, 3, true, 1);
+    receive(0, 1, true, 2);
+    receive(3, 4, true, 1);
+    expect(heard.map(event => event.kind)).toEqual([
+      'start',
+      'status',
+      'status',
+      'reset',
+      'start'
+    ]);
+  });
+
+  it('gets the files of the code', async () => {
+    const { model, source } = connect();
+    const code = source.code();
+    model.emit('msg:custom', { type: 'code', files: { 'a.py': 'x' } }, []);
+    expect(await code).toEqual({ 'a.py': 'x' });
   });
 
   it('takes the run for gone until the kernel answers', () => {
@@ -68,7 +99,7 @@ describe('WidgetRunSource', () => {
     receive(0, 2);
     model.emit('comm_live_update');
     expect(lives.pop()).toBe(false);
-    expect(model.sent[1]).toEqual({ type: 'sync', after: 2 });
+    expect(model.sent[1]).toEqual({ type: 'sync', run: 0, after: 2 });
     receive(2, 2);
     expect(lives.pop()).toBe(true);
   });

@@ -1,7 +1,13 @@
 // How values are spread: a small picture of bars, with its range written under it.
-import { useEditorContext } from './context';
-import { fullCount } from './format';
-import { HistogramData, numberText } from './looking';
+import { count as countText, numberText } from './format';
+import type { Translator } from './translator';
+
+export interface HistogramData {
+  low: number;
+  high: number;
+  /** One number for each bin, from low to high; a single one if all values are the same. */
+  counts: number[];
+}
 
 export interface HistogramProps {
   data: HistogramData;
@@ -9,10 +15,11 @@ export interface HistogramProps {
   name: string;
   /** Without the range under it, where there is little room. */
   bare?: boolean;
+  trans: Translator;
 }
 
-export function Histogram({ data, name, bare }: HistogramProps) {
-  const words = useWords(data, name);
+export function Histogram({ data, name, bare, trans }: HistogramProps) {
+  const words = inWords(data, name, trans);
   const { low, high, counts } = data;
   const most = Math.max(...counts, 1);
   // A single value stands in the middle, as wide as one of thirty.
@@ -57,14 +64,17 @@ export function Histogram({ data, name, bare }: HistogramProps) {
 }
 
 /** The picture in words. */
-function useWords({ low, high, counts }: HistogramData, name: string): string {
-  const { trans } = useEditorContext();
+function inWords(
+  { low, high, counts }: HistogramData,
+  name: string,
+  trans: Translator
+): string {
   const all = counts.reduce((sum, count) => sum + count, 0);
   if (low === high) {
     return trans.__(
       '%1: all %2 values are %3',
       name,
-      fullCount(all),
+      countText(all),
       numberText(low)
     );
   }
@@ -74,7 +84,7 @@ function useWords({ low, high, counts }: HistogramData, name: string): string {
   return trans.__(
     '%1: %2 values from %3 to %4, most often between %5 and %6',
     name,
-    fullCount(all),
+    countText(all),
     numberText(low),
     numberText(high),
     edge(at),

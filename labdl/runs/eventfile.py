@@ -1,0 +1,120 @@
+"""events.jsonl: a line an event, and readers that follow it while it is written (docs/runs.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from labdl.errors import FileFormatError
+
+EVENTS = "events.jsonl"
+VERSION = 2
+_BLOCK = 1 << 22  # bytes read at a time
+
+
+def encoded(events: Iterable[dict[str, Any]]) -> bytes:
+    """The lines of events; numbers that are not finite are null, and what JSON has not is the text that Python shows of it."""
+    return b"".join(_line(event) for event in events)
+
+
+_OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+
+
+def _line(event: dict[str, Any]) -> bytes:
+    if event["kind"] == "steps":
+        event = {key: _column(value) if type(value) is list else value for key, value in event.items()}
+    try:
+        return orjson.dumps(event, default=repr, option=_OPTIONS)
+    except TypeError:  # a whole number beyond 64 bits, or half a surrogate pair in a text
+        return orjson.dumps(json.loads(json.dumps(event, default=repr), parse_int=_within, object_pairs_hook=_sound),
+                            option=_OPTIONS)  # fmt: skip
+
+
+def _within(digits: str) -> int | float:
+    number = int(digits)
+    return number if -(2**63) <= number < 2**64 else float(digits)
+
+
+def _sound(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {_text(key): _text(value) for key, value in pairs}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_text(part) for part in value]
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _column(values: list) -> Any:
+    """A third of the bytes for what came from float32, which needs no more digits to be the same again."""
+    if len(values) and type(values[0]) is float:
+        whole = np.asarray(values, "float64")
+        with np.errstate(over="ignore"):
+            short = whole.astype("float32")
+        return short if np.array_equal(short, whole, equal_nan=True) else whole
+    return values
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """One event, or None for what is none, such as a line cut short when the process that wrote it was killed."""
+    try:
+        event = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    good = isinstance(event, dict) and isinstance(event.get("kind"), str) and isinstance(event.get("time"), int | float)
+    return event if good else None
+
+
+class EventReader:
+    """Follows the events of a file: ``read`` gives those that came since, ``offset`` is how far it is, in bytes."""
+
+    def __init__(self, path: Path, offset: int = 0):
+        self.path, self.offset = path, offset
+        self.began_anew = False  # whether the last reading began at another file's beginning
+
+    def read(self, limit: int = _BLOCK) -> list[dict[str, Any]]:
+        """New events, of no more than ``limit`` bytes unless one is longer; none where there is no file.
+
+        A file that has become shorter is another one, and read from its beginning. Raises OSError where it cannot be read.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                self.began_anew = file.seek(0, 2) < self.offset
+                if self.began_anew:
+                    self.offset = 0
+                file.seek(self.offset)
+                block = file.read(limit)
+                whole = block.rfind(b"\n") + 1
+                if block and not whole and len(block) == limit:  # or the reader would stand still here for ever
+                    block += file.readline()
+                    whole = len(block) if block.endswith(b"\n") else 0
+        except FileNotFoundError:
+            self.began_anew, self.offset = self.offset > 0, 0
+            return []
+        self.offset += whole
+        return [event for line in block[:whole].splitlines() if (event := parsed(line)) is not None]
+
+
+def events(folder: Path) -> Iterator[dict[str, Any]]:
+    """All events of a run so far. Raises FileFormatError for those of a newer LabDL."""
+    reader = EventReader(folder / EVENTS)
+    while True:
+        before = reader.offset
+        for event in reader.read():
+            check(event, folder)
+            yield event
+        if reader.offset == before:
+            return
+
+
+def check(event: dict[str, Any], folder: Path) -> None:
+    """Raise FileFormatError where an event says that a newer LabDL wrote the file."""
+    version = event.get("version", 1) if event["kind"] == "start" else 1
+    if not isinstance(version, int) or version > VERSION:
+        raise FileFormatError(f"{folder / EVENTS} was written by a newer LabDL (version {version}, this one reads up to "
+                              f"{VERSION}): upgrade labdl")  # fmt: skip

@@ -1,0 +1,18 @@
+"""Libraries that only an export needs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def needed(what: str, module: str) -> Any:
+    """A module of a library that need not be there. Raises ImportError that says how to get it."""
+    library = module.partition(".")[0]
+    try:
+        importlib.import_module(library)
+        return importlib.import_module(module)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == library:
+            raise ImportError(f"{what} needs {library}: pip install labdl[export]") from error
+        raise ImportError(f"{what} needs {module}, which cannot be imported here: {error}") from error

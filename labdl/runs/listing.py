@@ -1,0 +1,163 @@
+"""The runs below a folder: found, read in short, and looked at again for what is new."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from labdl.errors import FileFormatError
+from labdl.runs.about import ABOUT, About, about
+from labdl.runs.brief import Brief, brief
+from labdl.runs.course import Course
+from labdl.runs.eventfile import EVENTS, EventReader, check, parsed
+from labdl.runs.finding import Finder
+
+_END = 64 * 1024  # bytes of a long file's beginning and end in which the lines are that a row needs
+_NOBODY = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The runs below a folder, newest first. ``truncated`` says what was left out, None where all are there."""
+
+    folder: Path
+    runs: list[Brief]
+    truncated: str | None = None
+
+    def __iter__(self) -> Iterator[Brief]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, index):
+        return self.runs[index]
+
+    def __str__(self) -> str:
+        from labdl.runs.terminal import table
+
+        return table(self)
+
+
+def list_runs(folder: str | Path = ".") -> Listing:
+    """The runs below a folder, newest first; links are not followed. Raises NotADirectoryError where there is no folder."""
+    catalogue = Catalogue(folder)
+    return Listing(catalogue.folder, catalogue.look(budget=None), catalogue.truncated)
+
+
+class Catalogue:
+    """The runs below a folder, looked at again and again: only what has changed is read, each part of a file once.
+
+    A run that has not changed since the last look is the same object. ``truncated`` says what the last look left out.
+    """
+
+    def __init__(self, folder: str | Path = "."):
+        self.folder = Path(folder)
+        self._finder = Finder(self.folder)
+        self._runs: dict[str, _Followed] = {}
+
+    @property
+    def truncated(self) -> str | None:
+        return self._finder.truncated
+
+    def look(self, budget: float | None = 0.5) -> list[Brief]:
+        """All runs, newest first. Long files are read for no more than ``budget`` seconds at a time: with the next look they
+        are further. Raises NotADirectoryError where the folder is not there."""
+        if not self.folder.is_dir():
+            raise NotADirectoryError(f"there is no folder {self.folder}")
+        until = None if budget is None else time.monotonic() + budget
+        there = self._finder.find()
+        self._runs = {path: self._runs.get(path) or _Followed(path, self.folder / path) for path in there}
+        found = [seen for run in self._runs.values() if (seen := run.look(until)) is not None]
+        return sorted(found, key=lambda run: (-(run.time or 0.0), run.path))
+
+
+class _Followed:
+    """One run of a catalogue."""
+
+    def __init__(self, path: str, folder: Path):
+        self.path, self.folder = path, folder
+        self._events, self._about_path = os.path.join(folder, EVENTS), os.path.join(folder, ABOUT)
+        self._named = folder if folder.name else folder.resolve()
+        self._stamp = self._about_stamp = _NOBODY
+        self._about = About()
+        self._alive = False
+        self._brief: Brief | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._course, self._reader = Course(), EventReader(self.folder / EVENTS)
+        self._short = self._behind = False  # the middle was not read; it is not read to its end yet
+
+    def look(self, until: float | None) -> Brief | None:
+        """What is known of it now, None where it is no more."""
+        stamp, about_stamp = _stamp(self._events), _stamp(self._about_path)
+        if stamp == _NOBODY:
+            return None
+        changed = stamp != self._stamp
+        try:
+            if changed or self._behind:
+                self._read(stamp, until)
+                self._brief = None
+        except (OSError, FileFormatError) as error:
+            self._stamp, self._alive, self._short = stamp, False, True
+            self._brief = Brief(self.path, self._named.name, status="unreadable", message=str(error))
+            return self._brief
+        if about_stamp != self._about_stamp:
+            self._about_stamp, self._about, self._brief = about_stamp, about(self.folder), None
+        if changed or self._alive:  # one that is lost stays so until it writes again
+            alive = self._course.alive(self.folder)
+            if alive != self._alive:
+                self._alive, self._brief = alive, None
+        if self._brief is None:
+            self._brief = brief(self.path, self._named, self._course, self._alive, self._about)
+        return self._brief
+
+    def _read(self, stamp: tuple[int, int, int], until: float | None) -> None:
+        replaced = stamp[0] != self._stamp[0] or stamp[1] < self._stamp[1]
+        grown_again = self._short and stamp != self._stamp
+        fresh = self._stamp == _NOBODY
+        self._stamp = stamp
+        if replaced or grown_again:
+            self._begin()
+        if fresh and stamp[1] > 2 * _END and self._read_ends():
+            return
+        while True:
+            before = self._reader.offset
+            for event in self._reader.read():
+                check(event, self.folder)
+                self._course.hear(event)
+            self._behind = self._reader.offset != before
+            if not self._behind or (until is not None and time.monotonic() > until):
+                return
+
+    def _read_ends(self) -> bool:
+        """Of a long run that is over its start and its end with the summary; whether they were there."""
+        with open(self._events, "rb") as file:
+            head = file.read(_END)
+            file.seek(-_END, os.SEEK_END)
+            tail = file.read(_END)
+        last = parsed(tail[:-1].rpartition(b"\n")[2]) if tail.endswith(b"\n") else None
+        if last is None or last["kind"] != "end" or not isinstance(last.get("summary"), dict):
+            return False
+        lines = [*head[: head.rfind(b"\n") + 1].splitlines(), *tail.partition(b"\n")[2].splitlines()]
+        starts = [event for line in lines if b'"start"' in line[:64] and (event := parsed(line)) is not None]
+        if not starts:
+            return False
+        check(starts[-1], self.folder)
+        for event in (starts[-1], last):
+            self._course.hear(event)
+        self._short = True
+        return True
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """What changes with a file: which it is, its size, and when it was written; zeros where there is none."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return _NOBODY
+    return found.st_ino or 1, found.st_size, found.st_mtime_ns

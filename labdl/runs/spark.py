@@ -1,0 +1,78 @@
+"""The course of a figure in few numbers, whatever its length."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+POINTS = 32
+_BUCKETS = 2 * POINTS
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_PLAIN = " _.,-~=*#"
+
+
+class Spark:
+    """Means over equal parts of the steps; the parts become twice as wide whenever they are too many."""
+
+    def __init__(self):
+        self._first: int | None = None
+        self._width = 1
+        self._sums, self._counts = np.zeros(_BUCKETS), np.zeros(_BUCKETS, "int64")
+
+    def add(self, steps: np.ndarray, values: np.ndarray) -> None:
+        """Take values into account; those that are not finite are passed over."""
+        if self._first is None:
+            self._first = int(steps[0])
+        places = steps - self._first
+        good = np.isfinite(values) & (places >= 0)
+        if not good.all():
+            places, values = places[good], values[good]
+        if not len(places):
+            return
+        last = int(places.max())
+        while last // self._width >= _BUCKETS:
+            self._fold()
+        places = places // self._width
+        self._counts += np.bincount(places, minlength=_BUCKETS)
+        with np.errstate(over="ignore"):
+            self._sums += np.bincount(places, weights=values, minlength=_BUCKETS)
+
+    def cut(self, step: int) -> None:
+        """Forget what lies behind a step."""
+        if self._first is not None:
+            kept = max(0, (step - self._first) // self._width + 1)
+            self._sums[kept:], self._counts[kept:] = 0, 0
+
+    def told(self) -> list[float | None]:
+        """At most 32 means in their order, None where there were no values."""
+        sums, counts = self._sums, self._counts
+        used = int(np.max(np.nonzero(counts)[0], initial=-1)) + 1
+        if used > POINTS:
+            sums, counts, used = sums.reshape(-1, 2).sum(1), counts.reshape(-1, 2).sum(1), (used + 1) // 2
+        with np.errstate(all="ignore"):
+            means = sums[:used] / counts[:used]
+        return [float(f"{mean:.5g}") if np.isfinite(mean) else None for mean in means]
+
+    def _fold(self) -> None:
+        half = _BUCKETS // 2
+        for column in (self._sums, self._counts):
+            column[:half] = column.reshape(-1, 2).sum(1)
+            column[half:] = 0
+        self._width *= 2
+
+
+def drawn(values: list[float | None], width: int, plain: bool = False) -> str:
+    """The course in one line of eighth blocks, or of plain characters; a gap where there is no value."""
+    marks = _PLAIN if plain else _BLOCKS
+    if len(values) > width > 0:
+        at = np.linspace(0, len(values), width + 1).astype(int)
+        parts = ([v for v in values[a:b] if v is not None] for a, b in pairwise(at))
+        values = [sum(part) / len(part) if part else None for part in parts]
+    there = [value for value in values if value is not None]
+    if not there:
+        return ""
+    low, high = min(there), max(there)
+    span = high / 2 - low / 2
+    return "".join(marks[0] if v is None else marks[1 + round((v / 2 - low / 2) / span * 7) if span else 1]
+                   for v in values)  # fmt: skip

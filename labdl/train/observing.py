@@ -1,0 +1,191 @@
+"""Looking on at validations: what the model makes of fixed samples, which classes it confuses, where it is worst."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+
+from labdl.train import failures
+from labdl.train.answers import Answers, Question, question
+from labdl.train.batches import mapped, size_of
+from labdl.train.events import Confusion, Event, Predictions, Samples, Worst
+from labdl.train.showing import shown, told, vocabulary
+
+if TYPE_CHECKING:
+    from labdl.train.trainer import Trainer
+
+SAMPLES = 8  # that are watched, and as many of the worst
+CLASSES, PAIRS = 100, 100  # up to which confusion is a table, and mistakes of more classes
+MISTAKES = 1_000_000  # that are remembered of one validation
+EPOCHS = 100  # of a training that are looked at, or about as many
+BYTES = 60_000  # of one event
+FREE = 0.1  # seconds in all that nobody notices, so that short trainings are seen as well
+PICTURE = 4096  # bytes of all pictures of one sample
+log = logging.getLogger(__name__)
+
+
+class Onlooker:
+    """Sees the batches of a validation as arrays, which are there in any case, and changes nothing.
+
+    Every epoch up to a hundred in all, of more every so many, as long as that takes no more than ``share`` of the time of the
+    training, or a tenth of a second in all; the first and the last in any case.
+    """
+
+    def __init__(self, trainer: Trainer, train: Any, validation: Any, share: float):
+        self.trainer, self.dataset, self.share = trainer, validation, share
+        names = told(validation, "classes") if told(validation, "classes") is not None else told(train, "classes")
+        self.names = None if names is None or isinstance(names, str) else tuple(str(n)[:100] for n in names)
+        self.words = vocabulary(validation) or vocabulary(train)
+        self.fixed = sorted({round(i) for i in np.linspace(0, len(validation) - 1, SAMPLES)})
+        self.count, self.spent, self.cost, self._known, self._broken = 0, 0.0, 0.0, False, False
+        self._now = 0.0
+
+    def due(self, epoch: int, epochs: int, trained: float) -> bool:
+        """Whether the validation after this epoch, counted from 1, of so many is looked at; so many seconds have passed."""
+        if self._broken or self.share <= 0:
+            return False
+        if not self.count or epoch >= epochs:
+            return True
+        every = max(-(-epochs // EPOCHS), 2 ** (self.count // EPOCHS))
+        return epoch % every == 0 and self.spent + self.cost <= max(FREE, self.share * trained)
+
+    # -- while a validation goes on
+
+    def begin(self) -> None:
+        """A validation begins, perhaps once more with smaller batches."""
+        self._now = 0.0
+        self._question: Question | None = None
+        self._fixed: dict[int, tuple[Any, Any, np.ndarray]] = {}
+        self._worst: list[tuple[float, int, Any, Any, np.ndarray]] = []
+        self._table: np.ndarray | None = None
+        self._mistakes: list[np.ndarray] = []
+        self._kept = 0
+
+    def see(self, x: Any, y: Any, output: Any, first: int) -> None:
+        """A batch whose first sample has this place in the data set."""
+        if self._broken:
+            return
+        began = time.perf_counter()
+        try:
+            self._see(x, y, output, first)
+        except Exception as error:  # of arrays that are not what they looked like: the training goes on without
+            self._broken = True
+            log.warning("the predictions of the validation are not looked at any more: %s", failures.sentence(error))
+        self._now += time.perf_counter() - began
+
+    def _see(self, x: Any, y: Any, output: Any, first: int) -> None:
+        if first == 0:
+            self._question = question(self.trainer, output, y)
+        if self._question is None:
+            return
+        answers, count = self._question.read(output, y), size_of(x)
+        for i in self.fixed:
+            if first <= i < first + count:
+                self._fixed[i] = _sample(x, i - first), y[i - first].copy(), output[i - first].copy()
+        if answers.losses is not None:
+            self._rank(x, y, output, answers.losses, first)
+        if answers.true is not None and answers.chosen is not None:
+            self._confuse(answers.true.reshape(-1), answers.chosen.reshape(-1), self._question.classes)
+
+    def _rank(self, x: Any, y: np.ndarray, output: np.ndarray, losses: np.ndarray, first: int) -> None:
+        """What is not finite is the worst; where no loss was asked for there is none to be shown."""
+        order = np.argsort(-np.nan_to_num(losses, nan=math.inf, posinf=math.inf), kind="stable")[:SAMPLES]
+        least = self._worst[-1][0] if len(self._worst) == SAMPLES else -math.inf
+        for i in order.tolist():
+            value = float(losses[i]) if math.isfinite(losses[i]) else math.inf
+            if value <= least:
+                break
+            self._worst.append((value, first + i, _sample(x, i), y[i].copy(), output[i].copy()))
+        self._worst.sort(key=lambda row: (-row[0], row[1]))
+        del self._worst[SAMPLES:]
+
+    def _confuse(self, true: np.ndarray, chosen: np.ndarray, classes: int) -> None:
+        meant = true >= 0
+        true, chosen = true[meant].astype("int64"), chosen[meant].astype("int64")
+        if classes <= CLASSES:
+            found = np.bincount(true * classes + chosen, minlength=classes * classes)
+            self._table = found if self._table is None else self._table + found
+            return
+        wrong = (true != chosen) & (self._kept < MISTAKES)
+        self._mistakes.append(true[wrong] * classes + chosen[wrong])
+        self._kept += len(self._mistakes[-1])
+
+    # -- what was seen
+
+    def told(self, epoch: int, step: int) -> Iterator[Event]:
+        """The events of the validation that was looked at."""
+        if self._broken:
+            return
+        began = time.perf_counter()
+        try:
+            found = self._events(epoch, step) if self._question is not None and self._fixed else []
+        except Exception as error:  # as above
+            self._broken, found = True, []
+            log.warning("the predictions of the validation are not shown any more: %s", failures.sentence(error))
+        self.cost = self._now + time.perf_counter() - began
+        self.spent += self.cost
+        self.count += 1
+        yield from found
+
+    def _events(self, epoch: int, step: int) -> list[Event]:
+        asked = self._question
+        assert asked is not None
+        fixed = [(x, y, o, asked.read(o[None], y[None])) for x, y, o in self._fixed.values()]
+        events: list[Event] = []
+        if not self._known:
+            self._known = True
+            rows = _fitting(lambda b: [{"index": i, "input": shown(x, b // 2, self.words),
+                                        "target": asked.target(y, a, 0, b // 2)}
+                                       for i, (x, y, _, a) in zip(self._fixed, fixed, strict=True)])  # fmt: skip
+            names = self.names if asked.classes and self.names and len(self.names) >= asked.classes else None
+            names = names if names is None or sum(map(len, names)) < BYTES // 8 else None
+            events.append(Samples(asked.task, names, rows))
+        events.append(Predictions(epoch, step, _fitting(lambda b: [asked.output(o, a, 0, b) for _, _, o, a in fixed])))
+        if self._table is not None or self._mistakes:
+            events.append(self._confusion(epoch, step, asked.classes))
+        if self._worst:
+            worst = _fitting(lambda b: [self._row(asked, row, b // 3) for row in self._worst])
+            events.append(Worst(epoch, step, worst))
+        return events
+
+    def _row(self, asked: Question, row: tuple[float, int, Any, Any, np.ndarray], budget: int) -> dict[str, Any]:
+        loss, index, x, y, output = row
+        answers: Answers = asked.read(output[None], y[None])
+        return {"index": index, "loss": float(f"{loss:.6g}"), "input": shown(x, budget, self.words),
+                "target": asked.target(y, answers, 0, budget), "output": asked.output(output, answers, 0, budget)}  # fmt: skip
+
+    def _confusion(self, epoch: int, step: int, classes: int) -> Confusion:
+        if self._table is not None:
+            rows = self._table.reshape(classes, classes).tolist()
+            if len(orjson.dumps(rows)) <= BYTES:
+                return Confusion(epoch, step, counts=tuple(map(tuple, rows)))
+            wrong = self._table.reshape(classes, classes).copy()
+            np.fill_diagonal(wrong, 0)
+            pairs, counts = np.flatnonzero(wrong), wrong[wrong > 0]
+        else:
+            pairs, counts = np.unique(np.concatenate(self._mistakes), return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:PAIRS]
+        return Confusion(epoch, step, pairs=tuple((int(p) // classes, int(p) % classes, int(c))
+                                                  for p, c in zip(pairs[order], counts[order], strict=True)))  # fmt: skip
+
+
+def _sample(x: Any, i: int) -> Any:
+    return mapped(lambda leaf: leaf[i].copy() if isinstance(leaf[i], np.ndarray) else leaf[i], x)
+
+
+def _fitting(make: Callable[[int], list[dict[str, Any]]]) -> tuple[dict[str, Any], ...]:
+    """The rows made with as many bytes for pictures as the event has room for; of what is too long even so nothing is shown."""
+    budget = PICTURE
+    while True:
+        rows = make(budget)
+        if len(orjson.dumps(rows)) <= BYTES:
+            return tuple(rows)
+        if budget < 64:
+            return tuple({k: {"values": []} if isinstance(v, dict) else v for k, v in row.items()} for row in rows)
+        budget //= 2

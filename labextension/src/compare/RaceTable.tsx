@@ -1,0 +1,188 @@
+// Who is where in a race, how fast, with how much memory, and how far from the reference.
+
+import { useState, type ReactNode } from 'react';
+import { figure } from '../dashboard/format';
+import type { Translator } from '../dashboard/translator';
+import type { Look } from './colours';
+import { bytesWord, type Cost } from './race';
+import type { Brief, RunsSource } from './source';
+import { Swatch } from './Swatch';
+import { epochWord, secondsWord, statusWord } from './words';
+
+interface RaceTableProps {
+  runs: readonly Brief[];
+  names: ReadonlyMap<string, string>;
+  looks: ReadonlyMap<string, Look>;
+  costs: ReadonlyMap<string, Cost>;
+  far: ReadonlyMap<string, number | null>;
+  reference: string;
+  source: RunsSource;
+  hovered: string | null;
+  onHover: (path: string | null) => void;
+  trans: Translator;
+}
+
+export function RaceTable(props: RaceTableProps): JSX.Element {
+  const { runs, names, looks, costs, far, source, trans } = props;
+  const [trouble, setTrouble] = useState<string | null>(null);
+  const going = runs.filter(run => run.alive);
+  const stop = async () => {
+    setTrouble(null);
+    const results = await Promise.allSettled(
+      going.map(run => source.run(run.path).command('stop'))
+    );
+    const failed = results.find(result => result.status === 'rejected');
+    if (failed?.status === 'rejected') {
+      const { reason } = failed;
+      setTrouble(reason instanceof Error ? reason.message : `${reason}`);
+    }
+  };
+  const most = (cost: keyof Cost) =>
+    Math.max(0, ...runs.map(run => costs.get(run.path)?.[cost] ?? 0));
+  const bar = (
+    run: Brief,
+    cost: keyof Cost,
+    word: (value: number) => string
+  ) => (
+    <Bar
+      value={costs.get(run.path)?.[cost] ?? null}
+      most={most(cost)}
+      look={looks.get(run.path)}
+      word={word}
+    />
+  );
+  const hasGpu = most('gpuMemory') > 0;
+  const figures = ['loss', 'val_loss'].filter(f => runs.some(run => f in run.figures)); // prettier-ignore
+
+  return (
+    <div className="labdl-race-table">
+      <table aria-label={trans.__('Standings')}>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('Backend')}</th>
+            <th scope="col">{trans.__('Status')}</th>
+            <th scope="col">{trans.__('Epoch')}</th>
+            {figures.map(name => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+            <th scope="col">{trans.__('Largest difference')}</th>
+            <th scope="col">{trans.__('Duration')}</th>
+            <th scope="col">{trans.__('Samples per second')}</th>
+            <th scope="col">{trans.__('Memory')}</th>
+            {hasGpu && <th scope="col">{trans.__('GPU memory')}</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map(run => (
+            <tr
+              key={run.path}
+              data-row={run.path}
+              data-status={run.status}
+              data-hovered={run.path === props.hovered || undefined}
+              onPointerEnter={() => props.onHover(run.path)}
+              onPointerLeave={() => props.onHover(null)}
+            >
+              <th scope="row">
+                <Swatch look={looks.get(run.path)} />
+                <Opener run={run} source={source} trans={trans}>
+                  {names.get(run.path)}
+                </Opener>
+              </th>
+              <td>
+                <span
+                  className="labdl-runs-status"
+                  data-status={run.status}
+                  title={run.message ?? undefined}
+                >
+                  {statusWord(run.status, trans)}
+                </span>
+              </td>
+              <td>{epochWord(run)}</td>
+              {figures.map(name => (
+                <td key={name}>{figure(run.figures[name])}</td>
+              ))}
+              <td>
+                {run.path === props.reference
+                  ? trans.__('reference')
+                  : figure(far.get(run.path) ?? undefined)}
+              </td>
+              <td>{secondsWord(run.seconds)}</td>
+              <td>
+                {bar(run, 'throughput', value =>
+                  Math.round(value).toLocaleString()
+                )}
+              </td>
+              <td>{bar(run, 'memory', bytesWord)}</td>
+              {hasGpu && <td>{bar(run, 'gpuMemory', bytesWord)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div className="labdl-race-stop">
+        <button
+          type="button"
+          disabled={!going.length}
+          onClick={() => void stop()}
+        >
+          {trans.__('Stop all')}
+        </button>
+        {trouble && <span role="alert">{trouble}</span>}
+      </div>
+    </div>
+  );
+}
+
+interface BarProps {
+  value: number | null;
+  most: number;
+  look: Look | undefined;
+  word: (value: number) => string;
+}
+
+function Bar({ value, most, look, word }: BarProps): JSX.Element {
+  return (
+    <span className="labdl-race-bar">
+      <span>{value === null ? '–' : word(value)}</span>
+      <span className="labdl-race-bar-all" aria-hidden="true">
+        {value !== null && most > 0 && (
+          <span
+            style={{
+              width: `${(100 * value) / most}%`,
+              background: look?.colour
+            }}
+          />
+        )}
+      </span>
+    </span>
+  );
+}
+
+interface OpenerProps {
+  run: Brief;
+  source: RunsSource;
+  children: ReactNode;
+  trans: Translator;
+}
+
+/** A name that opens the run's dashboard, where the host has one. */
+export function Opener({
+  run,
+  source,
+  children,
+  trans
+}: OpenerProps): JSX.Element {
+  return source.open ? (
+    <button
+      type="button"
+      className="labdl-runs-link"
+      title={trans.__('Open the dashboard of %1', run.path)}
+      onClick={() => source.open?.(run.path)}
+    >
+      {children}
+    </button>
+  ) : (
+    <span>{children}</span>
+  );
+}

@@ -1,0 +1,149 @@
+// Settings and results of runs as axes of a chart.
+
+import { scaleLinear, scaleLog, scalePoint } from 'd3-scale';
+import { figureNames, settingsOf, split, type Value } from './settings';
+import type { Brief } from './source';
+import { settingWord } from './words';
+
+export interface AxisChoice {
+  readonly id: string;
+  readonly label: string;
+  readonly isResult: boolean;
+  readonly value: (run: Brief) => Value | undefined;
+}
+
+export interface Axis extends AxisChoice {
+  readonly kind: 'linear' | 'log' | 'category';
+  /** 0 is the low end, 1 the high one; null is a value that is missing or not finite. */
+  readonly place: (run: Brief) => number | null;
+  readonly ticks: readonly { readonly at: number; readonly label: string }[];
+}
+
+/** Values that differ by more than this factor are spread by their magnitude. */
+const DECADES = 50;
+const CATEGORIES = 40;
+
+/** The settings that differ, then the results, the best of each figure before its last. */
+export function axisChoices(runs: readonly Brief[]): AxisChoice[] {
+  const settings = split(runs).different.map((name): AxisChoice => ({
+    id: `settings.${name}`,
+    label: name,
+    isResult: false,
+    value: run => settingsOf(run).get(name)
+  }));
+  const names = figureNames(runs);
+  const results = names.flatMap((name): AxisChoice[] => [
+    {
+      id: `best.${name}`,
+      label: `best ${name}`,
+      isResult: true,
+      value: run => run.best[name]?.value ?? undefined
+    },
+    {
+      id: `figures.${name}`,
+      label: name,
+      isResult: true,
+      value: run => run.figures[name] ?? undefined
+    }
+  ]);
+  const facts: AxisChoice[] = [
+    {
+      id: 'backend',
+      label: 'backend',
+      isResult: false,
+      value: run => run.backend ?? undefined
+    },
+    {
+      id: 'model',
+      label: 'model',
+      isResult: false,
+      value: run => run.model ?? undefined
+    },
+    {
+      id: 'parameters',
+      label: 'parameters',
+      isResult: false,
+      value: run => run.parameters ?? undefined
+    }
+  ];
+  const seconds: AxisChoice = {
+    id: 'seconds',
+    label: 'seconds',
+    isResult: true,
+    value: run => run.seconds ?? undefined
+  };
+  const varying = facts.filter(
+    ({ value }) => new Set(runs.map(value)).size > 1
+  );
+  return [...varying, ...settings, ...results, seconds];
+}
+
+/** An axis over the values of these runs. */
+export function axisOf(choice: AxisChoice, runs: readonly Brief[]): Axis {
+  const values = runs
+    .map(choice.value)
+    .filter((value): value is Value => value !== undefined);
+  const numbers = values.filter(isNumber);
+  return numbers.length && numbers.length === values.length
+    ? numeric(choice, numbers)
+    : categorical(choice, values);
+}
+
+function isNumber(value: Value | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function numeric(choice: AxisChoice, values: readonly number[]): Axis {
+  const low = values.reduce((a, b) => Math.min(a, b));
+  const high = values.reduce((a, b) => Math.max(a, b));
+  const isLog = low > 0 && high / low >= DECADES;
+  const room = low === high ? Math.abs(low) / 2 || 1 : 0;
+  const scale = isLog
+    ? scaleLog([low, high], [0, 1])
+    : scaleLinear([low - room, high + room], [0, 1]).nice(5);
+  const ticks = (isLog ? decades(low, high) : scale.ticks(5)).map(value => ({
+    at: scale(value),
+    label: settingWord(value)
+  }));
+  return {
+    ...choice,
+    kind: isLog ? 'log' : 'linear',
+    ticks,
+    place: run => {
+      const value = choice.value(run);
+      return isNumber(value) ? scale(value) : null;
+    }
+  };
+}
+
+/** The powers of ten in between, or the ends where there are too few. */
+function decades(low: number, high: number): number[] {
+  const from = Math.ceil(Math.log10(low) - 1e-9);
+  const to = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((to - from + 1) / 7));
+  const found = [];
+  for (let power = from; power <= to; power += every) {
+    found.push(10 ** power);
+  }
+  return found.length > 1 ? found : [low, high];
+}
+
+function categorical(choice: AxisChoice, values: readonly Value[]): Axis {
+  const names = [...new Set(values.map(settingWord))].sort((a, b) =>
+    a.localeCompare(b, undefined, { numeric: true })
+  );
+  // the first is at the top, as it is read
+  const scale = scalePoint([...names].reverse(), [0, 1]).padding(0.3);
+  const every = Math.ceil(names.length / CATEGORIES);
+  return {
+    ...choice,
+    kind: 'category',
+    ticks: names
+      .filter((_, i) => i % every === 0)
+      .map(label => ({ at: scale(label) ?? 0, label })),
+    place: run => {
+      const value = choice.value(run);
+      return value === undefined ? null : (scale(settingWord(value)) ?? null);
+    }
+  };
+}

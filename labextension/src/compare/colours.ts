@@ -1,0 +1,60 @@
+// How the line of a run looks: colours that colour-blind people tell apart, and dashes where the colours come to an end.
+
+export interface Look {
+  readonly colour: string;
+  readonly dash: readonly number[];
+}
+
+const COLOURS = 8;
+const DASHES: readonly (readonly number[])[] = [
+  [],
+  [8, 4],
+  [2, 3],
+  [10, 3, 2, 3]
+];
+
+/** The look of the run with this place among those drawn; the colours stand in the style sheet, two of each theme. */
+export function look(place: number): Look {
+  return {
+    colour: `var(--labdl-run-${place % COLOURS})`,
+    dash: DASHES[Math.floor(place / COLOURS) % DASHES.length]
+  };
+}
+
+/** A canvas knows no CSS variables. */
+export function resolved(element: Element, colour: string): string {
+  const name = /^var\((.+)\)$/.exec(colour)?.[1];
+  return name
+    ? getComputedStyle(element).getPropertyValue(name).trim() || '#888'
+    : colour;
+}
+
+/**
+ * Places for the runs drawn: who was drawn before keeps its look while others come and go.
+ */
+export class Looks {
+  private readonly _places = new Map<string, number>();
+
+  of(paths: readonly string[]): ReadonlyMap<string, Look> {
+    const drawn = new Set(paths);
+    for (const path of this._places.keys()) {
+      if (!drawn.has(path)) {
+        this._places.delete(path);
+      }
+    }
+    const taken = new Set(this._places.values());
+    let free = 0;
+    for (const path of paths) {
+      if (!this._places.has(path)) {
+        while (taken.has(free)) {
+          free++;
+        }
+        taken.add(free);
+        this._places.set(path, free);
+      }
+    }
+    return new Map(
+      paths.map(path => [path, look(this._places.get(path) ?? 0)])
+    );
+  }
+}

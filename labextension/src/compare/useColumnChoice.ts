@@ -1,0 +1,42 @@
+// Which columns a person has shown or hidden, kept in the browser.
+
+import { useState } from 'react';
+import type { RunColumn } from './columns';
+
+const KEY = 'labdl:runs-columns';
+/** Of settings that may never come again, the oldest choices are forgotten. */
+const MOST = 200;
+
+type Choice = Readonly<Record<string, boolean>>;
+
+export function useColumnChoice(): {
+  isShown: (column: RunColumn) => boolean;
+  toggle: (column: RunColumn) => void;
+} {
+  const [choice, setChoice] = useState<Choice>(kept);
+  const isShown = (column: RunColumn) => choice[column.id] ?? column.isShown;
+  const toggle = (column: RunColumn) => {
+    const { [column.id]: before = column.isShown, ...others } = choice;
+    const next = Object.fromEntries(
+      [...Object.entries(others), [column.id, !before]].slice(-MOST)
+    );
+    setChoice(next);
+    try {
+      localStorage.setItem(KEY, JSON.stringify(next));
+    } catch {
+      // A browser that keeps nothing: the choice holds as long as the page.
+    }
+  };
+  return { isShown, toggle };
+}
+
+function kept(): Choice {
+  try {
+    const content: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+    return Object.fromEntries(
+      Object.entries(content ?? {}).filter(([, shown]) => typeof shown === 'boolean') // prettier-ignore
+    ) as Choice;
+  } catch {
+    return {}; // not ours, or nothing may be read
+  }
+}

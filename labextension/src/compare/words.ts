@@ -1,0 +1,54 @@
+// What is said of runs in several places.
+
+import { duration } from '../dashboard/format';
+import type { Translator } from '../dashboard/translator';
+import type { Value } from './settings';
+import type { Brief, BriefStatus } from './source';
+
+export function statusWord(status: BriefStatus, trans: Translator): string {
+  const words: Record<BriefStatus, string> = {
+    waiting: trans.__('Waiting'),
+    running: trans.__('Running'),
+    paused: trans.__('Paused'),
+    stopping: trans.__('Stopping…'),
+    finished: trans.__('Finished'),
+    stopped: trans.__('Stopped'),
+    failed: trans.__('Failed'),
+    lost: trans.__('Ended'),
+    unreadable: trans.__('Unreadable')
+  };
+  return words[status] ?? status;
+}
+
+/** A setting as a person types it; undefined where a run does not have it. */
+export function settingWord(value: Value | undefined): string {
+  if (value === undefined) {
+    return '–';
+  }
+  return typeof value === 'number'
+    ? String(Number(value.toPrecision(6)))
+    : String(value);
+}
+
+/** "3 / 10", or what is known of it. */
+export function epochWord({ epoch, epochs }: Brief): string {
+  const [done, all] = [epoch, epochs].map(n => (n === null ? '–' : String(n)));
+  return epochs === null ? done : `${done} / ${all}`;
+}
+
+export function secondsWord(seconds: number | null): string {
+  return seconds === null ? '–' : duration(seconds);
+}
+
+/** The day and the minute, short: the year and the second only in full. */
+export function startWord(time: number | null): string {
+  return time === null
+    ? '–'
+    : new Date(time * 1000).toLocaleString(undefined, {
+        month: 'short',
+        day: 'numeric',
+        hour: '2-digit',
+        minute: '2-digit',
+        hourCycle: 'h23'
+      });
+}

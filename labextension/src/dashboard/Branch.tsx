@@ -1,0 +1,152 @@
+// The button and the small form that begin another run from where this one is.
+
+import { useEffect, useId, useRef, useState } from 'react';
+import { CommandButton } from './CommandButton';
+import type { CommandsProps } from './Commands';
+import { count, setting } from './format';
+import { readEpochs, readRate } from './reading';
+import type { BranchValue } from './source';
+
+export function Branch({ view, send, trans }: CommandsProps): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const [rate, setRate] = useState('');
+  const [epochs, setEpochs] = useState('');
+  const [wrong, setWrong] = useState<string | null>(null);
+  const root = useRef<HTMLSpanElement>(null);
+  const id = useId();
+  const isPending = view.pending.includes('branch');
+  const isEnabled = view.status === 'running' || view.status === 'paused';
+  const isShown = isOpen && isEnabled;
+
+  useEffect(() => {
+    if (!isShown) {
+      return;
+    }
+    root.current?.querySelector('input')?.focus();
+    const away = (event: Event) => {
+      if (!root.current?.contains(event.target as Node)) {
+        setOpen(false);
+      }
+    };
+    document.addEventListener('pointerdown', away, true);
+    return () => document.removeEventListener('pointerdown', away, true);
+  }, [isShown]);
+
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector('button')?.focus();
+  };
+  const begin = () => {
+    const value: BranchValue = {};
+    const fields = [
+      ['learning_rate', rate, readRate] as const,
+      ['epochs', epochs, readEpochs] as const
+    ];
+    for (const [name, text, read] of fields) {
+      const found = text.trim() === '' ? undefined : read(text, trans);
+      if (typeof found === 'string') {
+        setWrong(found);
+        return;
+      }
+      if (found !== undefined) {
+        value[name] = found;
+      }
+    }
+    send('branch', value);
+    setRate('');
+    setEpochs('');
+    close();
+  };
+  const field = (
+    name: keyof BranchValue,
+    label: string,
+    now: string,
+    text: string,
+    set: (text: string) => void
+  ) => (
+    <label>
+      <span>{label}</span>
+      <input
+        type="text"
+        inputMode="decimal"
+        autoComplete="off"
+        name={name}
+        value={text}
+        placeholder={now}
+        aria-invalid={wrong !== null}
+        aria-describedby={wrong ? `${id}-wrong` : undefined}
+        onChange={event => {
+          set(event.target.value);
+          setWrong(null);
+        }}
+      />
+    </label>
+  );
+  return (
+    <span className="labdl-branch" ref={root}>
+      <CommandButton
+        name="branch"
+        label={trans.__('Branch')}
+        title={trans.__('Begin another run from here')}
+        isPending={isPending}
+        isEnabled={isEnabled}
+        isOpen={isShown}
+        onClick={() => setOpen(!isShown)}
+      />
+      {isShown && (
+        <form
+          className="labdl-branch-form"
+          role="dialog"
+          aria-label={trans.__('Begin another run from here')}
+          onSubmit={event => {
+            event.preventDefault();
+            begin();
+          }}
+          onKeyDown={event => {
+            if (event.key === 'Escape') {
+              event.stopPropagation();
+              close();
+            }
+          }}
+        >
+          <p>
+            {trans.__(
+              'Another run begins with the state after this step and goes on beside this one. What is left empty stays as it is.'
+            )}
+          </p>
+          {field(
+            'learning_rate',
+            trans.__('Learning rate'),
+            view.rate.now === null ? '' : setting(view.rate.now),
+            rate,
+            setRate
+          )}
+          {field(
+            'epochs',
+            trans.__('Epochs in all'),
+            view.epochs === null ? '' : count(view.epochs),
+            epochs,
+            setEpochs
+          )}
+          {wrong && (
+            <p
+              id={`${id}-wrong`}
+              className="labdl-dashboard-wrong"
+              role="alert"
+            >
+              {wrong}
+            </p>
+          )}
+          <div className="labdl-branch-buttons">
+            <button type="button" onClick={close}>
+              {trans.__('Cancel')}
+            </button>
+            <button type="submit" className="labdl-branch-begin">
+              {trans.__('Begin')}
+            </button>
+          </div>
+        </form>
+      )}
+    </span>
+  );
+}

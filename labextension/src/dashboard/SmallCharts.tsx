@@ -1,0 +1,124 @@
+// The row of small charts: learning rate, throughput, and where the time of a step goes.
+
+import { useMemo } from 'react';
+import { count, numberText, setting } from './format';
+import type { Steps } from './plot-content';
+import type { ChartView } from './PlotFrame';
+import { SmallChart, type Line } from './SmallChart';
+import type { RunView } from './store';
+import type { Translator } from './translator';
+
+export interface SmallChartsProps {
+  run: RunView;
+  view: ChartView;
+  extent: Steps | null;
+  trans: Translator;
+}
+
+const HEIGHT = 92;
+const FROM_ZERO = [0, null] as const;
+
+export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
+  const { run, view, extent, trans } = props;
+  const { rate, pace, step, marks } = run;
+  const rates = useMemo<Line[]>(
+    () => [
+      {
+        name: trans.__('learning rate'),
+        colour: 'train',
+        // it holds until it is changed
+        curve: lasting(rate.curve, step)
+      }
+    ],
+    [rate, step, trans]
+  );
+  const [speeds, times] = useMemo<[Line[], Line[]]>(() => {
+    const x = pace.map(moment => moment.step);
+    const line = (
+      name: string,
+      colour: Line['colour'],
+      of: (moment: (typeof pace)[number]) => number
+    ): Line => ({ name, colour, curve: { x, y: pace.map(of) } });
+    const isOne =
+      pace.length > 0 && pace.every(({ update }) => update === null);
+    return [
+      [line(trans.__('samples/s'), 'train', each => each.throughput)],
+      [
+        line(trans.__('data'), 'validation', each => each.data),
+        line(
+          isOne ? trans.__('step') : trans.__('compute'),
+          'train',
+          each => each.compute
+        ),
+        ...(isOne
+          ? []
+          : [line(trans.__('update'), 'third', each => each.update ?? 0)])
+      ]
+    ];
+  }, [pace, trans]);
+
+  // runs recorded before these figures were have no place for them
+  const isRecorded = (run.start?.version ?? 1) >= 2;
+  if (!isRecorded && !rate.curve.length && !pace.length) {
+    return null;
+  }
+  const common = { view, extent, marks, height: HEIGHT, trans };
+  const now = pace.length ? pace[pace.length - 1] : null;
+  const isOne = now !== null && now.update === null;
+  return (
+    <div className="labdl-small-charts">
+      <SmallChart
+        {...common}
+        title={trans.__('Learning rate')}
+        kind="steps"
+        lines={rates}
+        now={rate.now === null ? '–' : setting(rate.now)}
+        write={setting}
+        empty={trans.__('Told with the first steps')}
+      />
+      <SmallChart
+        {...common}
+        title={trans.__('Throughput')}
+        hint={trans.__('Samples per second of step time, without validation')}
+        kind="lines"
+        lines={speeds}
+        now={now ? trans.__('%1 samples/s', count(now.throughput)) : '–'}
+        write={count}
+        range={FROM_ZERO}
+        empty={trans.__('Told with the first steps')}
+      />
+      <SmallChart
+        {...common}
+        title={trans.__('Step time')}
+        hint={
+          isOne
+            ? trans.__(
+                'Data: it was waited for. Step: forward, backward and update, which are compiled as one and cannot be told apart.'
+              )
+            : trans.__(
+                'Data: it was waited for. Compute: forward and backward. Update: the optimizer.'
+              )
+        }
+        kind="stack"
+        lines={times}
+        write={milliseconds}
+        range={FROM_ZERO}
+        empty={trans.__('Told with the first steps')}
+      />
+    </div>
+  );
+}
+
+function milliseconds(value: number): string {
+  return value >= 1000
+    ? `${numberText(value / 1000)} s`
+    : `${numberText(value)} ms`;
+}
+
+function lasting(curve: Line['curve'], step: number): Line['curve'] {
+  const { x, y } = curve;
+  const last = x.length - 1;
+  return last < 0 || x[last] >= step
+    ? { x, y }
+    : { x: [...Array.from(x), step], y: [...Array.from(y), y[last]] };
+}

@@ -1,0 +1,95 @@
+// How the columns of a chart look: as a metric with its band, as lines, as a stack of areas.
+
+import uPlot from 'uplot';
+import { faint, type ChartColours } from './theme';
+
+export type Colour = 'train' | 'validation' | 'third' | 'fourth';
+
+export type PlotStyle =
+  | { readonly kind: 'metric' }
+  | {
+      readonly kind: 'lines' | 'steps' | 'stack';
+      readonly colours: readonly Colour[];
+    };
+
+type Look = Pick<uPlot.Options, 'series' | 'bands'>;
+
+/** Points of epochs are marked while there are few enough to tell them apart. */
+const MARKED = 120;
+
+export function lookOf(style: PlotStyle, colours: () => ChartColours): Look {
+  if (style.kind === 'metric') {
+    return metricLook(colours);
+  }
+  const isStack = style.kind === 'stack';
+  const line = (name: Colour, place: number): uPlot.Series => ({
+    stroke: () => colours()[name],
+    width: isStack ? 1 : 1.5,
+    // the lowest area of a stack goes down to the axis, the others to the one below
+    fill: isStack && !place ? () => faint(colours()[name]) : undefined,
+    points: { show: lonely },
+    ...(style.kind === 'steps'
+      ? { paths: uPlot.paths.stepped?.({ align: 1 }) }
+      : {})
+  });
+  return {
+    series: [{}, ...style.colours.map(line)],
+    bands: isStack
+      ? style.colours.slice(1).map((name, place) => ({
+          series: [place + 2, place + 1],
+          fill: () => faint(colours()[name])
+        }))
+      : undefined
+  };
+}
+
+function metricLook(colours: () => ChartColours): Look {
+  const edge: uPlot.Series = { width: 0, points: { show: false } };
+  return {
+    series: [
+      {},
+      edge,
+      edge,
+      {
+        stroke: () => colours().train,
+        width: 1,
+        alpha: 0.35,
+        points: { show: false }
+      },
+      { stroke: () => colours().train, width: 2, points: { show: lonely } },
+      {
+        stroke: () => colours().validation,
+        width: 2,
+        points: {
+          show: (u, series, first, last) =>
+            countDefined(u.data[series], first, last) <= MARKED,
+          size: 7,
+          fill: () => colours().validation
+        }
+      }
+    ],
+    bands: [{ series: [2, 1], fill: () => faint(colours().train) }]
+  };
+}
+
+/** A line needs two points: a single one is marked, or nothing would be seen. */
+function lonely(
+  u: uPlot,
+  series: number,
+  first: number,
+  last: number
+): boolean {
+  return countDefined(u.data[series], first, last) === 1;
+}
+
+function countDefined(
+  values: ArrayLike<number | null | undefined>,
+  first: number,
+  last: number
+): number {
+  let defined = 0;
+  for (let i = first; i <= last; i++) {
+    defined += typeof values[i] === 'number' ? 1 : 0;
+  }
+  return defined;
+}

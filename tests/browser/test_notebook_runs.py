@@ -1,0 +1,146 @@
+"""A run in a notebook is always there: after a refresh, in a second browser, with a busy kernel, a dead one, and none."""
+
+import json
+import re
+import time
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+TRAIN = """
+import time
+import numpy as np
+from labdl import nn, train
+x = np.random.default_rng(0).normal(size=(32, 4)).astype("float32")
+trainer = train.Trainer(nn.Sequential(nn.Linear(1)), loss="mean_squared_error", optimizer=train.SGD(0.05), backend="torch")
+run = trainer.start(x, x[:, :1], epochs=100_000, batch_size=8, folder="runs/mine", callbacks=[lambda _: time.sleep(0.02)])
+run
+"""
+BUSY = "print('now busy')\ntime.sleep(60)"
+
+
+def notebook(lab, *cells: str, name: str = "train.ipynb"):
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(made, lab.folder / name)
+
+
+def opened(page, lab, name: str = "train.ipynb"):
+    page.goto(lab.url.replace("/lab?", f"/lab/tree/{name}?") + "&reset")
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+
+
+def run_cell(page, number: int):
+    """Run a cell by the keyboard, when the kernel is ready."""
+    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
+    cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
+    cell.locator(".jp-InputPrompt").click()
+    page.keyboard.press("Control+Enter")
+
+
+def saved(page, lab, name: str = "train.ipynb"):
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-Notebook")).to_be_visible()
+    time.sleep(1)
+    return nbformat.read(lab.folder / name, as_version=4)
+
+
+def dashboard(page):
+    return page.locator(".jp-OutputArea .labdl-dashboard")
+
+
+def step_of(page) -> int:
+    text = dashboard(page).locator(".labdl-dashboard-facts").inner_text()
+    return int(re.search(r"step\s+([\d,]+)", text)[1].replace(",", ""))
+
+
+def moves(page):
+    before = step_of(page)
+    deadline = time.monotonic() + 15
+    while step_of(page) <= before:
+        assert time.monotonic() < deadline, "the dashboard stands still"
+        page.wait_for_timeout(200)
+
+
+@pytest.mark.timeout(240)
+def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
+    notebook(lab, TRAIN, BUSY)
+    opened(page, lab)
+    run_cell(page, 0)
+    expect(dashboard(page)).to_have_attribute("data-status", "running", timeout=60_000)
+    expect(page.locator(".jp-CodeCell").nth(0).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[1\]"))
+    moves(page)
+
+    # the kernel is busy: curves go on, and commands are obeyed
+    run_cell(page, 1)
+    expect(page.locator(".jp-OutputArea").nth(1)).to_contain_text("now busy")
+    moves(page)
+    dashboard(page).get_by_role("button", name="Pause").click()
+    expect(dashboard(page)).to_have_attribute("data-status", "paused")
+
+    # refreshed, the kernel still busy
+    saved(page, lab)
+    page.goto(lab.url.replace("/lab?", "/lab/tree/train.ipynb?"))
+    expect(dashboard(page)).to_have_attribute("data-status", "paused", timeout=60_000)
+    dashboard(page).get_by_role("button", name="Resume").click()
+    expect(dashboard(page)).to_have_attribute("data-status", "running")
+    moves(page)
+
+    # a second browser shows the same, and one hears what the other says
+    other = chromium.new_context().new_page()
+    other.goto(lab.url.replace("/lab?", "/lab/workspaces/other/tree/train.ipynb?") + "&reset")
+    expect(dashboard(other)).to_have_attribute("data-status", "running", timeout=60_000)
+    dashboard(other).get_by_role("button", name="Pause").click()
+    expect(dashboard(page)).to_have_attribute("data-status", "paused")
+    dashboard(page).get_by_role("button", name="Resume").click()
+    expect(dashboard(other)).to_have_attribute("data-status", "running")
+    other.context.close()
+
+    # the kernel dies: the dashboard says so, and keeps what there was
+    kill_kernels(lab)
+    expect(dashboard(page)).to_have_attribute("data-status", "lost", timeout=15_000)
+    assert step_of(page) > 0
+    expect(dashboard(page).locator("canvas").first).to_be_visible()
+
+    # opened again where there is no kernel, and no folder either: the curves are in the notebook
+    kept = saved(page, lab)
+    [output] = [o for o in kept.cells[0].outputs if o.output_type == "display_data"]
+    svg = output.data["image/svg+xml"]
+    assert len(svg.encode()) <= 20_000
+    assert output.data["application/vnd.labdl.run.v1+json"]["final"] is True
+    assert "mean_squared_error" in svg or "loss" in svg
+    (lab.folder / "runs").rename(lab.folder / "elsewhere")
+    opened(page, lab)
+    picture = page.locator(".labdl-RunOutput-picture")
+    expect(picture).to_be_visible()
+    assert page.evaluate("(i) => i.complete && i.naturalWidth > 100", picture.element_handle())
+    expect(dashboard(page)).to_have_count(0)
+
+
+def kill_kernels(lab):
+    import psutil
+
+    for process in psutil.process_iter(["cmdline", "cwd"]):
+        command = " ".join(process.info["cmdline"] or ())
+        if "ipykernel_launcher" in command and str(lab.folder.parent) in command + str(process.info["cwd"]):
+            process.kill()
+
+
+def test_a_notebook_runs_without_a_page_and_keeps_the_final_curves(tmp_path):
+    """As nbconvert, papermill or a continuous integration runs it; GitHub and nbviewer show what is kept."""
+    from nbclient import NotebookClient
+
+    made = nbformat.v4.new_notebook(cells=[
+        nbformat.v4.new_code_cell(TRAIN.replace("epochs=100_000", "epochs=3")), nbformat.v4.new_code_cell("run.wait();")
+    ])  # fmt: skip
+    NotebookClient(made, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    [output] = [o for o in made.cells[0].outputs if o.output_type == "display_data"]
+    assert output.data["application/vnd.labdl.run.v1+json"] == {
+        "version": 1, "folder": str(tmp_path / "runs" / "mine"), "beside": "runs/mine", "final": True,
+    }  # fmt: skip
+    svg = output.data["image/svg+xml"]
+    assert "finished" in svg
+    assert len(svg.encode()) <= 20_000
+    nbformat.validate(made)
+    assert len(json.dumps(made.cells[0])) < 30_000
