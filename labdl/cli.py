@@ -17,6 +17,7 @@ from labdl.runs import commands as runs
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
 from labdl.saving.parameters import ParameterFile
+from labdl.train import control
 
 _CHECKPOINTS = {"torch": ".pt", "tensorflow": ".weights.h5", "paddle": ".pdparams", "mindspore": ".ckpt"}
 _FRAMEWORKS = tuple(_CHECKPOINTS)
@@ -86,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     conformance.add_argument("--strict", action="store_true", help="what is missing counts as failed")
     conformance.set_defaults(run=_conformance)
 
-    runs.add(commands)
+    runs.add(commands, control.append)
     return parser
 
 

@@ -6,7 +6,9 @@ from labdl.errors import ModelError
 from labdl.graph import Graph
 from labdl.nn import Module
 from labdl.train import Run
+from labdl.train.race import Race
 from labdl.train.racer import Racer
+from labdl.train.sweep import Sweep
 
 _LARGEST = 200_000  # bytes of a picture that a notebook keeps
 _NODE = 500  # and each node takes more than this
@@ -16,6 +18,12 @@ def _run(self: Run | Racer) -> None:
     from labdl.lab import Dashboard  # brings ipywidgets along, which a script does not need
 
     Dashboard(self)._ipython_display_()
+
+
+def _runs(self: Race | Sweep) -> None:
+    from labdl.lab import Runs
+
+    Runs(self)._ipython_display_()
 
 
 def _model(self: Module | Graph, **options):
@@ -40,5 +48,7 @@ def _with_picture(bundle, graph: Graph):
 
 Run._ipython_display_ = _run  # type: ignore[attr-defined]
 Racer._ipython_display_ = _run  # type: ignore[attr-defined]
+Race._ipython_display_ = _runs  # type: ignore[attr-defined]
+Sweep._ipython_display_ = _runs  # type: ignore[attr-defined]
 Module._repr_mimebundle_ = _model  # type: ignore[attr-defined]
 Graph._repr_mimebundle_ = _model  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ const catalogues = Object.fromEntries(
 );
 
 const { metafile } = await build({
-  entryPoints: ['editor', 'dashboard'].flatMap(name => [
+  entryPoints: ['editor', 'dashboard', 'runs'].flatMap(name => [
     { in: here(`src/widget/${name}.ts`), out: name },
     { in: here(`style/${name}.css`), out: name }
   ]),

@@ -25,7 +25,7 @@ class Diff(anywidget.AnyWidget):
     height = traitlets.Int(560, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, old: Graph | Module, new: Graph | Module, *, height: int = 560):
-        self._esm, self._css = widgets._built("editor.js"), widgets._built("editor.css")
+        self._esm, self._css = widgets.built("editor.js"), widgets.built("editor.css")
         self.difference = diff(old, new)
         shown = self.difference.old.to_dict(), self.difference.new.to_dict()
         super().__init__(_old=shown[0], _graph=shown[1], height=height)

@@ -8,6 +8,7 @@ with neither, such as GitHub and nbviewer.
 from __future__ import annotations
 
 import contextvars
+import html
 import logging
 import os
 import secrets
@@ -16,6 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import anywidget
 
 from labdl import runs
 from labdl.errors import LabDLError
@@ -78,11 +81,15 @@ class Output:
         return forms
 
 
+def forms(widget: anywidget.AnyWidget) -> dict[str, Any]:
+    """Those of a widget by itself."""
+    bundle = widget._repr_mimebundle_()
+    return bundle[0] if isinstance(bundle, tuple) else bundle or {}
+
+
 def show(run: Any, widget: dict[str, Any]) -> None:
     """Show a run in the cell at work, in all forms; ``widget`` are those of the widget."""
-    from IPython.core.getipython import get_ipython
-
-    shell = get_ipython()
+    shell = _shell()
     if shell is None:
         print(run)
         return
@@ -92,3 +99,20 @@ def show(run: Any, widget: dict[str, Any]) -> None:
         shell.display_pub.publish(data=data, metadata={}, transient={"display_id": identity}, update=update)
 
     Output(run, widget, publish)
+
+
+def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
+    """Show the runs of a folder in the cell at work; where nobody is there to show them, ``of`` says how they stood."""
+    shell = _shell()
+    if shell is None:
+        print(of)
+        return
+    table = of._repr_html_() if hasattr(of, "_repr_html_") else f"<pre>{html.escape(str(runs.list(folder)))}</pre>"
+    data = {**widget, "text/plain": repr(of), "text/html": table, FOLDER: place(folder)}
+    shell.display_pub.publish(data=data, metadata={})
+
+
+def _shell():
+    from IPython.core.getipython import get_ipython
+
+    return get_ipython()

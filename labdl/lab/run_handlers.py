@@ -12,7 +12,6 @@ from tornado import web
 from labdl import runs
 from labdl.lab import following, runlist
 from labdl.lab.handlers import LabDLHandler, Refused, shortened
-from labdl.runs.about import GROUP
 from labdl.runs.eventfile import EVENTS
 from labdl.train import control
 
@@ -32,7 +31,9 @@ class RunHandler(LabDLHandler):
             await ensure_async(self.contents_manager.delete(path))
         except (web.HTTPError, OSError) as error:
             reason = getattr(error, "log_message", None) or str(error)
-            raise Refused(409, f"{shortened(path)} could not be deleted: {reason}") from error
+            if "not empty" in reason:
+                reason = "this Jupyter has no trash, and deletes folders only with FileContentsManager.always_delete_dir"
+            raise Refused(409, f"{shortened(path)} could not be deleted: {reason}.") from error
         self.answer({})
 
 
@@ -127,7 +128,7 @@ class RunFindHandler(LabDLHandler):
         notebook = self.get_query_argument("notebook", "").strip("/").rpartition("/")[0]
         for path in ((PurePosixPath(notebook) / beside).as_posix() if beside else "", self.from_root(folder)):
             with suppress(web.HTTPError):
-                if path and (found := await self.run_or_group(os.path.normpath(path))):
+                if path and (found := await self.there(os.path.normpath(path))):
                     self.answer({"path": found})
                     return
         self.answer({"path": None})
@@ -139,12 +140,13 @@ class RunFindHandler(LabDLHandler):
                 return Path(folder).resolve().relative_to(Path(root_dir).resolve()).as_posix()
         return ""
 
-    async def run_or_group(self, path: str) -> str | None:
+    async def there(self, path: str) -> str | None:
         if path.startswith(".."):
             return None
         path = await self.visible(path)
         folder = self.inside(path)
-        return path if (folder / EVENTS).is_file() or (folder / GROUP).is_file() else None
+        several = self.get_query_argument("several", "0") == "1"
+        return path if (folder.is_dir() if several else (folder / EVENTS).is_file()) else None
 
 
 class RunPictureHandler(LabDLHandler):

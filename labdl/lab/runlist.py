@@ -115,12 +115,14 @@ def _group(folder: Path) -> dict[str, Any] | None:
 
 
 def code(folder: Path) -> dict[str, str]:
-    """What was trained, by the names of its files; of a long one the beginning."""
+    """What was trained, by the names of its files, and error.txt of a failure; of a long one the beginning."""
+    outside = folder.resolve()
     inside = (folder / "code").resolve()
-    if not inside.is_dir() or not inside.is_relative_to(folder.resolve()):
-        return {}
-    names = sorted(path for path in inside.iterdir() if path.suffix == ".py" or path.name == "settings.json")
-    return {path.name: text for path in names[:FILES] if (text := _text(path, inside)) is not None}
+    names = [folder / "error.txt"]
+    if inside.is_dir() and inside.is_relative_to(outside):
+        kept = sorted(path for path in inside.iterdir() if path.suffix == ".py" or path.name == "settings.json")
+        names += kept[:FILES]
+    return {path.name: text for path in names if (text := _text(path, outside)) is not None}
 
 
 def _text(path: Path, inside: Path) -> str | None:

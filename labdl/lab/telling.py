@@ -6,17 +6,29 @@ import logging
 import time
 import weakref
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from labdl.lab.packing import pack
 from labdl.train.exits import running
+from labdl.train.feed import Listener
 
 if TYPE_CHECKING:
     from labdl.train import Run
-    from labdl.train.racer import Racer
 
 log = logging.getLogger(__name__)
 Send = Callable[[dict[str, Any], list[bytes]], None]  # a message and its buffers
+
+
+class Followed(Protocol):
+    """What can be told: a run of this process, one of a race, or one that is read from its folder."""
+
+    folder: Path
+
+    @property
+    def alive(self) -> bool: ...
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]: ...
 
 
 class Telling:
@@ -25,7 +37,7 @@ class Telling:
     With ``kinds`` only events of these are told. Nothing is kept: what was is read from the run's folder when a page asks.
     """
 
-    def __init__(self, run: Run | Racer, send: Send, *, number: int = 0, kinds: Collection[str] | None = None):
+    def __init__(self, run: Followed, send: Send, *, number: int = 0, kinds: Collection[str] | None = None):
         self.run, self._send, self._number, self._kinds = run, send, number, kinds
         self._count = 0  # events told so far
         self._live = False
@@ -41,6 +53,11 @@ class Telling:
         """A page asks for what comes after so many events."""
         self._pages.heard()
         self._repeat(after if isinstance(after, int) and 0 <= after <= self._count else 0)
+
+    def tell_standing(self) -> None:
+        """Tell whether the run goes on, where nothing else is new."""
+        if self._live:
+            self._tell(self._count, [])
 
     def _hear(self, events: list[dict[str, Any]]) -> None:
         """New events, in a thread of the run, or the past on subscribing, which pages ask for."""

@@ -28,7 +28,7 @@ STATIC = Path(__file__).parent / "static"
 log = logging.getLogger(__name__)
 
 
-def _built(name: str) -> str:
+def built(name: str) -> str:
     """The text of a file of the built front end, which is not in the source tree."""
     path = STATIC / name
     if not path.is_file():
@@ -41,14 +41,14 @@ class Dashboard(anywidget.AnyWidget):
 
     def __init__(self, run: Run | Racer):
         # read now and not with the class, so that labdl.lab can be imported before the front end is built
-        self._esm, self._css = _built("dashboard.js"), _built("dashboard.css")
+        self._esm, self._css = built("dashboard.js"), built("dashboard.css")
         super().__init__()
         self.run = run
         self._telling = Telling(run, lambda *message: self.send(*message))
         self.on_msg(self._on_message)
 
     def _ipython_display_(self) -> None:
-        outputs.show(self.run, self._repr_mimebundle_()[0])
+        outputs.show(self.run, outputs.forms(self))
 
     def close(self) -> None:
         """Leave the run and take the dashboard off the page; the run goes on."""
@@ -80,7 +80,7 @@ class Editor(anywidget.AnyWidget):
     height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, model: Graph | Module, *, height: int = 480):
-        self._esm, self._css = _built("editor.js"), _built("editor.css")
+        self._esm, self._css = built("editor.js"), built("editor.css")
         self._counterpart = Counterpart(model)
         super().__init__(_graph=self._counterpart.graph.to_dict(), height=height)
         self._runs = RunWatch(lambda run: run.model is self._counterpart.model, lambda *message: self.send(*message))

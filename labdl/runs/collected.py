@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from labdl.runs import fields
-from labdl.runs.columns import Steps
+from labdl.runs.columns import Spans, Steps, joined
 from labdl.runs.course import Course
 
 MARKS = ("status", "learning_rate", "epochs", "checkpoint", "branch")  # what people did
@@ -32,13 +33,17 @@ class Collected:
         self._heard = {"start": self._on_start, "steps": self._on_steps, "epoch": self._on_epoch, "rate": self._on_rate,
                        **dict.fromkeys(MARKS, self._on_mark), **dict.fromkeys(LISTED, self._on_listed)}  # fmt: skip
 
-    def hear(self, event: dict[str, Any]) -> None:
-        """Take an event into account."""
+    def hear(self, events: Iterable[dict[str, Any]]) -> None:
+        """Take events into account, whose columns become parts of one another."""
+        for event, spans in joined(events):
+            self._hear(event, spans)
+
+    def _hear(self, event: dict[str, Any], spans: Spans | None) -> None:
         before = self.course.time
         if event["kind"] == "steps":
             arrays = {name: found for name, values in event.items() if (found := fields.numbers(values)) is not None}
             event = {**event, **arrays}  # once, for all who hear of it
-            self.steps.add(event, before)
+            self.steps.add(event, before, spans)
         self.course.hear(event)
         hear = self._heard.get(event["kind"])
         if hear is not None:

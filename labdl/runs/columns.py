@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from labdl.runs import fields
 
+_OF_EVENTS = ("kind", "time")  # no columns
 _NAMES = 500  # columns; a file with more is not a training's
 
 
@@ -39,6 +41,46 @@ class Column:
         return view
 
 
+Spans = tuple[list[int], list[float]]  # how many rows were told at which times
+
+
+def joined(events: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Spans | None]]:
+    """The same events, those with steps in a row made one: a training of slow steps has a line for each of them."""
+    group: dict[str, Any] | None = None
+    counts, times = list[int](), list[float]()
+    for event in events:
+        if event["kind"] == "steps" and (count := _rows(event)):
+            time = fields.number(event["time"]) or 0.0
+            if group is not None and group.keys() == event.keys():
+                for name, values in event.items():
+                    if name not in _OF_EVENTS:
+                        group[name] += values
+                group["time"] = event["time"]
+                counts.append(count)
+                times.append(time)
+                continue
+            if group is not None:
+                yield group, (counts, times)
+            group, counts, times = event, [count], [time]
+            continue
+        if group is not None:
+            yield group, (counts, times)
+            group = None
+        yield event, None
+    if group is not None:
+        yield group, (counts, times)
+
+
+def _rows(event: dict[str, Any]) -> int:
+    """How many rows an event of steps has, 0 where its columns are not lists of one length."""
+    step = event.get("step")
+    count = len(step) if type(step) is list else 0
+    for name, values in event.items():
+        if name not in _OF_EVENTS and (type(values) is not list or len(values) != count):
+            return 0
+    return count
+
+
 class Steps:
     """Rows of steps in ascending order with their times and figures; NaN where one is missing or not finite."""
 
@@ -46,7 +88,7 @@ class Steps:
         self._step, self._time = Column("int64"), Column()
         self._columns: dict[str, Column] = {}
 
-    def add(self, event: dict[str, Any], before: float | None) -> None:
+    def add(self, event: dict[str, Any], before: float | None, spans: Spans | None = None) -> None:
         """The rows of an event, made between a time and that of the event; those that do not come after the last are left."""
         step = fields.steps(event.get("step"))
         if step is None:
@@ -54,16 +96,18 @@ class Steps:
         columns = {name: column for name, values in event.items() if name not in fields.NOT_FIGURES
                    and (column := fields.numbers(values)) is not None}  # fmt: skip
         count = min([len(step), *map(len, columns.values())])
+        counts, times = spans or ([count], [fields.number(event["time"]) or 0.0])
+        begin = times[0] if before is None else min(before, times[0])
+        time = np.interp(np.arange(1, count + 1), np.cumsum([0, *counts]), [begin, *times])
         step, columns = step[:count], {name: column[:count] for name, column in columns.items()}
         last = self.last
-        if count and (step[0] <= last or np.any(np.diff(step) <= 0)):
+        if count and (step[0] <= last or np.any(step[1:] <= step[:-1])):
             good = step > np.maximum.accumulate(np.concatenate([[last], step[:-1]]))
-            step, columns = step[good], {name: column[good] for name, column in columns.items()}
+            step, time = step[good], time[good]
+            columns = {name: column[good] for name, column in columns.items()}
         if not len(step):
             return
-        end = fields.number(event["time"]) or 0.0
-        begin = end if before is None else min(before, end)
-        self._time.extend(np.linspace(begin, end, len(step) + 1)[1:])
+        self._time.extend(time)
         rows = len(self._step)
         self._step.extend(step)
         for name, column in columns.items():

@@ -54,8 +54,8 @@ def listing_meant(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def add(commands: argparse._SubParsersAction) -> None:
-    """The parsers of `labdl runs` and its verbs."""
+def add(commands: argparse._SubParsersAction, leave: Callable[..., str]) -> None:
+    """The parsers of `labdl runs` and its verbs; ``leave(folder, command, value)`` leaves a command and gives its identity."""
     runs = commands.add_parser("runs", help="list, show, export and steer trainings",
                                description="Trainings by their folders; without a verb they are listed.")  # fmt: skip
     verbs = runs.add_subparsers(metavar="VERB", required=True)
@@ -83,7 +83,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     tell.add_argument(
         "command", help="pause, resume, stop, checkpoint, step, branch, learning_rate=0.001 or add_epochs=5"
     )
-    tell.set_defaults(run=_tell)
+    tell.set_defaults(run=_tell, leave=leave)
 
 
 def _list(options) -> int:
@@ -135,13 +135,11 @@ def _export(options) -> int:
 
 
 def _tell(options) -> int:
-    from labdl.train import control  # here, for it brings all of training along
-
     record = _found(options.which)
     if not record.alive:
         raise ConfigError(f"{record.id} is {record.status}: nobody would hear it")
     command, given, value = options.command.partition("=")
-    identity = control.append(record.folder, command, _number(value) if given else None)
+    identity = options.leave(record.folder, command, _number(value) if given else None)
     until = time.monotonic() + _ANSWER
     while time.monotonic() < until:
         answers = [event for event in record.refresh().events("command") if event.get("id") == identity]

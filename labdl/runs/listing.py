@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from labdl.errors import FileFormatError
 from labdl.runs.about import ABOUT, About, about
 from labdl.runs.brief import Brief, brief
+from labdl.runs.columns import joined
 from labdl.runs.course import Course
 from labdl.runs.eventfile import EVENTS, EventReader, check, parsed
 from labdl.runs.finding import Finder
@@ -40,6 +42,11 @@ class Listing:
         from labdl.runs.terminal import table
 
         return table(self)
+
+    def _repr_html_(self) -> str:
+        from labdl.runs.terminal import table
+
+        return f"<pre>{html.escape(table(self, width=150, plain=False))}</pre>"
 
 
 def list_runs(folder: str | Path = ".") -> Listing:
@@ -127,8 +134,10 @@ class _Followed:
             return
         while True:
             before = self._reader.offset
-            for event in self._reader.read():
+            events = self._reader.read()
+            for event in events:
                 check(event, self.folder)
+            for event, _ in joined(events):
                 self._course.hear(event)
             self._behind = self._reader.offset != before
             if not self._behind or (until is not None and time.monotonic() > until):

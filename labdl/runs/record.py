@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labdl.errors import FileFormatError
 from labdl.runs import fields
 from labdl.runs.about import About, about
 from labdl.runs.brief import parent_of
@@ -42,7 +43,7 @@ class Record:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         self._reader = EventReader(self.folder / EVENTS)
-        self._collected = Collected()
+        self._collected, self._anew = Collected(), False
         self.refresh()
 
     def refresh(self) -> Record:
@@ -50,11 +51,16 @@ class Record:
         while (self.folder / EVENTS).exists():  # what was read stays where the folder has vanished
             before = self._reader.offset
             events = self._reader.read()
-            if self._reader.offset < before:
-                self._collected = Collected()
-            for event in events:
-                check(event, self.folder)
-                self._collected.hear(event)
+            self._anew = self._anew or self._reader.began_anew
+            if events and self._anew:
+                self._collected, self._anew = Collected(), False
+            try:
+                for event in events:
+                    check(event, self.folder)
+            except FileFormatError:
+                self._reader.offset = before  # it is refused again, and not passed over
+                raise
+            self._collected.hear(events)
             if self._reader.offset == before:
                 break
         return self
@@ -236,6 +242,9 @@ class Record:
         from labdl.runs.snapshot import to_png
 
         return to_png(self, path, width=width)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
     def __repr__(self) -> str:
         return f"Record({self.id}: {self.status}, epoch {len(self._collected.epochs)}, step {self._collected.step})"

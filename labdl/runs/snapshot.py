@@ -82,7 +82,8 @@ def _picture(record: Record, charts: list[Chart], points: int) -> str:
     told = escape(" ".join([title + ".", figures + ".", *_alerts(record)]))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
-        f'class="labdl-run" font-family="{_FONT}" font-size="11"><title>{escape(title)}</title><desc>{told}</desc>',
+        f'class="labdl-run" style="max-width:100%;height:auto" font-family="{_FONT}" font-size="11">'
+        f"<title>{escape(title)}</title><desc>{told}</desc>",
         f"<style>@media (prefers-color-scheme:dark){{{_scoped(_DARK)}}}</style>",
         f'<rect class="p" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6" fill="#fff" stroke="#d5d5d5"/>'
         f'<g fill="#555"><text class="i" x="16" y="26" font-size="15" font-weight="600" fill="#111">{escape(title)}</text>'

@@ -33,6 +33,7 @@ class Orders:
         self._order: deque[str] = deque()
         self._lock = threading.Lock()
         self._ended = False
+        self._early: list[dict[str, Any]] | None = []  # answers that wait for the first event of the training
 
     def obey(self, command: str, value: Any = None, identity: str | None = None) -> None:
         """See `Run.obey`."""
@@ -58,8 +59,16 @@ class Orders:
             elif self._fresh(order.identity):
                 self._answer(order.identity, order.command, None, RefusedError(order.refusal))
 
+    def begin(self) -> None:
+        """The first event has been told: what was answered before may follow."""
+        with self._lock:
+            early, self._early = self._early or [], None
+            for answer in early:
+                self._tell("command", **answer)
+
     def end(self) -> None:
         """Tell nothing more: what comes from now on comes behind the last event."""
+        self.begin()
         with self._lock:
             self._ended = True
 
@@ -87,10 +96,13 @@ class Orders:
         if error is not None:
             log.info("run %s: the command %s is refused: %s", self._run.id, command, message)
         given = {} if value is None else {"value": value}
+        answer = {"id": identity, "command": command, **given, "step": self._run.step,
+                  "status": "done" if error is None else "refused", "message": message}  # fmt: skip
         with self._lock:
-            if not self._ended:
-                self._tell("command", id=identity, command=command, **given, step=self._run.step,
-                           status="done" if error is None else "refused", message=message)  # fmt: skip
+            if self._early is not None:
+                self._early.append(answer)
+            elif not self._ended:
+                self._tell("command", **answer)
 
     def _complain(self, command: str, error: BaseException | None) -> None:
         """Of one that wants no answer: what has gone wrong is a problem, what came too late is none."""

@@ -38,6 +38,14 @@ class Answers:
     true: np.ndarray | None = None
     chosen: np.ndarray | None = None
     scores: np.ndarray | None = None  # (N, classes) of answers that are one class
+    values: np.ndarray | None = None  # what is shown of others
+
+    def one(self, at: int) -> Answers:
+        """That of one sample, in memory of its own."""
+        rows = (
+            None if a is None else a[at : at + 1].copy() for a in (self.true, self.chosen, self.scores, self.values)
+        )
+        return Answers(None, *rows)
 
 
 @dataclass(frozen=True)
@@ -48,22 +56,23 @@ class Question:
     classes: int
     read: Callable[[np.ndarray, np.ndarray], Answers]
 
-    def target(self, target: np.ndarray, answers: Answers, at: int, budget: int) -> dict[str, Any]:
+    def target(self, target: np.ndarray, answer: Answers, budget: int) -> dict[str, Any]:
         """What is right for a sample."""
-        if answers.true is None:
+        if answer.true is None:
             return shown(target, budget)
-        true = answers.true[at]
+        true = answer.true[0]
         return {"class": int(true)} if true.ndim == 0 else self._classes(true, budget)
 
-    def output(self, output: np.ndarray, answers: Answers, at: int, budget: int) -> dict[str, Any]:
+    def output(self, answer: Answers, budget: int) -> dict[str, Any]:
         """What the model says of it."""
-        if answers.scores is not None:
-            scores = answers.scores[at]
+        if answer.scores is not None:
+            scores = answer.scores[0]
             best = np.argsort(-np.nan_to_num(scores, nan=-1.0), kind="stable")[:FEW]
             return {"classes": best.tolist(), "scores": [number(float(scores[i])) for i in best]}
-        if answers.chosen is not None:
-            return self._classes(answers.chosen[at], budget)
-        return shown(output, budget)
+        if answer.chosen is not None:
+            return self._classes(answer.chosen[0], budget)
+        assert answer.values is not None
+        return shown(answer.values[0], budget)
 
     def _classes(self, found: np.ndarray, budget: int) -> dict[str, Any]:
         """Of many places: a map, or the first of them."""
@@ -89,8 +98,8 @@ def question(trainer: Trainer, output: Any, target: Any) -> Question | None:
     if isinstance(loss, (*_YES_OR_NO, *_MASKS)) and output.size == target.size:
         return _of_yes_or_no(loss, output, target)
     if output.size == target.size and (isinstance(loss, _NUMBERS) or (target.dtype.kind == "f" and not _known(loss))):
-        return Question("regression", 0, lambda o, t: Answers(_squared(o, t)))
-    return Question("other", 0, lambda o, t: Answers(None))
+        return Question("regression", 0, lambda o, t: Answers(_squared(o, t), values=o))
+    return Question("other", 0, lambda o, t: Answers(None, values=o))
 
 
 def _known(loss: Any) -> bool:
@@ -121,7 +130,7 @@ def _of_classes(loss: Any, output: np.ndarray, ignored: int | None) -> Question:
             there = (true >= 0).reshape(len(true), -1).sum(1)
             losses = each.reshape(len(each), -1).sum(1) / np.maximum(there, 1)
             scores = np.exp(logs) if logs.ndim == 2 else None
-        return Answers(losses, true, output.argmax(-1), scores)
+        return Answers(losses, true.astype("int32"), output.argmax(-1).astype("int32"), scores)
 
     return Question("classification", output.shape[-1], read)
 
@@ -156,7 +165,7 @@ def _of_yes_or_no(loss: Any, output: np.ndarray, target: np.ndarray) -> Question
             share = share.reshape(-1)
             return Answers(losses, _decided(right.reshape(-1)), _decided(share), np.stack([1 - share, share], 1))
         if places is None:
-            return Answers(losses)
+            return Answers(losses, values=share)
         shape = len(output), *places
         return Answers(losses, _decided(right.reshape(shape)), _decided(share.reshape(shape)))
 
@@ -172,4 +181,4 @@ def _places(output: np.ndarray) -> tuple[int, ...] | None:
 
 
 def _decided(share: np.ndarray) -> np.ndarray:
-    return (share > 0.5).astype("int64")
+    return (share > 0.5).astype("int32")

@@ -27,7 +27,7 @@ class Gate:
         self.name, self._tell, self._flush, self._explain = name, tell, flush, explain
         self.lock = threading.RLock()
         self.status = "running"
-        self.stopping = self.closed = self._over = False
+        self.begun = self.stopping = self.closed = self._over = False
         self._changed = threading.Condition(self.lock)
         self._rest = self._resting = self._leaving = False  # wanted; under way; to be left by a resume
         self._single: Future | None = None  # the step that is made out of a rest
@@ -86,6 +86,13 @@ class Gate:
             if self._leave():
                 break
         self._flush()
+
+    def begin(self) -> None:
+        """The first event has been told: nothing is before it."""
+        with self.lock:
+            self.begun = True
+            if self.stopping:
+                self._tell("stopping")
 
     def work(self) -> None:
         """Do what was asked up to now."""
@@ -163,7 +170,8 @@ class Gate:
         if self.stopping or self.closed:
             return
         self.stopping, self._resting, self.status = True, False, "stopping"
-        self._tell("stopping")
+        if self.begun:
+            self._tell("stopping")
         for waiting in (self._pauses, self._singles, self._resumes):
             _refuse(waiting, RefusedError(f"run {self.name} was stopped before that"))
         self._changed.notify_all()

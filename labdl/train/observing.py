@@ -27,7 +27,10 @@ EPOCHS = 100  # of a training that are looked at, or about as many
 BYTES = 60_000  # of one event
 FREE = 0.1  # seconds in all that nobody notices, so that short trainings are seen as well
 PICTURE = 4096  # bytes of all pictures of one sample
+PART = 2**24  # bytes of outputs that are looked at together
 log = logging.getLogger(__name__)
+
+Seen = tuple[Any, Any, Answers]  # a sample's input, its target, and the answer to it
 
 
 class Onlooker:
@@ -39,8 +42,7 @@ class Onlooker:
 
     def __init__(self, trainer: Trainer, train: Any, validation: Any, share: float):
         self.trainer, self.dataset, self.share = trainer, validation, share
-        names = told(validation, "classes") if told(validation, "classes") is not None else told(train, "classes")
-        self.names = None if names is None or isinstance(names, str) else tuple(str(n)[:100] for n in names)
+        self.names = _names(told(validation, "classes")) or _names(told(train, "classes"))
         self.words = vocabulary(validation) or vocabulary(train)
         self.fixed = sorted({round(i) for i in np.linspace(0, len(validation) - 1, SAMPLES)})
         self.count, self.spent, self.cost, self._known, self._broken = 0, 0.0, 0.0, False, False
@@ -61,8 +63,8 @@ class Onlooker:
         """A validation begins, perhaps once more with smaller batches."""
         self._now = 0.0
         self._question: Question | None = None
-        self._fixed: dict[int, tuple[Any, Any, np.ndarray]] = {}
-        self._worst: list[tuple[float, int, Any, Any, np.ndarray]] = []
+        self._fixed: dict[int, Seen] = {}
+        self._worst: list[tuple[float, int, Seen]] = []
         self._table: np.ndarray | None = None
         self._mistakes: list[np.ndarray] = []
         self._kept = 0
@@ -76,6 +78,7 @@ class Onlooker:
             self._see(x, y, output, first)
         except Exception as error:  # of arrays that are not what they looked like: the training goes on without
             self._broken = True
+            self.begin()
             log.warning("the predictions of the validation are not looked at any more: %s", failures.sentence(error))
         self._now += time.perf_counter() - began
 
@@ -84,24 +87,32 @@ class Onlooker:
             self._question = question(self.trainer, output, y)
         if self._question is None:
             return
-        answers, count = self._question.read(output, y), size_of(x)
-        for i in self.fixed:
-            if first <= i < first + count:
-                self._fixed[i] = _sample(x, i - first), y[i - first].copy(), output[i - first].copy()
-        if answers.losses is not None:
-            self._rank(x, y, output, answers.losses, first)
-        if answers.true is not None and answers.chosen is not None:
-            self._confuse(answers.true.reshape(-1), answers.chosen.reshape(-1), self._question.classes)
+        count = size_of(x)
+        size = max(1, PART * count // max(output.nbytes, 1))  # a map for each class takes much memory
+        for at in range(0, count, size):
+            part = slice(at, at + size)
+            answers = self._question.read(output[part], y[part])
 
-    def _rank(self, x: Any, y: np.ndarray, output: np.ndarray, losses: np.ndarray, first: int) -> None:
-        """What is not finite is the worst; where no loss was asked for there is none to be shown."""
+            def seen(i: int, at: int = at, answers: Answers = answers) -> Seen:
+                return _sample(x, at + i), y[at + i].copy(), answers.one(i)
+
+            for i in self.fixed:
+                if 0 <= i - first - at < min(size, count - at):
+                    self._fixed[i] = seen(i - first - at)
+            if answers.losses is not None:
+                self._rank(answers.losses, first + at, seen)
+            if answers.true is not None and answers.chosen is not None:
+                self._confuse(answers.true.reshape(-1), answers.chosen.reshape(-1), self._question.classes)
+
+    def _rank(self, losses: np.ndarray, first: int, seen: Callable[[int], Seen]) -> None:
+        """What is not finite is the worst."""
         order = np.argsort(-np.nan_to_num(losses, nan=math.inf, posinf=math.inf), kind="stable")[:SAMPLES]
         least = self._worst[-1][0] if len(self._worst) == SAMPLES else -math.inf
         for i in order.tolist():
             value = float(losses[i]) if math.isfinite(losses[i]) else math.inf
             if value <= least:
                 break
-            self._worst.append((value, first + i, _sample(x, i), y[i].copy(), output[i].copy()))
+            self._worst.append((value, first + i, seen(i)))
         self._worst.sort(key=lambda row: (-row[0], row[1]))
         del self._worst[SAMPLES:]
 
@@ -129,6 +140,7 @@ class Onlooker:
             self._broken, found = True, []
             log.warning("the predictions of the validation are not shown any more: %s", failures.sentence(error))
         self.cost = self._now + time.perf_counter() - began
+        self.begin()  # nothing of it is kept
         self.spent += self.cost
         self.count += 1
         yield from found
@@ -136,17 +148,17 @@ class Onlooker:
     def _events(self, epoch: int, step: int) -> list[Event]:
         asked = self._question
         assert asked is not None
-        fixed = [(x, y, o, asked.read(o[None], y[None])) for x, y, o in self._fixed.values()]
         events: list[Event] = []
         if not self._known:
             self._known = True
             rows = _fitting(lambda b: [{"index": i, "input": shown(x, b // 2, self.words),
-                                        "target": asked.target(y, a, 0, b // 2)}
-                                       for i, (x, y, _, a) in zip(self._fixed, fixed, strict=True)])  # fmt: skip
+                                        "target": asked.target(y, answer, b // 2)}
+                                       for i, (x, y, answer) in self._fixed.items()])  # fmt: skip
             names = self.names if asked.classes and self.names and len(self.names) >= asked.classes else None
             names = names if names is None or sum(map(len, names)) < BYTES // 8 else None
             events.append(Samples(asked.task, names, rows))
-        events.append(Predictions(epoch, step, _fitting(lambda b: [asked.output(o, a, 0, b) for _, _, o, a in fixed])))
+        outputs = _fitting(lambda b: [asked.output(answer, b) for _, _, answer in self._fixed.values()])
+        events.append(Predictions(epoch, step, outputs))
         if self._table is not None or self._mistakes:
             events.append(self._confusion(epoch, step, asked.classes))
         if self._worst:
@@ -154,11 +166,10 @@ class Onlooker:
             events.append(Worst(epoch, step, worst))
         return events
 
-    def _row(self, asked: Question, row: tuple[float, int, Any, Any, np.ndarray], budget: int) -> dict[str, Any]:
-        loss, index, x, y, output = row
-        answers: Answers = asked.read(output[None], y[None])
+    def _row(self, asked: Question, row: tuple[float, int, Seen], budget: int) -> dict[str, Any]:
+        loss, index, (x, y, answer) = row
         return {"index": index, "loss": float(f"{loss:.6g}"), "input": shown(x, budget, self.words),
-                "target": asked.target(y, answers, 0, budget), "output": asked.output(output, answers, 0, budget)}  # fmt: skip
+                "target": asked.target(y, answer, budget), "output": asked.output(answer, budget)}  # fmt: skip
 
     def _confusion(self, epoch: int, step: int, classes: int) -> Confusion:
         if self._table is not None:
@@ -173,6 +184,12 @@ class Onlooker:
         order = np.argsort(-counts, kind="stable")[:PAIRS]
         return Confusion(epoch, step, pairs=tuple((int(p) // classes, int(p) % classes, int(c))
                                                   for p, c in zip(pairs[order], counts[order], strict=True)))  # fmt: skip
+
+
+def _names(classes: Any) -> tuple[str, ...] | None:
+    """Those of a data set, whose ``classes`` may be something else, such as how many there are."""
+    listed = isinstance(classes, list | tuple | np.ndarray)
+    return tuple(str(name)[:100] for name in classes) if listed else None
 
 
 def _sample(x: Any, i: int) -> Any:

@@ -100,7 +100,7 @@ class Recorder:
         rows: list[tuple[int, Mapping[str, float]]] = []
         for _ in range(len(self._new)):
             item = self._new.popleft()
-            if type(item) is tuple:
+            if isinstance(item, tuple):
                 if rows and rows[-1][1].keys() != item[1].keys():
                     lines.append(self._columns(rows, time.time()))
                     rows = []

@@ -134,7 +134,8 @@ class Run:
                 raise RefusedError(f"run {self.id} is at its end and takes no more epochs: start another with resume= or a "
                                   "larger epochs=")  # fmt: skip
             self._loop.epochs += more
-            self._chronicle.later("epochs", epochs=self._loop.epochs, step=self.step)
+            if self._gate.begun:  # or the first event has the number
+                self._chronicle.later("epochs", epochs=self._loop.epochs, step=self.step)
         self._chronicle.flush()
 
     def branch(self, *, learning_rate: float | None = None, epochs: int | None = None,
@@ -232,7 +233,8 @@ class Run:
         try:
             for event in self._in_turns():
                 self._record(event)
-                self._gate.border(stepped=type(event) is Step)
+                if type(event) in (Step, Epoch, Started):  # what is told of a step besides is no border
+                    self._gate.border(stepped=type(event) is Step)
                 if self._gate.stopping:
                     status = "stopped"
                     break
@@ -285,7 +287,12 @@ class Run:
                 self.history.setdefault(name, []).append(value)
         self._chronicle.record(event)
         if isinstance(event, Started):
-            self._chronicle.often(self._orders.look)  # no answer comes before the first event
+            with self._gate.lock:
+                self._gate.begin()
+                if self._loop.epochs != event.epochs:  # added in this moment
+                    self._chronicle.later("epochs", epochs=self._loop.epochs, step=self.step)
+            self._orders.begin()
+            self._chronicle.often(self._orders.look)
             with turns:
                 provenance.keep(self.trainer, self.folder)
         if isinstance(event, Epoch):

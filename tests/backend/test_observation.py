@@ -162,6 +162,14 @@ def test_a_run_records_all_of_it(backend, often, tmp_path):
     assert np.sum(next(e for e in lines if e["kind"] == "confusion")["counts"]) == 70
 
 
+def test_a_progress_bar_passes_over_what_it_does_not_know(backend, often, capsys):
+    history = trainer(backend, metrics=[]).fit(DATA, validation=DATA, epochs=2, batch_size=16, health=1.0)
+    assert len(history["val_loss"]) == 2
+    said = capsys.readouterr().err
+    assert "ended at step 10" in said
+    assert "Traceback" not in said
+
+
 def test_a_validation_of_somebodys_own_tells_nothing(backend, often):
     class Own(Trainer):
         def evaluate(self, dataset, batch_size=256, averaged=False):

@@ -8,6 +8,7 @@ from runs import DATA, WAIT, answers, holding, lines_of, of_kind, order, soon, t
 from labdl import train
 from labdl.errors import ConfigError
 from labdl.train import control
+from labdl.train.turns import turns
 
 
 @pytest.fixture
@@ -132,6 +133,23 @@ def test_a_run_that_ends_first_says_so(backend, tmp_path):
     assert found.keys() == {"pause", "stop", "checkpoint", "step"}
     assert run.status == "finished" or found["stop"]["status"] == "done"
     assert lines_of(run)[-1]["kind"] == "end"
+
+
+def test_nothing_is_told_before_the_first_event(backend, tmp_path):
+    with turns:  # the run waits for its first turn
+        run = trainer(backend).start(*DATA, epochs=2, batch_size=8, folder=tmp_path / "run")
+        run.obey("add_epochs", 1, "more")
+        run.obey("explode", None, "wrong")
+        run.obey("stop", None, "end")
+    run.wait(WAIT)
+    events = lines_of(run)
+    assert (events[0]["kind"], events[0]["epochs"]) == ("start", 3)
+    assert [e["kind"] for e in events if e["kind"] in ("status", "epochs", "end")] == ["status", "end"]
+    assert {name: e["status"] for name, e in answers(run).items()} == {
+        "more": "done",
+        "wrong": "refused",
+        "end": "done",
+    }
 
 
 def test_single_steps_out_of_a_rest(held, tmp_path):

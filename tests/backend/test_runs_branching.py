@@ -11,6 +11,7 @@ from labdl import nn, ops, train
 from labdl.errors import ConfigError
 from labdl.train import Checkpoint, EarlyStopping, Trainer
 from labdl.train.checkpoint import checkpoints
+from labdl.train.turns import turns
 
 
 def like(run, other):
@@ -39,7 +40,7 @@ def test_a_branch_without_changes_ends_with_the_same_numbers(step, backend, tmp_
             branches.append(run_of[0].branch())
 
     run_of = []
-    with labdl.train.run.turns:  # it begins when it is known by its name
+    with turns:  # it begins when it is known by its name
         run_of.append(rich(backend).start(DATA, validation=DATA, epochs=6, batch_size=8, folder=tmp_path / "run",
                                           callbacks=[hear]))  # fmt: skip
     run = run_of[0].wait(WAIT)
@@ -104,7 +105,7 @@ def test_a_branch_keeps_rates_set_by_hand_and_the_course_of_a_schedule(backend, 
             found.append(run_of[0].branch())
 
     run_of = []
-    with labdl.train.run.turns:
+    with turns:
         run_of.append(subject.start(DATA, epochs=2, batch_size=8, folder=tmp_path / "run", callbacks=[hear]))
     run_of[0].wait(WAIT)
     branch = found[0].wait(WAIT)
@@ -123,13 +124,49 @@ def test_a_branch_by_command_is_told(held, tmp_path):
     assert json.loads((folder / "events.jsonl").read_text().splitlines()[0])["id"] == told["id"] == "run-branch-1"
 
 
+class Twins(Trainer):
+    """Two phases with optimisers of their own, which know parts of the model by the trainer's attributes."""
+
+    def phases(self):
+        first, second = self.parts
+        return [train.Phase("first", self.loss_and_output, ["0/*"], train.SGD(0.02)),
+                train.Phase("second", lambda x, y: (ops.mean(ops.square(second(first(x)) - y)), None), ["1/*"],
+                            train.Adam(0.03))]  # fmt: skip
+
+
+def test_a_branch_of_phases_and_of_batches_in_parts(backend, tmp_path):
+    def subject():
+        model = nn.Sequential(nn.Linear(6), nn.Linear(1))
+        made = Twins(model, loss="mean_squared_error", backend=backend.name, seed=2, accumulate=2, clip_norm=1.0)
+        made.parts = model.get_module("0"), model.get_module("1")
+        return made
+
+    alone, found = subject(), []
+    alone.fit(DATA, epochs=3, batch_size=6, progress=False)
+
+    def hear(event):
+        if isinstance(event, train.Step) and event.step == 5:
+            found.append(run_of[0].branch())
+
+    run_of = []
+    with turns:
+        run_of.append(subject().start(DATA, epochs=3, batch_size=6, folder=tmp_path / "run", callbacks=[hear]))
+    run_of[0].wait(WAIT)
+    branch = found[0].wait(WAIT)
+    assert branch.trainer.parts[0] is branch.model.get_module("0")
+    assert like(run_of[0], branch)
+    assert all(
+        np.array_equal(value, alone.model.state_dict()[name]) for name, value in branch.model.state_dict().items()
+    )
+
+
 class Own(Trainer):
     def __init__(self, model, **settings):
         super().__init__(model, **settings)
 
 
 def refusal(subject, tmp_path, **changes):
-    with labdl.train.run.turns:
+    with turns:
         run = subject.start(DATA, epochs=2, batch_size=8, folder=tmp_path / "run")
         run.pause()
     assert soon(lambda: run.status == "paused")

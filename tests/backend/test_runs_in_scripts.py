@@ -27,7 +27,7 @@ trainer.fit(x, x[:, :1], epochs=2, batch_size=16)
 trainer = train.Trainer(nn.Sequential(nn.Linear(1)), loss="mean_squared_error", optimizer="sgd", backend=name, seed=1)
 run = trainer.start(x, x[:, :1], epochs=1_000_000, batch_size=8, folder=folder, save_to=folder + "/net.npz",
                     checkpoint=train.Checkpoint(folder + "/kept", every=1_000_000))
-while not run._recorder._written or trainer.progress.step < 20:
+while not (run.folder / "events.jsonl").stat().st_size or trainer.progress.step < 20:
     pass
 print("the last line", flush=True)
 """

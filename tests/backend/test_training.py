@@ -300,15 +300,17 @@ def test_start_returns_at_once_and_wait_gives_the_history(gated, tmp_path):
 def test_pause_resume_and_stop(gated):
     run, gate, watch = gated
     run.pause()
-    gate.open()
+    gate.open(1)
     watch.until(status("paused"))
     assert (run.status, gate.steps) == ("paused", 1)
     run.resume()
     run.pause()
+    gate.open(1)
     watch.until(lambda e: e["kind"] == "steps" and e["step"][-1] >= 2)
     run.resume()
     run.stop()
     run.pause()  # too late to count
+    gate.open()
     run.wait(WAIT)
     assert run.status == "stopped"
     assert gate.steps < 15

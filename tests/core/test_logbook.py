@@ -23,6 +23,7 @@ def telling(told):
     return recording_logs(lambda **message: told.append(tuple(message.values())))
 
 
+@pytest.mark.filterwarnings("always::RuntimeWarning")
 def test_warnings_of_the_thread_and_what_labdl_says(told):
     with telling(told):
         OTHER.warning("slow: %d", 3)

@@ -69,8 +69,10 @@ def test_the_same_samples_spread_over_the_data_their_targets_and_the_most_probab
         assert output["scores"] == pytest.approx(np.sort(softmax(LOGITS[i]))[::-1], rel=1e-4)
 
 
+@pytest.mark.parametrize("part", [100, 2**24])
 @pytest.mark.parametrize("batch", [1, 7, 50, 64])
-def test_confusion_and_the_worst_are_those_of_all_samples(batch):
+def test_confusion_and_the_worst_are_those_of_all_samples(batch, part, monkeypatch):
+    monkeypatch.setattr(observing, "PART", part)  # bytes of outputs, 16 a sample
     found = looked(IMAGES, CLASSES, LOGITS, batch=batch)
     table = np.zeros((4, 4), int)
     np.add.at(table, (CLASSES, LOGITS.argmax(-1)), 1)
@@ -159,7 +161,7 @@ def test_several_labels_are_not_one_class():
     assert found[Samples].task == "other"
     assert Confusion not in found
     assert Worst in found
-    assert len(found[Predictions].outputs[0]["values"]) == 4
+    assert found[Predictions].outputs[0]["values"] == pytest.approx(1 / (1 + np.exp(-LOGITS[0])), rel=1e-4)
 
 
 def test_a_class_for_each_place_is_a_map():
@@ -201,6 +203,7 @@ def test_names_come_from_the_training_data_if_need_be():
     assert looked(IMAGES, CLASSES, LOGITS, train=train)[Samples].classes == ("a", "b", "c", "d")
     assert looked(IMAGES, CLASSES, LOGITS, classes=["a", "b"])[Samples].classes is None, "too few"
     assert looked(IMAGES, CLASSES, LOGITS)[Samples].classes is None
+    assert looked(IMAGES, CLASSES, LOGITS, classes=4)[Samples].classes is None, "how many there are"
 
 
 # -- numbers, and what is neither

@@ -11,6 +11,7 @@ from run_files import NOW, end, epoch, gone, start, steps, trained, written
 
 from labdl import runs
 from labdl.errors import FileFormatError
+from labdl.runs.collected import Collected
 from labdl.runs.eventfile import EVENTS, encoded
 from labdl.runs.summary import Summary
 
@@ -81,6 +82,30 @@ def test_half_a_line_waits_for_its_end(tmp_path):
     with open(tmp_path / EVENTS, "ab") as file:
         file.write(line[40:])
     assert record.refresh().step == 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_file_cut_anywhere_is_read_and_goes_on(tmp_path_factory, data):
+    """What a kill leaves, and what a reader sees while the run writes."""
+    whole = encoded([*trained(), {"kind": "status", "time": NOW + 30, "status": "paused", "step": 30}, end()])
+    folder = tmp_path_factory.mktemp("cut")
+    at = data.draw(st.integers(0, len(whole)))
+    (folder / EVENTS).write_bytes(whole[:at])
+    record, catalogue = runs.open(folder), runs.Catalogue(folder)
+    assert record.step == max((e["step"][-1] for e in told(whole[:at]) if e["kind"] == "steps"), default=0)
+    assert [row.step for row in catalogue.look()] == [record.step]
+    with open(folder / EVENTS, "ab") as file:
+        file.write(whole[at:])
+    again = runs.open(folder)
+    assert record.refresh().history == again.history
+    assert record.status == again.status == "finished"
+    assert record.summary() == again.summary()
+    assert catalogue.look()[0].figures == again.summary()["figures"]
+
+
+def told(data):
+    return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
 
 
 def test_what_lies_behind_the_step_from_which_it_went_on_is_dropped(tmp_path):
@@ -155,8 +180,33 @@ def test_version_1_is_read_and_a_later_one_refused(tmp_path):
     written(tmp_path / "new", [start(version=3)])
     with pytest.raises(FileFormatError, match="upgrade labdl"):
         runs.open(tmp_path / "new")
+    written(folder, [start(version=3), steps(1, 5)])
+    for _ in range(2):
+        with pytest.raises(FileFormatError, match="upgrade labdl"):
+            record.refresh()
     with pytest.raises(FileNotFoundError, match=r"no events\.jsonl"):
         runs.open(tmp_path)
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.sets(st.integers(0, 20)), st.integers(0, 30))
+def test_how_steps_are_told_makes_no_difference(lengths, others, start_again):
+    events, done = [start()], 0
+    for place, length in enumerate(lengths):
+        events += [{"kind": "log", "time": NOW + done, "message": "x"}] * (place in others)
+        figures = {"loss": list(map(float, range(length)))} | ({"accuracy": [None] * length} if place % 5 == 4 else {})
+        events.append(steps(done + 1, done + length, **figures))
+        done += length
+    events.insert(len(events) // 2, start(step=start_again))
+    copies = [json.loads(json.dumps(events)) for _ in range(2)]
+    together, apart = Collected(), Collected()
+    together.hear(copies[0])
+    for event in copies[1]:
+        apart.hear([event])
+    for name, column in apart.steps.arrays().items():
+        np.testing.assert_array_equal(together.steps.arrays()[name], column)
+    np.testing.assert_allclose(together.steps.times(), apart.steps.times(), rtol=0, atol=1e-5)
+    assert together.course.summary() == apart.course.summary()
+    assert together.step == apart.step
 
 
 def test_a_folder_that_vanishes_leaves_what_was_read(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 import labdl
 from labdl import frameworks, nn, ops, train
 from labdl.errors import ConfigError, ModelError
+from labdl.runs.about import group
 from labdl.train.parcel import pack
 from labdl.train.race import Standings
 
@@ -90,6 +91,14 @@ def test_a_race_is_the_training_that_one_backend_makes_alone(raced, data):
         assert alone[name] == pytest.approx(values, abs=1e-6)
 
 
+def test_the_runs_of_a_race_belong_together(raced):
+    told = group(raced.folder)
+    assert (told["kind"], told["name"]) == ("race", raced.folder.name)
+    for run in raced.runs.values():
+        start = json.loads((run.folder / "events.jsonl").read_text().splitlines()[0])
+        assert start["group"] == raced.folder.name
+
+
 def test_the_table_of_a_race(raced):
     table = raced.table()
     assert [row["backend"] for row in table] == ["torch", "paddle"]
@@ -121,7 +130,7 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     for run, events in heard.items():
         run.subscribe(events.extend)
         run.subscribe(lambda _, run=run: run.status)  # a listener may ask
-    other.obey("learning_rate", 0.001)  # before it has begun
+    other.obey("learning_rate", 0.001, "page-1")  # before it has begun
     with pytest.raises(ConfigError, match=r"command wants one of pause, .*, received 'explode'"):
         other.obey("explode")
     assert soon(lambda: first.step and other.step)
@@ -132,7 +141,7 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     step = other.step
     assert soon(lambda: other.step > step), "the crash of one does not end the other"
     assert missing.status == "missing"
-    other.pause()
+    other.obey("pause", identity="page-2")
     assert soon(lambda: other.status == "paused")
     with pytest.raises(TimeoutError, match=r"still going on after 0\.1 s: paddle"):
         race.wait(0.1)
@@ -153,6 +162,7 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     recorded = [json.loads(line) for line in (other.folder / "events.jsonl").read_text().splitlines()]
     assert heard[other] == recorded
     assert [e["value"] for e in recorded if e["kind"] == "learning_rate"] == [0.001]
+    assert [(e["id"], e["status"]) for e in recorded if e["kind"] == "command"] == [("page-1", "done"), ("page-2", "done")]
     assert "SIGKILL" in heard[first][-1]["message"]
 
 

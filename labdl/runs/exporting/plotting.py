@@ -31,10 +31,11 @@ def figure(
 ) -> plotly.graph_objects.Figure:
     """The curves of runs, a chart for each figure: single steps faint, their average over it, validation dashed with dots.
 
-    What people did and alerts are lines across the charts of a run shown alone. Lines of more than 2,000 points are thinned to
-    their outline, after they were smoothed. Raises ImportError where plotly is missing.
+    Records are what `labdl.runs.open` gives, or runs that have one. What people did and alerts are lines across the charts of
+    a run shown alone. Lines of more than 2,000 points are thinned to their outline, after they were smoothed. Raises
+    ImportError where plotly is missing.
     """
-    records = [records] if isinstance(records, Record) else list(records)
+    records = [records] if isinstance(records, Record) else [getattr(one, "record", one) for one in records]
     if not records or not all(isinstance(record, Record) for record in records):
         raise ConfigError("figure wants runs as labdl.runs.open gives them, at least one")
     graphs, subplots = needed("figure", "plotly.graph_objects"), needed("figure", "plotly.subplots")

@@ -5,7 +5,9 @@ import type { Translator } from '../dashboard/translator';
 
 const CODE = `from labdl import train
 
-trainer = train.Trainer(model, loss="cross_entropy", optimizer="adam", metrics=["accuracy"])
+trainer = train.Trainer(
+    model, loss="cross_entropy", optimizer="adam", metrics=["accuracy"]
+)
 run = trainer.start(x, y, validation=(x_val, y_val), epochs=10)
 `;
 

@@ -38,7 +38,7 @@ export function ParallelCoordinates(props: ParallelProps): JSX.Element {
   const { runs, inside, brushes, hovered, onHover, trans } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const choices = useMemo(() => axisChoices(runs), [runs]);
+  const choices = useMemo(() => axisChoices(runs, trans), [runs, trans]);
   const main = `best.${props.result ?? mainFigure(runs)}`;
   const [asked, setResult] = useState<string | null>(null);
   const resultId = asked ?? main;

@@ -45,7 +45,8 @@ export function RaceView(props: RaceViewProps): JSX.Element {
   const reference = paths.find(path => path === chosen) ?? paths[0];
   const syncKey = useId();
   const looks = useMemo(
-    () => new Map(paths.map((path, i) => [path, look(i)])),
+    // another dash beside another colour: lines that lie on each other are all seen
+    () => new Map(paths.map((path, i) => [path, look(i, i)])),
     [paths.join('\n')]
   );
   const names = new Map(runs.map(run => [run.path, name(run)]));

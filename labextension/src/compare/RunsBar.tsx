@@ -38,7 +38,7 @@ export function RunsBar(props: RunsBarProps): JSX.Element {
     status: trans.__('Status'),
     backend: trans.__('Backend'),
     tags: trans.__('Tags'),
-    group: trans.__('Group')
+    group: trans.__('Race or sweep')
   };
   const word = (facet: Facet, value: string) =>
     facet === 'status' ? statusWord(value as Brief['status'], trans) : value;

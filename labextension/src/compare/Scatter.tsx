@@ -24,9 +24,10 @@ export function Scatter(props: ScatterProps): JSX.Element {
   const { runs, hovered, onHover, onOpen, trans } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const choices = useMemo(() => axisChoices(runs), [runs]);
+  const choices = useMemo(() => axisChoices(runs, trans), [runs, trans]);
   const [chosen, setChosen] = useState<{ x?: string; y?: string }>({});
-  const x = axisFor(choices, runs, chosen.x, choices[0]?.id);
+  const first = choices.find(({ id }) => id.startsWith('settings.'));
+  const x = axisFor(choices, runs, chosen.x, first?.id);
   const y = axisFor(choices, runs, chosen.y, `best.${mainFigure(runs)}`);
   const across = (place: number) =>
     BOX.left + place * (width - BOX.left - BOX.right);

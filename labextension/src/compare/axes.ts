@@ -1,6 +1,7 @@
 // Settings and results of runs as axes of a chart.
 
 import { scaleLinear, scaleLog, scalePoint } from 'd3-scale';
+import type { Translator } from '../dashboard/translator';
 import { figureNames, settingsOf, split, type Value } from './settings';
 import type { Brief } from './source';
 import { settingWord } from './words';
@@ -24,7 +25,10 @@ const DECADES = 50;
 const CATEGORIES = 40;
 
 /** The settings that differ, then the results, the best of each figure before its last. */
-export function axisChoices(runs: readonly Brief[]): AxisChoice[] {
+export function axisChoices(
+  runs: readonly Brief[],
+  trans: Translator
+): AxisChoice[] {
   const settings = split(runs).different.map((name): AxisChoice => ({
     id: `settings.${name}`,
     label: name,
@@ -35,7 +39,7 @@ export function axisChoices(runs: readonly Brief[]): AxisChoice[] {
   const results = names.flatMap((name): AxisChoice[] => [
     {
       id: `best.${name}`,
-      label: `best ${name}`,
+      label: trans.__('best %1', name),
       isResult: true,
       value: run => run.best[name]?.value ?? undefined
     },
@@ -49,26 +53,26 @@ export function axisChoices(runs: readonly Brief[]): AxisChoice[] {
   const facts: AxisChoice[] = [
     {
       id: 'backend',
-      label: 'backend',
+      label: trans.__('Backend'),
       isResult: false,
       value: run => run.backend ?? undefined
     },
     {
       id: 'model',
-      label: 'model',
+      label: trans.__('Model'),
       isResult: false,
       value: run => run.model ?? undefined
     },
     {
       id: 'parameters',
-      label: 'parameters',
+      label: trans.__('Parameters'),
       isResult: false,
       value: run => run.parameters ?? undefined
     }
   ];
   const seconds: AxisChoice = {
     id: 'seconds',
-    label: 'seconds',
+    label: trans.__('Duration'),
     isResult: true,
     value: run => run.seconds ?? undefined
   };

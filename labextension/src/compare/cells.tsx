@@ -224,7 +224,7 @@ function NoteCell({ run, cells, trans }: Own): JSX.Element {
   return cells.write ? (
     <Editable
       value={run.note ?? ''}
-      label={trans.__('Note')}
+      label={trans.__('Notes')}
       placeholder={trans.__('Add a note')}
       onKeep={keeper(
         run,

@@ -14,10 +14,13 @@ const DASHES: readonly (readonly number[])[] = [
 ];
 
 /** The look of the run with this place among those drawn; the colours stand in the style sheet, two of each theme. */
-export function look(place: number): Look {
+export function look(
+  place: number,
+  dash: number = Math.floor(place / COLOURS)
+): Look {
   return {
     colour: `var(--labdl-run-${place % COLOURS})`,
-    dash: DASHES[Math.floor(place / COLOURS) % DASHES.length]
+    dash: DASHES[dash % DASHES.length]
   };
 }
 

@@ -73,7 +73,7 @@ export function columnsOf(
     text('backend', trans.__('Backend'), true),
     text(
       'group',
-      trans.__('Group'),
+      trans.__('Race or sweep'),
       runs.some(run => run.group)
     ),
     {
@@ -88,7 +88,7 @@ export function columnsOf(
       id: 'seconds',
       label: trans.__('Duration'),
       kind: 'duration',
-      width: 76,
+      width: 90,
       isShown: true,
       value: run => number(run.seconds)
     },
@@ -112,7 +112,7 @@ export function columnsOf(
     },
     {
       id: 'note',
-      label: trans.__('Note'),
+      label: trans.__('Notes'),
       kind: 'note',
       width: 200,
       isShown: true,

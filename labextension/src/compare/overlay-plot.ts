@@ -2,6 +2,7 @@
 
 import uPlot from 'uplot';
 import type { ChartColours } from '../dashboard/theme';
+import { linearRange, logRange, logSplits, tickLabel } from './overlay-axes';
 import { table, type OverlayLine } from './overlay-data';
 
 export interface LineLook {
@@ -212,6 +213,7 @@ export class OverlayPlot {
         { ...axis, size: 30, values: (_u, ticks) => ticks.map(tickLabel) },
         {
           ...axis,
+          ...(isLog && { splits: logSplits, filter: (_u, splits) => splits }),
           size: 56,
           values: (_u, ticks) =>
             ticks.map(tick => (tick === null ? '' : tickLabel(tick)))
@@ -226,40 +228,4 @@ export class OverlayPlot {
   private _window: [number, number] | null = null;
   private _highlighted: string | null = null;
   private _near: string | null = null;
-}
-
-function linearRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): uPlot.Range.MinMax {
-  if (min === null || max === null) {
-    return [0, 1];
-  }
-  const room = (max - min) * 0.06 || Math.abs(max) * 0.1 || 0.5;
-  return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
-}
-
-function logRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): uPlot.Range.MinMax {
-  if (min === null || max === null || min <= 0) {
-    return [0.1, 1];
-  }
-  const room = Math.max(1.2, (max / min) ** 0.06);
-  return [min / room, max * room];
-}
-
-function tickLabel(tick: number): string {
-  const size = Math.abs(tick);
-  return tick === 0
-    ? '0'
-    : size >= 1e-3 && size < 1e5
-      ? String(Number(tick.toPrecision(6)))
-      : tick
-          .toExponential()
-          .replace('e+', 'e')
-          .replace(/\.\d{4,}/, part => part.slice(0, 3));
 }

@@ -57,13 +57,13 @@ export function useBoard(runs: readonly Brief[], trans: Translator): Board {
     [runs, filter]
   );
   const inside = useMemo(() => {
-    const axes = axisChoices(filtered)
+    const axes = axisChoices(filtered, trans)
       .filter(({ id }) => brushes.has(id))
       .map(choice => axisOf(choice, filtered));
     return axes.length
       ? filtered.filter(run => isInside(run, axes, brushes))
       : filtered;
-  }, [filtered, brushes]);
+  }, [filtered, brushes, trans]);
   const table = useTable(inside, columns, groupBy);
   const ordered = inOrder(table);
   const selected = useMemo(

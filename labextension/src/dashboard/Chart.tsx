@@ -2,13 +2,14 @@
 
 import { memo, useMemo, useRef, useState } from 'react';
 import { ChartMenu } from './ChartMenu';
+import { nearest } from './column';
 import type { Curve } from './decimation';
 import { count, figure } from './format';
 import { Legend } from './Legend';
 import type { Best } from './parts/epochs';
 import type { Mark } from './parts/marks';
 import type { MetricCurves } from './parts/metrics';
-import { nearest, type Plot } from './plot';
+import type { Plot } from './plot';
 import { metricContent, type Steps } from './plot-content';
 import { PlotFrame, type ChartView, type TooltipLine } from './PlotFrame';
 import { metricTable } from './chart-table';

@@ -52,7 +52,8 @@ export function Overview({
   );
   const [from, to] = [firstStep(metrics), run.step];
   const extent = useMemo<Steps | null>(
-    () => (Number.isFinite(from) ? [from, Math.max(from, to)] : null),
+    () =>
+      Number.isFinite(from) ? [from > 1 ? from : 0, Math.max(from, to)] : null,
     [from, to]
   );
   const chart = (metric: MetricCurves) => (

@@ -73,7 +73,7 @@ export function PlotFrame(props: PlotFrameProps): JSX.Element {
       syncKey,
       axis,
       logarithmic,
-      range: latest.current.range,
+      range: () => latest.current.range,
       tick: latest.current.tick,
       colours: () => colours,
       hover: setHover,
@@ -137,19 +137,24 @@ export function PlotFrame(props: PlotFrameProps): JSX.Element {
   };
 
   return (
-    <div
-      className="labdl-chart-plot"
-      role="img"
-      aria-label={props.label}
-      aria-roledescription={trans.__('chart')}
-      tabIndex={0}
-      style={{ minHeight: height }}
-      onKeyDown={pressed}
-      onBlur={() => plot.current?.leaveCursor()}
-    >
-      <div ref={frame} />
+    <div className="labdl-chart-plot" style={{ minHeight: height }}>
+      <div
+        ref={frame}
+        role="img"
+        aria-label={props.label}
+        aria-roledescription={trans.__('chart')}
+        tabIndex={0}
+        onKeyDown={pressed}
+        onBlur={() => plot.current?.leaveCursor()}
+      />
       {hover && (
-        <Tooltip hover={hover} height={height} frame={props} trans={trans} />
+        <Tooltip
+          hover={hover}
+          height={height}
+          frame={props}
+          isRead={document.activeElement === frame.current}
+          trans={trans}
+        />
       )}
     </div>
   );
@@ -159,11 +164,14 @@ function Tooltip({
   hover,
   height,
   frame,
+  isRead,
   trans
 }: {
   hover: Hover;
   height: number;
   frame: PlotFrameProps;
+  /** Whether the cursor goes by keys, and so by ear. */
+  isRead: boolean;
   trans: Translator;
 }): JSX.Element {
   const [from, to] = hover.near;
@@ -177,7 +185,7 @@ function Tooltip({
   return (
     <div
       className="labdl-chart-tooltip"
-      role="status"
+      role={isRead ? 'status' : undefined}
       style={{ ...side, top: Math.max(0, Math.min(hover.top, height - 90)) }}
     >
       {frame.read(hover.step).map(({ text, curve }, row) => (

@@ -2,14 +2,26 @@
 
 import { memo, useMemo, useRef } from 'react';
 import { ChartMenu } from './ChartMenu';
+import { nearest } from './column';
 import type { Curve } from './decimation';
 import { count } from './format';
 import type { Mark } from './parts/marks';
-import { nearest, type Plot } from './plot';
-import { linesContent, stackContent, type Steps } from './plot-content';
+import type { Plot } from './plot';
+import {
+  linesContent,
+  stackContent,
+  stepsContent,
+  type Steps
+} from './plot-content';
 import type { Colour, PlotStyle } from './plot-style';
 import { PlotFrame, type ChartView } from './PlotFrame';
 import type { Translator } from './translator';
+
+const CONTENTS = {
+  lines: linesContent,
+  steps: stepsContent,
+  stack: stackContent
+};
 
 export interface Line {
   readonly name: string;
@@ -21,11 +33,13 @@ export interface SmallChartProps {
   title: string;
   /** Why it is as it is, where that needs words. */
   hint?: string;
-  kind: 'lines' | 'steps' | 'stack';
+  kind: keyof typeof CONTENTS;
   lines: readonly Line[];
   /** The value now; left out where the lines have names of their own. */
   now?: string;
   write: (value: number) => string;
+  /** Beside the axis, where there is less room. */
+  tick?: (value: number) => string;
   /** Shown as long as there is nothing to draw. */
   empty: string;
   view: ChartView;
@@ -48,9 +62,7 @@ export const SmallChart = memo(function SmallChart(
   const content = useMemo(() => {
     const curves = lines.map(({ curve }) => curve);
     const frame = { extent, marks };
-    return kind === 'stack'
-      ? stackContent(curves, frame)
-      : linesContent(curves, frame);
+    return CONTENTS[kind](curves, frame);
   }, [kind, lines, extent, marks]);
   const isEmpty = lines.every(({ curve }) => !curve.x.length);
   const last = ({ x, y }: Curve) => (x.length ? write(y[x.length - 1]) : '–');
@@ -116,7 +128,7 @@ export const SmallChart = memo(function SmallChart(
           content={content}
           style={style}
           height={props.height}
-          tick={write}
+          tick={props.tick ?? write}
           range={props.range}
           label={trans.__('%1 over steps: %2', title, told)}
           read={read}

@@ -2,6 +2,7 @@
 
 import { useMemo } from 'react';
 import { count, numberText, setting } from './format';
+import type { Pace } from './parts/pace';
 import type { Steps } from './plot-content';
 import type { ChartView } from './PlotFrame';
 import { SmallChart, type Line } from './SmallChart';
@@ -17,20 +18,21 @@ export interface SmallChartsProps {
 
 const HEIGHT = 92;
 const FROM_ZERO = [0, null] as const;
+/** So many times the time of nine steps in ten. */
+const OUTLYING = 2;
 
 export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
   const { run, view, extent, trans } = props;
-  const { rate, pace, step, marks } = run;
+  const { rate, pace, marks } = run;
   const rates = useMemo<Line[]>(
     () => [
       {
         name: trans.__('learning rate'),
         colour: 'train',
-        // it holds until it is changed
-        curve: lasting(rate.curve, step)
+        curve: rate.curve
       }
     ],
-    [rate, step, trans]
+    [rate, trans]
   );
   const [speeds, times] = useMemo<[Line[], Line[]]>(() => {
     const x = pace.map(moment => moment.step);
@@ -74,6 +76,7 @@ export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
         lines={rates}
         now={rate.now === null ? '–' : setting(rate.now)}
         write={setting}
+        tick={rateTick}
         empty={trans.__('Told with the first steps')}
       />
       <SmallChart
@@ -102,7 +105,7 @@ export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
         kind="stack"
         lines={times}
         write={milliseconds}
-        range={FROM_ZERO}
+        range={rangeOf(pace)}
         empty={trans.__('Told with the first steps')}
       />
     </div>
@@ -115,10 +118,19 @@ function milliseconds(value: number): string {
     : `${numberText(value)} ms`;
 }
 
-function lasting(curve: Line['curve'], step: number): Line['curve'] {
-  const { x, y } = curve;
-  const last = x.length - 1;
-  return last < 0 || x[last] >= step
-    ? { x, y }
-    : { x: [...Array.from(x), step], y: [...Array.from(y), y[last]] };
+/** A rate as short as can be. */
+function rateTick(value: number): string {
+  return value !== 0 && Math.abs(value) < 0.001
+    ? Number(value.toPrecision(3)).toExponential()
+    : setting(value);
+}
+
+/** The first step, which compiles, may take a thousand times as long: then the axis is for the others. */
+function rangeOf(pace: readonly Pace[]): readonly [number, number | null] {
+  const totals = pace
+    .map(({ data, compute, update }) => data + compute + (update ?? 0))
+    .sort((a, b) => a - b);
+  const usual = OUTLYING * (totals[Math.floor(0.9 * totals.length)] ?? 0);
+  const isOutlying = totals[totals.length - 1] > usual;
+  return isOutlying && usual > 0 ? [0, usual] : FROM_ZERO;
 }

@@ -48,17 +48,28 @@ export function Strip({
           <dt>{tile.name}</dt>
           <dd>
             <b>{tile.value}</b>
-            {tile.state && tile.state !== 'fine' && (
-              <span className="labdl-tile-state">
-                {stateWord(tile.state, trans)}
-              </span>
-            )}
+            <State tile={tile} trans={trans} />
           </dd>
           <Sparkline values={tile.values} isLogarithmic={tile.isLogarithmic} />
         </div>
       ))}
     </dl>
   );
+}
+
+/** In words too, for who cannot tell colours apart; once is enough. */
+function State({
+  tile,
+  trans
+}: {
+  tile: Tile;
+  trans: Translator;
+}): JSX.Element | null {
+  const word =
+    tile.state && tile.state !== 'fine' ? stateWord(tile.state, trans) : null;
+  return word !== null && word !== tile.value ? (
+    <span className="labdl-tile-state">{word}</span>
+  ) : null;
 }
 
 function healthTiles({ health }: RunView, trans: Translator): Tile[] {

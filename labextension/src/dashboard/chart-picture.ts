@@ -61,28 +61,42 @@ export function svgText(title: string, plot: Plot): string {
     parts.push(line(left, y(place), left + width, y(place)));
     parts.push(label(left - 6, y(place) + 4, 'end', words));
   }
-  const drawnLines: string[] = [];
+  const drawn: string[] = [];
+  const area = (there: Piece, back: Piece, fill: unknown, series: number) =>
+    drawn.push(
+      `<path d="M${[...there, ...back].join('L')}Z" fill="${escaped(paint(fill, u, series))}"/>`
+    );
   for (const { series, fill } of bands) {
-    const [high, low] = series;
-    const there = pointsOf(u, high, x, y);
-    const back = pointsOf(u, low, x, y).reverse();
-    if (there.length) {
-      const area = [...there, ...back]
-        .map(point => point ?? [])
-        .filter(p => p.length);
-      drawnLines.push(
-        `<path d="M${area.map(p => p.join(' ')).join('L')}Z" fill="${escaped(paint(fill, u, high))}" stroke="none"/>`
-      );
-    }
+    const [high, low] = series.map(place => piecesOf(u, place, x, y));
+    high.forEach((piece, i) =>
+      area(piece, [...(low[i] ?? [])].reverse(), fill, series[0])
+    );
   }
   u.series.forEach((series, place) => {
-    const stroke = place ? paint(series.stroke, u, place) : '';
-    if (stroke && series.width) {
-      drawnLines.push(
-        `<path d="${pathOf(pointsOf(u, place, x, y))}" fill="none" stroke="${escaped(stroke)}" stroke-width="${series.width}" opacity="${series.alpha ?? 1}" stroke-linejoin="round"/>`
+    const stroke = place ? paint(series.stroke, u, place) : 'none';
+    const pieces = place ? piecesOf(u, place, x, y) : [];
+    const ground = short(top + height);
+    if (series.fill && place) {
+      pieces.forEach(piece => {
+        const [[first], [last]] = [piece[0], piece[piece.length - 1]].map(
+          point => point.split(' ')
+        );
+        const back = [`${last} ${ground}`, `${first} ${ground}`];
+        area(piece, back, series.fill, place);
+      });
+    }
+    if (stroke !== 'none' && series.width) {
+      const path = pieces.map(piece => `M${piece.join('L')}`).join('');
+      drawn.push(
+        `<path d="${path}" fill="none" stroke="${escaped(stroke)}" stroke-width="${series.width}" opacity="${series.alpha ?? 1}" stroke-linejoin="round"/>`
       );
     }
   });
+  for (const { at, colour } of plot.flags()) {
+    drawn.push(
+      `<path d="M${short(x(at))} ${short(top)}V${short(top + height)}" stroke="${escaped(colour)}" opacity="0.6"/>`
+    );
+  }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${u.width}" height="${u.height + TITLE}" font-family="${FONT}" font-size="11">`,
     `<rect width="100%" height="100%" fill="${escaped(surface)}"/>`,
@@ -90,42 +104,32 @@ export function svgText(title: string, plot: Plot): string {
     `<g transform="translate(0 ${TITLE})"><clipPath id="inside"><rect x="${short(left)}" y="${short(top)}" width="${short(width)}" height="${short(height)}"/></clipPath>`,
     ...parts,
     '<g clip-path="url(#inside)">',
-    ...drawnLines,
+    ...drawn,
     '</g></g></svg>'
   ].join('\n');
 }
 
-type Point = [x: string, y: string] | null;
+/** Points as "x y", one after the other. */
+type Piece = string[];
 
-/** The points of a series; null is a gap in the line. */
-function pointsOf(
+/** The points of a series, in pieces between its gaps. */
+function piecesOf(
   u: uPlot,
   series: number,
   x: (value: number) => number,
   y: (value: number) => number
-): Point[] {
-  const points: Point[] = [];
-  const values = u.data[series];
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    if (value !== undefined) {
-      points.push(
-        value === null ? null : [short(x(u.data[0][i])), short(y(value))]
+): Piece[] {
+  const pieces: Piece[] = [[]];
+  u.data[series].forEach((value, i) => {
+    if (value === null) {
+      pieces.push([]);
+    } else if (value !== undefined) {
+      pieces[pieces.length - 1].push(
+        `${short(x(u.data[0][i]))} ${short(y(value))}`
       );
     }
-  }
-  return points;
-}
-
-function pathOf(points: readonly Point[]): string {
-  let isOpen = false;
-  return points
-    .map(point => {
-      const command = point ? `${isOpen ? 'L' : 'M'}${point.join(' ')}` : '';
-      isOpen = point !== null;
-      return command;
-    })
-    .join('');
+  });
+  return pieces.filter(piece => piece.length);
 }
 
 /** The ticks that the axis shows, with their words. */

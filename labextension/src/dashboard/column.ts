@@ -41,3 +41,15 @@ export function lowerBound(values: ArrayLike<number>, value: number): number {
   }
   return low;
 }
+
+/** The place of the step nearest to `step`, or -1 for an empty curve. */
+export function nearest(x: ArrayLike<number>, step: number): number {
+  const after = lowerBound(x, step);
+  if (after === 0) {
+    return x.length ? 0 : -1;
+  }
+  if (after === x.length) {
+    return after - 1;
+  }
+  return step - x[after - 1] <= x[after] - step ? after - 1 : after;
+}

@@ -13,14 +13,13 @@ export interface AxesSettings {
   /** A value beside the vertical axis. */
   readonly tick?: (value: number) => string;
   /** The lowest and the highest value of the vertical axis, where they are fixed. */
-  readonly range?: readonly [number | null, number | null];
+  readonly range?: () => readonly [number | null, number | null] | undefined;
 }
 
 export function axesOf(
   settings: AxesSettings
 ): Pick<uPlot.Options, 'axes' | 'scales'> {
   const { axis: xAxis, logarithmic, colours, tick = tickLabel } = settings;
-  const [lowest, highest] = settings.range ?? [null, null];
   const axis: uPlot.Axis = {
     stroke: () => colours().text,
     font: FONT,
@@ -35,6 +34,7 @@ export function axesOf(
         : {
             range: (u, min, max) => {
               const [low, high] = linearRange(u, min, max);
+              const [lowest, highest] = settings.range?.() ?? [null, null];
               return [lowest ?? low, highest ?? high];
             }
           }

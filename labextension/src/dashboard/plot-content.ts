@@ -73,6 +73,21 @@ export function linesContent(
   };
 }
 
+/** A column for each curve that holds its value until the next point. */
+export function stepsContent(
+  curves: readonly Curve[],
+  frame: Frame
+): PlotContent {
+  return {
+    ...frame,
+    columns: (visible, pixels) =>
+      linesContent(
+        curves.map(curve => held(curve, visible)),
+        frame
+      ).columns(visible, pixels)
+  };
+}
+
 /** A column for each curve that has the sum of it and of those before; all have the same steps. */
 export function stackContent(
   curves: readonly Curve[],
@@ -87,6 +102,19 @@ export function stackContent(
     })),
     frame
   );
+}
+
+/** With a point at each end of what is visible, so that its value there counts for the axis. */
+function held({ x, y }: Curve, [from, to]: Steps): Curve {
+  const first = lowerBound(x, from);
+  const end = lowerBound(x, to);
+  const part = (values: ArrayLike<number>) =>
+    Array.prototype.slice.call(values, first, end) as number[];
+  const [before, last] = [y[first - 1], y[end - 1]];
+  return {
+    x: [...(first ? [from] : []), ...part(x), ...(end ? [to] : [])],
+    y: [...(first ? [before] : []), ...part(y), ...(end ? [last] : [])]
+  };
 }
 
 const NOTHING: Curve = { x: [], y: [] };

@@ -7,6 +7,10 @@ import type { XAxis } from './x-axis';
 
 const FLAG = 6;
 
+export function colourOf(level: Mark['level'], colours: ChartColours): string {
+  return level === 'plain' ? colours.text : colours[level];
+}
+
 export function drawMarks(
   u: uPlot,
   marks: readonly Mark[],
@@ -27,8 +31,7 @@ export function drawMarks(
       continue;
     }
     drawn.add(key);
-    const colour = level === 'plain' ? colours.text : colours[level];
-    ctx.strokeStyle = ctx.fillStyle = colour;
+    ctx.strokeStyle = ctx.fillStyle = colourOf(level, colours);
     ctx.lineWidth = 1;
     ctx.globalAlpha = 0.55;
     ctx.beginPath();

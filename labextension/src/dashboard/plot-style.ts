@@ -14,8 +14,8 @@ export type PlotStyle =
 
 type Look = Pick<uPlot.Options, 'series' | 'bands'>;
 
-/** Points of epochs are marked while there are few enough to tell them apart. */
-const MARKED = 120;
+/** Points of epochs are marked while there are this many pixels for each. */
+const ROOM = 14;
 
 export function lookOf(style: PlotStyle, colours: () => ChartColours): Look {
   if (style.kind === 'metric') {
@@ -62,7 +62,8 @@ function metricLook(colours: () => ChartColours): Look {
         width: 2,
         points: {
           show: (u, series, first, last) =>
-            countDefined(u.data[series], first, last) <= MARKED,
+            ROOM * countDefined(u.data[series], first, last) <=
+            u.over.clientWidth,
           size: 7,
           fill: () => colours().validation
         }

@@ -1,10 +1,9 @@
 // One uPlot chart: what is drawn and when, the part of the run that it shows, and what stands under the cursor.
 
 import uPlot from 'uplot';
-import { lowerBound } from './column';
 import { axesOf, type AxesSettings } from './plot-axes';
 import type { PlotContent, Steps } from './plot-content';
-import { drawMarks } from './plot-marks';
+import { colourOf, drawMarks } from './plot-marks';
 import { lookOf, type PlotStyle } from './plot-style';
 import type { ChartColours } from './theme';
 
@@ -142,6 +141,15 @@ export class Plot {
     return this._plot;
   }
 
+  /** Where the marks stand on the axis, and their colours. */
+  flags(): { at: number; colour: string }[] {
+    const { axis, colours } = this._settings;
+    return (this._content?.marks ?? []).map(({ step, level }) => ({
+      at: axis.of(step),
+      colour: colourOf(level, colours())
+    }));
+  }
+
   get bands(): readonly uPlot.Band[] {
     return this._bands;
   }
@@ -229,16 +237,4 @@ export class Plot {
       this._settings.zoom([from, to]);
     }
   }
-}
-
-/** The place of the step nearest to `step`, or -1 for an empty curve. */
-export function nearest(x: ArrayLike<number>, step: number): number {
-  const after = lowerBound(x, step);
-  if (after === 0) {
-    return x.length ? 0 : -1;
-  }
-  if (after === x.length) {
-    return after - 1;
-  }
-  return step - x[after - 1] <= x[after] - step ? after - 1 : after;
 }

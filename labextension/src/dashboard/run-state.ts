@@ -8,6 +8,7 @@ import { Metrics } from './parts/metrics';
 import { Paces } from './parts/pace';
 import { Progress, type ProgressView, type RunStatus } from './parts/progress';
 import { Rate } from './parts/rate';
+import { sound } from './parts/sound';
 import { System } from './parts/system';
 import type { RunEvent } from './source';
 
@@ -44,7 +45,11 @@ export class RunState {
   private _parts = newParts();
   private _all = this._list();
 
-  apply(event: RunEvent): void {
+  apply(given: RunEvent): void {
+    const event = sound(given);
+    if (event === null) {
+      return;
+    }
     if (event.kind === 'reset') {
       this._progress = new Progress();
       this._parts = newParts();

@@ -195,9 +195,16 @@ export class LabDLApi implements DiffHost {
     folder?: string;
     beside?: string | null;
     notebook: string;
+    /** Whether it is a folder of several runs. */
+    several: boolean;
   }): Promise<string | null> {
-    const { folder = '', beside, notebook } = place;
-    const query = { folder, beside: beside ?? '', notebook };
+    const { folder = '', beside, notebook, several } = place;
+    const query = {
+      folder,
+      beside: beside ?? '',
+      notebook,
+      several: several ? '1' : '0'
+    };
     return (await this.get<{ path: string | null }>('runs/find', query)).path;
   }
 

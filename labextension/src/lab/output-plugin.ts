@@ -28,6 +28,10 @@ export const outputPlugin: JupyterFrontEndPlugin<void> = {
     const host: OutputHost = {
       api,
       trans: translator.load('labdl'),
+      open: (path, isFolder) =>
+        void app.commands.execute(isFolder ? 'labdl:runs' : 'labdl:open-run', {
+          path
+        }),
       renderer: (mimeType, inside) => {
         const own = rendererOf(app, inside);
         return own?.mimeTypes.includes(mimeType)

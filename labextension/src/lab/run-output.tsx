@@ -1,15 +1,17 @@
 // A run in the output of a cell: live from its folder where there is one, else the widget, else the picture that was saved.
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { IDisposable } from '@lumino/disposable';
 import { Panel, Widget } from '@lumino/widgets';
-import * as React from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 
+import { RunsView } from '../compare/RunsView';
 import { Dashboard } from '../dashboard/Dashboard';
 import type { RunEvent } from '../dashboard/source';
 import type { Translator } from '../editor';
 import type { LabDLApi } from './api';
 import { LabRunSource } from './run-source';
+import { LabRunsSource } from './runs-source';
 
 /** The names of our forms of an output: a run, and a folder of runs. */
 export const RUN_OUTPUT = 'application/vnd.labdl.run.v1+json';
@@ -30,8 +32,8 @@ export interface OutputHost {
   readonly trans: Translator;
   /** The renderer of other forms that belongs to the notebook around a widget. */
   renderer(mimeType: string, inside: Widget): IRenderMime.IRenderer | null;
-  /** What a folder of runs is shown with. */
-  group?(path: string): React.JSX.Element;
+  /** Shows a run, or a folder of runs, in a panel of its own. */
+  open(path: string, isFolder: boolean): void;
 }
 
 export class RunOutput extends Panel implements IRenderMime.IRenderer {
@@ -77,7 +79,8 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     const { resolver } = this.options;
     const notebook = (resolver as { path?: string } | null)?.path ?? '';
     try {
-      return await this.host.api.findRun({ ...place, notebook });
+      const several = this.options.mimeType === RUNS_OUTPUT;
+      return await this.host.api.findRun({ ...place, notebook, several });
     } catch {
       return null; // no server, or one without our extension
     }
@@ -99,16 +102,14 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   }
 
   private _showLive(path: string): void {
-    const { api, trans, group } = this.host;
-    const isGroup = this.options.mimeType === RUNS_OUTPUT;
+    const { api, trans } = this.host;
     const frame = new Widget();
     frame.addClass('labdl-RunOutput-live');
     this._root = createRoot(frame.node);
-    if (isGroup) {
-      if (!group) {
-        return;
-      }
-      this._root.render(group(path));
+    if (this.options.mimeType === RUNS_OUTPUT) {
+      const source = new LabRunsSource(path, api, this.host.open);
+      this._source = source;
+      this._root.render(<RunsView source={source} trans={trans} />);
     } else {
       const source = new LabRunSource(path, api);
       this._source = source;
@@ -200,7 +201,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   private _picture: Widget | null = null;
   private _inner: IRenderMime.IRenderer | null = null;
   private _observer: MutationObserver | null = null;
-  private _source: LabRunSource | null = null;
+  private _source: IDisposable | null = null;
   private _root: Root | null = null;
   private _unfollow: (() => void) | null = null;
 }

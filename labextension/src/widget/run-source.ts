@@ -13,6 +13,8 @@ import type {
 
 interface EventsMessage {
   type: 'events';
+  /** Of the runs of a folder, which one. */
+  path?: string;
   /** Which of the runs of the widget, counted; a later one takes the place of those before. */
   run: number;
   /** How many events of the run came before these. */
@@ -23,6 +25,7 @@ interface EventsMessage {
 
 interface CodeMessage {
   type: 'code';
+  path?: string;
   files: RunCode;
 }
 
@@ -40,7 +43,11 @@ export class WidgetRunSource implements RunSource {
   private _asking = false;
   private _codes: ((code: RunCode) => void)[] = [];
 
-  constructor(private readonly _model: AnyModel) {
+  /** `path` is that of a run among those of a folder. */
+  constructor(
+    private readonly _model: AnyModel,
+    private readonly _path?: string
+  ) {
     _model.on('msg:custom', this._received);
     // How ipywidgets tells its models that the kernel has gone, restarts included.
     _model.on('comm_live_update', this._connection);
@@ -66,13 +73,13 @@ export class WidgetRunSource implements RunSource {
     value?: CommandValue,
     id?: string
   ): Promise<void> {
-    this._model.send({ type: 'command', command: name, value, id });
+    this._send({ type: 'command', command: name, value, id });
   }
 
   code(): Promise<RunCode> {
     return new Promise(resolve => {
       this._codes.push(resolve);
-      this._model.send({ type: 'code' });
+      this._send({ type: 'code' });
     });
   }
 
@@ -80,6 +87,9 @@ export class WidgetRunSource implements RunSource {
     message: EventsMessage | CodeMessage,
     buffers: DataView[]
   ): void => {
+    if (message.path !== this._path) {
+      return;
+    }
     if (message.type === 'code') {
       this._codes.forEach(resolve => resolve(message.files));
       this._codes = [];
@@ -148,7 +158,13 @@ export class WidgetRunSource implements RunSource {
     if (!this._asking || follower.count === 0) {
       this._asking = true;
       const { run, count } = follower;
-      this._model.send({ type: 'sync', run, after: count });
+      this._send({ type: 'sync', run, after: count });
     }
+  }
+
+  private _send(message: object): void {
+    this._model.send(
+      this._path === undefined ? message : { ...message, path: this._path }
+    );
   }
 }

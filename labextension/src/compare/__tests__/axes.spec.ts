@@ -1,3 +1,4 @@
+import { plainTranslator } from '../../editor/translator';
 import { axisChoices, axisOf, type Axis } from '../axes';
 import { brushed, isInside, NO_BRUSHES, rangeAfter } from '../brushing';
 import { bestTrial } from '../best';
@@ -5,7 +6,9 @@ import type { Brief } from '../source';
 import { brief } from './briefs';
 
 function axis(runs: readonly Brief[], id: string): Axis {
-  const choice = axisChoices(runs).find(choice => choice.id === id);
+  const choice = axisChoices(runs, plainTranslator).find(
+    choice => choice.id === id
+  );
   if (!choice) {
     throw new Error(`There is no axis ${id}.`);
   }
@@ -67,7 +70,7 @@ test('values that are all the same, missing or not finite have an axis all the s
 
 test('only what differs is an axis, and all results', () => {
   const runs = rates(0.1, 0.2);
-  const ids = axisChoices(runs).map(({ id }) => id);
+  const ids = axisChoices(runs, plainTranslator).map(({ id }) => id);
   expect(ids).toContain('settings.learning_rate');
   expect(ids).not.toContain('settings.optimizer');
   expect(ids).not.toContain('backend');

@@ -7,6 +7,7 @@ const TEXT = 4000;
 const VALUES = 256;
 const POINTS = 2048;
 const CHANNELS = 8;
+const NAMES = 10_000;
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -46,7 +47,7 @@ export function text(value: unknown, most = TEXT): string {
 }
 
 export function names(value: unknown): readonly string[] {
-  return list(value).map(name => text(name, 300));
+  return list(value, NAMES).map(name => text(name, 300));
 }
 
 function numbers(value: unknown, most: number): (number | null)[] {

@@ -1,6 +1,7 @@
 // The figures at the ends of epochs, and the best of each.
 
 import type { RunEvent, RunSummary, StartEvent } from '../source';
+import { fields, finite } from './checked';
 import { figuresIn } from './metrics';
 import type { Part } from './part';
 
@@ -43,8 +44,8 @@ export class Epochs implements Part<EpochsView> {
         this._rows = this._rows.slice(-MOST);
       }
       this._compare(row);
-    } else if (event.kind === 'end' && event.summary?.best) {
-      this._best = event.summary.best;
+    } else if (event.kind === 'end' && event.summary) {
+      this._best = { ...this._best, ...bestIn(event.summary) };
     } else {
       return;
     }
@@ -86,4 +87,14 @@ export class Epochs implements Part<EpochsView> {
   private _start: StartEvent | null = null;
   private _best: Best = {};
   private _view: EpochsView | null = null;
+}
+
+function bestIn(summary: RunSummary): Best {
+  return Object.fromEntries(
+    Object.entries(fields(summary.best)).flatMap(([name, best]) => {
+      const value = finite(fields(best).value);
+      const epoch = finite(fields(best).epoch);
+      return value === null || epoch === null ? [] : [[name, { value, epoch }]];
+    })
+  );
 }

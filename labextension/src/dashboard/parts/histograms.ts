@@ -1,8 +1,8 @@
 // How the values of layers are spread, over time.
 
 import type { HistogramsEvent, RunEvent } from '../source';
-import { fields, finite, list, names, whole } from './checked';
-import { layerNames, type LayerNames } from './layers';
+import { fields, finite, list, whole } from './checked';
+import { layerNames, namesOf, type LayerNames } from './layers';
 import type { Part } from './part';
 import { Thinned } from './thinned';
 
@@ -30,10 +30,11 @@ export class Histograms implements Part<readonly SpreadMoment[]> {
   apply(event: RunEvent): void {
     if (event.kind === 'start') {
       this._moments.cut(event.step ?? 0);
-    } else if (event.kind === 'histograms') {
-      if (event.layers) {
-        this._layers = layerNames(names(event.layers));
-      }
+    }
+    if (event.kind === 'health' || event.kind === 'histograms') {
+      this._layers = namesOf(event, this._layers);
+    }
+    if (event.kind === 'histograms') {
       const step = finite(event.step);
       if (step !== null) {
         this._moments.push({

@@ -1,7 +1,7 @@
 // What the layers were like, over time: the figures of the health events.
 
 import type { HealthFigure, LayerHealth } from '../health-figures';
-import type { RunEvent } from '../source';
+import type { HealthEvent, HistogramsEvent, RunEvent } from '../source';
 import { fields, finite, list, names, whole } from './checked';
 import type { Part } from './part';
 import { Thinned } from './thinned';
@@ -33,6 +33,14 @@ export interface LayerNames {
 
 export function layerNames(all: readonly string[]): LayerNames {
   return { all, place: new Map(all.map((name, place) => [name, place])) };
+}
+
+/** The names that an event tells, or those before: they are left out where they are those of the last event of either kind. */
+export function namesOf(
+  event: HealthEvent | HistogramsEvent,
+  before: LayerNames
+): LayerNames {
+  return event.layers ? layerNames(names(event.layers)) : before;
 }
 
 /** The figures of all layers after a step; in a table, since there may be a thousand layers, and many such moments. */
@@ -75,10 +83,11 @@ export class Layers implements Part<readonly LayerMoment[]> {
   apply(event: RunEvent): void {
     if (event.kind === 'start') {
       this._moments.cut(event.step ?? 0);
-    } else if (event.kind === 'health') {
-      if (event.layers) {
-        this._layers = layerNames(names(event.layers));
-      }
+    }
+    if (event.kind === 'health' || event.kind === 'histograms') {
+      this._layers = namesOf(event, this._layers);
+    }
+    if (event.kind === 'health') {
       const step = finite(event.step);
       if (step !== null) {
         const samples = finite(event.samples) ?? 0;

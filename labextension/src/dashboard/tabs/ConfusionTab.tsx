@@ -109,15 +109,15 @@ function Mistakes({
       <ol>
         {found.map(({ truth, predicted, count: times, share }) => (
           <li key={`${truth}-${predicted}`}>
-            <span className="labdl-mistake">
-              <bdi title={className(classes, truth)}>
-                {className(classes, truth)}
-              </bdi>
-              <span aria-label={trans.__('taken for')}>→</span>
-              <bdi title={className(classes, predicted)}>
-                {className(classes, predicted)}
-              </bdi>
+            <bdi title={className(classes, truth)}>
+              {className(classes, truth)}
+            </bdi>
+            <span role="img" aria-label={trans.__('taken for')}>
+              →
             </span>
+            <bdi title={className(classes, predicted)}>
+              {className(classes, predicted)}
+            </bdi>
             <span className="labdl-mistake-count">
               {count(times)}
               {share !== null && (

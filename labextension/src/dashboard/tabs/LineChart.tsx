@@ -1,7 +1,7 @@
 // A small chart of one or a few curves over steps or seconds, with their last values over it.
 
 import { useId, useMemo, useState } from 'react';
-import { nearest } from '../plot';
+import { nearest } from '../column';
 import { linesContent, type Steps } from '../plot-content';
 import type { Colour, PlotStyle } from '../plot-style';
 import { PlotFrame, type ChartView } from '../PlotFrame';

@@ -46,10 +46,11 @@ export function SystemTab({ view, trans }: TabProps): JSX.Element {
     <div className="labdl-system">
       {moments.length ? (
         <div className="labdl-line-charts">
-          {charts.map(({ title, lines, write, range }) => (
+          {charts.map(({ title, hint, lines, write, range }) => (
             <LineChart
               key={title}
               title={title}
+              hint={hint}
               x={x}
               lines={lines}
               range={range}
@@ -76,6 +77,7 @@ export function SystemTab({ view, trans }: TabProps): JSX.Element {
 
 interface Drawing {
   readonly title: string;
+  readonly hint?: string;
   readonly lines: readonly Line[];
   readonly write: (value: number) => string;
   readonly range?: readonly [number, number];
@@ -94,9 +96,10 @@ function drawings(
   return [
     {
       title: trans.__('Processor'),
+      hint: trans.__('In percent of all cores'),
       lines: [
         {
-          name: trans.__('this run, of all cores'),
+          name: trans.__('this run'),
           // told in percent of one core
           values: column(({ cpu }) =>
             cpu !== null && cores ? cpu / cores : cpu

@@ -86,6 +86,23 @@ describe('the parts', () => {
     all.forEach((part, i) => expect(part.view()).toBe(before[i]));
   });
 
+  it('take the names of layers from the event before, of health or of histograms', () => {
+    const { histograms: part, layers: figures } = tabParts();
+    const { layers: _, ...spread } = histograms(20, layers);
+    const { layers: __, ...unnamed } = health(40, ['c', 'd']);
+    [
+      health(10, layers),
+      spread as ReturnType<typeof histograms>,
+      histograms(30, ['c', 'd']),
+      unnamed as ReturnType<typeof health>
+    ].forEach(event => {
+      part.apply(event);
+      figures.apply(event);
+    });
+    expect([...part.view()[0].spreads.weights.keys()]).toEqual(['a', 'b']);
+    expect(figures.view()[1].layers.all).toEqual(['c', 'd']);
+  });
+
   it('read the figures of layers, also of those without parameters', () => {
     const { layers: part } = tabParts();
     const event = health(10, layers);

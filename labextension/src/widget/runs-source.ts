@@ -1,0 +1,147 @@
+// The runs of a folder over the messages of a widget.
+
+import type { AnyModel } from '@anywidget/types';
+import type {
+  About,
+  Brief,
+  Group,
+  Runs,
+  RunsListener,
+  RunsSource
+} from '../compare/source';
+import type { RunSource } from '../dashboard/source';
+import { WidgetRunSource } from './run-source';
+
+interface ListMessage {
+  type: 'runs';
+  folder: string;
+  /** What follows is what is new since this token. */
+  since: string;
+  token: string;
+  whole?: boolean;
+  runs?: Brief[];
+  gone?: string[];
+  group?: Group | null;
+  truncated?: string | null;
+  trouble?: string;
+}
+
+interface WrittenMessage {
+  type: 'written';
+  id: string;
+  done?: boolean;
+  about?: About;
+  error?: string;
+}
+
+type Answer = (message: WrittenMessage) => void;
+
+export class WidgetRunsSource implements RunsSource {
+  private readonly _listeners = new Set<RunsListener>();
+  private readonly _briefs = new Map<string, Brief>();
+  private readonly _runs = new Map<string, WidgetRunSource>();
+  private readonly _writing = new Map<string, Answer>();
+  private _token = '';
+  private _now: Runs | null = null;
+  private _asking = false;
+  private _count = 0;
+  /** Every page sees every answer: a page knows its own by this. */
+  private readonly _page = Math.random().toString(36).slice(2);
+
+  constructor(private readonly _model: AnyModel) {
+    _model.on('msg:custom', this._received);
+    this._ask();
+  }
+
+  get folder(): string {
+    return this._now?.folder ?? '';
+  }
+
+  dispose(): void {
+    this._model.off('msg:custom', this._received);
+    this._runs.forEach(run => run.dispose());
+    this._listeners.clear();
+  }
+
+  subscribe(listener: RunsListener): () => void {
+    this._listeners.add(listener);
+    if (this._now) {
+      listener.runs(this._now);
+    }
+    return () => {
+      this._listeners.delete(listener);
+    };
+  }
+
+  run(path: string): RunSource {
+    let run = this._runs.get(path);
+    if (!run) {
+      run = new WidgetRunSource(this._model, path);
+      this._runs.set(path, run);
+    }
+    return run;
+  }
+
+  write(
+    path: string,
+    words: Partial<About>,
+    before: Partial<About>
+  ): Promise<About | null> {
+    const id = `${this._page}-${++this._count}`;
+    return new Promise((resolve, reject) => {
+      this._writing.set(id, ({ done, about, error }) => {
+        if (error !== undefined || !about) {
+          reject(new Error(error));
+        } else {
+          resolve(done ? null : about);
+        }
+      });
+      this._model.send({ type: 'write', id, path, words, before });
+    });
+  }
+
+  private readonly _received = (
+    message: ListMessage | WrittenMessage
+  ): void => {
+    if (message.type === 'written') {
+      this._writing.get(message.id)?.(message);
+      this._writing.delete(message.id);
+    } else if (message.type === 'runs') {
+      this._take(message);
+    }
+  };
+
+  private _take(message: ListMessage): void {
+    const { trouble = null } = message;
+    this._listeners.forEach(listener => listener.trouble(trouble));
+    if (trouble !== null) {
+      return;
+    }
+    if (!message.whole && message.since !== this._token) {
+      this._ask(); // something in between was sent before this page listened
+      return;
+    }
+    this._asking = false;
+    if (message.whole) {
+      this._briefs.clear();
+    }
+    message.gone?.forEach(path => this._briefs.delete(path));
+    message.runs?.forEach(run => this._briefs.set(run.path, run));
+    this._token = message.token;
+    const now = {
+      folder: message.folder,
+      runs: [...this._briefs.values()],
+      group: message.group ?? null,
+      truncated: message.truncated ?? null
+    };
+    this._now = now;
+    this._listeners.forEach(listener => listener.runs(now));
+  }
+
+  private _ask(): void {
+    if (!this._asking) {
+      this._asking = true;
+      this._model.send({ type: 'list', token: '' });
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// The runs of a folder as a widget: one conversation with the kernel a model, one React tree a view.
+
+import type { AnyModel } from '@anywidget/types';
+import { createElement } from 'react';
+import { RunsView } from '../compare/RunsView';
+import { mount } from './mount';
+import { pageTranslator } from './page-translator';
+import { WidgetRunsSource } from './runs-source';
+
+/** anywidget calls this once for each model; its views share what is made here. */
+export default function runsWidget() {
+  let source: WidgetRunsSource | undefined;
+  return {
+    initialize({ model }: { model: AnyModel }) {
+      const created = new WidgetRunsSource(model);
+      source = created;
+      return () => created.dispose();
+    },
+    render({ el }: { el: HTMLElement }) {
+      if (!source) {
+        throw new Error('The runs were rendered before they were initialised.');
+      }
+      return mount(
+        el,
+        'labdl-widget',
+        createElement(RunsView, { source, trans: pageTranslator() })
+      ).unmount;
+    }
+  };
+}

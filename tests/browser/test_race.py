@@ -1,0 +1,37 @@
+"""The same graph, weights and data on four backends, in one chart of a notebook's output and of a panel."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from test_notebook_runs import notebook, opened, run_cell, saved
+
+RACE = """
+import numpy as np
+from labdl import lab, nn, train
+from sklearn.datasets import load_digits
+x, y = load_digits(return_X_y=True)
+x = (x / 16).astype("float32")
+model = nn.Sequential(nn.Linear(16), nn.ReLU(), nn.Linear(10)).build((None, 64), backend="torch", seed=0)
+race = lab.race(model, (x[:512], y[:512]), epochs=400, batch_size=64, optimizer=train.SGD(0.1), folder="runs/race", at_once=4)
+race
+"""
+BACKENDS = ("torch", "tensorflow", "paddle", "mindspore")
+
+
+@pytest.mark.timeout(300)
+def test_four_backends_in_one_chart(page, lab):
+    notebook(lab, RACE)
+    opened(page, lab)
+    run_cell(page, 0)
+    board = page.locator(".jp-OutputArea .labdl-runs")
+    expect(board).to_have_attribute("data-group", "race", timeout=120_000)
+    for backend in BACKENDS:
+        expect(board).to_contain_text(re.compile(backend, re.IGNORECASE), timeout=120_000)
+    expect(board.locator("canvas").first).to_be_visible(timeout=120_000)
+    board.get_by_role("button", name="Stop all").click(timeout=120_000)
+    for _ in BACKENDS:
+        expect(board.get_by_text("Running", exact=True)).to_have_count(0, timeout=60_000)
+    kept = saved(page, lab)
+    [output] = [o for o in kept.cells[0].outputs if o.output_type == "display_data"]
+    assert output.data["application/vnd.labdl.runs.v1+json"]["beside"] == "runs/race"
