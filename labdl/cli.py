@@ -14,10 +14,10 @@ from labdl.graph.check import check
 from labdl.graph.cost import Cost, costs, total
 from labdl.nn import building
 from labdl.runs import commands as runs
+from labdl.runs import control
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
 from labdl.saving.parameters import ParameterFile
-from labdl.train import control
 
 _CHECKPOINTS = {"torch": ".pt", "tensorflow": ".weights.h5", "paddle": ".pdparams", "mindspore": ".ckpt"}
 _FRAMEWORKS = tuple(_CHECKPOINTS)

@@ -107,9 +107,20 @@ def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
     if shell is None:
         print(of)
         return
-    table = of._repr_html_() if hasattr(of, "_repr_html_") else f"<pre>{html.escape(str(runs.list(folder)))}</pre>"
-    data = {**widget, "text/plain": repr(of), "text/html": table, FOLDER: place(folder)}
-    shell.display_pub.publish(data=data, metadata={})
+    identity = secrets.token_hex(16)
+
+    def publish(update: bool) -> None:
+        table = of._repr_html_() if hasattr(of, "_repr_html_") else f"<pre>{html.escape(str(runs.list(folder)))}</pre>"
+        data = {**widget, "text/plain": repr(of), "text/html": table, FOLDER: place(folder)}
+        shell.display_pub.publish(data=data, metadata={}, transient={"display_id": identity}, update=update)
+
+    def last() -> None:
+        of.wait()
+        publish(True)
+
+    publish(False)
+    if getattr(of, "alive", False):  # a race or a sweep: when it is over, the notebook keeps how it ended
+        threading.Thread(target=last, name="labdl-output", daemon=True).start()
 
 
 def _shell():

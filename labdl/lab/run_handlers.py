@@ -12,8 +12,8 @@ from tornado import web
 from labdl import runs
 from labdl.lab import following, runlist
 from labdl.lab.handlers import LabDLHandler, Refused, shortened
+from labdl.runs import control
 from labdl.runs.eventfile import EVENTS
-from labdl.train import control
 
 WORDS = {"name": str, "tags": list, "note": str}
 

@@ -14,9 +14,9 @@ from labdl.errors import ConfigError, LabDLError
 from labdl.lab import outputs, runlist
 from labdl.lab.telling import Telling
 from labdl.lab.widgets import built
+from labdl.runs import control
 from labdl.runs.eventfile import EVENTS, EventReader
 from labdl.runs.folder import Standing
-from labdl.train import control
 from labdl.train.feed import Feed, Listener
 
 LOOK_SECONDS = 0.5  # from one look at the folder to the next

@@ -15,6 +15,7 @@ from labdl.errors import FileFormatError
 EVENTS = "events.jsonl"
 VERSION = 2
 _BLOCK = 1 << 22  # bytes read at a time
+_LONGEST = 1 << 26  # bytes of a line
 
 
 def encoded(events: Iterable[dict[str, Any]]) -> bytes:
@@ -91,9 +92,10 @@ class EventReader:
                 block = file.read(limit)
                 whole = block.rfind(b"\n") + 1
                 if block and not whole and len(block) == limit:  # or the reader would stand still here for ever
-                    block += file.readline()
-                    whole = len(block) if block.endswith(b"\n") else 0
-        except FileNotFoundError:
+                    block += file.readline(_LONGEST)
+                    # what is longer than any event is passed over, in pieces
+                    whole = len(block) if block.endswith(b"\n") or len(block) >= _LONGEST else 0
+        except (FileNotFoundError, NotADirectoryError):
             self.began_anew, self.offset = self.offset > 0, 0
             return []
         self.offset += whole

@@ -205,8 +205,6 @@ class Record:
         """All events of a kind that is told now and then; those about layers with their names."""
         return list(self._collected.events.get(kind, ()))
 
-    # -- what becomes of it
-
     def figure(self, **options: Any) -> plotly.graph_objects.Figure:
         """A Plotly figure: see `labdl.runs.exporting.figure`."""
         from labdl.runs.exporting import figure

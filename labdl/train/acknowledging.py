@@ -10,7 +10,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labdl.train import control, failures
+from labdl.runs import control
+from labdl.train import failures
 from labdl.train.gate import RefusedError
 
 if TYPE_CHECKING:

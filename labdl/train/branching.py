@@ -8,7 +8,7 @@ import dataclasses
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,6 +136,8 @@ def _model(model: Module, name: str, memo: dict[int, Any]) -> Module:
         for value in module.__dict__.values():
             if isinstance(value, FunctionType):  # a method of the model goes with it
                 _checked(value, where)
+            elif isinstance(value, ModuleType):  # a backend, as modules of a framework hold it
+                memo[id(value)] = value
         memo[id(module.__dict__.get("_called"))] = None  # inputs of the last call, for `Module.backward`
     memo.pop(id(None), None)
     for parameter in _parameters(model):

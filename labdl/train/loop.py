@@ -121,7 +121,7 @@ class Loop:
                                      f"{self.plan.schedule.kind}: give the trainer the schedule it began with")  # fmt: skip
             if former.schedule == self.plan.schedule.kind:
                 self.plan.schedule.load_state_dict(former.memory)
-        self.health = health
+        self.health = health  # see `Trainer.events`
         self.observation = None if health is None else Observation(self, float(health))
         if stopping is not None:
             stopping.begin()

@@ -24,11 +24,11 @@ class Observation:
         engine = loop.trainer.engine
         self.loop, self.alerts = loop, Alerts()
         self.pacer = Pacer(engine.updates, engine.works[0].optimizer, loop.progress.step, self._samples)
-        self.meter = Meter(loop.trainer, share) if share else None
         self.onlooker = None
         if share and loop.validation is not None:
+            share /= 2  # for each
             self.onlooker = Onlooker(loop.trainer, loop.loader.dataset, loop.validation, share)
-        self._began = perf_counter()
+        self.meter = Meter(loop.trainer, share) if share else None
         self._looked = False
 
     def waiting(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -67,8 +67,7 @@ class Observation:
     def validating(self) -> AbstractContextManager:
         """While it lasts, a validation is looked at if it is its turn."""
         onlooker, progress = self.onlooker, self.loop.progress
-        trained = perf_counter() - self._began
-        self._looked = onlooker is not None and onlooker.due(progress.epoch + 1, self.loop.epochs, trained)
+        self._looked = onlooker is not None and onlooker.due(progress.epoch + 1, self.loop.epochs, self.pacer.seconds)
         return self._looking() if self._looked else nullcontext()
 
     @contextmanager

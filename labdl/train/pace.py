@@ -98,5 +98,10 @@ class Pacer:
         self._due = perf_counter() + self._pause()
         return found
 
+    @property
+    def seconds(self) -> float:
+        """What all steps so far have taken, and what they waited for."""
+        return self.trained + self._busy + self._data
+
     def _pause(self) -> float:
         return max(SELDOM, self.trained / THINNING)

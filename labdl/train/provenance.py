@@ -112,5 +112,7 @@ def _script() -> str | None:
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not Path(path).is_file() or Path(path).suffix != ".py":
         return None
+    if Path(path).resolve().is_relative_to(Path(__file__).resolve().parents[1]):  # a worker of a race
+        return None
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read(_LARGEST)

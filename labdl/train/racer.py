@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from labdl.runs import control
 from labdl.runs.eventfile import EVENTS, EventReader
-from labdl.train import control
 from labdl.train.feed import Feed, Listener
 
 _TAIL = 4096  # bytes of a worker's last words

@@ -13,8 +13,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labdl.runs import control
 from labdl.saving import save_parameters
-from labdl.train import branching, control, failures, provenance, streams
+from labdl.train import branching, failures, provenance, streams
 from labdl.train.acknowledging import Orders
 from labdl.train.chronicle import Chronicle
 from labdl.train.events import Epoch, Event, Started, Step

@@ -48,8 +48,8 @@ class Trainer:
     those of the last update for `gradients`. ``precision`` "bfloat16" or "float16" is mixed precision (see `labdl.ops.mixed`),
     the latter with a scaled loss. ``freeze`` names parameters that do not learn ("encoder/*"); ``average=EMA(0.999)`` averages
     them all; ``stopping=EarlyStopping()`` ends early. ``health`` is the share of its time that a run in the background may
-    spend on measuring its layers (`labdl.train.Health`, `Histograms`), and as much on looking at its validations
-    (`Predictions`, `Confusion`, `Worst`), which changes nothing in the training; 0 switches that off.
+    spend on measuring its layers (`labdl.train.Health`, `Histograms`) and on looking at its validations (`Predictions`,
+    `Confusion`, `Worst`), half of it each, which changes nothing in the training; 0 switches that off.
     ``train_dataset``, ``val_dataset``, ``epochs``, ``batch_size``, ``shuffle``, ``checkpoint`` and ``output_dir``, the folder
     of a run, are what `fit` and `start` take when nothing is given.
 

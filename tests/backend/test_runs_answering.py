@@ -7,7 +7,7 @@ from runs import DATA, WAIT, answers, holding, lines_of, of_kind, order, soon, t
 
 from labdl import train
 from labdl.errors import ConfigError
-from labdl.train import control
+from labdl.runs import control
 from labdl.train.turns import turns
 
 

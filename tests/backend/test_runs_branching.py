@@ -197,3 +197,19 @@ def test_what_cannot_be_copied_is_refused_in_a_sentence(backend, tmp_path):
     locked.file = open(__file__)  # noqa: SIM115 - what cannot be copied
     assert "cannot be copied" in refusal(Trainer(locked, **options), tmp_path / "file")
     locked.file.close()
+
+
+@pytest.mark.backends("torch")
+def test_a_module_of_a_framework_is_copied_with_its_parameters(backend, tmp_path):
+    import torch
+
+    model = nn.from_native(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 1)))
+    subject = Trainer(model, loss="mean_squared_error", optimizer="adam", backend=backend.name, seed=1)
+    with turns:
+        run = subject.start(DATA, epochs=2, batch_size=8, folder=tmp_path / "run")
+        run.pause()
+    assert soon(lambda: run.status == "paused")
+    branch = run.branch()
+    run.resume()
+    assert like(run.wait(WAIT), branch.wait(WAIT))
+    assert not {id(p.value) for p in branch.model.parameters()} & {id(p.value) for p in run.model.parameters()}

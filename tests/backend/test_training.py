@@ -366,7 +366,7 @@ def test_a_recording_is_as_the_contract_says(backend, pairs, tmp_path):
     assert [e["time"] for e in events] == sorted(e["time"] for e in events)
     assert {k: start[k] for k in ("kind", "version", "backend", "epochs", "steps_per_epoch", "batch_size", "samples",
                                   "loss", "optimizer", "metrics")} == {
-        "kind": "start", "version": 1, "backend": backend.name, "epochs": 2, "steps_per_epoch": 3, "batch_size": 16,
+        "kind": "start", "version": 2, "backend": backend.name, "epochs": 2, "steps_per_epoch": 3, "batch_size": 16,
         "samples": 40, "loss": "mean_squared_error", "optimizer": "sgd", "metrics": ["odd"]}  # fmt: skip
     assert {"id", "pid", "model", "settings"} <= start.keys()
     steps = [e for e in events if e["kind"] == "steps"]
@@ -375,10 +375,13 @@ def test_a_recording_is_as_the_contract_says(backend, pairs, tmp_path):
     assert {v for e in steps for v in e["odd"]} == {None}
     assert [(e["epoch"], e["step"]) for e in epochs] == [(1, 3), (2, 6)]
     assert all({"loss", "odd", "val_loss", "val_odd", "samples_per_second"} <= e.keys() for e in epochs)
+    summary = end.pop("summary")
     assert {k: v for k, v in end.items() if k != "time"} == {"kind": "end", "status": "finished", "message": None}
+    assert (summary["step"], summary["epoch"], summary["figures"]["odd"]) == (6, 2, None)
+    assert summary["figures"]["loss"] == run.history["loss"][-1]
     late = []
     run.subscribe(late.extend)
-    assert late == events, "who comes late hears everything"
+    assert late == lines_of(run), "who comes late hears everything"
 
 
 def test_a_listener_that_fails_does_not_end_the_run(gated, caplog):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,21 +54,24 @@ def switch_collaboration(config: Path, *, on: bool) -> None:
 
 
 @contextmanager
-def jupyterlab(home: Path, *, collaboration: bool = False):
+def jupyterlab(home: Path, *, collaboration: bool = False, again: Lab | None = None):
     """JupyterLab on a free port, with configuration, data and working folder of its own; people are alone in it, unless
-    there is to be `collaboration`."""
+    there is to be `collaboration`. With `again` it is where that one was, which has ended."""
     folder = home / "work"
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     for new in (folder, settings):
-        new.mkdir(parents=True)
+        new.mkdir(parents=True, exist_ok=True)
     switch_collaboration(home / "config", on=collaboration)
     # no question about news over the page, and no look for updates
     quiet = {"fetchNews": "false", "checkForUpdates": False}
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    token = secrets.token_hex(16)
+    if again is None:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            port, token = found.getsockname()[1], secrets.token_hex(16)
+    else:
+        url = urllib.parse.urlparse(again.url)
+        port, token = url.port, urllib.parse.parse_qs(url.query)["token"][0]
     address = f"http://127.0.0.1:{port}"
     environment = os.environ | {
         "JUPYTER_CONFIG_DIR": str(home / "config"),

@@ -79,11 +79,11 @@ def test_a_run_at_a_glance(page, lab, run, tmp_path):
     assert (answer["status"], answer["step"]) == ("done", before + 1)
 
     # a branch that cannot be, and one that can
-    branch = panel.get_by_role("button", name="Begin another run from here")
+    branch = panel.get_by_role("button", name="Branch: begin another run from here")
     branch.click()
     form = panel.get_by_role("dialog")
     form.get_by_label("Epochs in all").fill("none")
-    form.get_by_role("button", name="Begin").click()
+    form.get_by_role("button", name="Begin", exact=True).click()
     expect(form.get_by_role("alert")).to_have_text("Epochs must be a whole number at least 1.")
     form.get_by_label("Epochs in all").fill("1")
     page.keyboard.press("Enter")

@@ -2,10 +2,13 @@
 
 import json
 import re
+import subprocess
+import sys
 import time
 
 import nbformat
 import pytest
+from conftest import jupyterlab
 from playwright.sync_api import expect
 
 TRAIN = """
@@ -50,15 +53,15 @@ def dashboard(page):
     return page.locator(".jp-OutputArea .labdl-dashboard")
 
 
-def step_of(page) -> int:
-    text = dashboard(page).locator(".labdl-dashboard-facts").inner_text()
+def step_of(page, panel=None) -> int:
+    text = (panel or dashboard(page)).locator(".labdl-dashboard-facts").inner_text()
     return int(re.search(r"step\s+([\d,]+)", text)[1].replace(",", ""))
 
 
-def moves(page):
-    before = step_of(page)
+def moves(page, panel=None):
+    before = step_of(page, panel)
     deadline = time.monotonic() + 15
-    while step_of(page) <= before:
+    while step_of(page, panel) <= before:
         assert time.monotonic() < deadline, "the dashboard stands still"
         page.wait_for_timeout(200)
 
@@ -116,6 +119,58 @@ def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
     expect(picture).to_be_visible()
     assert page.evaluate("(i) => i.complete && i.naturalWidth > 100", picture.element_handle())
     expect(dashboard(page)).to_have_count(0)
+
+
+SCRIPT = TRAIN.replace('folder="runs/mine"', 'folder="scripted"').replace("\nrun\n", "\nrun.wait()\n")
+
+
+@pytest.mark.timeout(240)
+def test_the_server_may_restart_and_the_computer_sleep(chromium, tmp_path):
+    """The page is not reloaded: it says what it knows, and goes on where it was."""
+    with jupyterlab(tmp_path) as lab:
+        script = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=lab.folder)
+        page = chromium.new_page(viewport={"width": 1400, "height": 900})
+        page.goto(f"{lab.url}&reset")
+        page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
+        wait_until(lambda: (lab.folder / "scripted" / "events.jsonl").exists())
+        open_run(page, "scripted")
+        panel = page.locator(".labdl-dashboard")
+        expect(panel).to_have_attribute("data-status", "running")
+        moves(page, panel)
+        # a laptop that is closed: no answer comes for a while, and no error either
+        page.context.set_offline(True)
+        page.wait_for_timeout(3000)
+        page.context.set_offline(False)
+        moves(page, panel)
+    try:
+        expect(panel).to_be_visible()
+        before = step_of(page, panel)
+        with jupyterlab(tmp_path, again=lab):
+            expect(panel).to_have_attribute("data-status", "running", timeout=30_000)
+            wait_until(lambda: step_of(page, panel) > before + 100, 30)
+            page.locator(".jp-Dialog").get_by_role("button", name="Close").click()  # JupyterLab's own, about the server
+            panel.get_by_role("button", name="Stop").click()
+            expect(panel).to_have_attribute("data-status", "stopped")
+            script.wait(30)
+    finally:
+        script.kill()
+        page.close()
+
+
+def open_run(page, path: str):
+    page.keyboard.press("Control+Shift+c")
+    palette = page.locator(".lm-CommandPalette-input")
+    palette.fill("Open Training Run")
+    palette.press("Enter")
+    page.locator(".jp-Dialog input").fill(path)
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+
+
+def wait_until(condition, seconds: float = 60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it has not come about"
+        time.sleep(0.1)
 
 
 def kill_kernels(lab):

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labdl.errors import ConfigError
-from labdl.train import control
-from labdl.train.control import Command, ControlFolder
+from labdl.runs import control
+from labdl.runs.control import Command, ControlFolder
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_nothing_that_lies_there_does_harm(tmp_path_factory, contents):
 WRITER = """
 import sys, threading
 from pathlib import Path
-from labdl.train import control
+from labdl.runs import control
 number = 0
 while True:
     control.append(Path(sys.argv[1]), "branch", {"epochs": 5, "learning_rate": 0.25}, f"n-{number}")

@@ -63,6 +63,15 @@ def test_what_others_do_meanwhile_is_not_the_time_of_the_training(clock):
     assert sum(e.data + e.compute + e.update for e in found) == pytest.approx(0.1)
 
 
+def test_the_seconds_of_a_training_are_known_at_any_time(clock):
+    pacer = Pacer(Stopwatch(), SimpleNamespace(learning_rate=0.1))
+    pacer.stepped(1.0, 1.5, 1)
+    assert pacer.seconds == 0.5
+    pacer.told(1, 16)
+    pacer.stepped(7.0, 7.25, 2)
+    assert pacer.seconds == 0.75
+
+
 def test_of_a_step_that_is_one_there_is_no_update(clock):
     assert {e.update for e in of(trained(clock, [0.1] * 100, timed=False), Pace)} == {None}
     assert sum(e.compute for e in of(trained(clock, [0.1] * 100, timed=False), Pace)) == pytest.approx(0.4)

@@ -160,7 +160,7 @@ def test_a_run_is_exported_by_name(folder, capsys):
 
 
 def test_a_command_is_left_for_the_run_and_its_answer_shown(folder, capsys):
-    from labdl.train import control
+    from labdl.runs import control
 
     taken = control.ControlFolder(folder / "runs" / "going" / control.CONTROL)
 

@@ -9,8 +9,8 @@ from test_widgets import Page
 from labdl.errors import ConfigError
 from labdl.lab import runs_widget, widgets
 from labdl.runs.about import about
+from labdl.runs.control import ControlFolder
 from labdl.runs.eventfile import EVENTS, encoded
-from labdl.train.control import ControlFolder
 
 START = {"kind": "start", "version": 2, "id": "one", "model": "Net", "backend": "torch", "epochs": 3}
 

@@ -13,7 +13,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from labdl.lab import service
-from labdl.train.control import ControlFolder
+from labdl.runs.control import ControlFolder
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 

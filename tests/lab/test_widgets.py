@@ -12,8 +12,8 @@ from labdl import nn
 from labdl.graph import Edge, Graph, Node
 from labdl.lab import service, telling, widgets
 from labdl.lab.packing import pack
+from labdl.runs.control import checked
 from labdl.train import Trainer
-from labdl.train.control import checked
 from labdl.train.exits import running
 
 START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}

@@ -1,14 +1,11 @@
 // What stands in the table of runs for each kind of column.
 
-import type { ReactNode } from 'react';
 import { count, figure } from '../dashboard/format';
-import { lineOf } from '../dashboard/Sparkline';
 import type { Translator } from '../dashboard/translator';
 import type { RunColumn } from './columns';
-import { Editable } from './Editable';
-import { RunActions } from './RunActions';
 import { settingsOf } from './settings';
-import { title, type About, type Brief } from './source';
+import type { About, Brief } from './source';
+import { NameCell, NoteCell, TagsCell } from './wordCells';
 import {
   epochWord,
   secondsWord,
@@ -89,7 +86,11 @@ export function Cell({ column, run, cells, trans }: CellProps): JSX.Element {
 }
 
 /** The race or sweep of a run lies in the folder above it. */
-function GroupCell({ run, cells, trans }: Own): JSX.Element {
+function GroupCell({
+  run,
+  cells,
+  trans
+}: Omit<CellProps, 'column'>): JSX.Element {
   const folder = run.path.split('/').slice(0, -1).join('/');
   return run.group && folder && cells.openFolder ? (
     <button
@@ -125,140 +126,4 @@ function FigureCell({
       {figure(value)}
     </span>
   );
-}
-
-type Own = Omit<CellProps, 'column'>;
-
-function NameCell({ run, cells, trans }: Own): JSX.Element {
-  const name = title(run);
-  const words = (
-    <span
-      className="labdl-runs-name"
-      title={name === run.path ? name : `${name}\n${run.path}`}
-    >
-      {name}
-    </span>
-  );
-  return (
-    <span className="labdl-runs-named">
-      {cells.write ? (
-        <Editable
-          value={run.name ?? ''}
-          label={trans.__('Name')}
-          placeholder={run.id}
-          hasOwnButton
-          isEdited={cells.renamed === run.path}
-          onEnd={cells.endRename}
-          onKeep={keeper(
-            run,
-            cells,
-            text => ({ name: text.trim() }),
-            about => about.name
-          )}
-          trans={trans}
-        >
-          {words}
-        </Editable>
-      ) : (
-        words
-      )}
-      {cells.renamed !== run.path && (
-        <>
-          <RunActions run={run} cells={cells} trans={trans} />
-          <Spark run={run} />
-        </>
-      )}
-    </span>
-  );
-}
-
-function Spark({ run }: { run: Brief }): JSX.Element | null {
-  return run.spark.length ? (
-    <svg
-      className="labdl-runs-spark"
-      viewBox="0 0 60 14"
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      <path
-        d={lineOf(
-          run.spark.map(value => value ?? NaN),
-          false
-        )}
-      />
-    </svg>
-  ) : null;
-}
-
-function TagsCell({ run, cells, trans }: Own): JSX.Element {
-  const chips: ReactNode = run.tags.length ? (
-    run.tags.map(tag => (
-      <span className="labdl-runs-tag" key={tag}>
-        {tag}
-      </span>
-    ))
-  ) : (
-    <Hint text={cells.write ? trans.__('Add tags') : ''} />
-  );
-  return cells.write ? (
-    <Editable
-      value={run.tags.join(', ')}
-      label={trans.__('Tags')}
-      placeholder={trans.__('Tags, with commas')}
-      onKeep={keeper(
-        run,
-        cells,
-        text => ({ tags: tagsIn(text) }),
-        about => about.tags.join(', ')
-      )}
-      trans={trans}
-    >
-      {chips}
-    </Editable>
-  ) : (
-    <>{chips}</>
-  );
-}
-
-function NoteCell({ run, cells, trans }: Own): JSX.Element {
-  return cells.write ? (
-    <Editable
-      value={run.note ?? ''}
-      label={trans.__('Notes')}
-      placeholder={trans.__('Add a note')}
-      onKeep={keeper(
-        run,
-        cells,
-        text => ({ note: text }),
-        about => about.note
-      )}
-      trans={trans}
-    >
-      {run.note || <Hint text={trans.__('Add a note')} />}
-    </Editable>
-  ) : (
-    <Words text={run.note ?? ''} />
-  );
-}
-
-/** Seen when the mouse or the keyboard is there. */
-function Hint({ text }: { text: string }): JSX.Element {
-  return <span className="labdl-runs-hint">{text}</span>;
-}
-
-export function tagsIn(text: string): string[] {
-  return [...new Set(text.split(',').map(tag => tag.trim()))].filter(Boolean);
-}
-
-/** Keeps one of the things that people write, unless it was changed since the writer saw it. */
-function keeper(
-  run: Brief,
-  cells: Cells,
-  words: (text: string) => Partial<About>,
-  shown: (about: About) => string
-): (text: string, before: string) => Promise<string | null> {
-  return async (text, before) => {
-    const other = await cells.write?.(run, words(text), words(before));
-    return other ? shown(other) : null;
-  };
 }

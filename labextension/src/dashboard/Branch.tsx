@@ -87,21 +87,17 @@ export function Branch({ view, send, trans }: CommandsProps): JSX.Element {
       <CommandButton
         name="branch"
         label={trans.__('Branch')}
-        title={trans.__('Begin another run from here')}
+        title={trans.__('Branch: begin another run from here')}
         isPending={isPending}
         isEnabled={isEnabled}
         isOpen={isShown}
         onClick={() => setOpen(!isShown)}
       />
       {isShown && (
-        <form
+        <div
           className="labdl-branch-form"
           role="dialog"
           aria-label={trans.__('Begin another run from here')}
-          onSubmit={event => {
-            event.preventDefault();
-            begin();
-          }}
           onKeyDown={event => {
             if (event.key === 'Escape') {
               event.stopPropagation();
@@ -109,43 +105,50 @@ export function Branch({ view, send, trans }: CommandsProps): JSX.Element {
             }
           }}
         >
-          <p>
-            {trans.__(
-              'Another run begins with the state after this step and goes on beside this one. What is left empty stays as it is.'
-            )}
-          </p>
-          {field(
-            'learning_rate',
-            trans.__('Learning rate'),
-            view.rate.now === null ? '' : setting(view.rate.now),
-            rate,
-            setRate
-          )}
-          {field(
-            'epochs',
-            trans.__('Epochs in all'),
-            view.epochs === null ? '' : count(view.epochs),
-            epochs,
-            setEpochs
-          )}
-          {wrong && (
-            <p
-              id={`${id}-wrong`}
-              className="labdl-dashboard-wrong"
-              role="alert"
-            >
-              {wrong}
+          <form
+            onSubmit={event => {
+              event.preventDefault();
+              begin();
+            }}
+          >
+            <p>
+              {trans.__(
+                'Another run begins with the state after this step and goes on beside this one. What is left empty stays as it is.'
+              )}
             </p>
-          )}
-          <div className="labdl-branch-buttons">
-            <button type="button" onClick={close}>
-              {trans.__('Cancel')}
-            </button>
-            <button type="submit" className="labdl-branch-begin">
-              {trans.__('Begin')}
-            </button>
-          </div>
-        </form>
+            {field(
+              'learning_rate',
+              trans.__('Learning rate'),
+              view.rate.now === null ? '' : setting(view.rate.now),
+              rate,
+              setRate
+            )}
+            {field(
+              'epochs',
+              trans.__('Epochs in all'),
+              view.epochs === null ? '' : count(view.epochs),
+              epochs,
+              setEpochs
+            )}
+            {wrong && (
+              <p
+                id={`${id}-wrong`}
+                className="labdl-dashboard-wrong"
+                role="alert"
+              >
+                {wrong}
+              </p>
+            )}
+            <div className="labdl-branch-buttons">
+              <button type="button" onClick={close}>
+                {trans.__('Cancel')}
+              </button>
+              <button type="submit" className="labdl-branch-begin">
+                {trans.__('Begin')}
+              </button>
+            </div>
+          </form>
+        </div>
       )}
     </span>
   );

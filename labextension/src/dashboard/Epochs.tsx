@@ -1,5 +1,6 @@
 // The last epoch in one line, and all epochs, newest first, in a table that folds out.
 
+import { memo } from 'react';
 import { count, figure } from './format';
 import type { Best, EpochRow } from './parts/epochs';
 import type { Translator } from './translator';
@@ -7,7 +8,7 @@ import type { Translator } from './translator';
 /** Rows of the table; exports of a run have all. */
 const SHOWN = 200;
 
-export function Epochs({
+export const Epochs = memo(function Epochs({
   rows,
   best,
   trans
@@ -78,4 +79,4 @@ export function Epochs({
       </div>
     </details>
   );
-}
+});

@@ -21,6 +21,8 @@ function whatHappened({ kind, value }: Mark, trans: Translator): string {
       return trans.__('checkpoint kept');
     case 'branch':
       return trans.__('%1 branched from here', value ?? '');
+    case 'begun':
+      return trans.__('branched from %1', value ?? '');
     case 'paused':
       return trans.__('paused');
     case 'running':

@@ -28,7 +28,6 @@ export class Series implements Curve {
     this._lasts = this._smoothers.map(() => NaN);
   }
 
-  /** How many points are kept. */
   get length(): number {
     return this._length;
   }

@@ -16,6 +16,9 @@ export const WIDTHS: Record<Exclude<Smoothing, 'none'>, Width> = {
   more: { part: 1 / 6, narrowest: 6, widest: 10_000 }
 };
 
+/** From this weight on there is nothing left of the beginning. */
+const SETTLED = 1 - 1e-9;
+
 export class Smoother {
   private _count = 0;
   private _sum = 0;
@@ -43,6 +46,10 @@ export class Smoother {
         continue;
       }
       const wide = count * part;
+      if (wide > widest && weight > SETTLED) {
+        into[i] = sum += (value - sum) / widest;
+        continue;
+      }
       const share =
         1 / (wide < narrowest ? narrowest : wide > widest ? widest : wide);
       sum += (value - sum) * share;

@@ -3,11 +3,18 @@ import {
   cleanup,
   fireEvent,
   render,
-  screen
+  screen,
+  within
 } from '@testing-library/react';
 import { plainTranslator } from '../../editor/translator';
 import { Dashboard } from '../Dashboard';
-import type { RunCommand, RunEvent, RunListener, RunSource } from '../source';
+import type {
+  CommandValue,
+  RunCommand,
+  RunEvent,
+  RunListener,
+  RunSource
+} from '../source';
 
 const drawn = { created: 0, destroyed: 0 };
 
@@ -32,7 +39,8 @@ jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 
 class Source implements RunSource {
   listeners = new Set<RunListener>();
-  commands: (RunCommand | [RunCommand, number])[] = [];
+  commands: (RunCommand | [RunCommand, CommandValue])[] = [];
+  ids: (string | undefined)[] = [];
   failure: Error | null = null;
 
   subscribe(listener: RunListener) {
@@ -40,7 +48,8 @@ class Source implements RunSource {
     return () => this.listeners.delete(listener);
   }
 
-  async command(name: RunCommand, value?: number) {
+  async command(name: RunCommand, value?: CommandValue, id?: string) {
+    this.ids.push(id);
     this.commands.push(value === undefined ? name : [name, value]);
     if (this.failure) {
       throw this.failure;
@@ -189,9 +198,9 @@ describe('Dashboard', () => {
       '0.0001',
       false
     ]);
-    expect(find('.labdl-dashboard-fact[title^="Set"]')?.getAttribute('title')).toBe(
-      'Set by hand after step 3'
-    );
+    expect(
+      find('.labdl-dashboard-fact[title^="Set"]')?.getAttribute('title')
+    ).toBe('Set by hand after step 3');
   });
 
   it('adds epochs', async () => {
@@ -312,6 +321,185 @@ describe('Dashboard', () => {
     expect(screen.getByRole('alert').textContent).toBe(message);
     await source.emit([START]);
     expect(screen.queryByRole('alert')).toBeNull();
+  });
+
+  it('makes one step of a run that rests, and waits for its answer', async () => {
+    const { source, button } = show();
+    await source.emit([{ ...START, version: 2 } as RunEvent, STEPS]);
+    expect(button('step').disabled).toBe(true);
+    await source.emit([{ kind: 'status', time: 2, status: 'paused', step: 2 }]);
+    fireEvent.click(button('step'));
+    await source.emit([{ kind: 'status', time: 3, status: 'paused', step: 3 }]);
+    expect(button('step').getAttribute('aria-busy')).toBe('true');
+    await source.emit([
+      {
+        kind: 'command',
+        time: 3,
+        id: source.ids[0] ?? '',
+        command: 'step',
+        step: 3,
+        status: 'done'
+      }
+    ]);
+    expect(button('step').disabled).toBe(false);
+  });
+
+  it('begins a branch with what was typed, and says why the run refuses it', async () => {
+    const { source, button } = show();
+    await source.emit([{ ...START, version: 2 } as RunEvent, STEPS]);
+    fireEvent.click(button('branch'));
+    const type = (label: string, value: string) =>
+      fireEvent.change(
+        within(screen.getByRole('dialog')).getByLabelText(label),
+        {
+          target: { value }
+        }
+      );
+    expect(document.activeElement).toBe(
+      within(screen.getByRole('dialog')).getByLabelText('Learning rate')
+    );
+    type('Learning rate', 'fast');
+    fireEvent.click(screen.getByText('Begin'));
+    expect(screen.getByRole('alert').textContent).toBe(
+      'The learning rate must be a number at least 0.'
+    );
+    type('Learning rate', '0.01');
+    type('Epochs in all', '1');
+    fireEvent.click(screen.getByText('Begin'));
+    expect(source.commands).toEqual([
+      ['branch', { learning_rate: 0.01, epochs: 1 }]
+    ]);
+    expect(screen.queryByRole('dialog')).toBeNull();
+    await source.emit([
+      {
+        kind: 'command',
+        time: 3,
+        id: source.ids[0] ?? '',
+        command: 'branch',
+        step: 2,
+        status: 'refused',
+        message: '2 of 1 epochs are done'
+      }
+    ]);
+    expect(screen.getByText('2 of 1 epochs are done')).toBeTruthy();
+    expect(button('branch').disabled).toBe(false);
+    fireEvent.click(button('branch'));
+    fireEvent.keyDown(screen.getByRole('dialog'), { key: 'Escape' });
+    expect(screen.queryByRole('dialog')).toBeNull();
+    expect(document.activeElement).toBe(button('branch'));
+  });
+
+  it('sends again what was not answered as the same command', async () => {
+    jest.useFakeTimers({ doNotFake: ['requestAnimationFrame'] });
+    try {
+      const { source, button } = show();
+      await source.emit([{ ...START, version: 2 } as RunEvent, STEPS]);
+      fireEvent.click(button('checkpoint'));
+      await source.emit([]);
+      expect(button('checkpoint').disabled).toBe(true);
+      act(() => {
+        jest.advanceTimersByTime(16_000);
+      });
+      await source.emit([]);
+      expect(screen.getByText(/has not answered yet/)).toBeTruthy();
+      fireEvent.click(button('checkpoint'));
+      expect(source.ids).toHaveLength(2);
+      expect(source.ids[1]).toBe(source.ids[0]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('tells what was done and seen, the best, and how the layers and the machine do', async () => {
+    const { source, find } = show();
+    await source.emit([
+      { ...START, version: 2, environment: { cores: 4, memory: 8e9 } },
+      STEPS,
+      EPOCH,
+      { kind: 'learning_rate', time: 2, step: 2, value: 0.001 },
+      {
+        kind: 'pace',
+        time: 2,
+        step: 2,
+        steps: 2,
+        samples: 64,
+        data: 0.002,
+        compute: 0.01,
+        update: null
+      },
+      {
+        kind: 'system',
+        time: 2,
+        cpu: 200,
+        memory: 1e9,
+        cpu_total: 60,
+        memory_used: 2e9,
+        gpus: []
+      },
+      {
+        kind: 'health',
+        time: 2,
+        step: 2,
+        samples: 8,
+        layers: ['a', 'b'],
+        parameters: {
+          of: [0, 1],
+          gradient: [3, 4],
+          weights: [1, 1],
+          update: [0.01, 0.02]
+        },
+        outputs: {
+          of: [1],
+          mean: [0],
+          std: [0],
+          largest: [0],
+          zeros: [1],
+          not_finite: [0]
+        }
+      }
+    ]);
+    expect(
+      screen.getByRole('list', { name: 'Marks on the curves' }).textContent
+    ).toBe('step 2: learning rate set to 0.001 by hand');
+    expect(find('[data-best="val_loss"]')?.textContent).toContain(
+      'best 0.7500 (epoch 1)'
+    );
+    const tile = (name: string) =>
+      find(`[data-tile="${name}"] dd`)?.textContent;
+    expect(
+      ['gradient', 'update', 'notFinite', 'zeros', 'cpu', 'memory'].map(tile)
+    ).toEqual(['5', '2 %', '0', '100 %all zero', '50 %', '1 GB']);
+    expect(find('[data-tile="zeros"]')?.getAttribute('data-state')).toBe(
+      'dead'
+    );
+    const time = find('[data-chart="Step time"]');
+    expect(time?.textContent).toContain('step');
+    expect(time?.textContent).not.toContain('update');
+    expect(
+      find('[data-chart="Throughput"] .labdl-chart-now')?.textContent
+    ).toBe('5,333 samples/s');
+  });
+
+  it('keeps how curves are shown', async () => {
+    localStorage.clear();
+    const first = show();
+    await first.source.emit([START, STEPS]);
+    fireEvent.change(screen.getByLabelText('Smoothing'), {
+      target: { value: 'none' }
+    });
+    fireEvent.change(screen.getByLabelText('Axis'), {
+      target: { value: 'time' }
+    });
+    expect(first.find('.labdl-metric[data-metric="loss"]')?.textContent).toBe(
+      '0.2500'
+    );
+    cleanup();
+    const second = show();
+    await second.source.emit([START, STEPS]);
+    const value = (label: string) =>
+      (screen.getByLabelText(label) as HTMLSelectElement).value;
+    expect([value('Smoothing'), value('Axis')]).toEqual(['none', 'time']);
+    localStorage.clear();
   });
 
   it('leaves nothing behind', async () => {

@@ -147,6 +147,18 @@ describe('Marks', () => {
     expect(marks.view().map(mark => mark.step)).toEqual([12, 12, 12, 13, 13]);
   });
 
+  it('say where a branch began', () => {
+    const parent = { id: 'other', folder: '../other', step: 7 };
+    const marks = new Marks();
+    marks.apply({ ...START, step: 7, parent });
+    marks.apply(steps(8, 12));
+    marks.apply({ ...START, step: 9, parent });
+    expect(marks.view().map(mark => markText(mark, plainTranslator))).toEqual([
+      'step 7: branched from other',
+      'step 9: resumed from here'
+    ]);
+  });
+
   it('are bounded', () => {
     const marks = new Marks();
     for (let step = 1; step < 2000; step++) {

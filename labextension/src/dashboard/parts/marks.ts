@@ -1,7 +1,7 @@
 // What stands out on the curves: what people did, and what was seen.
 
-import type { RunEvent } from '../source';
-import { finite, text } from './checked';
+import type { RunEvent, StartEvent } from '../source';
+import { fields, finite, text } from './checked';
 import type { Part } from './part';
 
 export type MarkKind =
@@ -14,6 +14,7 @@ export type MarkKind =
   | 'stopping'
   | 'step'
   | 'resumed'
+  | 'begun'
   | 'alert';
 
 export interface Mark {
@@ -22,7 +23,7 @@ export interface Mark {
   /** Unix seconds. */
   readonly time: number;
   readonly level: 'plain' | 'warning' | 'error';
-  /** The rate, the number of epochs, the run that branched, or what an alert says. */
+  /** The rate, the number of epochs, the run that branched or from which this one did, or what an alert says. */
   readonly value: number | string | null;
 }
 
@@ -33,7 +34,7 @@ export class Marks implements Part<readonly Mark[]> {
     const { time } = event;
     switch (event.kind) {
       case 'start':
-        this._begin(event.step ?? 0, time);
+        this._begin(event);
         break;
       case 'steps':
         if (event.step.length) {
@@ -84,10 +85,13 @@ export class Marks implements Part<readonly Mark[]> {
     return this._marks;
   }
 
-  private _begin(step: number, time: number): void {
+  private _begin({ step = 0, time, parent }: StartEvent): void {
+    const isFirst = this._step === 0;
     this._step = step;
     this._marks = this._marks.filter(mark => mark.step <= step);
-    if (step > 0) {
+    if (step > 0 && isFirst && parent) {
+      this._put('begun', step, time, text(fields(parent).id, 200));
+    } else if (step > 0) {
       this._put('resumed', step, time);
     }
   }

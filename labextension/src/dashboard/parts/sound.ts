@@ -60,6 +60,7 @@ const WANTED: { readonly [kind in RunEvent['kind']]?: Checks } = {
 
 /** The fields of a start event; one that is not as it should be is left out, the others count. */
 const START: Checks = {
+  parent: isObject,
   version: isNumber,
   step: isNumber,
   model: isText,

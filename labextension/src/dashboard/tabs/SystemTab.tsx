@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import { count, duration, numberText, shortBytes } from '../format';
 import { fields, finite, list, text } from '../parts/checked';
 import type { SystemMoment } from '../parts/system';
+import type { StartEvent } from '../source';
 import type { Translator } from '../translator';
 import type { XAxis } from '../x-axis';
 import type { TabProps } from '.';
@@ -22,7 +23,7 @@ const SECONDS: XAxis = {
 export function SystemTab({ view, trans }: TabProps): JSX.Element {
   const { system: moments, facts } = view;
   const environment = fields(facts.start?.environment);
-  const known = machine(environment, facts.start?.host, trans);
+  const known = machine(environment, facts.start, trans);
   const charted = useChartView(SECONDS);
   const began = facts.start?.time ?? moments[0]?.time ?? 0;
   const x = useMemo(
@@ -155,13 +156,16 @@ function drawings(
 
 function machine(
   environment: { readonly [name: string]: unknown },
-  host: unknown,
+  start: StartEvent | null,
   trans: Translator
 ): Fact[] {
   const memory = finite(environment.memory);
   const cores = finite(environment.cores);
+  const framework = [start?.backend, environment.framework]
+    .filter(each => typeof each === 'string')
+    .join(' ');
   const known: [string, unknown][] = [
-    [trans.__('Computer'), host],
+    [trans.__('Computer'), start?.host],
     [trans.__('Platform'), environment.platform],
     [trans.__('Processor'), environment.processor],
     [trans.__('Cores'), cores === null ? null : count(cores)],
@@ -176,7 +180,7 @@ function machine(
     }),
     ['Python', environment.python],
     ['LabDL', environment.labdl],
-    [trans.__('Framework'), environment.framework],
+    [trans.__('Framework'), framework],
     ['NumPy', environment.numpy]
   ];
   return known.flatMap(([name, value]) =>

@@ -58,6 +58,16 @@ describe('the parts', () => {
     expect(parts.layers.view().map(({ step }) => step)).toContain(1000);
   });
 
+  it('keep the last two thousand lines of the log', () => {
+    const { log } = tabParts();
+    for (let i = 1; i <= 5000; i++) {
+      log.apply({ kind: 'problem', time: i, message: `problem ${i}` });
+    }
+    const { lines, forgotten } = log.view();
+    expect([lines.length, forgotten]).toEqual([2000, 3000]);
+    expect([lines[0].number, lines[1999].number]).toEqual([3001, 5000]);
+  });
+
   it('forget what lies behind the step at which a run goes on', () => {
     const parts = tabParts();
     const all = Object.values(parts);

@@ -176,7 +176,7 @@ describe('Confusion', () => {
   it('draws a picture of many classes', () => {
     show([START, confusion(1, 100)], { tab: 'confusion' });
     expect(document.querySelector('.labdl-matrix-table')).toBeNull();
-    const picture = screen.getByRole('img');
+    const picture = screen.getByRole('img', { name: /^Confusion matrix/ });
     expect(picture.getAttribute('aria-label')).toContain('100 classes');
     picture.getBoundingClientRect = () =>
       ({ left: 0, top: 0, width: 500, height: 500 }) as DOMRect;
