@@ -21,6 +21,7 @@ from labdl.train.chronicle import Chronicle
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.exits import running
 from labdl.train.feed import Listener
+from labdl.train.logbook import recording_logs
 from labdl.train.gate import Gate, RefusedError
 from labdl.train.turns import turns
 
@@ -222,6 +223,10 @@ class Run:
         self._chronicle.event("checkpoint", step=self.step, path=str(path))
         return path
 
+    def _tell_log(self, *, source: str, **told) -> None:
+        if source != log.name:  # its own problems are told as such
+            self._chronicle.later("log", source=source, **told)
+
     def _problem(self, message: str) -> None:
         """Something that does not end the run, for whoever looks at the recording or the log."""
         log.warning("run %s: %s", self.id, message)
@@ -232,16 +237,17 @@ class Run:
     def _train(self) -> None:
         status, message = "finished", None
         try:
-            for event in self._in_turns():
-                self._record(event)
-                if type(event) in (Step, Epoch, Started):  # what is told of a step besides is no border
-                    self._gate.border(stepped=type(event) is Step)
-                if self._gate.stopping:
-                    status = "stopped"
-                    break
-            self._gate.shut()
-            self._gate.work()
-            self._save(last=True)
+            with recording_logs(self._tell_log):
+                for event in self._in_turns():
+                    self._record(event)
+                    if type(event) in (Step, Epoch, Started):  # what is told of a step besides is no border
+                        self._gate.border(stepped=type(event) is Step)
+                    if self._gate.stopping:
+                        status = "stopped"
+                        break
+                self._gate.shut()
+                self._gate.work()
+                self._save(last=True)
             if status == "stopped":
                 self._keep_last()
         except BaseException as error:  # shown to the person in `message` and raised by wait()

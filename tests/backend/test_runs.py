@@ -155,3 +155,19 @@ def test_a_listener_may_stop_the_run(backend, tmp_path):
     kinds = [e["kind"] for e in heard]
     assert kinds.index("steps") < kinds.index("status")
     assert encoded(heard) == (tmp_path / "run" / "events.jsonl").read_bytes()
+
+
+def test_what_is_logged_stands_in_the_recording(backend, tmp_path):
+    import logging
+    import warnings
+
+    def speak(event):
+        if getattr(event, "step", None) == 2:
+            logging.getLogger("somebody").warning("mind the step")
+            warnings.warn("it is steep", stacklevel=1)
+
+    t = trainer(backend)
+    run = t.start(*DATA, epochs=1, batch_size=8, folder=tmp_path / "run", callbacks=[speak]).wait(WAIT)
+    told = [(e["level"], e["message"]) for e in of_kind(run, "log")]
+    assert ("WARNING", "mind the step") in told
+    assert any("it is steep" in message for _, message in told)

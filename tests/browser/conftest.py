@@ -54,9 +54,10 @@ def switch_collaboration(config: Path, *, on: bool) -> None:
 
 
 @contextmanager
-def jupyterlab(home: Path, *, collaboration: bool = False, again: Lab | None = None):
+def jupyterlab(home: Path, *, collaboration: bool = False, again: Lab | None = None, exposed: bool = False):
     """JupyterLab on a free port, with configuration, data and working folder of its own; people are alone in it, unless
-    there is to be `collaboration`. With `again` it is where that one was, which has ended."""
+    there is to be `collaboration`. With `again` it is where that one was, which has ended. One that is
+    `exposed` lets a page's scripts carry out its commands."""
     folder = home / "work"
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     for new in (folder, settings):
@@ -87,6 +88,7 @@ def jupyterlab(home: Path, *, collaboration: bool = False, again: Lab | None = N
         "--ServerApp.port_retries=0",
         f"--IdentityProvider.token={token}",
         f"--ServerApp.root_dir={folder}",
+        f"--LabApp.expose_app_in_browser={exposed}",
     ]
     log = home / "lab.log"
     with open(log, "wb") as output:

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from playwright.sync_api import expect
+from test_accessible import AXE
 
 RUN = """
 import sys, time, numpy as np
@@ -48,7 +49,7 @@ def script(lab):
         process.communicate()
 
 
-def open_panel(page, folder):
+def open_panel(page):
     page.keyboard.press("Control+Shift+c")
     palette = page.locator(".lm-CommandPalette-input")
     palette.fill("Training Runs")
@@ -62,6 +63,11 @@ def names(panel):
     return panel.locator("tr[data-row]").evaluate_all("rows => rows.map(row => row.dataset.row.split('/').pop())")
 
 
+def violations(page):
+    found = page.evaluate("() => axe.run('.labdl-RunsPanel')")["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+
+
 def about(run):
     return json.loads((run / "about.json").read_text())
 
@@ -71,7 +77,7 @@ def test_runs_of_a_folder_are_listed_and_compared(page, lab, script):
     runs = lab.folder / "runs"
     for i, (rate, loss) in enumerate([(0.1, 3.0), (0.01, 1.0), (0.001, 2.0)]):
         recorded(runs / f"run-{i}", rate=rate, loss=loss, age=3600 * (i + 1), backend=["paddle", "torch", "torch"][i])
-    panel = open_panel(page, "")
+    panel = open_panel(page)
     expect(panel.locator("tr[data-row]")).to_have_count(3)
     assert names(panel) == ["run-0", "run-1", "run-2"]
     assert script.stdout.readline() == "ready\n"
@@ -185,7 +191,10 @@ def test_a_race_and_a_sweep_have_panels_of_their_own(page, lab):
     (sweep / "group.json").write_text(json.dumps(
         {"version": 1, "kind": "sweep", "name": "sweep-1", "time": time.time(), "method": "grid", "metric": "val_loss",
          "mode": "min"}))  # fmt: skip
-    panel = open_panel(page, "")
+    # from the file browser, by the folder
+    page.locator(".jp-DirListing-item", has_text="both").click(button="right")
+    page.locator(".lm-Menu-itemLabel", has_text="Show Training Runs").click()
+    panel = page.locator(".labdl-RunsPanel:visible")
     panel.get_by_role("button", name="race-1").first.click()
     panel = page.locator(".labdl-RunsPanel:visible")
     standings = panel.get_by_role("table", name="Standings")
@@ -194,11 +203,16 @@ def test_a_race_and_a_sweep_have_panels_of_their_own(page, lab):
     expect(standings.locator("tbody tr").nth(1)).to_contain_text(re.compile(r"torch.*0\.5000.*64"))
     expect(panel.locator(".labdl-overlay-chart canvas")).to_have_count(2)
     expect(panel.get_by_role("button", name="Stop all")).to_be_disabled()
+    page.add_script_tag(path=AXE)
+    assert violations(page) == []
 
-    page.locator(".lm-TabBar-tabLabel", has_text=re.compile("^Runs$")).click()
+    page.locator(".lm-TabBar-tabLabel", has_text="Runs: both").click()
     panel = page.locator(".labdl-RunsPanel:visible")
     panel.get_by_role("button", name="sweep-1").first.click()
     panel = page.locator(".labdl-RunsPanel:visible")
     expect(panel.locator(".labdl-sweep-best")).to_contain_text(re.compile(r"trial-1.*1\.100"))
     expect(panel.locator(".labdl-sweep-progress")).to_contain_text("3 trials")
     expect(panel.locator(".labdl-parallel-lines path")).to_have_count(3)
+    assert violations(page) == []
+    panel.get_by_role("tab", name="Settings").click()
+    assert violations(page) == []

@@ -16,7 +16,7 @@ import { Progress } from './Progress';
 import type { RunStatus } from './run-state';
 import { useSend } from './sending';
 import type { RunSource } from './source';
-import { RunStore } from './store';
+import { storeOf } from './store';
 import { Tabs } from './tabs/Tabs';
 import type { Translator } from './translator';
 
@@ -40,11 +40,8 @@ export function Dashboard({
   title,
   onShow
 }: DashboardProps): JSX.Element {
-  const store = useMemo(() => new RunStore(), [source]);
-  useEffect(
-    () => source.subscribe((events, alive) => store.push(events, alive)),
-    [source, store]
-  );
+  const store = useMemo(() => storeOf(source), [source]);
+  useEffect(() => store.follow(source), [source, store]);
   const view = useSyncExternalStore(store.subscribe, store.view);
   const send = useSend(store, source, view.pending, trans);
   const [zoom, setZoom] = useState<Steps | null>(null);

@@ -2,7 +2,7 @@
 
 import { Acknowledging } from './acknowledging';
 import { RunState, type RunSnapshot } from './run-state';
-import type { CommandValue, RunCommand, RunEvent } from './source';
+import type { CommandValue, RunCommand, RunEvent, RunSource } from './source';
 
 export interface RunView extends RunSnapshot {
   /** The commands that the run has not acknowledged yet. */
@@ -20,6 +20,9 @@ export class RunStore {
   private _alive = true;
   private _receivedAt = 0;
   private _scheduled = false;
+  private _looking = 0;
+  private _leave: (() => void) | null = null;
+  private _hasHeard = false;
   private _view: RunView;
 
   constructor(
@@ -31,6 +34,18 @@ export class RunStore {
     this._view = this._build();
   }
 
+  /** Hear a run as long as somebody looks; what was heard stays. Returns the end of the looking. */
+  follow(source: RunSource): () => void {
+    this._looking++;
+    this._leave ??= this._subscribed(source);
+    return () => {
+      if (!--this._looking) {
+        this._leave?.();
+        this._leave = null;
+      }
+    };
+  }
+
   push(events: readonly RunEvent[], alive: boolean): void {
     for (const event of events) {
       this._state.apply(event);
@@ -39,6 +54,19 @@ export class RunStore {
     this._alive = alive;
     this._receivedAt = this._now();
     this._changed();
+  }
+
+  /** A source tells everything again: as soon as it does, that takes the place of what was. */
+  private _subscribed(source: RunSource): () => void {
+    let isAgain = this._hasHeard;
+    return source.subscribe((events, alive) => {
+      if (isAgain && events.length) {
+        isAgain = false;
+        this.push([{ kind: 'reset', time: events[0].time }], alive);
+      }
+      this._hasHeard = this._hasHeard || events.length > 0;
+      this.push(events, alive);
+    });
   }
 
   /** A command is about to be sent; an event will acknowledge it. Returns the identity to send it with. */
@@ -83,4 +111,16 @@ export class RunStore {
       receivedAt: this._receivedAt
     };
   }
+}
+
+const stores = new WeakMap<RunSource, RunStore>();
+
+/** All views of a source share a store: a later one knows at once what was told, also when nobody is there to tell it again. */
+export function storeOf(source: RunSource): RunStore {
+  let store = stores.get(source);
+  if (!store) {
+    store = new RunStore();
+    stores.set(source, store);
+  }
+  return store;
 }

@@ -509,4 +509,15 @@ describe('Dashboard', () => {
     expect(source.listeners.size).toBe(0);
     expect(drawn.destroyed).toBe(drawn.created);
   });
+
+  it('shows a second view what the first has heard, also when nobody tells it again', async () => {
+    const { source } = show();
+    await source.emit([START, STEPS]);
+    cleanup();
+    render(<Dashboard source={source} trans={plainTranslator} />);
+    expect(source.listeners.size).toBe(1);
+    expect(document.querySelector('[data-status=running]')).toBeTruthy();
+    await source.emit([START, EPOCH]);
+    expect(screen.getAllByText('0.7500').length).toBeGreaterThan(0);
+  });
 });
