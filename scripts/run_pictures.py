@@ -10,7 +10,7 @@ import tempfile
 from contextlib import chdir, contextmanager
 from pathlib import Path
 
-from pictures import CHROMIUM_ARGUMENTS, chromium_path, command, jupyterlab, take
+from pictures import CHROMIUM_ARGUMENTS, IMAGES, chromium_path, command, jupyterlab, take
 from playwright.sync_api import expect, sync_playwright
 
 import labdl
@@ -20,16 +20,21 @@ from labdl import nn, ops, runs, train
 class Digits(nn.Module):
     def __init__(self, width: int = 16, dropout: float = 0.2):
         self.stem, self.conv = nn.Conv2d(width, 3, padding="same"), nn.Conv2d(2 * width, 3, padding="same")
-        self.pool, self.flatten, self.dropout, self.head = nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(dropout), nn.Linear(10)
+        self.pool, self.flatten, self.dropout, self.head = (
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Dropout(dropout),
+            nn.Linear(10),
+        )
 
     def forward(self, x):
         x = self.pool(ops.relu(self.conv(ops.relu(self.stem(x)))))
         return self.head(self.dropout(self.flatten(x)))
 
 
-def digits_run(folder: str, epochs: int, **settings) -> train.Run:
+def digits_run(folder: str, epochs: int, rate: float = 2e-3, **settings) -> train.Run:
     train_set, test_set = labdl.data.digits()
-    trainer = labdl.Trainer(Digits(), optimizer=train.Adam(2e-3), metrics=["accuracy"], seed=0, **settings)
+    trainer = labdl.Trainer(Digits(), optimizer=train.Adam(rate), metrics=["accuracy"], seed=0, **settings)
     return trainer.start(train_set, validation=test_set, epochs=epochs, batch_size=32, folder=folder)
 
 
@@ -93,13 +98,14 @@ def main() -> None:
         race()
         print(runs.list("runs"))
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
-        live = digits_run("runs/live", 400)
         with opened(browser, lab, "Light", (1280, 760)) as page:
+            live = digits_run("runs/live", 120, rate=2e-4)
             open_run(page, "runs/live")
-            page.wait_for_timeout(8000)
-            live.learning_rate = 5e-4
-            page.wait_for_timeout(6000)
-            take(page, "dashboard")
+            page.wait_for_timeout(4000)
+            live.learning_rate = 5e-5
+            page.wait_for_timeout(2500)
+            page.screenshot(path=IMAGES / "dashboard.png")  # at once, while it is running
+            print("dashboard")
             live.stop()
         for tab in ("Layers", "Predictions", "Confusion"):
             with opened(browser, lab, "Dark", (1280, 760)) as page:
