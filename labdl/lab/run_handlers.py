@@ -32,7 +32,9 @@ class RunHandler(LabDLHandler):
         except (web.HTTPError, OSError) as error:
             reason = getattr(error, "log_message", None) or str(error)
             if "not empty" in reason:
-                reason = "this Jupyter has no trash, and deletes folders only with FileContentsManager.always_delete_dir"
+                reason = (
+                    "this Jupyter has no trash, and deletes folders only with FileContentsManager.always_delete_dir"
+                )
             raise Refused(409, f"{shortened(path)} could not be deleted: {reason}.") from error
         self.answer({})
 

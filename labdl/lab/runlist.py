@@ -78,7 +78,7 @@ _lock = threading.Lock()
 def changes(folder: Path, seen: str) -> dict[str, Any]:
     """What is new among the runs below a folder since the answer with the token `seen`. Raises OSError."""
     with _lock:
-        followed = _followed.setdefault(folder, None) or Followed(folder)
+        followed = _followed.get(folder) or Followed(folder)
         _followed[folder] = followed
         _followed.move_to_end(folder)
         while len(_followed) > FOLDERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,8 @@ class Chronicle:
         self.folder, self._trainer, self._more = folder, trainer, more
         self._recorder = Recorder(folder)
         self._layers: list[str] | None = None  # that the recording has named
+        self._lock = threading.Lock()
+        self._early: list[dict[str, Any]] | None = []  # what is logged before the first event
         self._summary = Summary()
         self._machine = Machine()
         self._began, self._looked = time.monotonic(), 0.0
@@ -63,9 +66,18 @@ class Chronicle:
         else:
             self._measured(event)
 
+    def log(self, **told: Any) -> None:
+        """Take down what is logged, behind the first event."""
+        with self._lock:
+            if self._early is not None:
+                self._early.append(told)
+                return
+        self.later("log", **told)
+
     def end(self, status: str, message: str | None, place: dict[str, Any] | None) -> None:
         """Write the last event; nothing can be recorded after it."""
         try:
+            self._tell_early()
             self._recorder.flush()
             where = {"place": place} if place else {}
             self.event("end", status=status, message=message, **where, summary=self._summary.told())
@@ -86,6 +98,13 @@ class Chronicle:
             environment=environment(model.backend), **self._more,
         )  # fmt: skip
         self._recorder.subscribe(self._hear)
+        self._tell_early()
+
+    def _tell_early(self) -> None:
+        with self._lock:
+            early, self._early = self._early or [], None
+            for told in early:
+                self.later("log", **told)
 
     def _hear(self, events: list[dict[str, Any]]) -> None:
         for event in events:

@@ -82,6 +82,8 @@ class _Heard(logging.Handler):
         except Exception:  # a record whose arguments do not fit its text; handlers print an error of their own
             message = str(record.msg)
         _write(record.levelname, record.name, message, own)
+        if logging.lastResort and record.levelno >= logging.lastResort.level and not _ear.others_hear(record.name):
+            logging.lastResort.handle(record)  # Python takes it where nobody listens, and we do
 
 
 class _Own(_Heard):
@@ -152,6 +154,16 @@ class _Ear:
                 return level
             logger = logger.parent
         return logging.NOTSET
+
+    def others_hear(self, name: str) -> bool:
+        """Whether a logger has handlers besides those of here."""
+        logger: logging.Logger | None = logging.getLogger(name)
+        while logger is not None:
+            if set(logger.handlers) - {self.heard, self.own}:
+                return True
+            goes_on = logger.propagate or (logger.name == _OWN and self._propagates)
+            logger = logger.parent if goes_on else None
+        return False
 
     def _warned(self, message, category, filename, lineno, file=None, line=None) -> None:
         if file is None:

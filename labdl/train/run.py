@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.runs import control
 from labdl.saving import save_parameters
-from labdl.train import branching, failures, provenance, streams
+from labdl.train import acknowledging, branching, failures, provenance, streams
 from labdl.train.acknowledging import Orders
 from labdl.train.chronicle import Chronicle
 from labdl.train.events import Epoch, Event, Started, Step
@@ -224,8 +224,8 @@ class Run:
         return path
 
     def _tell_log(self, *, source: str, **told) -> None:
-        if source != log.name:  # its own problems are told as such
-            self._chronicle.later("log", source=source, **told)
+        if source not in (log.name, acknowledging.log.name):  # problems and refusals are told as such
+            self._chronicle.log(source=source, **told)
 
     def _problem(self, message: str) -> None:
         """Something that does not end the run, for whoever looks at the recording or the log."""

@@ -16,7 +16,7 @@ import labdl
 from labdl.train import Checkpoint, Step
 from labdl.train.checkpoint import latest
 
-EPOCHS = 2  # of 5 steps
+EPOCHS = 5  # of 5 steps, far more than are made in the moments between a step and a kill
 
 
 class Children:

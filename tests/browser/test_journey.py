@@ -128,7 +128,7 @@ def test_build_train_and_open_elsewhere(page, lab):
     panel.get_by_label("Data set").select_option("digits")
     panel.get_by_label("Optimiser").select_option("adam")
     panel.get_by_label("Learning rate").fill("0.003")
-    panel.get_by_label("Epochs").fill(f"{EPOCHS}")
+    panel.get_by_role("textbox", name="Epochs").fill(f"{EPOCHS}")
     panel.get_by_label("Batch size").fill("32")
     panel.get_by_role("button", name="Train", exact=True).click()
     dashboard = page.locator(".labdl-dashboard")
@@ -166,11 +166,11 @@ def test_build_train_and_open_elsewhere(page, lab):
     # the same document trains on every framework, in a kernel of its own, and stops when it is told to
     for backend in OTHER_FRAMEWORKS:
         panel.get_by_label("Backend").select_option(backend)
-        panel.get_by_label("Epochs").fill("2")
+        panel.get_by_role("textbox", name="Epochs").fill("2")
         panel.get_by_role("button", name="Train", exact=True).click()
         expect(dashboard).to_contain_text(backend, timeout=120_000)
         expect(dashboard).to_have_attribute("data-status", "finished", timeout=120_000)
-    panel.get_by_label("Epochs").fill("5000")
+    panel.get_by_role("textbox", name="Epochs").fill("5000")
     panel.get_by_role("button", name="Train", exact=True).click()
     expect(dashboard).to_have_attribute("data-status", "running", timeout=60_000)
     dashboard.get_by_role("button", name="Stop").click()

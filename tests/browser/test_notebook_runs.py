@@ -130,6 +130,8 @@ def test_the_server_may_restart_and_the_computer_sleep(chromium, tmp_path):
     with jupyterlab(tmp_path) as lab:
         script = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=lab.folder)
         page = chromium.new_page(viewport={"width": 1400, "height": 900})
+        about_server = page.locator(".jp-Dialog").get_by_role("button", name="Close")  # JupyterLab's own, at times
+        page.add_locator_handler(about_server, lambda button: button.click())
         page.goto(f"{lab.url}&reset")
         page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
         wait_until(lambda: (lab.folder / "scripted" / "events.jsonl").exists())
@@ -148,7 +150,6 @@ def test_the_server_may_restart_and_the_computer_sleep(chromium, tmp_path):
         with jupyterlab(tmp_path, again=lab):
             expect(panel).to_have_attribute("data-status", "running", timeout=30_000)
             wait_until(lambda: step_of(page, panel) > before + 100, 30)
-            page.locator(".jp-Dialog").get_by_role("button", name="Close").click()  # JupyterLab's own, about the server
             panel.get_by_role("button", name="Stop").click()
             expect(panel).to_have_attribute("data-status", "stopped")
             script.wait(30)

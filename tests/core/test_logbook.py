@@ -58,6 +58,23 @@ def test_nothing_stays_behind_and_others_hear_what_they_heard_before(told):
         root.removeHandler(handler)
 
 
+def test_where_nobody_has_set_up_the_log_warnings_are_shown_as_before(told, monkeypatch):
+    shown, root = io.StringIO(), logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(logging, "lastResort", logging.StreamHandler(shown))
+    logging.lastResort.setLevel(logging.WARNING)
+    own = logging.StreamHandler(io.StringIO())
+    monkeypatch.setattr(logging.getLogger("somebody.heard"), "handlers", [own])
+    with telling(told):
+        OWN.info("for the run alone")
+        OWN.warning("of labdl")
+        OTHER.warning("of others")
+        logging.getLogger("somebody.heard").warning("where it goes anyway")
+    assert shown.getvalue() == "of labdl\nof others\n"
+    assert own.stream.getvalue() == "where it goes anyway\n"
+    assert len(told) == 4
+
+
 def test_a_level_that_somebody_has_set_is_kept(told, monkeypatch, caplog):
     monkeypatch.setattr(OWN, "level", logging.DEBUG)
     logging.Logger.manager._clear_cache()

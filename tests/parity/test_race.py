@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,9 +55,14 @@ def raced(data, tmp_path_factory):
     return race.wait(WAIT)
 
 
-def test_a_racer_shows_itself_in_a_notebook(raced):
-    bundle = raced.runs["torch"]._repr_mimebundle_()
-    assert "application/vnd.jupyter.widget-view+json" in (bundle[0] if isinstance(bundle, tuple) else bundle)
+def test_a_racer_shows_itself_in_a_notebook(raced, monkeypatch):
+    shown = []
+    cell = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda data, **_: shown.append(data)))
+    monkeypatch.setattr("labdl.lab.outputs._shell", lambda: cell)
+    raced.runs["torch"]._ipython_display_()
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]
+    assert shown[-1]["application/vnd.labdl.run.v1+json"]["final"] is True
+    assert "finished" in shown[-1]["image/svg+xml"]
 
 
 def test_backends_in_a_race_agree(raced):

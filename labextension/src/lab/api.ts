@@ -16,7 +16,7 @@ import type {
   WeightsAnswer
 } from '../editor';
 import type { RunsAnswer } from './runs-source';
-import { RunFeed, unpackFollowed, type FollowQuestion } from './run-feed';
+import { RunFeed, type FollowQuestion } from './run-feed';
 import type {
   DataFileInfo,
   TrainingChoices,
@@ -183,11 +183,8 @@ export class LabDLApi implements DiffHost {
 
   /** Whether there is a run in a folder. */
   async isRun(path: string): Promise<boolean> {
-    const answer = await this.follow({
-      runs: [{ path, offset: 0, alive: null, kinds: ['start'] }],
-      wait: 0
-    });
-    return unpackFollowed(answer)[0].alive !== null;
+    const place = { beside: path, notebook: '', several: false };
+    return (await this.findRun(place)) !== null;
   }
 
   /** Where the folder lies that the output of a notebook names; null where it cannot be seen from here. */

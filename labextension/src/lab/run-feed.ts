@@ -127,15 +127,21 @@ export class RunFeed implements IDisposable {
     await Promise.resolve();
     let wait = 0;
     while (!signal.aborted && this._followers.size) {
-      const asked = this._next();
       try {
-        const answer = await this._ask(question(asked, wait), signal);
-        if (signal.aborted) {
-          return;
+        let asked = this._next();
+        let answer = await this._ask(question(asked, wait), signal);
+        // While this page takes an answer in, the server makes the next one.
+        while (!signal.aborted && this._followers.size) {
+          this._pause = FIRST_PAUSE;
+          const { tell, more } = this._taken(asked, answer);
+          const all = asked.length === this._followers.size;
+          asked = this._next();
+          wait = more ? 0 : all ? LONGEST : BETWEEN_TURNS;
+          const next = this._ask(question(asked, wait), signal);
+          next.catch(() => undefined); // heard below
+          tell();
+          answer = await next;
         }
-        this._pause = FIRST_PAUSE;
-        const all = asked.length === this._followers.size;
-        wait = this._tell(asked, answer) ? 0 : all ? LONGEST : BETWEEN_TURNS;
       } catch {
         if (signal.aborted) {
           return;
@@ -158,15 +164,16 @@ export class RunFeed implements IDisposable {
     return [...all, ...all].slice(from, from + MOST);
   }
 
-  /** Whether more waits on the server. */
-  private _tell(asked: readonly Follower[], answer: ArrayBuffer): boolean {
+  /** What an answer has to tell, and whether more waits on the server. */
+  private _taken(
+    asked: readonly Follower[],
+    answer: ArrayBuffer
+  ): { tell: () => void; more: boolean } {
     let more = false;
+    const news: (() => void)[] = [];
     unpackFollowed(answer).forEach((run, i) => {
       const events = [...run.events];
       const follower = asked[i];
-      if (!this._followers.has(follower)) {
-        return;
-      }
       more = more || run.offset - follower.offset >= MORE_WAITS;
       if (run.reset) {
         events.unshift({ kind: 'reset', time: Date.now() / 1000 });
@@ -176,10 +183,14 @@ export class RunFeed implements IDisposable {
       follower.alive = run.alive;
       follower.heard = true;
       if (events.length || changed) {
-        follower.hear(events, run.alive);
+        news.push(() => {
+          if (this._followers.has(follower)) {
+            follower.hear(events, run.alive);
+          }
+        });
       }
     });
-    return more;
+    return { tell: () => news.forEach(one => one()), more };
   }
 }
 
