@@ -21,8 +21,8 @@ from labdl.train.chronicle import Chronicle
 from labdl.train.events import Epoch, Event, Started, Step
 from labdl.train.exits import running
 from labdl.train.feed import Listener
-from labdl.train.logbook import recording_logs
 from labdl.train.gate import Gate, RefusedError
+from labdl.train.logbook import recording_logs
 from labdl.train.turns import turns
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ def test_each_value_is_counted_in_its_part_of_the_range(array):
         edges = np.linspace(exact.min(), exact.max(), BINS + 1)[1:-1, None]
         rounding = 1e-5 * (exact.max() - exact.min())  # of a value on a border
         below, found = (exact < edges - rounding).sum(1), np.cumsum(counts)[:-1]
-        assert (below <= found).all() and (found <= (exact <= edges + rounding).sum(1)).all()
+        assert (below <= found).all()
+        assert (found <= (exact <= edges + rounding).sum(1)).all()
 
 
 def test_what_is_not_finite_does_not_count():

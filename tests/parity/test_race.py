@@ -168,7 +168,10 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     recorded = [json.loads(line) for line in (other.folder / "events.jsonl").read_text().splitlines()]
     assert heard[other] == recorded
     assert [e["value"] for e in recorded if e["kind"] == "learning_rate"] == [0.001]
-    assert [(e["id"], e["status"]) for e in recorded if e["kind"] == "command"] == [("page-1", "done"), ("page-2", "done")]
+    assert [(e["id"], e["status"]) for e in recorded if e["kind"] == "command"] == [
+        ("page-1", "done"),
+        ("page-2", "done"),
+    ]
     assert "SIGKILL" in heard[first][-1]["message"]
 
 

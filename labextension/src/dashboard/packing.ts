@@ -37,7 +37,12 @@ export function unpack(
       return event;
     }
     const { kind, time, length, base, columns } = event;
-    const step = Float64Array.from(take(length), value => value + base);
+    const after = take(length);
+    // Float64Array.from with a function takes ten times as long.
+    const step = new Float64Array(length);
+    for (let i = 0; i < length; i++) {
+      step[i] = base + after[i];
+    }
     return {
       kind,
       time,

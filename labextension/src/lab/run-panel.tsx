@@ -5,6 +5,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import { Dashboard } from '../dashboard/Dashboard';
+import { storeOf } from '../dashboard/store';
 import type { Translator } from '../editor';
 import { runsIcon } from './icons';
 import { LabRunSource } from './run-source';
@@ -15,6 +16,8 @@ export class RunPanel extends ReactWidget {
     private readonly trans: Translator
   ) {
     super();
+    // The first answer is on its way while the page makes room.
+    this._leave = storeOf(source).follow(source);
     this.addClass('labdl-RunPanel');
     this.title.icon = runsIcon;
     this.title.label = trans.__('Run %1', PathExt.basename(source.path));
@@ -24,6 +27,7 @@ export class RunPanel extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       super.dispose();
+      this._leave();
       this.source.dispose();
     }
   }
@@ -31,4 +35,5 @@ export class RunPanel extends ReactWidget {
   render(): React.JSX.Element {
     return <Dashboard source={this.source} trans={this.trans} />;
   }
+  private readonly _leave: () => void;
 }
