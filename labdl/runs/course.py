@@ -79,3 +79,4 @@ class Course:
     def _on_end(self, event: dict[str, Any]) -> None:
         self.end = event
         self._state = event["status"] if event.get("status") in ENDS else "stopped"
+        self._on_epochs(fields.mapping(event.get("summary")))  # where what was before has not been heard

@@ -25,7 +25,7 @@ class Summary:
     def __init__(self, higher: Collection[str] = (), lower: Collection[str] = ()):
         self._higher, self._lower = set(higher), set(lower)
         self._metrics: set[str] = set()
-        self._heard: dict[str, Any] = {"steps": self._steps, "epoch": self._epoch_end, "status": self._status}
+        self._heard: dict[str, Any] = {"steps": self._steps, "epoch": self._epoch_end, "epochs": self._planned, "status": self._status}
         self._begin()
 
     def hear(self, event: dict[str, Any]) -> None:
@@ -43,11 +43,12 @@ class Summary:
             self._resting = True
 
     def told(self) -> dict[str, Any]:
-        """``step``, ``epoch``, ``seconds``, ``figures``, ``best`` and ``spark`` as the event "end" has them, and ``higher``:
-        those of the figures that are better high."""
+        """``step``, ``epoch``, ``epochs``, ``seconds``, ``figures``, ``best`` and ``spark`` as the event "end" has them, and
+        ``higher``: those of the figures that are better high."""
         figures = {**self._of_steps, **self._of_epochs}
         return {
-            "step": self.step, "epoch": self.epoch, "seconds": round(min(self.seconds, 1e12), 3),
+            "step": self.step, "epoch": self.epoch, "epochs": self.epochs,
+            "seconds": round(min(self.seconds, 1e12), 3),
             "figures": {name: value if math.isfinite(value) else None for name, (_, value) in figures.items()},
             "best": {name: {"value": found[-1][2], "epoch": found[-1][1]} for name, found in self._best.items() if found},
             "spark": self._spark.told() or self._epoch_spark.told(),
@@ -58,14 +59,14 @@ class Summary:
 
     def _begin(self) -> None:
         self.step = self.epoch = 0
+        self.epochs: int | None = None
         self.seconds = 0.0
         self._time: float | None = None
         self._resting = False  # paused, or over
         self._of_steps: dict[str, tuple[int, float]] = {}
         self._of_epochs: dict[str, tuple[int, float]] = {}
-        self._best: dict[
-            str, list[tuple[int, int, float]]
-        ] = {}  # steps, epochs and values, each better than those before
+        # steps, epochs and values, each better than those before
+        self._best: dict[str, list[tuple[int, int, float]]] = {}
         self._spark, self._epoch_spark = Spark(), Spark()
 
     def _start(self, event: dict[str, Any]) -> None:
@@ -75,6 +76,7 @@ class Summary:
         else:
             self._begin()
         self.step, self._resting = step, False
+        self._planned(event)
         self._metrics = set(fields.texts(event.get("metrics")))
         self._higher.update(fields.texts(event.get("higher")))
         self._lower.update(fields.texts(event.get("lower")))
@@ -130,6 +132,9 @@ class Summary:
         base = name.removeprefix("val_")
         return 1 if base in self._higher else -1 if base in self._lower or base not in self._metrics else 0
 
+    def _planned(self, event: dict[str, Any]) -> None:
+        self.epochs = fields.whole(event.get("epochs")) or self.epochs
+
     def _status(self, event: dict[str, Any]) -> None:
         self._resting = event.get("status") == "paused"
 
@@ -144,6 +149,7 @@ def cleaned(told: Any) -> dict[str, Any] | None:
     spark = told.get("spark")
     return {
         "step": fields.whole(told.get("step")) or 0, "epoch": fields.whole(told.get("epoch")) or 0,
+        "epochs": fields.whole(told.get("epochs")),
         "seconds": max(0.0, fields.number(told.get("seconds")) or 0.0),
         "figures": {name: fields.number(value) for name, value in list(told["figures"].items())[:_NAMES]},
         "best": best, "spark": [fields.number(value) for value in spark[:POINTS]] if isinstance(spark, list) else [],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labdl.train.trainer import Trainer
 
 SYSTEM_SECONDS = 2.0  # from one look at the machine to the next, at least
+_FIRST_LOOK = 0.5  # in seconds: of a shorter time the system cannot say how busy it was
 _THINNING = 500  # and the time since the start over this
 
 
@@ -38,7 +39,8 @@ class Chronicle:
         self._early: list[dict[str, Any]] | None = []  # what is logged before the first event
         self._summary = Summary()
         self._machine = Machine()
-        self._began, self._looked = time.monotonic(), 0.0
+        self._began = time.monotonic()
+        self._looked = self._began + _FIRST_LOOK - SYSTEM_SECONDS
         self.event, self.later, self.flush = self._recorder.event, self._recorder.later, self._recorder.flush
 
     def often(self, do: Callable[[], None]) -> None:

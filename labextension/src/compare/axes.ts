@@ -2,7 +2,13 @@
 
 import { scaleLinear, scaleLog, scalePoint } from 'd3-scale';
 import type { Translator } from '../dashboard/translator';
-import { figureNames, settingsOf, split, type Value } from './settings';
+import {
+  figureNames,
+  settingsOf,
+  split,
+  triedIn,
+  type Value
+} from './settings';
 import type { Brief } from './source';
 import { settingWord } from './words';
 
@@ -10,6 +16,8 @@ export interface AxisChoice {
   readonly id: string;
   readonly label: string;
   readonly isResult: boolean;
+  /** A setting that says what the runs differ in: what a sweep tries, or what runs have set to different values. */
+  readonly isTelling: boolean;
   readonly value: (run: Brief) => Value | undefined;
 }
 
@@ -29,24 +37,31 @@ export function axisChoices(
   runs: readonly Brief[],
   trans: Translator
 ): AxisChoice[] {
-  const settings = split(runs).different.map((name): AxisChoice => ({
-    id: `settings.${name}`,
-    label: name,
-    isResult: false,
-    value: run => settingsOf(run).get(name)
-  }));
+  const tried = new Set(runs.flatMap(triedIn));
+  const settings = split(runs).different.map((name): AxisChoice => {
+    const value = (run: Brief) => settingsOf(run).get(name);
+    return {
+      id: `settings.${name}`,
+      label: name,
+      isResult: false,
+      isTelling: tried.size ? tried.has(name) : variety(runs, value) > 1,
+      value
+    };
+  });
   const names = figureNames(runs);
   const results = names.flatMap((name): AxisChoice[] => [
     {
       id: `best.${name}`,
       label: trans.__('best %1', name),
       isResult: true,
+      isTelling: false,
       value: run => run.best[name]?.value ?? undefined
     },
     {
       id: `figures.${name}`,
       label: name,
       isResult: true,
+      isTelling: false,
       value: run => run.figures[name] ?? undefined
     }
   ]);
@@ -55,18 +70,21 @@ export function axisChoices(
       id: 'backend',
       label: trans.__('Backend'),
       isResult: false,
+      isTelling: true,
       value: run => run.backend ?? undefined
     },
     {
       id: 'model',
       label: trans.__('Model'),
       isResult: false,
+      isTelling: true,
       value: run => run.model ?? undefined
     },
     {
       id: 'parameters',
       label: trans.__('Parameters'),
       isResult: false,
+      isTelling: true,
       value: run => run.parameters ?? undefined
     }
   ];
@@ -74,12 +92,18 @@ export function axisChoices(
     id: 'seconds',
     label: trans.__('Duration'),
     isResult: true,
+    isTelling: false,
     value: run => run.seconds ?? undefined
   };
-  const varying = facts.filter(
-    ({ value }) => new Set(runs.map(value)).size > 1
-  );
+  const varying = facts.filter(({ value }) => variety(runs, value) > 1);
   return [...varying, ...settings, ...results, seconds];
+}
+
+/** How many different values there are; a run that has none, such as one with another optimiser, does not count. */
+function variety(runs: readonly Brief[], value: AxisChoice['value']): number {
+  const values = new Set(runs.map(value));
+  values.delete(undefined);
+  return values.size;
 }
 
 /** An axis over the values of these runs. */

@@ -2,7 +2,12 @@
 
 import uPlot from 'uplot';
 import type { ChartColours } from '../dashboard/theme';
-import { linearRange, logRange, logSplits, tickLabel } from './overlay-axes';
+import {
+  linearRange,
+  logRange,
+  logSplits,
+  tickLabel
+} from '../dashboard/plot-scales';
 import { table, type OverlayLine } from './overlay-data';
 
 export interface LineLook {

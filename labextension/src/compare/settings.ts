@@ -25,6 +25,13 @@ export function settingsOf(run: Brief): ReadonlyMap<string, Value> {
   return found;
 }
 
+/** The names of what a sweep tries in a run. */
+export function triedIn(run: Brief): string[] {
+  const found = new Map<string, Value>();
+  flatten(run.params, '', DEPTH, found);
+  return [...found.keys()];
+}
+
 // A brief is never changed, one that differs is another object.
 const cache = new WeakMap<Brief, Map<string, Value>>();
 

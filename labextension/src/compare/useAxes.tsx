@@ -1,4 +1,4 @@
-// Which axes are shown: what differs and the main result, or what a person chose.
+// Which axes are shown: what runs differ in and the main result, or what a person chose.
 
 import { useMemo, useState } from 'react';
 import type { Translator } from '../dashboard/translator';
@@ -16,7 +16,7 @@ export interface Axes {
 export function useAxes(choices: readonly AxisChoice[], main: string): Axes {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
   const shown = useMemo(() => {
-    const inputs = choices.filter(choice => !choice.isResult).slice(0, FIRST);
+    const inputs = choices.filter(choice => choice.isTelling).slice(0, FIRST);
     const usual = new Set([...inputs.map(({ id }) => id), main]);
     return choices.filter(({ id }) => chosen[id] ?? usual.has(id));
   }, [choices, chosen, main]);

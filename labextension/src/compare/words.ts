@@ -1,6 +1,6 @@
 // What is said of runs in several places.
 
-import { duration } from '../dashboard/format';
+import { duration, setting } from '../dashboard/format';
 import type { Translator } from '../dashboard/translator';
 import type { Value } from './settings';
 import type { Brief, BriefStatus } from './source';
@@ -25,9 +25,7 @@ export function settingWord(value: Value | undefined): string {
   if (value === undefined) {
     return '–';
   }
-  return typeof value === 'number'
-    ? String(Number(value.toPrecision(6)))
-    : String(value);
+  return typeof value === 'number' ? setting(value, 6) : String(value);
 }
 
 /** "3 / 10", or what is known of it. */

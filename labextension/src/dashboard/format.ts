@@ -21,8 +21,10 @@ export function figure(value: number | null | undefined): string {
 }
 
 /** A setting as a person types it: 0.003, 1e-7. */
-export function setting(value: number): string {
-  return String(Number(value.toPrecision(4)));
+export function setting(value: number, digits = 4): string {
+  const short = Number(value.toPrecision(digits));
+  const isTiny = short !== 0 && Math.abs(short) < 1e-4;
+  return isTiny ? short.toExponential() : String(short);
 }
 
 /** A moment (unix seconds) as the clock on the wall showed it. */

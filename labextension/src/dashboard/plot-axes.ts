@@ -1,6 +1,7 @@
 // The axes of a chart: their ranges, and what their ticks say.
 
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
+import { linearRange, logRange, logSplits, tickLabel } from './plot-scales';
 import type { ChartColours } from './theme';
 import type { XAxis } from './x-axis';
 
@@ -50,46 +51,13 @@ export function axesOf(
         ...axis,
         size: 50,
         space: 26,
+        ...(logarithmic && {
+          splits: logSplits,
+          filter: (_u, splits) => splits
+        }),
         values: (_u, ticks) =>
           ticks.map(value => (value === null ? '' : tick(value)))
       }
     ]
   };
-}
-
-function linearRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): [number, number] {
-  if (min === null || max === null) {
-    return [0, 1];
-  }
-  const room = (max - min) * 0.06 || Math.abs(max) * 0.1 || 0.5;
-  // Figures that cannot be negative, such as a loss or an accuracy, do not get an axis below zero.
-  return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
-}
-
-function logRange(
-  _u: uPlot,
-  min: number | null,
-  max: number | null
-): [number, number] {
-  if (min === null || max === null || min <= 0) {
-    return [0.1, 1];
-  }
-  const room = (max / min) ** 0.06 > 1 ? (max / min) ** 0.06 : 1.2;
-  return [min / room, max * room];
-}
-
-function tickLabel(tick: number): string {
-  return Math.abs(tick) >= 1e-3 && Math.abs(tick) < 1e5
-    ? String(Number(tick.toPrecision(6)))
-    : figureOrZero(tick);
-}
-
-function figureOrZero(tick: number): string {
-  return tick === 0
-    ? '0'
-    : Number(tick.toPrecision(6)).toExponential().replace('e+', 'e');
 }

@@ -77,6 +77,16 @@ test('only what differs is an axis, and all results', () => {
   expect(ids.filter(id => id.startsWith('figures.'))).toHaveLength(4);
 });
 
+test('what a sweep tries, or what runs have set differently, is an axis by itself', () => {
+  const telling = (runs: readonly Brief[]) =>
+    axisChoices(runs, plainTranslator).filter(choice => choice.isTelling).map(({ id }) => id); // prettier-ignore
+  const sgd = brief('a', { settings: { learning_rate: 0.1, momentum: 0.9 } });
+  const adam = brief('b', { settings: { learning_rate: 0.2, epsilon: 1e-8 } });
+  expect(telling([sgd, adam])).toEqual(['settings.learning_rate']);
+  const tried = [0, 1].map(units => brief(`${units}`, { params: { units }, settings: { units, seed: units } })); // prettier-ignore
+  expect(telling(tried)).toEqual(['settings.units']);
+});
+
 test('a run is inside when it lies in all ranges', () => {
   const runs = rates(1, 2, 3, 4, 5);
   const all = [axis(runs, 'settings.learning_rate')];

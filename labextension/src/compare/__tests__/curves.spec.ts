@@ -1,7 +1,7 @@
 import { Looks } from '../colours';
 import { RunCurves } from '../curves';
 import { groupLines, runLines, spread, table, valueAt, type OverlayLine } from '../overlay-data'; // prettier-ignore
-import { logSplits } from '../overlay-axes';
+import { logSplits } from '../../dashboard/plot-scales';
 import { bytesWord, difference } from '../race';
 import type { RunEvent } from '../../dashboard/source';
 
@@ -99,6 +99,7 @@ test('a logarithmic axis has ticks however small the values are', () => {
   const ticks = (min: number, max: number) => logSplits(null as never, 1, min, max); // prettier-ignore
   expect(ticks(3e-12, 2e-6)).toEqual([1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6]);
   expect(ticks(0.15, 0.9)).toEqual([0.2, 0.5]);
+  expect(ticks(0.6, 0.9)).toEqual([0.63, 0.75, 0.87]);
   expect(ticks(1e-40, 1e20).length).toBeLessThan(12);
 });
 

@@ -1,4 +1,4 @@
-// Ranges and ticks of the charts that runs share.
+// Ranges and ticks of the axes of charts.
 
 import type uPlot from 'uplot';
 
@@ -14,6 +14,7 @@ export function linearRange(
     return [0, 1];
   }
   const room = (max - min) * 0.06 || Math.abs(max) * 0.1 || 0.5;
+  // Figures that cannot be negative, such as a loss or an accuracy, do not get an axis below zero.
   return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
 }
 
@@ -43,7 +44,7 @@ export function tickLabel(tick: number): string {
 
 /**
  * Powers of ten, with twos and fives where there is room. uPlot's own never come to an end below about 1e-8, where the
- * losses of two backends differ.
+ * losses of two backends differ. Over less than a decade, where none of these lie, there are three even ones.
  */
 export function logSplits(
   _u: uPlot,
@@ -59,5 +60,10 @@ export function logSplits(
   for (let power = from; power <= to; power += every) {
     found.push(...parts.map(part => Number(`${part}e${power}`)));
   }
-  return found.filter(tick => tick >= min && tick <= max);
+  const inside = found.filter(tick => tick >= min && tick <= max);
+  if (inside.length > 1) {
+    return inside;
+  }
+  const even = [0.1, 0.5, 0.9].map(part => min + part * (max - min));
+  return [...new Set(even.map(tick => Number(tick.toPrecision(2))))];
 }
