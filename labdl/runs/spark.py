@@ -68,7 +68,7 @@ def drawn(values: list[float | None], width: int, plain: bool = False) -> str:
     if len(values) > width > 0:
         at = np.linspace(0, len(values), width + 1).astype(int)
         parts = ([v for v in values[a:b] if v is not None] for a, b in pairwise(at))
-        values = [sum(part) / len(part) if part else None for part in parts]
+        values = [sum(v / len(part) for v in part) if part else None for part in map(list, parts)]
     there = [value for value in values if value is not None]
     if not there:
         return ""

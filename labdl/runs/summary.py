@@ -25,7 +25,9 @@ class Summary:
     def __init__(self, higher: Collection[str] = (), lower: Collection[str] = ()):
         self._higher, self._lower = set(higher), set(lower)
         self._metrics: set[str] = set()
-        self._heard: dict[str, Any] = {"steps": self._steps, "epoch": self._epoch_end, "epochs": self._planned, "status": self._status}
+        self._heard: dict[str, Any] = {
+            "steps": self._steps, "epoch": self._epoch_end, "epochs": self._planned, "status": self._status,
+        }  # fmt: skip
         self._begin()
 
     def hear(self, event: dict[str, Any]) -> None:

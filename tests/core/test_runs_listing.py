@@ -72,7 +72,8 @@ def test_a_row_says_what_a_record_says(tmp_path):
 
 
 def test_of_a_long_run_that_is_over_the_ends_are_read_alone(tmp_path, monkeypatch):
-    told = {"step": 20_000, "epoch": 2000, "epochs": 2005, "seconds": 5, "figures": {"loss": 0.5}, "best": {}, "spark": [1, 0.5]}
+    told = {"step": 20_000, "epoch": 2000, "epochs": 2005, "seconds": 5, "figures": {"loss": 0.5}, "best": {},
+            "spark": [1, 0.5]}  # fmt: skip
     folder = written(tmp_path / "long", [*trained(2000, epochs=2000), end(summary=told)])
     assert (folder / EVENTS).stat().st_size > 4 * listing._END
     monkeypatch.setattr(listing.EventReader, "read", None)
