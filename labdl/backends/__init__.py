@@ -46,7 +46,9 @@ A backend is a module that imports its framework, `labdl.spec`, `labdl.twins` an
 - ``host_function(bind)``: for custom operators, ``native(options)``, a differentiable function of native tensors that calls
   the NumPy functions of ``bind(options)`` (see `labdl.ops.host.HostFunction`), eager and in the framework's compilers;
 - ``each_time(make, spec)``: optional, a tensor of the array that ``make()`` gives, made anew at each run of a compiled
-  function; without it ``make()`` is called while a compiler reads, or leaves that to Python by itself.
+  function; without it ``make()`` is called while a compiler reads, or leaves that to Python by itself;
+- ``rest_threads()``: optional, called by a thread before another one begins to train: give back what the framework keeps for
+  it that would make the other slower.
 """
 
 from labdl.dispatch import default, device_of, devices, get, load, to_device, use

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labdl import dispatch
 from labdl.runs import control
 from labdl.saving import save_parameters
 from labdl.train import acknowledging, branching, failures, provenance, streams
@@ -69,6 +70,8 @@ class Run:
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{self.id}", daemon=True)
         running.add(self)
+        if self.model.backend is not None:  # or it is built in the thread, and nobody here has computed with it
+            getattr(dispatch.get(self.model.backend), "rest_threads", lambda: None)()
         self._thread.start()
 
     # -- control

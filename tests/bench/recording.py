@@ -5,7 +5,8 @@
 The same training, `Trainer.fit` in a thread with nothing recorded and `Trainer.start` with its files and a dashboard that
 is sent every event through the kernel's own connection, take turns; each of a few seconds, the dashboard's start and end
 included. Printed is the median processor time of a step of both, threads counted, and the median extra of a pair with its
-standard error: single pairs differ by 10 % on a machine at rest.
+standard error: single pairs differ by 10 % on a machine at rest. Then the time of a step by the clock, of the run and of
+`Trainer.fit` where a cell calls it, which a small model can tell apart: see `rest_threads` of `labdl.backends`.
 """
 
 import argparse
@@ -53,19 +54,24 @@ def compare(backend: str, pairs: int, only: list[str]) -> None:
                 run.wait()
                 dashboard.close()
 
-        spent = {plain: [], recorded: []}
+        def cell(trainer=trainer, data=data, epochs=epochs):
+            trainer.fit(data, epochs=epochs, progress=False)
+
+        spent, clock = {plain: [], recorded: []}, {cell: [], recorded: []}
         order = random.Random(0)
         for _ in range(pairs):
-            for function in order.sample([plain, recorded], 2):
-                times = spent[function]
-                began = time.process_time()
+            for function in order.sample([plain, recorded, cell], 3):
+                began, began_clock = time.process_time(), time.perf_counter()
                 function()
-                times.append((time.process_time() - began) / epochs / 16)
+                for times, passed in ((spent, time.process_time() - began), (clock, time.perf_counter() - began_clock)):
+                    if function in times:
+                        times[function].append(passed / epochs / 16)
         without, with_ = (statistics.median(times) for times in spent.values())
         extras = [b / a - 1 for a, b in zip(*spent.values(), strict=True)]
         error = 1.25 * statistics.stdev(extras) / pairs**0.5  # of a median
         print(f"  {name:6} {without * 1e3:8.3f} ms a step, recorded and shown {with_ * 1e3:8.3f} ms: "
-              f"{statistics.median(extras):+.1%} ± {error:.1%}", flush=True)  # fmt: skip
+              f"{statistics.median(extras):+.1%} ± {error:.1%}; by the clock {statistics.median(clock[recorded]) * 1e3:.3f} ms, "
+              f"in the cell itself {statistics.median(clock[cell]) * 1e3:.3f} ms", flush=True)  # fmt: skip
 
 
 def main() -> None:

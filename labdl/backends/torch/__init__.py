@@ -10,6 +10,7 @@ from labdl.backends.torch.optimizer import optimizer
 from labdl.backends.torch.random import *
 from labdl.backends.torch.recorder import SOURCE, literal, recorder
 from labdl.backends.torch.runtime import *
+from labdl.backends.torch.threads import rest_threads
 from labdl.backends.torch.training import evaluate_function, gradient_function, train_function, update_function
 
 name = "torch"
