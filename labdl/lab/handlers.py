@@ -11,6 +11,7 @@ from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
 from labdl.errors import FileFormatError
+from labdl.runs.about import is_sweep
 from labdl.runs.eventfile import EVENTS
 from labdl.saving import paths
 
@@ -89,11 +90,14 @@ class LabDLHandler(APIHandler):
             pass  # a name that no file can have: too long, or with a file in the place of a folder
         raise Refused(404, f"{shortened(path)} does not exist.")
 
-    async def run_folder(self, path: str, *, expected: bool = False) -> Path | None:
-        """The folder of a run on disk; None if the run is `expected` and has not begun."""
+    async def run_folder(self, path: str, *, expected: bool = False, sweeps: bool = False) -> Path | None:
+        """The folder of a run on disk, or of a sweep where ``sweeps`` are meant too.
+
+        None if the run is ``expected`` and has not begun.
+        """
         path = await self.visible(path)
         folder = self.inside(path)
-        if (folder / EVENTS).is_file():
+        if (folder / EVENTS).is_file() or (sweeps and is_sweep(folder)):
             return folder
         if expected:
             return None

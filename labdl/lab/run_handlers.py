@@ -83,7 +83,7 @@ class RunControlHandler(LabDLHandler):
     @authorized
     async def post(self):
         content = self.body()
-        folder = await self.run_folder(self.field(content, "path"))
+        folder = await self.run_folder(self.field(content, "path"), sweeps=True)
         try:
             asked = [content.get(key) for key in ("command", "value", "id")]
             identity = await self.compute(control.append, folder, *asked)

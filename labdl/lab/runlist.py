@@ -109,7 +109,11 @@ def _group(folder: Path) -> dict[str, Any] | None:
     told = group(folder)
     if told is None:
         return None
-    words = {key: told[key] for key in ("kind", "name", "method", "metric", "mode") if isinstance(told.get(key), str)}
+    words = {
+        key: told[key]
+        for key in ("kind", "name", "method", "metric", "mode", "status")
+        if isinstance(told.get(key), str)
+    }
     trials = told.get("trials")
     return words | {"time": told["time"], "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None}
 

@@ -15,6 +15,7 @@ from labdl.lab import outputs, runlist
 from labdl.lab.telling import Telling
 from labdl.lab.widgets import built
 from labdl.runs import control
+from labdl.runs.about import is_sweep
 from labdl.runs.eventfile import EVENTS, EventReader
 from labdl.runs.folder import Standing
 from labdl.train.feed import Feed, Listener
@@ -116,12 +117,13 @@ class Runs(anywidget.AnyWidget):
             self._followed[path] = watched, telling, watched.alive
         return self._followed[path][1]
 
-    def _inside(self, path: Any) -> Path | None:
-        """The folder of one of the runs; a page has its paths from the list."""
+    def _inside(self, path: Any, sweeps: bool = False) -> Path | None:
+        """The folder of one of the runs, or a sweep's where ``sweeps`` are meant too; a page has its paths from the list."""
         if not isinstance(path, str) or "\0" in path:
             return None
         root, folder = self.folder.resolve(), (self.folder / path).resolve()
-        return folder if folder.is_relative_to(root) and (folder / EVENTS).is_file() else None
+        found = folder.is_relative_to(root) and ((folder / EVENTS).is_file() or (sweeps and is_sweep(folder)))
+        return folder if found else None
 
     def _on_message(self, _widget, content: Any, _buffers) -> None:
         if not isinstance(content, dict):
@@ -137,7 +139,7 @@ class Runs(anywidget.AnyWidget):
                     if telling is not None:
                         telling.answer(content.get("after"))
                 case "command":
-                    self._command(content, self._inside(path))
+                    self._command(content, self._inside(path, sweeps=True))
                 case "code":
                     folder = self._inside(path)
                     self.send({"type": "code", "path": path, "files": {} if folder is None else runlist.code(folder)})

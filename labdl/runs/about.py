@@ -63,6 +63,12 @@ def group(folder: str | Path) -> dict[str, Any] | None:
     return {**told, "name": name, "time": fields.number(told.get("time"))}
 
 
+def is_sweep(folder: Path) -> bool:
+    """Whether the folder is that of a sweep, which takes commands itself."""
+    told = group(folder)
+    return told is not None and told["kind"] == "sweep"
+
+
 def _read(path: Path) -> dict[str, Any]:
     """The object in a small file of JSON, an empty one where there is none."""
     try:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import orjson
 
 from labdl.errors import ConfigError
-from labdl.runs.about import GROUP
+from labdl.runs.about import GROUP, group
 from labdl.saving.atomic import replacing
 from labdl.train import parcel
 
@@ -46,7 +46,15 @@ def told(value: Any) -> Any:
 def write_group(folder: Path, kind: Literal["race", "sweep"], **values: Any) -> None:
     """Say that the runs in the folder belong together. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = orjson.dumps({"version": 1, "kind": kind, "name": folder.name, "time": time.time(), **values},
-                           option=orjson.OPT_INDENT_2)  # fmt: skip
+    _write(folder, {"version": 1, "kind": kind, "name": folder.name, "time": time.time(), **values})
+
+
+def end_group(folder: Path, status: str) -> None:
+    """Say how it came to its end. Raises OSError."""
+    if there := group(folder):
+        _write(folder, {**there, "status": status})
+
+
+def _write(folder: Path, content: dict[str, Any]) -> None:
     with replacing(folder / GROUP) as (file,):
-        file.write(written)
+        file.write(orjson.dumps(content, option=orjson.OPT_INDENT_2))

@@ -16,13 +16,14 @@ from labdl import dispatch
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.ops.random import seed as begin_anew
+from labdl.runs import control
 from labdl.train import config, failures, streams
 from labdl.train import space as spaces
 from labdl.train.batches import as_dataset
 from labdl.train.building import Building
 from labdl.train.events import Epoch, Event
 from labdl.train.exits import running
-from labdl.train.grouping import membership, write_group
+from labdl.train.grouping import end_group, membership, write_group
 from labdl.train.metrics import METRICS
 from labdl.train.proposing import Proposer, proposer
 from labdl.train.run import Run
@@ -46,6 +47,7 @@ class Sweep:
         self._proposals, self._count, self._seed, self._at_once = proposals, trials, seed, at_once
         self._pruning = pruning
         self._stop, self._done = threading.Event(), threading.Event()
+        self._orders = control.ControlFolder(folder / control.CONTROL)
         self.error: BaseException | None = None
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{folder.name}", daemon=True).start()
@@ -106,6 +108,7 @@ class Sweep:
                 if not going:
                     break
                 going[0].run._done.wait(_SECONDS)  # type: ignore[union-attr]
+                self._obey()
                 for trial in [t for t in going if t.run and not t.run.alive]:
                     going.remove(trial)
                     self._ended(trial)
@@ -114,7 +117,23 @@ class Sweep:
             for run in self.runs:
                 run.stop()
         finally:
+            self._tell_end()
             self._done.set()
+
+    def _obey(self) -> None:
+        """Carry out what has been left in the folder: a page stops a sweep there, whatever its kernel is doing."""
+        for order in self._orders.commands():
+            if order.command == "stop":
+                self.stop()
+            else:
+                log.warning("%s: a sweep takes the command 'stop' only, received %r", self.folder.name, order.command)
+
+    def _tell_end(self) -> None:
+        over = self._stop.is_set() or running.over
+        try:
+            end_group(self.folder, "failed" if self.error else "stopped" if over else "finished")
+        except OSError as error:
+            log.warning("%s: group.json could not be written: %s", self.folder.name, error.strerror or error)
 
     @property
     def _over(self) -> bool:

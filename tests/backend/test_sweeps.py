@@ -14,6 +14,7 @@ from runs import DATA, WAIT, lines_of, of_kind
 import labdl
 from labdl import nn, train
 from labdl.errors import ConfigError
+from labdl.runs import control
 from labdl.runs.about import group
 from labdl.train import Integers, LogUniform, Trainer, Uniform, proposing, sweep
 
@@ -116,6 +117,20 @@ def test_a_sweep_that_is_stopped_begins_no_more(options, tmp_path):
     assert [t.status for t in found.wait(WAIT).trials] == ["stopped"]
     assert not found.alive
     assert "Sweep(sweep: 1 of 5 trials" in repr(found)
+
+
+def test_a_page_stops_a_sweep_through_its_folder(options, tmp_path, caplog):
+    begun = threading.Event()
+    found = sweep(net, SPACE, DATA, epochs=100_000, trials=5, folder=tmp_path / "sweep",
+                  callbacks=[lambda event: begun.set() if isinstance(event, train.Step) else None], **options)  # fmt: skip
+    assert begun.wait(WAIT)
+    control.append(found.folder, "pause")
+    control.append(found.folder, "stop")
+    assert [t.status for t in found.wait(WAIT).trials] == ["stopped"]
+    assert "takes the command 'stop' only, received 'pause'" in caplog.text
+    assert group(found.folder)["status"] == "stopped"
+    over = sweep(net, SPACE, DATA, epochs=1, trials=1, folder=tmp_path / "other", **options).wait(WAIT)
+    assert group(over.folder)["status"] == "finished"
 
 
 def test_a_program_that_ends_ends_its_sweep(backend, tmp_path):

@@ -91,6 +91,16 @@ def test_commands_reach_the_folder_of_a_run(board, tmp_path):
     assert (order.command, order.value, order.identity) == ("learning_rate", 0.1, "mine")
 
 
+def test_a_sweep_is_stopped_in_its_own_folder(board, tmp_path):
+    _, page = board
+    page.tell({"type": "command", "path": ".", "command": "stop", "id": "early"})
+    assert not (tmp_path / "all" / "control").exists(), "no sweep"
+    (tmp_path / "all" / "group.json").write_text('{"version": 1, "kind": "sweep"}')
+    control = ControlFolder(tmp_path / "all" / "control")
+    page.tell({"type": "command", "path": ".", "command": "stop", "id": "mine"})
+    assert [(order.command, order.identity) for order in control.commands()] == [("stop", "mine")]
+
+
 def test_what_people_write_is_kept_and_nobody_is_overwritten(board, tmp_path):
     _, page = board
     page.tell({"type": "write", "path": "one", "id": "1", "words": {"note": "good"}, "before": {"note": ""}})

@@ -247,6 +247,16 @@ async def test_commands_are_appended_for_the_run(labdl_fetch, run):
     assert found[0].identity == "mine"
 
 
+async def test_a_sweep_takes_commands_in_its_own_folder(labdl_fetch, run):
+    status, _ = await labdl_fetch("run/control", method="POST", body={"path": "runs", "command": "stop"})
+    assert status == 404
+    (run.parent / "group.json").write_text('{"version": 1, "kind": "sweep"}')
+    reader = ControlFolder(run.parent / "control")
+    status, _ = await labdl_fetch("run/control", method="POST", body={"path": "runs", "command": "stop"})
+    assert status == 202
+    assert [order.command for order in reader.commands()] == ["stop"]
+
+
 @pytest.mark.parametrize(("given", "sentence"), [
     ({"command": "explode"},
      "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, received 'explode'"),

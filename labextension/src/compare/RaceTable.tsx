@@ -1,11 +1,12 @@
 // Who is where in a race, how fast, with how much memory, and how far from the reference.
 
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { figure } from '../dashboard/format';
 import type { Translator } from '../dashboard/translator';
 import type { Look } from './colours';
 import { bytesWord, type Cost } from './race';
 import type { Brief, RunsSource } from './source';
+import { StopAll } from './StopAll';
 import { Swatch } from './Swatch';
 import { epochWord, secondsWord, statusWord } from './words';
 
@@ -24,19 +25,6 @@ interface RaceTableProps {
 
 export function RaceTable(props: RaceTableProps): JSX.Element {
   const { runs, names, looks, costs, far, source, trans } = props;
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const going = runs.filter(run => run.alive);
-  const stop = async () => {
-    setTrouble(null);
-    const results = await Promise.allSettled(
-      going.map(run => source.run(run.path).command('stop'))
-    );
-    const failed = results.find(result => result.status === 'rejected');
-    if (failed?.status === 'rejected') {
-      const { reason } = failed;
-      setTrouble(reason instanceof Error ? reason.message : `${reason}`);
-    }
-  };
   const most = (cost: keyof Cost) =>
     Math.max(0, ...runs.map(run => costs.get(run.path)?.[cost] ?? 0));
   const bar = (
@@ -120,16 +108,12 @@ export function RaceTable(props: RaceTableProps): JSX.Element {
           ))}
         </tbody>
       </table>
-      <div className="labdl-race-stop">
-        <button
-          type="button"
-          disabled={!going.length}
-          onClick={() => void stop()}
-        >
-          {trans.__('Stop all')}
-        </button>
-        {trouble && <span role="alert">{trouble}</span>}
-      </div>
+      <StopAll
+        source={source}
+        paths={runs.filter(run => run.alive).map(run => run.path)}
+        runs={runs}
+        trans={trans}
+      />
     </div>
   );
 }

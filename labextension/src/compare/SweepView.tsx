@@ -15,6 +15,7 @@ import {
   type Runs,
   type RunsSource
 } from './source';
+import { StopAll } from './StopAll';
 import type { Board } from './useBoard';
 import { settingWord, statusWord } from './words';
 
@@ -38,6 +39,7 @@ export function SweepView({
     <div className="labdl-sweep">
       <div className="labdl-sweep-head">
         <Progress runs={runs.runs} group={runs.group} trans={trans} />
+        <StopAll source={source} paths={['.']} runs={runs.runs} trans={trans} />
         {best && metric && (
           <p className="labdl-sweep-best" data-row={best.path}>
             <b>{trans.__('Best trial')}</b>{' '}
@@ -117,6 +119,7 @@ function Progress({ runs, group, trans }: ProgressProps): JSX.Element {
           ? trans.__('%1 of %2 trials', runs.length, all)
           : trans._n('%1 trial', '%1 trials', all)}
         {group?.method ? ` · ${group.method}` : ''}
+        {group?.status ? ` · ${statusWord(group.status, trans)}` : ''}
         {counted.map(([status, count]) => (
           <span key={status} className="labdl-runs-status" data-status={status}>
             {statusWord(status, trans)} {count}

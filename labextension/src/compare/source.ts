@@ -64,6 +64,8 @@ export interface Group {
   /** The figure by which trials are judged, and whether it should be low ("min") or high ("max"). */
   metric?: string | null;
   mode?: 'min' | 'max' | null;
+  /** How a sweep has come to its end. */
+  status?: 'finished' | 'stopped' | 'failed' | null;
 }
 
 export interface Runs {
@@ -90,7 +92,7 @@ export interface RunsListener {
 export interface RunsSource {
   readonly folder: string;
   subscribe(listener: RunsListener): () => void;
-  /** The events of one of them; asked again, it is the same object. */
+  /** The events of one of them, and commands to it, "." is the folder itself; asked again, it is the same object. */
   run(path: string): RunSource;
   /** Resolves to null, or to what another has written since `before`: then nothing was changed. */
   write?(

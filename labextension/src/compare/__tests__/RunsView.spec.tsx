@@ -278,18 +278,24 @@ test('a race has its standings, and is stopped as a whole', async () => {
   ]);
 });
 
-test('a sweep says which trial is best', () => {
+test('a sweep says which trial is best, and is stopped as a whole', async () => {
   const trial = (path: string, units: number, loss: number) =>
     brief(path, {
       params: { units },
       best: { val_loss: { value: loss, epoch: 2 } }
     });
-  show(
-    new Folder([trial('one', 16, 0.4), trial('two', 32, 0.2)], {
+  const folder = new Folder(
+    [trial('one', 16, 0.4), { ...trial('two', 32, 0.2), alive: true }],
+    {
       group: { kind: 'sweep', name: 's', metric: 'val_loss', mode: 'min', trials: 5 } // prettier-ignore
-    })
+    }
   );
+  show(folder);
   const best = screen.getByText('Best trial').parentElement;
   expect(best?.textContent).toMatch(/two.*0\.2000.*units 32/);
   expect(screen.getByText(/2 of 5 trials/)).toBeTruthy();
+  await act(async () => {
+    fireEvent.click(screen.getByRole('button', { name: 'Stop all' }));
+  });
+  expect(folder.commands).toEqual([['.', 'stop']]);
 });
