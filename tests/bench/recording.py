@@ -70,8 +70,9 @@ def compare(backend: str, pairs: int, only: list[str]) -> None:
         extras = [b / a - 1 for a, b in zip(*spent.values(), strict=True)]
         error = 1.25 * statistics.stdev(extras) / pairs**0.5  # of a median
         print(f"  {name:6} {without * 1e3:8.3f} ms a step, recorded and shown {with_ * 1e3:8.3f} ms: "
-              f"{statistics.median(extras):+.1%} ± {error:.1%}; by the clock {statistics.median(clock[recorded]) * 1e3:.3f} ms, "
-              f"in the cell itself {statistics.median(clock[cell]) * 1e3:.3f} ms", flush=True)  # fmt: skip
+              f"{statistics.median(extras):+.1%} ± {error:.1%}; by the clock "
+              f"{statistics.median(clock[recorded]) * 1e3:.3f} ms, in the cell itself "
+              f"{statistics.median(clock[cell]) * 1e3:.3f} ms", flush=True)  # fmt: skip
 
 
 def main() -> None:
