@@ -33,9 +33,11 @@ check: $(VENV)/.full  ## style, types and layering
 bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory of training against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py
 	$(BIN)/python tests/bench/saving.py
+	$(BIN)/python tests/bench/runs.py
 	for backend in $(BACKENDS); do \
 	  $(BIN)/python tests/bench/dispatch.py $$backend && $(BIN)/python tests/bench/train_step.py $$backend && \
-	  $(BIN)/python tests/bench/memory.py $$backend && $(BIN)/python tests/bench/recording.py $$backend || exit 1; \
+	  $(BIN)/python tests/bench/memory.py $$backend && $(BIN)/python tests/bench/recording.py $$backend && \
+	  $(BIN)/python tests/bench/observation.py $$backend || exit 1; \
 	done
 
 front: $(FRONT)  ## build the front end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
@@ -39,8 +40,7 @@ class Chronicle:
         self._early: list[dict[str, Any]] | None = []  # what is logged before the first event
         self._summary = Summary()
         self._machine = Machine()
-        self._began = time.monotonic()
-        self._looked = self._began + _FIRST_LOOK - SYSTEM_SECONDS
+        self._began = self._looked = math.inf
         self.event, self.later, self.flush = self._recorder.event, self._recorder.later, self._recorder.flush
 
     def often(self, do: Callable[[], None]) -> None:
@@ -80,6 +80,8 @@ class Chronicle:
         """Write the last event; nothing can be recorded after it."""
         try:
             self._tell_early()
+            if self._looked < self._began:  # a short run is seen once all the same
+                self._look_at_machine(last=True)
             self._recorder.flush()
             where = {"place": place} if place else {}
             self.event("end", status=status, message=message, **where, summary=self._summary.told())
@@ -100,6 +102,8 @@ class Chronicle:
             environment=environment(model.backend), **self._more,
         )  # fmt: skip
         self._recorder.subscribe(self._hear)
+        self._began = time.monotonic()
+        self._looked = self._began + _FIRST_LOOK - SYSTEM_SECONDS
         self._tell_early()
 
     def _tell_early(self) -> None:
@@ -121,8 +125,8 @@ class Chronicle:
                 del told["layers"]
         self.later(type(event).__name__.lower(), **told)
 
-    def _look_at_machine(self) -> None:
+    def _look_at_machine(self, last: bool = False) -> None:
         now = time.monotonic()
-        if now - self._looked >= max(SYSTEM_SECONDS, (now - self._began) / _THINNING):
+        if last or now - self._looked >= max(SYSTEM_SECONDS, (now - self._began) / _THINNING):
             self._looked = now
             self.later("system", **self._machine.sample())

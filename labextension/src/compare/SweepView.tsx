@@ -38,8 +38,15 @@ export function SweepView({
   return (
     <div className="labdl-sweep">
       <div className="labdl-sweep-head">
-        <Progress runs={runs.runs} group={runs.group} trans={trans} />
-        <StopAll source={source} paths={['.']} runs={runs.runs} trans={trans} />
+        <div className="labdl-sweep-progress">
+          <Progress runs={runs.runs} group={runs.group} trans={trans} />
+          <StopAll
+            source={source}
+            paths={['.']}
+            runs={runs.runs}
+            trans={trans}
+          />
+        </div>
         {best && metric && (
           <p className="labdl-sweep-best" data-row={best.path}>
             <b>{trans.__('Best trial')}</b>{' '}
@@ -107,7 +114,7 @@ function Progress({ runs, group, trans }: ProgressProps): JSX.Element {
   ) // prettier-ignore
     .filter(([, count]) => count > 0);
   return (
-    <div className="labdl-sweep-progress">
+    <>
       <span className="labdl-sweep-bar" aria-hidden="true">
         {counted.map(([status, count]) => (
           <span key={status} data-status={status} style={{ flexGrow: count }} />
@@ -126,6 +133,6 @@ function Progress({ runs, group, trans }: ProgressProps): JSX.Element {
           </span>
         ))}
       </span>
-    </div>
+    </>
   );
 }

@@ -84,7 +84,7 @@ export function axisChoices(
       id: 'parameters',
       label: trans.__('Parameters'),
       isResult: false,
-      isTelling: true,
+      isTelling: !tried.size,
       value: run => run.parameters ?? undefined
     }
   ];
