@@ -32,6 +32,15 @@ def stale_memory(backend):
         results[-1].asnumpy()  # all are written
 
 
+@pytest.fixture
+def held(backend):
+    """Starts runs that make a step when they are told to."""
+    from runs import holding
+
+    with holding(backend) as make:
+        yield make
+
+
 def known_gaps(backend: str) -> dict[str, str]:
     """Test id (a trailing * stands for any ending) and reason, from lines ``id  # reason, link``."""
     file = Path(__file__).parents[1] / "xfails" / f"{backend}.txt"

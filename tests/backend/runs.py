@@ -73,6 +73,13 @@ def holding(backend):
         run.end()
 
 
+def resting(held):
+    """Bring it to a rest after a step."""
+    held.run.pause()
+    held.go(1)
+    assert soon(lambda: held.run.status == "paused")
+
+
 def lines_of(run):
     return [json.loads(line) for line in (run.folder / "events.jsonl").read_text().splitlines()]
 

@@ -3,24 +3,12 @@
 import threading
 
 import pytest
-from runs import DATA, WAIT, answers, holding, lines_of, of_kind, order, soon, trainer
+from runs import DATA, WAIT, answers, lines_of, of_kind, order, resting, soon, trainer
 
 from labdl import train
 from labdl.errors import ConfigError
 from labdl.runs import control
 from labdl.train.turns import turns
-
-
-@pytest.fixture
-def held(backend):
-    with holding(backend) as make:
-        yield make
-
-
-def resting(held):
-    held.run.pause()
-    held.go(1)
-    assert soon(lambda: held.run.status == "paused")
 
 
 def answered(run, identity):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from runs import DATA, WAIT, answers, holding, of_kind, order, soon, trainer
+from runs import DATA, WAIT, answers, of_kind, order, resting, soon, trainer
 
 import labdl
 from labdl import nn, ops, train
@@ -55,18 +55,6 @@ def test_a_branch_without_changes_ends_with_the_same_numbers(step, backend, tmp_
     assert [s for e in of_kind(branch, "steps") for s in e["step"]] == list(range(step + 1, 31))
     assert of_kind(run, "branch")[0]["folder"] == "../run-branch-1"
     assert [s for e in of_kind(run, "steps") for s in e["step"]] == list(range(1, 31))
-
-
-@pytest.fixture
-def held(backend):
-    with holding(backend) as make:
-        yield make
-
-
-def resting(held):
-    held.run.pause()
-    held.go(1)
-    assert soon(lambda: held.run.status == "paused")
 
 
 def test_a_branch_with_changes_leaves_its_parent_alone(backend, held, tmp_path):

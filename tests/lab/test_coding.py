@@ -150,11 +150,6 @@ async def ask(jp_fetch, body):
     return response.code, json.loads(response.body)
 
 
-@pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
 async def test_the_route(jp_fetch):
     status, answer = await ask(jp_fetch, {"source": SOURCE, "graph": CANVAS.to_dict()})
     assert (status, Graph.from_dict(answer["graph"])) == (200, CANVAS)

@@ -18,11 +18,6 @@ START = {"kind": "start", "version": 2, "id": "one"}
 
 
 @pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
-@pytest.fixture
 def follow(jp_fetch):
     """Ask for runs; each one's answer, its columns as arrays, or the status and the sentence of a refusal."""
 

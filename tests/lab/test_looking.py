@@ -25,11 +25,6 @@ pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
 @pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
-@pytest.fixture
 def labdl_fetch(jp_fetch):
     async def fetch(route, *, body=None, **params):
         content = {} if body is None else {"method": "POST", "body": json.dumps(body)}

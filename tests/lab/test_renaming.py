@@ -14,11 +14,6 @@ from labdl.saving import parameters, structure
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
-@pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
 def model(first="first", second="second", **changed):
     nodes = {
         "i": Node("Input", "input", {"shape": (None, 4)}),

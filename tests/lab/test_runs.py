@@ -14,11 +14,6 @@ pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
 @pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
-@pytest.fixture
 def ask(jp_fetch):
     async def fetch(route, *, method="GET", body=None, **params):
         content = {} if body is None else {"body": json.dumps(body)}

@@ -19,11 +19,6 @@ pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
 @pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
-@pytest.fixture
 def labdl_fetch(jp_fetch):
     """Ask one of our routes; the answer's status and JSON."""
 

@@ -31,11 +31,6 @@ SENDING = [(route, method) for route, method in CALLS if method in WITH_BODY]
 
 
 @pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
-@pytest.fixture
 def good(jp_root_dir):
     """A body that holds all that any route asks for, and the query likewise."""
     graph = service.new_graph()

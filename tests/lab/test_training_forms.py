@@ -28,11 +28,6 @@ OF_KIND = {
 }
 
 
-@pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
 # --- what is offered ---
 
 

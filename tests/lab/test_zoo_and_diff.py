@@ -14,11 +14,6 @@ from labdl.models.zoo import ZOO
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
-@pytest.fixture
-def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
-
-
 def line(size, name="net"):
     nodes = {"i": Node("Input", "input", {"shape": (None, 4)}), "a": Node("Linear", "head", {"out_features": size})}
     return Graph(nodes, {"e": Edge("i", "a")}, name=name)

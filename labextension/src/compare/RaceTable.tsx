@@ -6,9 +6,10 @@ import type { Translator } from '../dashboard/translator';
 import type { Look } from './colours';
 import { bytesWord, type Cost } from './race';
 import type { Brief, RunsSource } from './source';
+import { StatusBadge } from './StatusBadge';
 import { StopAll } from './StopAll';
 import { Swatch } from './Swatch';
-import { epochWord, secondsWord, statusWord } from './words';
+import { epochWord, secondsWord } from './words';
 
 interface RaceTableProps {
   runs: readonly Brief[];
@@ -79,13 +80,7 @@ export function RaceTable(props: RaceTableProps): JSX.Element {
                 </Opener>
               </th>
               <td>
-                <span
-                  className="labdl-runs-status"
-                  data-status={run.status}
-                  title={run.message ?? undefined}
-                >
-                  {statusWord(run.status, trans)}
-                </span>
+                <StatusBadge run={run} trans={trans} />
               </td>
               <td>{epochWord(run)}</td>
               {figures.map(name => (

@@ -1,5 +1,6 @@
 // Over the table of runs: search, facets, groups and columns.
 
+import { statusWord } from '../dashboard/status-words';
 import type { Translator } from '../dashboard/translator';
 import type { RunColumn } from './columns';
 import {
@@ -14,7 +15,6 @@ import {
 } from './filtering';
 import { Menu, MenuChoice } from './Menu';
 import type { Brief } from './source';
-import { statusWord } from './words';
 
 export const GROUPS = ['model', 'backend', 'group', 'tags'] as const;
 

@@ -1,6 +1,7 @@
 // A sweep: how far it is, the best trial, and what the settings do to the result.
 
 import { figure } from '../dashboard/format';
+import { statusWord } from '../dashboard/status-words';
 import type { Translator } from '../dashboard/translator';
 import { bestTrial } from './best';
 import { Overlay } from './Overlay';
@@ -17,7 +18,7 @@ import {
 } from './source';
 import { StopAll } from './StopAll';
 import type { Board } from './useBoard';
-import { settingWord, statusWord } from './words';
+import { settingWord } from './words';
 
 export interface SweepViewProps {
   source: RunsSource;

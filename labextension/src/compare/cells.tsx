@@ -5,14 +5,9 @@ import type { Translator } from '../dashboard/translator';
 import type { RunColumn } from './columns';
 import { settingsOf } from './settings';
 import type { About, Brief } from './source';
+import { StatusBadge } from './StatusBadge';
 import { NameCell, NoteCell, TagsCell } from './wordCells';
-import {
-  epochWord,
-  secondsWord,
-  settingWord,
-  startWord,
-  statusWord
-} from './words';
+import { epochWord, secondsWord, settingWord, startWord } from './words';
 
 /** What can be done to a run from its row; what a host does not offer is missing. */
 export interface Cells {
@@ -41,15 +36,7 @@ interface CellProps {
 export function Cell({ column, run, cells, trans }: CellProps): JSX.Element {
   switch (column.kind) {
     case 'status':
-      return (
-        <span
-          className="labdl-runs-status"
-          data-status={run.status}
-          title={run.message ?? undefined}
-        >
-          {statusWord(run.status, trans)}
-        </span>
-      );
+      return <StatusBadge run={run} trans={trans} />;
     case 'name':
       return <NameCell run={run} cells={cells} trans={trans} />;
     case 'group':

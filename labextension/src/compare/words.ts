@@ -1,24 +1,8 @@
 // What is said of runs in several places.
 
 import { duration, setting } from '../dashboard/format';
-import type { Translator } from '../dashboard/translator';
 import type { Value } from './settings';
-import type { Brief, BriefStatus } from './source';
-
-export function statusWord(status: BriefStatus, trans: Translator): string {
-  const words: Record<BriefStatus, string> = {
-    waiting: trans.__('Waiting'),
-    running: trans.__('Running'),
-    paused: trans.__('Paused'),
-    stopping: trans.__('Stopping…'),
-    finished: trans.__('Finished'),
-    stopped: trans.__('Stopped'),
-    failed: trans.__('Failed'),
-    lost: trans.__('Ended'),
-    unreadable: trans.__('Unreadable')
-  };
-  return words[status] ?? status;
-}
+import type { Brief } from './source';
 
 /** A setting as a person types it; undefined where a run does not have it. */
 export function settingWord(value: Value | undefined): string {

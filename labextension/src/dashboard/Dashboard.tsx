@@ -16,6 +16,7 @@ import { Progress } from './Progress';
 import type { RunStatus } from './run-state';
 import { useSend } from './sending';
 import type { RunSource } from './source';
+import { statusWord } from './status-words';
 import { storeOf } from './store';
 import { Tabs } from './tabs/Tabs';
 import type { Translator } from './translator';
@@ -69,7 +70,7 @@ export function Dashboard({
           <span className="labdl-dashboard-backend">{view.backend}</span>
         )}
         <span className="labdl-dashboard-status" role="status">
-          {statusLabel(view.status, trans)}
+          {statusWord(view.status, trans)}
         </span>
         <Commands view={view} send={send} trans={trans} />
       </header>
@@ -91,18 +92,4 @@ export function Dashboard({
       </Tabs>
     </section>
   );
-}
-
-function statusLabel(status: RunStatus, trans: Translator): string {
-  const labels: Record<RunStatus, string> = {
-    waiting: trans.__('Waiting'),
-    running: trans.__('Running'),
-    paused: trans.__('Paused'),
-    stopping: trans.__('Stopping…'),
-    finished: trans.__('Finished'),
-    stopped: trans.__('Stopped'),
-    failed: trans.__('Failed'),
-    lost: trans.__('Ended')
-  };
-  return labels[status];
 }
