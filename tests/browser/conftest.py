@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -29,6 +29,8 @@ CHROMIUM_ARGUMENTS = [
 ]
 START_SECONDS = 90
 JUPYTERLABS_OWN = "Canceled future for"  # its request to a kernel that is gone, of which nobody hears there
+
+expect.set_options(timeout=15_000)  # two cores may have a server, a kernel, a training and a browser to run
 
 
 @dataclass(frozen=True)
