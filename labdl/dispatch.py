@@ -158,6 +158,12 @@ def seed(value: int, portable: bool = False) -> None:
         backend.seed(_seed)
 
 
+def rest_threads() -> None:
+    """The thread that calls is about to wait while another computes: backends give back what they keep for it."""
+    for backend in list(_loaded.values()):
+        getattr(backend, "rest_threads", lambda: None)()
+
+
 def portable() -> bool:
     """Whether NumPy draws the random numbers of every backend."""
     return _portable

@@ -70,8 +70,7 @@ class Run:
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{self.id}", daemon=True)
         running.add(self)
-        if self.model.backend is not None:  # or it is built in the thread, and nobody here has computed with it
-            getattr(dispatch.get(self.model.backend), "rest_threads", lambda: None)()
+        dispatch.rest_threads()
         self._thread.start()
 
     # -- control

@@ -50,6 +50,7 @@ class Sweep:
         self._orders = control.ControlFolder(folder / control.CONTROL)
         self.error: BaseException | None = None
         context = contextvars.copy_context()
+        dispatch.rest_threads()
         threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{folder.name}", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Sweep:

@@ -3,6 +3,11 @@
 import os
 import subprocess
 import sys
+import threading
+
+import numpy as np
+
+from labdl import backends, nn, train
 
 RESTING = """
 import psutil, sys, torch
@@ -24,3 +29,15 @@ def test_a_team_of_threads_goes_and_comes_again():
     done = subprocess.run([sys.executable, "-c", RESTING], env=os.environ | {"OMP_NUM_THREADS": "2"}, capture_output=True,
                           text=True, check=True)  # fmt: skip
     assert done.stdout.split() == ["True", "-1", "0"]
+
+
+def test_those_of_whoever_begins_a_run_or_a_sweep_rest(monkeypatch, tmp_path):
+    rested = []
+    monkeypatch.setattr(backends.get("torch"), "rest_threads", lambda: rested.append(threading.current_thread()))
+    x = np.ones((8, 2), "float32")
+    options = {"loss": "mean_squared_error", "backend": "torch"}
+    train.Trainer(nn.Linear(1), **options).start(x, x[:, :1], epochs=1, folder=tmp_path / "run").wait()
+    assert rested == [threading.main_thread()]
+    train.sweep(lambda: nn.Linear(1), {"learning_rate": [0.1]}, (x, x[:, :1]), method="grid", folder=tmp_path / "sweep",
+                **options).wait()  # fmt: skip
+    assert rested[:2] == [threading.main_thread()] * 2
