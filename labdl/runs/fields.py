@@ -23,6 +23,12 @@ def number(value: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def rounded(value: float, digits: int) -> float:
+    """To so many digits, unless that is more than a double holds."""
+    short = float(f"{value:.{digits}g}")
+    return short if math.isfinite(short) else float(value)
+
+
 def whole(value: Any) -> int | None:
     """A number to count with, 0 or more, or None."""
     found = number(value)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from labdl.runs.fields import rounded
+
 CHANNELS = 16  # of feature maps, as many as a person compares at a glance
 SIDE = 64  # pixels of a picture's longer side
 POINTS, LINES = 256, 4  # of a curve
@@ -16,7 +18,7 @@ _LEAST = 8  # pixels: below, nothing can be made out
 
 def number(value: float) -> float | None:
     """Six digits are more than anybody reads; JSON knows neither NaN nor infinity."""
-    return float(f"{value:.6g}") if math.isfinite(value) else None
+    return rounded(value, 6) if math.isfinite(value) else None
 
 
 def picture(sample: np.ndarray, budget: int, *, channels_last: bool = False) -> dict[str, Any] | None:

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from labdl.runs.fields import rounded
+
 POINTS = 32
 _BUCKETS = 2 * POINTS
 _BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -52,7 +54,7 @@ class Spark:
             sums, counts, used = sums.reshape(-1, 2).sum(1), counts.reshape(-1, 2).sum(1), (used + 1) // 2
         with np.errstate(all="ignore"):
             means = sums[:used] / counts[:used]
-        return [float(f"{mean:.5g}") if np.isfinite(mean) else None for mean in means]
+        return [rounded(mean, 5) if np.isfinite(mean) else None for mean in means]
 
     def _fold(self) -> None:
         half = _BUCKETS // 2

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.ops.random import random_state, set_random_state
+from labdl.runs.fields import rounded
 from labdl.train import failures
 from labdl.train.batches import flattened, mapped, size_of
 from labdl.train.budget import Budget
@@ -208,7 +209,7 @@ def _figures(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
 
 def _rounded(value: float) -> float:
     """More digits than these nobody reads, and a thousand layers are many."""
-    return float(f"{value:.4g}")
+    return rounded(value, 4)
 
 
 def _columns(rows: list[tuple], names: tuple[str, ...]) -> dict[str, list]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.nn.module import Module
+from labdl.runs.fields import rounded
 from labdl.train.budget import Budget
 from labdl.train.events import Histograms
 from labdl.train.watching import node_of
@@ -68,8 +69,4 @@ def spread(arrays: Sequence[np.ndarray]) -> tuple[float, float, list[int]] | Non
         else:  # all alike, or beyond the range of float32
             places = ((values.astype("float64") - low) / ((high - low) or 1.0) * BINS).astype(np.intp)
     counts = np.bincount(np.clip(places, 0, BINS - 1), minlength=BINS)
-    return _rounded(low), _rounded(high), counts.tolist()
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.5g}")
+    return rounded(low, 5), rounded(high, 5), counts.tolist()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
+from labdl.runs import fields
 from labdl.train import failures
 from labdl.train.answers import Answers, Question, question
 from labdl.train.batches import mapped, size_of
@@ -168,7 +169,7 @@ class Onlooker:
 
     def _row(self, asked: Question, row: tuple[float, int, Seen], budget: int) -> dict[str, Any]:
         loss, index, (x, y, answer) = row
-        return {"index": index, "loss": float(f"{loss:.6g}"), "input": shown(x, budget, self.words),
+        return {"index": index, "loss": fields.rounded(loss, 6), "input": shown(x, budget, self.words),
                 "target": asked.target(y, answer, budget), "output": asked.output(answer, budget)}  # fmt: skip
 
     def _confusion(self, epoch: int, step: int, classes: int) -> Confusion:

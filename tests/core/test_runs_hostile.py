@@ -32,7 +32,8 @@ def lines(events):
 @settings(max_examples=150, deadline=None)
 @given(st.lists(hostile, max_size=12), st.binary(max_size=30))
 def test_no_file_can_make_reading_fail(tmp_path_factory, events, rubbish):
-    folder = tmp_path_factory.mktemp("hostile")
+    folder = tmp_path_factory.mktemp("hostile") / "run"
+    folder.mkdir()
     (folder / EVENTS).write_bytes(lines(events) + rubbish + b"\n" + lines(events[:3]) + rubbish)
     record = runs.open(folder)
     for name in ("id", "status", "alive", "model", "backend", "settings", "environment", "metrics", "parent", "about", "error",

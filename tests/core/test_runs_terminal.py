@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -112,6 +113,7 @@ def test_watching_shows_what_changes_in_place(folder):
 
     process, terminal_end = pty.fork()
     if not process:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is begun in the background would not hear Ctrl+C
         os.execvpe(
             sys.executable, [sys.executable, "-m", "labdl.cli", "runs", "--watch"], {**os.environ, "COLUMNS": "120"}
         )
