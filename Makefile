@@ -13,6 +13,9 @@ FRONT := labdl/lab/labextension/package.json
 # the slowest tests first, for two run at a time
 BACKENDS := mindspore tensorflow paddle torch
 
+# a look at one backend: what layers compute, and how models behave
+SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
+
 .PHONY: lab test quick check bench front clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
@@ -23,8 +26,8 @@ test: $(VENV)/.full $(VENV)/.chromium  ## everything, on all four backends
 
 quick: $(VENV)/.full  ## the daily loop, under two minutes
 	$(BIN)/ruff check labdl tests scripts
-	$(BIN)/python -m pytest -p no:nbval tests/core -x -n 2 -k "not (other_shapes or metrics or layers_in_files or models or dispatch or onnx or hostile or checkpoint or faults or every_operator_goes or second_copy or two_processes)"
-	$(BIN)/python -m pytest -p no:nbval tests/backend/test_layers.py tests/backend/test_modules.py --backend torch -x -n 2 -k "output_and_state or (modules and not compiler)"
+	$(BIN)/python -m pytest -p no:nbval tests/core -x -n 2 -m "not slow"
+	$(BIN)/python -m pytest -p no:nbval $(SMOKE) --backend torch -x -n 2 -m "smoke and not slow"
 	npm --prefix labextension test
 
 check: $(VENV)/.full  ## style, types and layering
@@ -57,7 +60,7 @@ $(FRONT): $(FRONT_SOURCES) labextension/node_modules/.package-lock.json
 	touch $@
 
 $(VENV)/.lab: pyproject.toml constraints.txt scripts/link_extension.py | $(VENV)/.tools $(FRONT)
-	$(PIP) --editable ".[torch]"
+	$(PIP) --editable ".[lab,torch]"
 	$(BIN)/python scripts/link_extension.py
 	touch $@
 

@@ -1,58 +1,105 @@
-"""LabDL: build and train neural networks in JupyterLab, on any of four frameworks."""
+"""LabDL: build and train neural networks in JupyterLab, on any of four frameworks.
 
+``import labdl`` loads nothing but this file: a name is imported when it is first used.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from labdl import backends, data, display, errors, infer, nn, ops, train
-from labdl.dispatch import device, use
-from labdl.graph import Graph, trace
-from labdl.infer import predict
-from labdl.ops import tensor, to_numpy
-from labdl.ops.random import seed
-from labdl.saving import (
-    load,
-    load_parameters,
-    load_structure,
-    save,
-    save_parameters,
-    save_structure,
-    swap_parameters,
-)
-from labdl.spec import Spec
-from labdl.train import Trainer
-
-if TYPE_CHECKING:
-    from labdl import lab, models, runs, standard
+if TYPE_CHECKING:  # for editors and type checkers; _HOMES says the same to Python, a test compares them
+    from labdl import backends, data, display, errors, infer, lab, models, nn, ops, runs, standard, train
     from labdl.array_api import array_namespace
+    from labdl.dispatch import device, use
+    from labdl.graph import Graph, trace
+    from labdl.infer import predict
+    from labdl.ops import tensor, to_numpy
+    from labdl.ops.random.state import seed
+    from labdl.saving import (
+        load,
+        load_parameters,
+        load_structure,
+        save,
+        save_parameters,
+        save_structure,
+        swap_parameters,
+    )
     from labdl.saving.export import export
-    from labdl.saving.native import convert_checkpoint, load_checkpoint, save_checkpoint
+    from labdl.saving.native.checkpoints import convert_checkpoint, load_checkpoint, save_checkpoint
+    from labdl.spec import Spec
+    from labdl.train import Trainer
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Graph", "Spec", "Trainer", "array_namespace", "backends", "convert_checkpoint", "data", "device", "display", "errors",
-    "export", "infer", "lab", "load", "load_checkpoint", "load_parameters", "load_structure", "models", "nn", "ops", "predict",
-    "runs", "save", "save_checkpoint", "save_parameters", "save_structure", "seed", "standard", "swap_parameters", "tensor",
-    "to_numpy", "trace", "train", "use",
-]  # fmt: skip
+    "Graph",
+    "Spec",
+    "Trainer",
+    "array_namespace",
+    "backends",
+    "convert_checkpoint",
+    "data",
+    "device",
+    "display",
+    "errors",
+    "export",
+    "infer",
+    "lab",
+    "load",
+    "load_checkpoint",
+    "load_parameters",
+    "load_structure",
+    "models",
+    "nn",
+    "ops",
+    "predict",
+    "runs",
+    "save",
+    "save_checkpoint",
+    "save_parameters",
+    "save_structure",
+    "seed",
+    "standard",
+    "swap_parameters",
+    "tensor",
+    "to_numpy",
+    "trace",
+    "train",
+    "use",
+]
 
-
-# what a script seldom needs and what brings much along: the widgets, all models, the standard's namespace, file formats
-_LATER = {
-    "lab": "labdl.lab",
-    "models": "labdl.models",
-    "runs": "labdl.runs",
-    "standard": "labdl.standard",
-    "array_namespace": "labdl.array_api:array_namespace",
-    "export": "labdl.saving.export:export",
-    **{f"{verb}_checkpoint": f"labdl.saving.native:{verb}_checkpoint" for verb in ("load", "save", "convert")},
+_HOMES = {
+    "labdl.array_api": ("array_namespace",),
+    "labdl.dispatch": ("device", "use"),
+    "labdl.graph": ("Graph", "trace"),
+    "labdl.infer": ("predict",),
+    "labdl.ops": ("tensor", "to_numpy"),
+    "labdl.ops.random.state": ("seed",),
+    "labdl.saving": (
+        "load",
+        "load_parameters",
+        "load_structure",
+        "save",
+        "save_parameters",
+        "save_structure",
+        "swap_parameters",
+    ),
+    "labdl.saving.export": ("export",),
+    "labdl.saving.native.checkpoints": ("convert_checkpoint", "load_checkpoint", "save_checkpoint"),
+    "labdl.spec": ("Spec",),
+    "labdl.train": ("Trainer",),
 }
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str):
-    if name in _LATER:
-        import importlib
-
-        module, _, inside = _LATER[name].partition(":")
-        found = importlib.import_module(module)
-        return getattr(found, inside) if inside else found
+    if name in _HOME_OF:
+        value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+        return value
+    if not name.startswith("_") and find_spec(f"labdl.{name}"):
+        return import_module(f"labdl.{name}")
     raise AttributeError(f"module 'labdl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""The command line: what is in a file, turning it into others, and how trainings go."""
+"""Command line: inspect, convert and export model files, and follow runs."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from labdl import framework_info
 from labdl.errors import ConfigError, LabDLError
 from labdl.graph import Graph, diff, trace
-from labdl.graph.check import check
-from labdl.graph.cost import Cost, costs, total
-from labdl.nn import building
-from labdl.runs import commands as runs
+from labdl.graph.analysis.check import check
+from labdl.graph.analysis.cost import Cost, costs, total
+from labdl.nn import build
 from labdl.runs import control
+from labdl.runs.terminal import commands as runs
 from labdl.saving import load, open_structure, paths
 from labdl.saving.export import export
 from labdl.saving.parameters import ParameterFile
 
-_CHECKPOINTS = {"torch": ".pt", "tensorflow": ".weights.h5", "paddle": ".pdparams", "mindspore": ".ckpt"}
-_FRAMEWORKS = tuple(_CHECKPOINTS)
+_FRAMEWORKS = framework_info.TRAINING
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 when all is well, 1 when something is wrong, which is said in a sentence, 2 for wrong use."""
+    """Run a command; returns 0 on success, 1 on an error, which is printed, and 2 for wrong usage."""
     options = _parser().parse_args(runs.listing_meant(sys.argv[1:] if arguments is None else arguments))
     try:
-        with warnings.catch_warnings(record=True) as noted:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             status = options.run(options)
-        for note in noted:
+        for note in caught:
             if note.category is UserWarning:
                 print(f"labdl: {note.message}", file=sys.stderr)
         return status
-    except Exception as error:  # shown to a person, whatever it is
+    except Exception as error:  # any error is printed as a message
         kind = "" if isinstance(error, LabDLError | OSError) else f"{type(error).__name__}: "
         print(f"labdl: {kind}{' '.join(str(error).split())}", file=sys.stderr)
         return 1
@@ -42,49 +42,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="labdl", description="Look into model files, turn them into others, and see how trainings go."
+        prog="labdl", description="Inspect, convert and export model files, and follow training runs."
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    check = commands.add_parser("check", help="say what is in a file and whether it is whole")
+    check = commands.add_parser("check", help="print the contents of a file and verify it")
     check.add_argument("file", type=Path, help="a structure (.labdl) or parameters (.npz)")
     check.set_defaults(run=_check)
 
-    differ = commands.add_parser("diff", help="say how two models differ")
-    differ.add_argument("old", type=Path, help="a structure (.labdl), or the name of a model of the zoo")
+    differ = commands.add_parser("diff", help="print the differences of two models")
+    differ.add_argument("old", type=Path, help="a structure (.labdl), or the name of a zoo model")
     differ.add_argument("new", type=Path)
     differ.add_argument("--exit-code", action="store_true", help="the exit status is 1 where they differ")
     differ.set_defaults(run=_diff)
 
     listing = commands.add_parser("models", help="list the models of the zoo")
-    listing.add_argument("--task", help='only those for one task, such as "image classification"')
+    listing.add_argument("--task", help='only models of this task, such as "image classification"')
     listing.set_defaults(run=_models)
 
-    exports = commands.add_parser("export", help="write a saved model for other programs")
+    exports = commands.add_parser("export", help="export a saved model")
     exports.add_argument("file", type=Path, help="a saved model (.labdl with its .npz) or an ONNX file")
-    exports.add_argument("--to", required=True, choices=["onnx", *_FRAMEWORKS, "json", "svg"],
-                        help="onnx, the graph as json or picture (svg), or source that needs only this framework")  # fmt: skip
-    exports.add_argument("-o", "--output", type=Path, metavar="OUT",
-                        help="the file to write; with the suffix of a checkpoint the weights alone")  # fmt: skip
+    exports.add_argument(
+        "--to",
+        required=True,
+        choices=["onnx", *_FRAMEWORKS, "json", "svg"],
+        help="onnx, the graph as json or svg, or source code for one framework",
+    )
+    exports.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="OUT",
+        help="output file; with the suffix of a checkpoint only the weights are written",
+    )
     exports.set_defaults(run=_export)
 
-    convert = commands.add_parser("convert", help="turn a checkpoint of one framework into one of another")
+    convert = commands.add_parser("convert", help="convert a checkpoint of one framework to another")
     convert.add_argument("checkpoint", type=Path)
     convert.add_argument(
-        "--from", dest="source", choices=_FRAMEWORKS, help="whose it is, where the file does not say it"
+        "--from", dest="source", choices=_FRAMEWORKS, help="framework of the checkpoint, if the file does not tell"
     )
     convert.add_argument("--to", required=True, choices=_FRAMEWORKS)
-    convert.add_argument(
-        "--model", required=True, type=Path, metavar="FILE.labdl", help="the structure that it belongs to"
-    )
-    convert.add_argument("-o", "--output", type=Path, metavar="OUT", help="the file to write")
+    convert.add_argument("--model", required=True, type=Path, metavar="FILE.labdl", help="structure of the model")
+    convert.add_argument("-o", "--output", type=Path, metavar="OUT", help="output file")
     convert.set_defaults(run=_convert)
 
-    conformance = commands.add_parser("conformance", help="try the standard T/AII 008-2023 clause by clause")
-    conformance.add_argument("--backend", choices=_FRAMEWORKS, help="the framework to try, the default one if left out")
-    conformance.add_argument("--clause", default="", metavar="START", help="only clauses that begin so, such as B.4")
-    conformance.add_argument("--json", action="store_true", help="the table for other programs")
-    conformance.add_argument("--strict", action="store_true", help="what is missing counts as failed")
+    conformance = commands.add_parser("conformance", help="run the conformance checks of T/AII 008-2023")
+    conformance.add_argument("--backend", choices=_FRAMEWORKS, help="framework to check (default: the default backend)")
+    conformance.add_argument("--clause", default="", metavar="START", help="only clauses with this prefix, such as B.4")
+    conformance.add_argument("--json", action="store_true", help="print the table as JSON")
+    conformance.add_argument("--strict", action="store_true", help="count missing features as failures")
     conformance.set_defaults(run=_conformance)
 
     runs.add(commands, control.append)
@@ -111,7 +118,7 @@ def _check_parameters(path: Path) -> int:
         values = sum(e.nbytes // e.dtype.itemsize for e in file.entries.values())
         print(f"{path.name}: {len(file):,} arrays, {values:,} values, {path.stat().st_size:,} bytes, whole")
     structure = paths(path)[0]
-    return _check_together(structure, path) if structure.exists() else 0
+    return _check_pair(structure, path) if structure.exists() else 0
 
 
 def _check_structure(path: Path) -> int:
@@ -139,17 +146,17 @@ def _check_structure(path: Path) -> int:
     if not weights.exists():
         print(f"  no parameters beside it ({weights.name})")
         return 0
-    return _check_together(path, weights)
+    return _check_pair(path, weights)
 
 
 def _count(graph: Graph) -> int:
     model = graph.to_module()
-    building.apply_ties(model)
+    build.apply_ties(model)
     return model.count_parameters()
 
 
-def _check_together(structure: Path, weights: Path) -> int:
-    """Whether structure and parameters fit: loading them is the proof."""
+def _check_pair(structure: Path, weights: Path) -> int:
+    """Check that structure and parameters match, by loading them."""
     load(structure, backend="numpy")
     print(f"{structure.name} and {weights.name} fit together")
     return 0
@@ -159,22 +166,24 @@ def _shape(shape: tuple[int | None, ...]) -> str:
     return "one number" if shape == () else " × ".join("any" if n is None else str(n) for n in shape)
 
 
-# -- models side by side
+# -- comparison of models
 
 
 def _diff(options) -> int:
-    old, new = map(_graph_of, (options.old, options.new))
+    old, new = map(_read_graph, (options.old, options.new))
     found = diff(old, new)
     print(found)
-    for word, figures in (("parameters", [_total(g).parameters for g in (old, new)]),
-                          ("operations", [_total(g).operations for g in (old, new)])):  # fmt: skip
+    for word, figures in (
+        ("parameters", [_total(g).parameters for g in (old, new)]),
+        ("operations", [_total(g).operations for g in (old, new)]),
+    ):
         if figures[0] != figures[1]:
             print(f"{word}: {figures[0]:,} -> {figures[1]:,}")
     return 1 if found and options.exit_code else 0
 
 
-def _graph_of(path: Path) -> Graph:
-    from labdl.models import zoo  # here, for it brings all models along
+def _read_graph(path: Path) -> Graph:
+    from labdl.models import zoo  # imported lazily: it imports all models
 
     name = str(path)
     return trace(zoo.create(name), name=name) if name in zoo.ZOO and not path.exists() else open_structure(path).graph
@@ -202,16 +211,16 @@ def _export(options) -> int:
     target = options.to if options.to in _FRAMEWORKS else None
     out = options.output or stem.with_name(beside)
     if wanted and out.suffix != wanted:
-        raise ConfigError(f"{out.name} would not be found as {options.to}: give it the suffix {wanted}")
+        raise ConfigError(f"{out.name} does not have the suffix of {options.to}: give it the suffix {wanted}")
     print(f"wrote {export(options.file, out, target=target)}")
     return 0
 
 
 def _convert(options) -> int:
-    from labdl.saving.native import convert_checkpoint
+    from labdl.saving.native.checkpoints import convert_checkpoint
 
     out = options.output or options.checkpoint.with_name(
-        options.checkpoint.name.split(".")[0] + _CHECKPOINTS[options.to]
+        options.checkpoint.name.split(".")[0] + framework_info.FACTS[options.to].checkpoint_suffix
     )
     model = load(options.model, backend="numpy", parameters=False)
     print(f"wrote {convert_checkpoint(model, options.checkpoint, out, framework=options.source, to=options.to)}")
@@ -222,20 +231,20 @@ def _convert(options) -> int:
 
 
 def _conformance(options) -> int:
-    from labdl import conformance, dispatch  # here, for it brings all models along
+    from labdl import conformance, dispatch  # imported lazily: it imports all models
 
     if options.backend:
         dispatch.use(options.backend)
     rows = [row for row in conformance.ROWS if row.clause.startswith(options.clause)]
     if not rows:
-        raise ConfigError(f"no clause of the table begins with {options.clause!r}")
+        raise ConfigError(f"no clause of the table starts with {options.clause!r}")
     results = []
     for result in conformance.run(rows):
         results.append(result)
         if not options.json:
             print(conformance.lines(result), flush=True)
     print(conformance.as_json(results) if options.json else conformance.summary(results))
-    counts = conformance.tally(results)
+    counts = conformance.count_by_status(results)
     return 1 if counts["failed"] or (options.strict and counts["missing"]) else 0
 
 

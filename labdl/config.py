@@ -1,13 +1,13 @@
-"""Settings from outside the code: environment variables, then the project's labdl.toml, then the user's.
+"""Configuration from environment variables, then the project's labdl.toml, then the user's.
 
 ::
 
     # labdl.toml, in the working directory or a folder above it; or in the user's configuration folder
     backend = "paddle"                        # the default backend;                   LABDL_BACKEND=paddle
     device = "cuda:0"                         # where the frameworks compute;          LABDL_DEVICE=cuda:0
-    backends = ["mindspore", "paddle"]        # loaded together, in an order that works; LABDL_BACKENDS=mindspore,paddle
+    backends = ["mindspore", "paddle"]        # loaded together, in a safe order;      LABDL_BACKENDS=mindspore,paddle
 
-Nothing is read before a setting is asked for. A file is read once: edits count from the next start.
+Files are read lazily and once per process: edits take effect on restart.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from typing import Any
 from labdl.errors import ConfigError
 
 FILE = "labdl.toml"
-# Each key with an example, which also tells the type that it wants.
+# each key with an example, whose type is the expected one
 KEYS: dict[str, Any] = {"backend": "torch", "device": "cuda:0", "backends": ["paddle", "tensorflow"]}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A value, a text or a tuple of texts, and where it stands, for error messages."""
+    """A value, a string or a tuple of strings, and its origin for error messages."""
 
     value: Any
     origin: str
 
 
 def setting(key: str) -> Setting | None:
-    """What the environment, the project's file or the user's file say about a key, the first that does; None if none.
+    """Value of a key from the environment, the project's file or the user's file, in this order; None if none has it.
 
-    Raises ConfigError in a sentence when a file on the way is broken.
+    Raises ConfigError for an invalid file.
     """
     variable = f"LABDL_{key.upper()}"
     text = os.environ.get(variable, "").strip()
@@ -51,8 +51,8 @@ def setting(key: str) -> Setting | None:
 
 
 def user_file() -> Path:
-    """Where the user's own settings are looked for."""
-    import platformdirs  # here, because nobody else needs it; it comes with JupyterLab
+    """Path of the user's configuration file."""
+    import platformdirs  # imported lazily: only used here
 
     return platformdirs.user_config_path("labdl", appauthor=False) / FILE
 
@@ -66,7 +66,7 @@ def _folder() -> str | None:
 
 @functools.cache
 def _files(folder: str | None) -> tuple[Path, ...]:
-    """The files that count in a folder, the project's before the user's."""
+    """Configuration files for a working directory, the project's before the user's."""
     above = () if folder is None else (Path(folder), *Path(folder).parents)
     project = next((path for path in (f / FILE for f in above) if path.is_file()), None)
     user = user_file()
@@ -75,8 +75,8 @@ def _files(folder: str | None) -> tuple[Path, ...]:
 
 @functools.cache
 def _read(path: Path) -> dict[str, Any]:
-    """The settings in a file, checked. Raises ConfigError."""
-    import tomllib  # here, because most processes find no file
+    """Read and validate a configuration file. Raises ConfigError."""
+    import tomllib  # imported lazily: most processes have no file
 
     try:
         with path.open("rb") as file:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import importlib
 import traceback
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
-from labdl import config, frameworks
+from labdl import config, framework_info
 from labdl.errors import BackendError
-from labdl.frameworks import LOAD_ORDER as LOAD_ORDER
-from labdl.frameworks import NAMES as NAMES
+from labdl.framework_info import LOAD_ORDER as LOAD_ORDER
+from labdl.framework_info import NAMES as NAMES
 from labdl.spec import Spec
 
-_loaded: dict[str, ModuleType] = {}
+if TYPE_CHECKING:
+    from labdl.backends.protocol import Backend, ReferenceBackend
+
+_loaded: dict[str, Backend] = {}
 _owners: dict[type, Any] = {}
-_welcomes: list[Any] = []
+_load_listeners: list[Callable[[Backend], Any]] = []
 _default: str | None = None
 _seed: int | None = None
 _portable = False
@@ -42,12 +45,12 @@ def owner_of_type(kind: type):
     return owner
 
 
-def owner_of_native(module):
+def owner_of_native(module) -> Any:
     """The backend whose framework this module is of, loaded if need be, or None."""
     for base in type(module).__mro__:
-        home = {"keras": "tensorflow"}.get(base.__module__.partition(".")[0], base.__module__.partition(".")[0])
-        if home in NAMES and home != "numpy":
-            backend = load(home)
+        name = framework_info.OWNERS.get(base.__module__.partition(".")[0])
+        if name in framework_info.TRAINING:
+            backend = load(name)
             return backend if backend.is_native(module) else None
     return None
 
@@ -58,8 +61,8 @@ def claim(kind: type, owner) -> None:
 
 
 @contextmanager
-def instead(kinds, owner):
-    """While it lasts, tensors of these types belong to ``owner``."""
+def override_owners(kinds, owner):
+    """A context in which tensors of these types belong to ``owner``."""
     former = {kind: _owners[kind] for kind in kinds}
     _owners.update(dict.fromkeys(kinds, owner))
     try:
@@ -81,7 +84,7 @@ def _precedence(owner) -> int:
     return -1 if owner is None else 0 if owner.name == "numpy" else getattr(owner, "precedence", 1)
 
 
-def owner(*values):
+def owner(*values) -> Any:
     """The owner of the tensors among ``values`` (lists are searched); NumPy arrays and numbers go with any other."""
     found: Any = None
     for value in _tensors(values):
@@ -97,13 +100,22 @@ def owner(*values):
     return found or load("numpy")
 
 
-def load(name: str, device: str | None = None) -> ModuleType:
-    """The backend's module, imported on first use in an order that cannot crash. Raises BackendError in a sentence."""
+@overload
+def load(name: Literal["numpy"], device: str | None = None) -> ReferenceBackend: ...
+@overload
+def load(name: str, device: str | None = None) -> Backend: ...
+
+
+def load(name: str, device: str | None = None) -> Any:
+    """The backend's module, imported on first use in an order that cannot crash. Raises BackendError in a sentence.
+
+    That of NumPy has the members of `labdl.backends.protocol.ReferenceBackend` only.
+    """
     backend = _loaded.get(name)
     if backend is None:
         _check(name)
         together = config.setting("backends") if name != "numpy" else None  # NumPy alone must not start a framework
-        for other in frameworks.in_load_order({name, *(together.value if together else ())}):
+        for other in framework_info.in_load_order({name, *(together.value if together else ())}):
             if other not in _loaded:
                 _check(other, together if other != name else None)
                 _import(other, device if other == name else None)
@@ -113,41 +125,46 @@ def load(name: str, device: str | None = None) -> ModuleType:
 
 
 def _check(name: str, asked: config.Setting | None = None) -> None:
-    reason = frameworks.problem(name) or frameworks.too_late(name)
+    reason = framework_info.problem(name) or framework_info.too_late(name)
     if reason:
         raise BackendError(reason + (f" (asked for by {asked.origin})" if asked else ""))
 
 
 def _import(name: str, device: str | None = None) -> None:
     try:
-        backend = importlib.import_module(f"labdl.backends.{name}")
+        backend = cast("Backend", importlib.import_module(f"labdl.backends.{name}.backend"))
     except Exception as error:  # what a broken installation raises: ImportError, OSError, RuntimeError, ValueError …
-        raise BackendError(f"backend {name!r} is installed but does not import: {_sentence(error)}") from None
+        raise BackendError(f"backend {name!r} is installed but does not import: {_import_failure(error)}") from None
     asked = config.setting("device") if device is None and name != "numpy" else None  # NumPy knows the CPU only
     if asked or device is not None:
         _place(backend, asked.value if asked else str(device), asked)
     for kind in backend.tensor_types():
         claim(kind, backend)
     _loaded[name] = backend
-    for welcome in _welcomes:
-        welcome(backend)
+    for listener in _load_listeners:
+        listener(backend)
     if _seed is not None:
         backend.seed(_seed)
 
 
-def _sentence(error: Exception) -> str:
-    """What an import failed with and where, without the traceback that some frameworks put into the message."""
+def _import_failure(error: Exception) -> str:
+    """Why and where an import failed, without the traceback that some frameworks put into the message."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith((" ", "Traceback"))]
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = "/".join(Path(last.filename).parts[-2:])
     return f"{''.join(lines[:1])} ({type(error).__name__} in {place}, line {last.lineno})"
 
 
-def on_load(welcome) -> None:
-    """Call ``welcome(backend)`` for every backend, those loaded now and each one that is loaded later."""
-    _welcomes.append(welcome)
+def on_load(listener: Callable[[Backend], Any]) -> None:
+    """Call ``listener(backend)`` for every backend, those loaded now and each one that is loaded later."""
+    _load_listeners.append(listener)
     for backend in _loaded.values():
-        welcome(backend)
+        listener(backend)
+
+
+def loaded() -> tuple[Backend, ...]:
+    """The backends that are loaded."""
+    return tuple(_loaded.values())
 
 
 def seed(value: int, portable: bool = False) -> None:
@@ -171,7 +188,7 @@ def portable() -> bool:
 
 @contextmanager
 def own_random_numbers():
-    """While it lasts, backends draw their own random numbers, whatever was wanted."""
+    """A context in which backends draw their own random numbers, portable ones or not."""
     global _portable
     before, _portable = _portable, False
     try:
@@ -201,14 +218,14 @@ def default() -> str:
         return _default
     asked = config.setting("backend")
     if asked is None:
-        return next(n for n in frameworks.PREFERENCE if frameworks.problem(n) is None)
-    reason = frameworks.problem(asked.value)
+        return next(n for n in framework_info.PREFERENCE if framework_info.problem(n) is None)
+    reason = framework_info.problem(asked.value)
     if reason:
         raise BackendError(f"{reason} (asked for by {asked.origin})")
     return asked.value
 
 
-def get(name: str | None = None) -> ModuleType:
+def get(name: str | None = None) -> Backend:
     """The named backend, or the default one."""
     return load(name or default())
 
@@ -250,7 +267,7 @@ def _known(backend, device: str, asked: config.Setting | None = None) -> str:
     return found
 
 
-def _place(backend: ModuleType, device: str, asked: config.Setting | None = None) -> None:
+def _place(backend: Backend, device: str, asked: config.Setting | None = None) -> None:
     found = _known(backend, device, asked)
     if found == backend.current_device():
         return

@@ -1,54 +1,45 @@
-"""What models and runs show at the end of a notebook cell: the editor and the dashboard."""
+"""Notebook display of models, graphs and runs."""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from labdl.errors import ModelError
-from labdl.graph import Graph
-from labdl.nn import Module
-from labdl.train import Run
-from labdl.train.race import Race
-from labdl.train.racer import Racer
-from labdl.train.sweep import Sweep
 
-_LARGEST = 200_000  # bytes of a picture that a notebook keeps
-_NODE = 500  # and each node takes more than this
+_MAX_BYTES = 200_000  # largest SVG to store in a notebook
+_NODE_BYTES = 500  # lower bound of the SVG of a node
 
 
-def _run(self: Run | Racer) -> None:
-    from labdl.lab import Dashboard  # brings ipywidgets along, which a script does not need
-
-    Dashboard(self)._ipython_display_()
-
-
-def _runs(self: Race | Sweep) -> None:
-    from labdl.lab import Runs
-
-    Runs(self)._ipython_display_()
+def _widget(name: str, shown: Any) -> Any:
+    """A widget of `labdl.lab`, imported by name at display time: the library itself does not depend on Jupyter."""
+    return getattr(import_module("labdl.lab"), name)(shown)
 
 
-def _model(self: Module | Graph, **options):
-    from labdl.lab import Editor
+def display_dashboard(run: Any) -> None:
+    """Display the dashboard of one run: ``_ipython_display_`` of a `Run` or a `RaceRun`."""
+    _widget("Dashboard", run)._ipython_display_()
 
+
+def display_runs(runs: Any) -> None:
+    """Display the list of several runs: ``_ipython_display_`` of a `Race` or a `Sweep`."""
+    _widget("Runs", runs)._ipython_display_()
+
+
+def model_mimebundle(model: Any, **options: Any) -> Any:
+    """Display data of a model or graph, the editor and a static picture: ``_repr_mimebundle_`` of `Module` and `Graph`."""
     try:
-        editor = Editor(self)
-        return _with_picture(editor._repr_mimebundle_(**options), editor.graph)
-    except ModelError:  # not built yet, or something that a graph cannot hold: show it as text
-        return {"text/plain": repr(self)}
+        editor = _widget("Editor", model)
+        return _add_svg(editor._repr_mimebundle_(**options), editor.graph)
+    except ModelError:  # not built yet, or not representable as a graph
+        return {"text/plain": repr(model)}
 
 
-def _with_picture(bundle, graph: Graph):
-    """With what shows in a notebook that is read where no kernel runs, as on GitHub; JupyterLab prefers the editor."""
+def _add_svg(bundle: Any, graph: Any) -> Any:
+    """Add the SVG for notebooks that are read without a kernel, as on GitHub; JupyterLab prefers the editor."""
     data = bundle[0] if isinstance(bundle, tuple) else bundle
-    if data and len(graph.nodes) * _NODE < _LARGEST:
+    if data and len(graph.nodes) * _NODE_BYTES < _MAX_BYTES:
         picture = graph.to_svg()
-        if len(picture.encode()) <= _LARGEST:
+        if len(picture.encode()) <= _MAX_BYTES:
             data["image/svg+xml"] = picture
     return bundle
-
-
-Run._ipython_display_ = _run  # type: ignore[attr-defined]
-Racer._ipython_display_ = _run  # type: ignore[attr-defined]
-Race._ipython_display_ = _runs  # type: ignore[attr-defined]
-Sweep._ipython_display_ = _runs  # type: ignore[attr-defined]
-Module._repr_mimebundle_ = _model  # type: ignore[attr-defined]
-Graph._repr_mimebundle_ = _model  # type: ignore[attr-defined]

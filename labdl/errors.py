@@ -1,4 +1,4 @@
-"""The errors that LabDL raises, each also a subclass of the built-in error that fits (T/AII 008-2023, tables B.9 to B.11)."""
+"""Exceptions, each also a subclass of the matching built-in exception (T/AII 008-2023, tables B.9 to B.11)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 
 class LabDLError(Exception):
-    """Base class of all errors that LabDL raises on purpose.
+    """Base class of LabDL's exceptions.
 
-    ``place`` says where in a model it happened, if that is known: ``node``, a layer's name or None, and ``what`` of it.
+    ``place`` is the location in the model, if known: ``node``, a layer's name or None, and ``what`` of it.
     """
 
     place: dict[str, str | None] | None = None
@@ -21,7 +21,7 @@ class ConfigError(LabDLError, ValueError):
 
 
 class ModelError(LabDLError, ValueError):
-    """A model does not fit together, is not built, or gives values that are not finite."""
+    """A model is inconsistent, is not built, or gives values that are not finite."""
 
 
 class GradientError(LabDLError, ArithmeticError):
@@ -36,7 +36,7 @@ class StateDictError(LabDLError, KeyError):
     """Parameters in a file or dictionary do not match those of the model."""
 
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""  # KeyError would print the sentence in quotes
+        return str(self.args[0]) if self.args else ""  # KeyError would quote the message
 
 
 class BackendError(LabDLError, ImportError):
@@ -44,11 +44,11 @@ class BackendError(LabDLError, ImportError):
 
 
 class MissingFileError(LabDLError, FileNotFoundError):
-    """A file or a data set is not there (tables B.1 and B.2)."""
+    """A file or a data set does not exist (tables B.1 and B.2)."""
 
 
 class DataError(LabDLError, ValueError):
-    """A sample of a data set cannot be read, or does not go with the others."""
+    """A sample of a data set cannot be read, or is inconsistent with the others."""
 
 
 class FileFormatError(LabDLError, ValueError):
@@ -56,13 +56,13 @@ class FileFormatError(LabDLError, ValueError):
 
 
 class OutOfRangeError(IndexError, ValueError):
-    """An axis or an index names a place that the tensor does not have, or a mask has another shape."""
+    """An axis or an index is out of range, or the shape of a mask does not match."""
 
 
-def meant(received: object, names: Iterable[str]) -> str:
-    """Which of the names was probably meant, as the end of a sentence; "" where none is near.
+def suggest_name(received: object, names: Iterable[str]) -> str:
+    """The end of an error message that suggests the most similar name; "" if none is similar.
 
-    Capital letters, a word's initials (``"mse"``) and the words loss and layer make no difference.
+    Case and the suffixes loss and layer are ignored; initials (``"mse"``) match the words they abbreviate.
     """
     if not isinstance(received, str):
         return ""

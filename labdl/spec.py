@@ -1,4 +1,4 @@
-"""Shapes and dtypes without data: what shape inference computes with instead of tensors."""
+"""Specs: shapes and dtypes without data, for shape inference."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def as_spec(value, dtype: str = "float32") -> Spec:
 
 
 def show(shape: Sequence[Size]) -> str:
-    """The shape as people read it: ``(None, 16, 8, 8)``."""
+    """Format a shape for messages: ``(None, 16, 8, 8)``."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def dtype_name(dtype) -> str:
-    """LabDL's name of a NumPy dtype (or of one that prints like it); text of any length is "string"."""
+    """LabDL's name of a NumPy dtype (or of one with the same string form); text of any length is "string"."""
     return (
         "string"
         if getattr(dtype, "kind", "") in "OSU" and hasattr(dtype, "kind")
@@ -79,8 +79,19 @@ def _kind(dtype: str) -> int:
     return 0 if dtype == "bool" else 1 if dtype in INTEGERS else 2 if dtype in FLOATS else 3 if dtype in COMPLEX else 4
 
 
-_WIDTH = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4,
-          "float16": 0, "bfloat16": 0, "float32": 1, "float64": 2, "complex64": 1, "complex128": 2}  # fmt: skip
+_WIDTH = {
+    "uint8": 0,
+    "int8": 1,
+    "int16": 2,
+    "int32": 3,
+    "int64": 4,
+    "float16": 0,
+    "bfloat16": 0,
+    "float32": 1,
+    "float64": 2,
+    "complex64": 1,
+    "complex128": 2,
+}
 
 
 @functools.cache
@@ -98,19 +109,26 @@ def _common(a: str, b: str) -> str:
 
 
 def promote(*operands) -> str:
-    """The dtype in which operands meet: names of dtypes and Python numbers.
+    """The result dtype of operands, given as names of dtypes and Python numbers.
 
-    As the Python Array API standard says, and where that leaves it open as PyTorch does: integers beside floats give the
-    floats' dtype, a Python number takes the tensors' dtype unless its kind is higher: then it counts as int64, float32 or
-    complex64. The number of axes never matters. Raises TypeError for strings beside numbers.
+    Follows the Python Array API standard, and PyTorch where that is undefined: integers with floats give the floats'
+    dtype; a Python number takes the tensors' dtype unless its kind is higher: then it is int64, float32 or complex64.
+    The number of axes does not matter. Raises TypeError for strings with numbers.
     """
     dtypes = [v for v in operands if isinstance(v, str)]
     result = functools.reduce(_common, dtypes) if dtypes else "bool"
     for value in operands:
         if isinstance(value, str):
             continue
-        kind, default = _NUMBERS[bool if isinstance(value, bool) else int if isinstance(value, int)
-                                 else float if isinstance(value, float) else complex]  # fmt: skip
+        kind, default = _NUMBERS[
+            bool
+            if isinstance(value, bool)
+            else int
+            if isinstance(value, int)
+            else float
+            if isinstance(value, float)
+            else complex
+        ]
         if kind > _kind(result):
             result = _common(result, default)
         elif result == "string":
@@ -122,20 +140,22 @@ _NUMBERS = {bool: (0, "bool"), int: (1, "int64"), float: (2, "float32"), complex
 
 
 def broadcast(*shapes: Sequence[Size]) -> Shape:
-    """The shape that NumPy's broadcasting rule gives; an unknown size stays unknown unless the other one decides."""
+    """Broadcast shapes by NumPy's rule; an unknown size stays unknown unless the other shape determines it."""
     result: list[Size] = []
     for axis in range(1, max([0, *map(len, shapes)]) + 1):
         sizes = {s[-axis] for s in shapes if len(s) >= axis} - {1}
         known = {n for n in sizes if n is not None}
         if len(known) > 1:
-            raise ValueError(f"shapes {' and '.join(show(s) for s in shapes)} do not fit together: sizes "
-                             f"{' and '.join(str(n) for n in sorted(known))} differ on axis -{axis}")  # fmt: skip
+            raise ValueError(
+                f"shapes {' and '.join(show(s) for s in shapes)} do not fit together: sizes "
+                f"{' and '.join(str(n) for n in sorted(known))} differ on axis -{axis}"
+            )
         result.append(known.pop() if known else None if sizes else 1)
     return tuple(reversed(result))
 
 
 def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes as non-negative numbers; ``None`` means all of them."""
+    """Normalize axes to non-negative numbers; ``None`` means all of them."""
     if axis is None:
         return tuple(range(ndim))
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
@@ -159,7 +179,7 @@ def pad_pairs(padding, sizes: Sequence[Size], kernel, stride, dilation) -> tuple
     """Padding before and after each spatial axis.
 
     ``"same"`` follows TensorFlow (output size ceil(n / stride), the extra element after), and PyTorch where stride is 1;
-    an integer or one integer an axis pads both ends alike; a pair an axis gives both ends.
+    an integer or one integer per axis pads both ends equally; a pair per axis gives both ends.
     """
     if padding == "same":
         pairs = []
@@ -203,11 +223,13 @@ def window_sizes(sizes, kernel, stride, padding, dilation, ceil_mode: bool = Fal
     return tuple(result)
 
 
-def crop_pairs(padding, kernel, stride, dilation, output_padding=0) -> tuple[tuple[int, int], ...]:
-    """What a transposed convolution cuts off before and after each spatial axis of (n - 1) * stride + reach elements.
+def crop_pairs(
+    padding, kernel, stride, dilation, output_padding: int | Sequence[int] = 0
+) -> tuple[tuple[int, int], ...]:
+    """Cropping of a transposed convolution before and after each spatial axis of (n - 1) * stride + reach elements.
 
-    Below zero, so many zeros are appended instead. ``"same"`` leaves n * stride elements, as the gradient of a "same"
-    convolution with that stride does. Any other padding is what the convolution would have added.
+    A negative number appends zeros instead. ``"same"`` leaves n * stride elements, as the gradient of a "same"
+    convolution with that stride does. Any other padding is that of the forward convolution.
     """
     rank = len(kernel)
     pairs = []

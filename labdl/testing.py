@@ -1,4 +1,4 @@
-"""Trying a layer of one's own against everything that the rest of LabDL asks of a layer."""
+"""Contract tests for user-defined layers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from labdl.saving.structure import decode, encode
 from labdl.spec import Spec
 
 
-class _Alone(Module):
-    """A model of nothing but this layer."""
+class _SingleLayer(Module):
+    """A model that consists of one layer."""
 
     def __init__(self, inner: Module):
         self.inner = inner
@@ -26,11 +26,11 @@ class _Alone(Module):
 
 
 def check_layer(cls: type[Module], *names: str, tolerance: float = 2e-4) -> None:
-    """Try a layer, registered with ``@nn.layer`` and an example, as the project tries its own; returns if all holds.
+    """Run the contract tests of the library's own layers on a layer registered with ``@nn.layer`` and an example.
 
-    Schema and settings, shapes against values, files and source there and back, then on each of the backends ``names``
-    (all that are installed if none is named) values in training and evaluation against NumPy, and gradients against
-    central differences. For layers without randomness. Raises AssertionError in a sentence that names what does not hold.
+    Checks schema and settings, inferred shapes, and round trips through files, then on each of the backends ``names``
+    (default: all that are installed) values in training and evaluation against NumPy, and gradients against central
+    differences. For deterministic layers. Raises AssertionError that names the failed requirement.
     """
     if LAYERS.get(getattr(cls, "layer_type", "")) is not cls:
         raise ModelError(f"{cls.__name__} is not registered: write @nn.layer({{...}}, samples...) above it")
@@ -38,7 +38,7 @@ def check_layer(cls: type[Module], *names: str, tolerance: float = 2e-4) -> None
     if not example.inputs:
         raise ModelError(f"{cls.__name__} has no example: give its settings and samples of its inputs to @nn.layer")
     summary = layer_schema(cls)["summary"]
-    _holds(summary.endswith((".", ")")), cls, "has a docstring whose first line is a sentence")
+    _require(summary.endswith((".", ")")), cls, "has a docstring whose first line is a sentence")
     rng = np.random.default_rng(0)
     arrays = [sample.draw(rng) for sample in example.inputs]
     _check_files(cls, arrays)
@@ -48,12 +48,12 @@ def check_layer(cls: type[Module], *names: str, tolerance: float = 2e-4) -> None
         _check_gradients(cls, arrays, name)
 
 
-def _holds(fact, cls: type[Module], what: str) -> None:
+def _require(fact, cls: type[Module], what: str) -> None:
     if not fact:
         raise AssertionError(f"{cls.__name__}: it does not hold that it {what}")
 
 
-def _made(cls: type[Module], arrays, backend: str, training: bool) -> Module:
+def _build(cls: type[Module], arrays, backend: str, training: bool) -> Module:
     specs = [Spec((None, *a.shape[1:]), str(a.dtype)) for a in arrays]
     return cls(**cls.layer_example.params).build(*specs, backend=backend, seed=3).train(training)  # type: ignore[attr-defined]
 
@@ -68,14 +68,18 @@ def _outputs(model: Module, arrays, backend: str) -> list[np.ndarray]:
 
 
 def _check_files(cls: type[Module], arrays) -> None:
-    model = _made(cls, arrays, "numpy", False)
+    model = _build(cls, arrays, "numpy", False)
     results = _outputs(model, arrays, "numpy")
     specs = _flat(model.output_specs)
-    _holds([s.shape[1:] for s in specs] == [r.shape[1:] for r in results] and [s.dtype for s in specs]
-           == [str(r.dtype) for r in results], cls, "infers the shapes and dtypes that it computes")  # fmt: skip
-    alone = _Alone(model).build(*model.input_specs, backend="numpy")
+    _require(
+        [s.shape[1:] for s in specs] == [r.shape[1:] for r in results]
+        and [s.dtype for s in specs] == [str(r.dtype) for r in results],
+        cls,
+        "infers the shapes and dtypes that it computes",
+    )
+    alone = _SingleLayer(model).build(*model.input_specs, backend="numpy")
     graph = trace(alone)
-    _holds(decode(io.BytesIO(encode(graph)).getvalue()) == graph, cls, "comes back from a structure file")
+    _require(decode(io.BytesIO(encode(graph)).getvalue()) == graph, cls, "comes back from a structure file")
     for sample in (1, 2):
         batch = [np.concatenate([a] * sample) for a in arrays]
         again = graph.to_module().build(backend="numpy")
@@ -83,29 +87,34 @@ def _check_files(cls: type[Module], arrays) -> None:
         expected = _outputs(alone.eval(), batch, "numpy")[:1]
         actual = _outputs(again.eval(), batch, "numpy")[:1]
         same = all(np.allclose(a, e, equal_nan=True) for a, e in zip(actual, expected, strict=True))
-        _holds(same, cls, "computes the same as the model of its graph")
+        _require(same, cls, "computes the same as the model of its graph")
 
 
 def _check_values(cls: type[Module], arrays, name: str, training: bool, tolerance: float) -> None:
-    ours, reference = (_made(cls, arrays, b, training) for b in (name, "numpy"))
+    ours, reference = (_build(cls, arrays, b, training) for b in (name, "numpy"))
     mode = "training" if training else "evaluation"
     for actual, expected in zip(_outputs(ours, arrays, name), _outputs(reference, arrays, "numpy"), strict=True):
         same = actual.shape == expected.shape and actual.dtype == expected.dtype
-        _holds(same and np.allclose(actual, expected, rtol=tolerance, atol=tolerance / 10, equal_nan=True), cls,
-               f"gives NumPy's values in {mode} on {name}")  # fmt: skip
+        _require(
+            same and np.allclose(actual, expected, rtol=tolerance, atol=tolerance / 10, equal_nan=True),
+            cls,
+            f"gives NumPy's values in {mode} on {name}",
+        )
     for key, value in reference.state_dict().items():
         same = np.allclose(ours.state_dict()[key], value, rtol=tolerance, atol=tolerance / 10)
-        _holds(same, cls, f"leaves {key} as NumPy does in {mode} on {name}")
+        _require(same, cls, f"leaves {key} as NumPy does in {mode} on {name}")
 
 
 def _check_gradients(cls: type[Module], arrays, name: str) -> None:
     owner = dispatch.get(name)
-    ours, reference = (_made(cls, arrays, b, True) for b in (name, "numpy"))
+    ours, reference = (_build(cls, arrays, b, True) for b in (name, "numpy"))
     parameters = [(key, p) for key, p in ours.named_parameters() if p.trainable]
     moving = [i for i, a in enumerate(arrays) if a.dtype == np.float32]
     start = reference.state_dict()
-    weights = [np.random.default_rng(2).uniform(0.5, 1.5, o.shape).astype("float32")
-               for o in _outputs(reference, arrays, "numpy")]  # fmt: skip
+    weights = [
+        np.random.default_rng(2).uniform(0.5, 1.5, o.shape).astype("float32")
+        for o in _outputs(reference, arrays, "numpy")
+    ]
 
     def scalar(*values):
         given = [owner.tensor(a) for a in arrays]
@@ -132,6 +141,6 @@ def _check_gradients(cls: type[Module], arrays, name: str) -> None:
             target[at] = kept
         slope = (ends[0] - ends[1]) / 2e-2
         close = abs(gradient[at] - slope) <= 0.03 * abs(slope) + 5e-3
-        _holds(
+        _require(
             close, cls, f"has the gradient of {what} that differences give on {name} ({gradient[at]:.4g}, {slope:.4g})"
         )

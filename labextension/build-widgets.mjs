@@ -7,13 +7,13 @@ const here = name => fileURLToPath(new URL(name, import.meta.url));
 const outdir = here('../labdl/lab/static');
 
 const locale = here('../labdl/locale');
-const catalogueOf = language => `${locale}/${language}/LC_MESSAGES/labdl.json`;
-const catalogues = Object.fromEntries(
+const catalogOf = language => `${locale}/${language}/LC_MESSAGES/labdl.json`;
+const catalogs = Object.fromEntries(
   readdirSync(locale)
-    .filter(language => existsSync(catalogueOf(language)))
+    .filter(language => existsSync(catalogOf(language)))
     .map(language => [
       language,
-      JSON.parse(readFileSync(catalogueOf(language), 'utf8'))
+      JSON.parse(readFileSync(catalogOf(language), 'utf8'))
     ])
 );
 
@@ -31,7 +31,7 @@ const { metafile } = await build({
   jsx: 'automatic',
   define: {
     'process.env.NODE_ENV': '"production"',
-    LABDL_CATALOGUES: JSON.stringify(catalogues)
+    LABDL_CATALOGS: JSON.stringify(catalogs)
   },
   legalComments: 'eof',
   logLevel: 'warning'

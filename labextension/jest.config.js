@@ -24,6 +24,8 @@ const esModules = [
 
 module.exports = {
   testEnvironment: 'jsdom',
+  // axe reads a whole panel, which takes more than jest's 5 seconds on a busy machine
+  testTimeout: 30_000,
   // The "node" builds of yjs and React Flow are CommonJS; the "browser" ones are not.
   testEnvironmentOptions: { customExportConditions: ['node', 'require'] },
   testMatch: ['<rootDir>/src/**/__tests__/**/*.spec.{ts,tsx}'],

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import labdl
+from labdl import framework_info
 from labdl.ops.operator import OPERATORS
 
 ROOT = Path(__file__).parents[1]
@@ -30,8 +31,9 @@ class Source:
 
     def _read(self, node) -> None:
         if isinstance(node, ast.Import):
-            self.aliases.update({a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0]
-                                 for a in node.names})  # fmt: skip
+            self.aliases.update(
+                {a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0] for a in node.names}
+            )
         elif isinstance(node, ast.ImportFrom) and node.module and not node.module.startswith("labdl"):
             self.aliases.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
         elif isinstance(node, ast.FunctionDef):
@@ -123,18 +125,24 @@ def cell(backend, source: Source, entry) -> str:
 
 
 def table() -> str:
-    backends = {name: labdl.backends.get(name) for name in (*labdl.dispatch.LOAD_ORDER, "torch")}
+    backends = {name: labdl.backends.get(name) for name in framework_info.in_load_order(framework_info.TRAINING)}
     sources = {name: Source(backend) for name, backend in backends.items()}
     lines = [
-        "# Operators", "",
+        "# Operators",
+        "",
         f"{len(OPERATORS)} operators, each with one name, one parameter list and one meaning on every backend. For each the",
         "framework's own function; *composite* is written with other operators, *own* with the backend's plain arithmetic.",
         "Made by `python scripts/operator_table.py`; a test compares it.",
-    ]  # fmt: skip
+    ]
     for category in sorted({entry.category for entry in OPERATORS.values()}):
         entries = [e for e in OPERATORS.values() if e.category == category]
-        lines += ["", f"## {category}", "", "| operator | what it gives | PyTorch | TensorFlow | PaddlePaddle | MindSpore |",
-                  "|---|---|---|---|---|---|"]  # fmt: skip
+        lines += [
+            "",
+            f"## {category}",
+            "",
+            "| operator | what it gives | PyTorch | TensorFlow | PaddlePaddle | MindSpore |",
+            "|---|---|---|---|---|---|",
+        ]
         notes = []
         for entry in entries:
             sentence = (entry.body.__doc__ or "").strip().splitlines()[0].replace("|", "\\|")

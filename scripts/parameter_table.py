@@ -20,7 +20,7 @@ def parameters(module, path: str = ""):
     """Names and shapes in the file; of a part that is a layer itself, which one it is."""
     for name, parameter in module._parameters.items():
         shape = str(parameter.standard_shape).replace(",)", ")")
-        yield f"`{'/'.join(filter(None, (path, name)))}:0` {shape}{'' if parameter.learnable else ' not learnt'}"
+        yield f"`{'/'.join(filter(None, (path, name)))}:0` {shape}{'' if parameter.learnable else ' not learned'}"
     for name, part in module._modules.items():
         inside = f"{path}/{name}" if path else name
         if not is_layer(part):

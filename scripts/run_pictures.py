@@ -42,20 +42,47 @@ def sweep() -> None:
     train_set, test_set = labdl.data.digits()
 
     def build(width, dropout, learning_rate, optimizer):
-        return labdl.Trainer(Digits(width, dropout), metrics=["accuracy"], seed=0,
-                             optimizer={"name": optimizer, "learning_rate": learning_rate})  # fmt: skip
+        return labdl.Trainer(
+            Digits(width, dropout),
+            metrics=["accuracy"],
+            seed=0,
+            optimizer={"name": optimizer, "learning_rate": learning_rate},
+        )
 
-    space = {"width": [4, 8, 16], "dropout": train.Uniform(0, 0.5), "learning_rate": train.LogUniform(1e-4, 3e-2),
-             "optimizer": ["adam", "sgd", "rmsprop"]}  # fmt: skip
-    train.sweep(build, space, train_set, validation=test_set, epochs=4, trials=18, seed=3, folder="runs/sweep",
-                metric="val_accuracy", mode="max", batch_size=64).wait()  # fmt: skip
+    space = {
+        "width": [4, 8, 16],
+        "dropout": train.Uniform(0, 0.5),
+        "learning_rate": train.LogUniform(1e-4, 3e-2),
+        "optimizer": ["adam", "sgd", "rmsprop"],
+    }
+    train.sweep(
+        build,
+        space,
+        train_set,
+        validation=test_set,
+        epochs=4,
+        trials=18,
+        seed=3,
+        folder="runs/sweep",
+        metric="val_accuracy",
+        mode="max",
+        batch_size=64,
+    ).wait()
 
 
 def race() -> None:
     train_set, test_set = labdl.data.digits()
     model = nn.Sequential(nn.Flatten(), nn.Linear(64), nn.ReLU(), nn.Linear(10)).build((None, 1, 8, 8), seed=0)
-    train.race(model, train_set, validation=test_set, epochs=30, batch_size=64, optimizer=train.SGD(0.1),
-               metrics=["accuracy"], folder="runs/race").wait()  # fmt: skip
+    train.race(
+        model,
+        train_set,
+        validation=test_set,
+        epochs=30,
+        batch_size=64,
+        optimizer=train.SGD(0.1),
+        metrics=["accuracy"],
+        folder="runs/race",
+    ).wait()
 
 
 @contextmanager

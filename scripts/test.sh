@@ -1,46 +1,54 @@
 #!/usr/bin/env bash
-# Every test, each backend in a process of its own, two at a time. All stages run even when one fails; the exit status tells.
+# Every test, two stages at a time, the longest first; what runs several processes or a browser by itself follows alone.
+# All stages run even when one fails; the exit status tells. Each reports its seconds, and those of the processor.
 set -u
-failed=()
-stage() {
-  local name=$1 began=$SECONDS
-  shift
-  printf '\n== %s\n' "$name"
-  "$@" || failed+=("$name")
-  printf '== %s took %d s\n' "$name" $((SECONDS - began))
-}
-python="$BIN/python"
-own=${PYTEST_ADDOPTS-}
+export python="$BIN/python" own=${PYTEST_ADDOPTS-}
 export PYTEST_ADDOPTS="$own -p no:nbval"  # notebooks alone need it, and importing it takes seconds
-stage check scripts/check.sh
-stage "front end" npm --prefix labextension test --silent
-stage library "$python" -m pytest tests/core -n 2
-stage "server" "$python" -m pytest tests/lab
-began=$SECONDS
 results=$(mktemp -d)
-backend() {
-  export OMP_NUM_THREADS=1  # of two processes at a time: threads that wait for each other take turns in spinning
-  export MALLOC_PERTURB_=128  # new memory holds 0x7f7f…, so an element that a kernel leaves unwritten is not 0 by luck
-  for folder in tests/backend tests/namespace; do
-    "$python" -m pytest "$folder" --backend "$1" >>"$results/$1" 2>&1 || touch "$results/$1.failed"
-  done
+export results
+
+stage_command() {
+  case $1 in
+    check) scripts/check.sh ;;
+    "front end") npm --prefix labextension test --silent ;;
+    library) "$python" -m pytest tests/core ;;
+    server) "$python" -m pytest tests/lab ;;
+    # new memory holds 0x7f7f…, so an element that a kernel leaves unwritten is not 0 by luck
+    backend\ *) MALLOC_PERTURB_=128 "$python" -m pytest tests/backend --backend "${1#backend }" ;;
+    namespace\ *) MALLOC_PERTURB_=128 "$python" -m pytest tests/namespace --backend "${1#namespace }" ;;
+    "import orders") "$python" -m pytest tests/orders ;;
+    notebooks) PYTEST_ADDOPTS=$own "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks ;;
+    parity) "$python" -m pytest tests/parity ;;
+    browser) "$python" -m pytest tests/browser ;;
+  esac
 }
-export -f backend
-export python results
-printf '%s\n' $BACKENDS | xargs -P 2 -I{} bash -c 'backend {}'
-for backend in $BACKENDS; do
-  printf '\n== backend %s\n' "$backend"
-  cat "$results/$backend"
-  [ ! -e "$results/$backend.failed" ] || failed+=("backend $backend")
-done
-rm -r "$results"
-printf '== backends took %d s\n' $((SECONDS - began))
-stage "import orders" "$python" -m pytest tests/orders
-stage parity "$python" -m pytest tests/parity
-PYTEST_ADDOPTS=$own stage notebooks "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks
-stage browser "$python" -m pytest tests/browser
+
+run_stage() {
+  local real user system TIMEFORMAT='%0R %0U %0S'
+  { time stage_command "$1" >"$results/$1.log" 2>&1; } 2>"$results/$1.time" || touch "$results/$1.failed"
+  read -r real user system <"$results/$1.time"
+  {
+    flock 9
+    printf '\n== %s\n' "$1"
+    cat "$results/$1.log"
+    printf '== %s took %d s, %d s of the processor\n' "$1" "$real" $((user + system))
+  } 9>"$results/lock"
+}
+export -f stage_command run_stage
+
+{
+  # MindSpore and TensorFlow, the first backends, take the longest of all; the library as long as another backend
+  printf 'backend %s\n' $BACKENDS | sed '2a library'
+  printf '%s\n' server notebooks check "import orders" "front end"
+  printf 'namespace %s\n' $BACKENDS
+  # of two processes at a time: threads that wait for each other take turns in spinning
+} | OMP_NUM_THREADS=1 xargs -d '\n' -P 2 -I{} bash -c 'run_stage "$1"' - {}
+for stage in parity browser; do run_stage "$stage"; done
+
 printf '\nAll stages took %d s.\n' "$SECONDS"
-if [ ${#failed[@]} -gt 0 ]; then
-  printf 'Failed: %s\n' "${failed[*]}"
+failed=$(find "$results" -name '*.failed' -printf '%f\n' | sed 's/\.failed$//' | sort | paste -sd, | sed 's/,/, /g')
+rm -r "$results"
+if [ -n "$failed" ]; then
+  printf 'Failed: %s\n' "$failed"
   exit 1
 fi

@@ -7,6 +7,7 @@ import pytest
 
 def pytest_addoption(parser):
     parser.addoption("--backend", default=os.environ.get("LABDL_BACKEND", "torch"), help="the backend under test")
+    parser.addoption("--case", help="only this case of the tests that run many, such as conv2d-0-nan")
 
 
 @pytest.fixture(scope="session")

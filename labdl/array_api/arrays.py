@@ -1,4 +1,4 @@
-"""What the standard asks of an array and a framework's tensors lack: attributes and methods, added when they are asked for."""
+"""Array attributes and methods of the standard that a framework's tensors lack, added on request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from labdl import dispatch, ops
 from labdl.ops import infix
 
 
-def _transposed(self):
+def _transpose(self):
     if len(self.shape) != 2:
         raise ValueError(f"T wants 2 axes, received {tuple(self.shape)}: use mT or permute_dims")
     return ops.permute_dims(self, (1, 0))
@@ -20,14 +20,14 @@ def _size(self):
 
 
 def device_name(device) -> str:
-    """LabDL's name of a device that a framework calls "CPU", "/job:localhost/…/device:GPU:0" or torch.device("cuda")."""
+    """LabDL's name of a device such as "CPU", "/job:localhost/…/device:GPU:0" or torch.device("cuda")."""
     kind, _, number = str(device).rpartition("device:")[2].lower().partition(":")
     kind = {"gpu": "cuda"}.get(kind, kind)
     return kind if kind == "cpu" or not number else f"{kind}:{number}"
 
 
 def shape_like(native: type) -> type:
-    """A class of tuples, as the standard wants sizes, that otherwise do what a framework's own class of sizes does."""
+    """Create a tuple class for shapes, as the standard requires, with the attributes of the framework's class."""
 
     class Shape(tuple):
         __slots__ = ()
@@ -55,11 +55,11 @@ def shape_like(native: type) -> type:
     return Shape
 
 
-def teach(namespace) -> None:
-    """Give the framework's tensor types what they lack; what they have keeps its native meaning."""
+def patch_tensor_types(namespace) -> None:
+    """Add missing attributes to the framework's tensor types; existing ones keep their native meaning."""
     backend = namespace._backend
     lacking = {
-        "T": property(_transposed),
+        "T": property(_transpose),
         "mT": property(ops.matrix_transpose),
         "ndim": property(lambda self: len(self.shape)),
         "size": property(_size),

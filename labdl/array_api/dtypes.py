@@ -74,8 +74,9 @@ class DataTypes:
         import ml_dtypes  # knows bfloat16 too
 
         info = ml_dtypes.finfo(real)
-        return finfo_object(info.bits, float(info.eps), float(info.max), float(info.min), float(info.smallest_normal),
-                            self.native[real])  # fmt: skip
+        return finfo_object(
+            info.bits, float(info.eps), float(info.max), float(info.min), float(info.smallest_normal), self.native[real]
+        )
 
     def iinfo(self, value):
         """Bits and range of an integer dtype, or of an array's."""

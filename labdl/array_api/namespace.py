@@ -1,4 +1,4 @@
-"""The namespace object: functions of the standard, each the operator of the same name, on one framework's tensors."""
+"""Array API namespace: functions of the standard, implemented by the operators of the same names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.array_api.arrays import device_name, teach
+from labdl.array_api.arrays import device_name, patch_tensor_types
 from labdl.array_api.dtypes import STANDARD, DataTypes
 from labdl.array_api.names import ARRANGING, ELEMENTWISE, FFT, LINALG, PRODUCTS, REDUCING, SEARCHING
 from labdl.ops.operator import OPERATORS
@@ -52,11 +52,14 @@ class ArrayNamespace:
         for name in (*ELEMENTWISE, *ARRANGING, *REDUCING, *SEARCHING, *PRODUCTS):
             setattr(self, name, self._function(name))
         self.linalg = SimpleNamespace(**{name: self._function(name) for name in LINALG})
-        self.fft = SimpleNamespace(**{name: self._function(name) for name in FFT},
-                                   fftfreq=self._frequencies("fftfreq"), rfftfreq=self._frequencies("rfftfreq"))  # fmt: skip
+        self.fft = SimpleNamespace(
+            **{name: self._function(name) for name in FFT},
+            fftfreq=self._frequencies("fftfreq"),
+            rfftfreq=self._frequencies("rfftfreq"),
+        )
         for name in ("result_type", "can_cast", "isdtype", "finfo", "iinfo"):
             setattr(self, name, getattr(self._dtypes, name))
-        teach(self)
+        patch_tensor_types(self)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -91,14 +94,14 @@ class ArrayNamespace:
             raise ValueError("asarray: a Python object cannot become an array without a copy")
         name = self._dtypes.name(dtype)
         if not native:
-            return self._placed(ops.tensor(obj, self._default(obj, name), self._backend.name), device)
+            return self._to_device(ops.tensor(obj, self._default(obj, name), self._backend.name), device)
         if name is not None and self._backend.spec_of(obj).dtype != name:
             if copy is False:
                 raise ValueError(f"asarray: another dtype ({name}) needs a copy")
             obj = ops.astype(obj, name)
         elif copy:
             obj = self._backend.copy(obj)
-        return self._placed(obj, device)
+        return self._to_device(obj, device)
 
     def _default(self, obj, name) -> Any:
         """Python numbers become the default dtypes, int64 and float32."""
@@ -108,10 +111,10 @@ class ArrayNamespace:
             np.asarray(obj).dtype.kind
         )
 
-    def _placed(self, array, device):
+    def _to_device(self, array, device):
         return array if device is None else dispatch.to_device(array, device_name(device))
 
-    def _made(self, array, dtype, device):
+    def _create(self, array, dtype, device):
         return self.asarray(array, dtype=dtype, device=device)
 
     def arange(self, start, /, stop=None, step=1, *, dtype=None, device=None):
@@ -120,25 +123,26 @@ class ArrayNamespace:
         whole = all(isinstance(n, int) for n in (first, last, step))
         count = max(math.ceil((last - first) / step), 0)
         values = [first + i * step for i in range(count)] if whole else first + step * np.arange(count)
-        return self._made(np.array(values, "int64" if whole else "float64"),
-                          dtype or (self.int64 if whole else self.float32), device)  # fmt: skip
+        return self._create(
+            np.array(values, "int64" if whole else "float64"), dtype or (self.int64 if whole else self.float32), device
+        )
 
     def empty(self, shape, *, dtype=None, device=None):
-        """An array whose values mean nothing; here they are zeros."""
+        """An array with undefined values, which are zeros here."""
         return self.zeros(shape, dtype=dtype, device=device)
 
     def empty_like(self, x, /, *, dtype=None, device=None):
-        """An array of another one's shape and dtype whose values mean nothing."""
+        """An array with the shape and dtype of another and undefined values."""
         return self.zeros_like(x, dtype=dtype, device=device)
 
     def eye(self, n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
         """Ones on a diagonal, ``k`` further right, and zeros elsewhere."""
-        return self._made(np.eye(n_rows, n_cols, k), dtype or self.float32, device)
+        return self._create(np.eye(n_rows, n_cols, k), dtype or self.float32, device)
 
     def full(self, shape, fill_value, *, dtype=None, device=None):
         """An array of one value; int64, float32, complex64 or bool after the value unless a dtype is given."""
         name = self._dtypes.name(dtype) or self._default(fill_value, None)
-        return self._made(np.full(shape, fill_value, name), dtype or self._dtypes.native[name], device)
+        return self._create(np.full(shape, fill_value, name), dtype or self._dtypes.native[name], device)
 
     def full_like(self, x, /, fill_value, *, dtype=None, device=None):
         """An array of one value in another array's shape and dtype."""
@@ -163,27 +167,30 @@ class ArrayNamespace:
     def linspace(self, start, stop, /, num, *, dtype=None, device=None, endpoint=True):
         """``num`` numbers at equal distances from start to stop, which ``endpoint=False`` leaves out."""
         whole = isinstance(start, complex) or isinstance(stop, complex)
-        return self._made(np.linspace(start, stop, num, endpoint=endpoint),
-                          dtype or (self.complex64 if whole else self.float32), device)  # fmt: skip
+        return self._create(
+            np.linspace(start, stop, num, endpoint=endpoint),
+            dtype or (self.complex64 if whole else self.float32),
+            device,
+        )
 
     def meshgrid(self, *arrays, indexing="xy"):
-        """Arrays of one axis spread to grids, in a list."""
+        """Coordinate grids from one-dimensional arrays, in a list."""
         return list(ops.meshgrid(*arrays, indexing=indexing))
 
     def from_dlpack(self, x, /, *, device=None, copy=None):
         """An array that shares the memory of another library's, where the framework can."""
-        return self._placed(self._backend.from_dlpack(x), device)
+        return self._to_device(self._backend.from_dlpack(x), device)
 
     def _frequencies(self, name: str):
         make = getattr(np.fft, name)
 
         def frequencies(n, /, *, d=1.0, dtype=None, device=None):
             """The frequencies of a transform of ``n`` points at a distance of ``d``."""
-            return self._made(make(n, d), dtype or self.float32, device)
+            return self._create(make(n, d), dtype or self.float32, device)
 
         return frequencies
 
-    # -- what differs from the operator in its parameters
+    # -- functions whose parameters differ from the operator's
 
     def astype(self, x, dtype, /, *, copy=True, device=None):
         """The array in another dtype; itself when it has that already and ``copy=False``."""
@@ -192,10 +199,10 @@ class ArrayNamespace:
             x = ops.astype(x, name)
         elif copy:
             x = self._backend.copy(x)
-        return self._placed(x, device)
+        return self._to_device(x, device)
 
     def broadcast_arrays(self, *arrays):
-        """Arrays in the shape in which they meet, in a list."""
+        """Arrays broadcast to their common shape, in a list."""
         return list(ops.broadcast_arrays(*arrays))
 
     def reshape(self, x, /, shape, *, copy=None):
@@ -211,7 +218,7 @@ class ArrayNamespace:
 
 
 class Info:
-    """What the framework can do (``__array_namespace_info__``)."""
+    """Capabilities of the framework (``__array_namespace_info__``)."""
 
     def __init__(self, namespace: ArrayNamespace):
         self._namespace = namespace

@@ -12,7 +12,7 @@ from labdl import backends, dispatch, nn, ops
 from labdl.conformance.row import array, close, equal, holds, raises, row, there
 from labdl.errors import BackendError
 from labdl.ops.operator import Sample
-from labdl.ops.random import seed
+from labdl.ops.random.state import seed
 
 # -- a) initial values of tensors
 
@@ -24,9 +24,12 @@ def empty():
     holds(dispatch.spec_of(tensor).dtype == "int32", "the dtype is the one asked for")
 
 
-@row("6.1.1 a)2", "Tensors of zeros, ones, a value, or another tensor's values",
-     "ops.zeros, ones, full, tensor, full_like")  # fmt: skip
-def filled():
+@row(
+    "6.1.1 a)2",
+    "Tensors of zeros, ones, a value, or another tensor's values",
+    "ops.zeros, ones, full, tensor, full_like",
+)
+def fill():
     equal(ops.zeros((2, 3)), np.zeros((2, 3)))
     equal(ops.ones((2, 3), dtype="int64"), np.ones((2, 3)))
     equal(ops.full((2,), 1.5), [1.5, 1.5])
@@ -62,15 +65,42 @@ def normal():
 # -- b) and c) operators: registered, and the values of their samples against NumPy
 
 _NUMPY = {
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "greater": np.greater, "less": np.less,
-    "equal": np.equal, "less_equal": np.less_equal, "greater_equal": np.greater_equal, "not_equal": np.not_equal,
-    "square": np.square, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log2": np.log2, "log10": np.log10,
-    "max": np.max, "min": np.min, "sum": np.sum, "mean": np.mean, "matmul": np.matmul, "reshape": np.reshape,
-    "concat": lambda arrays, axis=0: np.concatenate(arrays, axis), "stack": lambda arrays, axis=0: np.stack(arrays, axis),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "relu": lambda x: np.maximum(x, 0),
-}  # fmt: skip
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "greater": np.greater,
+    "less": np.less,
+    "equal": np.equal,
+    "less_equal": np.less_equal,
+    "greater_equal": np.greater_equal,
+    "not_equal": np.not_equal,
+    "square": np.square,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "max": np.max,
+    "min": np.min,
+    "sum": np.sum,
+    "mean": np.mean,
+    "matmul": np.matmul,
+    "reshape": np.reshape,
+    "concat": lambda arrays, axis=0: np.concatenate(arrays, axis),
+    "stack": lambda arrays, axis=0: np.stack(arrays, axis),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "relu": lambda x: np.maximum(x, 0),
+}
 # clause, name, requirement, operators
 _OPERATORS = [
     ("6.1.1 b)1", "logic", "Logical and, or, not, exclusive or", "logical_and logical_or logical_not logical_xor"),
@@ -81,17 +111,21 @@ _OPERATORS = [
     ("6.1.1 b)6", "powers", "Squares, roots, exponentials, logarithms", "square sqrt exp log log2 log10"),
     ("6.1.1 c)3", "aggregation", "Maximum, minimum, sum, mean", "max min sum mean"),
     ("6.1.1 c)4", "activation", "Activation functions", "sigmoid relu tanh"),
-    ("6.1.1 c)5", "arrangement", "Matrix product, change of shape, joining, stacking, splitting",
-     "matmul reshape concat stack split"),
-]  # fmt: skip
+    (
+        "6.1.1 c)5",
+        "arrangement",
+        "Matrix product, change of shape, joining, stacking, splitting",
+        "matmul reshape concat stack split",
+    ),
+]
 
 
-def _drawn(value, rng, wrap):
-    """Nested arguments with an array in the place of each sample."""
+def _sample_arguments(value, rng, wrap):
+    """Replace each sample in nested arguments by an array."""
     if isinstance(value, Sample):
         return wrap(value.draw(rng))
     if isinstance(value, list | tuple):
-        return type(value)(_drawn(v, rng, wrap) for v in value)
+        return type(value)(_sample_arguments(v, rng, wrap) for v in value)
     return value
 
 
@@ -100,15 +134,23 @@ def _flat(result) -> list:
 
 
 def try_operators(names: str) -> None:
-    """Each operator is registered and gives, for its samples, what NumPy gives."""
+    """Check that each operator is registered and agrees with NumPy on its samples."""
     for name in names.split():
         there(ops, name, what="an operator of the standard's list")
         for args, kwargs in ops.OPERATORS[name].samples:
-            given, expected = ([_drawn(args, np.random.default_rng(1), w), {k: _drawn(v, np.random.default_rng(2), w)
-                                for k, v in kwargs.items()}] for w in (ops.tensor, np.asarray))  # fmt: skip
+            given, expected = (
+                [
+                    _sample_arguments(args, np.random.default_rng(1), w),
+                    {k: _sample_arguments(v, np.random.default_rng(2), w) for k, v in kwargs.items()},
+                ]
+                for w in (ops.tensor, np.asarray)
+            )
             oracle = _NUMPY.get(name, ops.OPERATORS[name].body)
-            for ours, reference in zip(_flat(getattr(ops, name)(*given[0], **given[1])),
-                                       _flat(oracle(*expected[0], **expected[1])), strict=True):  # fmt: skip
+            for ours, reference in zip(
+                _flat(getattr(ops, name)(*given[0], **given[1])),
+                _flat(oracle(*expected[0], **expected[1])),
+                strict=True,
+            ):
                 close(ours, reference)
 
 
@@ -198,8 +240,8 @@ def dropout():
     equal(layer.eval()(x), np.ones((100, 100)))
 
 
-@row("6.1.1 d)3", "Batch normalisation", "nn.BatchNorm in training and evaluation against NumPy")
-def batch_normalisation():
+@row("6.1.1 d)3", "Batch normalization", "nn.BatchNorm in training and evaluation against NumPy")
+def batch_normalization():
     x = np.random.default_rng(0).standard_normal((8, 3)).astype("float32") * 2 + 1
     layer = nn.BatchNorm().build(x.shape).train()
     close(layer(ops.tensor(x)), (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5))
@@ -215,8 +257,12 @@ def batch_normalisation():
 def pooling():
     x = np.random.default_rng(0).standard_normal((2, 3, 4, 6)).astype("float32")
     parts = x.reshape(2, 3, 2, 2, 3, 2)
-    for layer, expected in ((nn.MaxPool2d(2), parts.max((3, 5))), (nn.AvgPool2d(2), parts.mean((3, 5))),
-                            (nn.GlobalMaxPool(), x.max((2, 3))), (nn.GlobalAvgPool(), x.mean((2, 3)))):  # fmt: skip
+    for layer, expected in (
+        (nn.MaxPool2d(2), parts.max((3, 5))),
+        (nn.AvgPool2d(2), parts.mean((3, 5))),
+        (nn.GlobalMaxPool(), x.max((2, 3))),
+        (nn.GlobalAvgPool(), x.mean((2, 3))),
+    ):
         close(layer(ops.tensor(x)), expected)
 
 

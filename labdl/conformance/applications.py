@@ -10,16 +10,17 @@ from labdl.conformance.row import array, close, holds, row
 
 
 def _train(model, data, **config) -> None:
-    """A few steps by the standard's trainer make the loss smaller."""
-    trainer = standard.construct_trainer(model, {"optimizer": {"optimizer_method": "Adam", "base_learningrate": 0.01},
-                                                 "compiled": False, **config})  # fmt: skip
+    """Check that a few steps of the standard's trainer reduce the loss."""
+    trainer = standard.construct_trainer(
+        model, {"optimizer": {"optimizer_method": "Adam", "base_learningrate": 0.01}, "compiled": False, **config}
+    )
     batch = dict(zip("XY", data, strict=True))
     losses = [standard.train_one_batch(trainer, batch) for _ in range(4)]
     holds(losses[-1] < losses[0], f"training makes the loss smaller, it went from {losses[0]:.4f} to {losses[-1]:.4f}")
 
 
 def _try_classifier(model, x: np.ndarray) -> None:
-    """Training, then the class of each sample, against the same weights on NumPy."""
+    """Train, and compare the predicted classes with the same weights on NumPy."""
     _train(model, (x, np.arange(len(x)) % 2))
     found = standard.infer_samples(
         standard.construct_inference(model, {"postproc": lambda output: int(output.argmax())}), list(x)

@@ -1,4 +1,4 @@
-"""The draft's 5 d), 6.3 and 6.4: layers, losses, initial values, optimisers, metrics, and modules that change."""
+"""The draft's 5 d), 6.3 and 6.4: layers, losses, initial values, optimizers, metrics, and modules that change."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from labdl.nn.schema import LAYERS
 _LAYERS = [
     ("convolution", "Conv1d Conv2d Conv3d ConvTranspose2d DepthwiseConv2d SeparableConv2d"),
     ("pooling", "MaxPool2d AvgPool2d AdaptiveAvgPool2d GlobalAvgPool"),
-    ("fully connected", "Linear"), ("recurrence", "RNN LSTM GRU"), ("normalisation", "BatchNorm LayerNorm GroupNorm"),
-    ("attention", "MultiHeadAttention TransformerEncoderLayer"), ("activation", "ReLU Tanh Softmax"),
-]  # fmt: skip
+    ("fully connected", "Linear"),
+    ("recurrence", "RNN LSTM GRU"),
+    ("normalization", "BatchNorm LayerNorm GroupNorm"),
+    ("attention", "MultiHeadAttention TransformerEncoderLayer"),
+    ("activation", "ReLU Tanh Softmax"),
+]
 
 
 def _tensors(arrays) -> list:
@@ -21,7 +24,7 @@ def _tensors(arrays) -> list:
 
 
 def try_layers(names: str) -> None:
-    """Each layer's example on this framework against NumPy, in evaluation, from one seed."""
+    """Compare each layer's example on this framework with NumPy, in evaluation mode and with the same seed."""
     for name in names.split():
         example = there(nn, name).layer_example
         rng = np.random.default_rng(0)
@@ -117,12 +120,12 @@ def try_names(names: str, known, what: str) -> None:
 
 @row(
     "draft 5 d)",
-    "Optimisers: SGD, Momentum, Nesterov, Adagrad, RMSprop, Adadelta, Adam, AdamW, NAdam, LAMB",
+    "Optimizers: SGD, Momentum, Nesterov, Adagrad, RMSprop, Adadelta, Adam, AdamW, NAdam, LAMB",
     "each makes a loss smaller",
 )
 def all_optimizers():
     names = "sgd momentum nesterov adagrad rmsprop adadelta adam adamw nadam lamb"
-    try_names(names, train.OPTIMIZERS, "optimiser")
+    try_names(names, train.OPTIMIZERS, "optimizer")
     for name in names.split():
         model = nn.Linear(3).build((None, 3), seed=0)
         trainer = standard.construct_trainer(model, {"optimizer": name, "compiled": False})
@@ -139,7 +142,11 @@ def metrics():
     predicted, target = np.array([0, 1, 1, 0, 1]), np.array([0, 1, 0, 0, 1])
     right = np.array([((predicted == c) & (target == c)).sum() for c in (0, 1)])
     precision, recall = (right / np.bincount(labels) for labels in (predicted, target))
-    expected = {"accuracy": 0.8, "precision": precision.mean(), "recall": recall.mean(),
-                "f1": (2 * precision * recall / (precision + recall)).mean()}  # fmt: skip
+    expected = {
+        "accuracy": 0.8,
+        "precision": precision.mean(),
+        "recall": recall.mean(),
+        "f1": (2 * precision * recall / (precision + recall)).mean(),
+    }
     try_names(" ".join(expected), train.METRICS, "metric")
     close([train.METRICS[name]()(np.eye(2)[predicted], target) for name in expected], list(expected.values()))

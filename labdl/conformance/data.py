@@ -15,7 +15,7 @@ from labdl.errors import ConfigError, FileFormatError, MissingFileError
 
 
 def points(count: int = 10) -> ArrayDataset:
-    """Samples with two numbers each, and their own positions as targets."""
+    """Samples of two numbers each, with their indices as targets."""
     return ArrayDataset(np.arange(2 * count, dtype="float32").reshape(count, 2), np.arange(count))
 
 
@@ -23,7 +23,7 @@ def points(count: int = 10) -> ArrayDataset:
 
 
 def try_suffixes(suffixes: str, what: str) -> None:
-    """A file of each kind is read; kinds that nobody reads are missing."""
+    """Read a file of each format; formats without a reader are missing."""
     unread = []
     with tempfile.TemporaryDirectory() as folder:
         for suffix in suffixes.split():
@@ -33,7 +33,7 @@ def try_suffixes(suffixes: str, what: str) -> None:
                 standard.construct_dataset(str(path))
             except ConfigError:
                 unread.append(suffix)
-            except FileFormatError:  # it has a reader, which wants a whole file
+            except FileFormatError:  # there is a reader, which rejects the dummy file
                 pass
     if unread:
         raise Missing(f"construct_dataset reads no {', '.join(unread)}")
@@ -41,9 +41,11 @@ def try_suffixes(suffixes: str, what: str) -> None:
 
 
 _FILES = [
-    ("6.2.2.1 a)", "text files", "txt json xml"), ("6.2.2.1 b)", "image files", "jpg png bmp"),
-    ("6.2.2.1 c)", "audio files", "mp3 wma wav"), ("6.2.2.1 d)", "video files", "mp4 mov"),
-]  # fmt: skip
+    ("6.2.2.1 a)", "text files", "txt json xml"),
+    ("6.2.2.1 b)", "image files", "jpg png bmp"),
+    ("6.2.2.1 c)", "audio files", "mp3 wma wav"),
+    ("6.2.2.1 d)", "video files", "mp4 mov"),
+]
 for _clause, _what, _suffixes in _FILES:
     row(_clause, f"Reading {_what}", f"construct_dataset on {_suffixes}", name=_what)(
         lambda suffixes=_suffixes, what=_what: try_suffixes(suffixes, what)
@@ -78,7 +80,7 @@ def validation():
 
 
 _TRANSFORMS = [
-    ("6.2.2.2 a)1", "transforms of images", "scaling, flipping, colour"),
+    ("6.2.2.2 a)1", "transforms of images", "scaling, flipping, color"),
     ("6.2.2.2 a)2", "transforms of texts", "splitting into words, changes of grammar"),
     ("6.2.2.2 a)3", "transforms of audio", "speed, pitch, background noise"),
     ("6.2.2.2 b)", "transforms of data and labels alike", "such as the mixture of two images and of their labels"),
@@ -92,7 +94,7 @@ for _clause, _what, _which in _TRANSFORMS:
 
 @row(
     "6.2.2.2 a)4",
-    "Transforms of any data: normalisation and scaling",
+    "Transforms of any data: normalization and scaling",
     "construct_operator with normalize and multiply against NumPy",
 )
 def transforms_of_any_data():
@@ -106,7 +108,7 @@ def transforms_of_any_data():
 # -- 6.2.2.3 and B.1, data sets
 
 
-def _saved(folder: str) -> str:
+def _save_points(folder: str) -> str:
     path = Path(folder) / "points.npz"
     x, y = points().arrays
     np.savez(path, x=x, y=y)
@@ -116,7 +118,7 @@ def _saved(folder: str) -> str:
 @row("6.2.2.3 a)", "A data set from its path and parameters", "construct_dataset on an .npz file with arrays=")
 def from_path():
     with tempfile.TemporaryDirectory() as folder:
-        dataset = standard.construct_dataset(_saved(folder), arrays=["y", "x"])
+        dataset = standard.construct_dataset(_save_points(folder), arrays=["y", "x"])
     equal(dataset[2][0], 2)
     equal(dataset[2][1], [4, 5])
 
@@ -124,13 +126,13 @@ def from_path():
 @row("6.2.2.3 b)", "The number of elements of a data set", "len")
 def number_of_elements():
     with tempfile.TemporaryDirectory() as folder:
-        holds(len(standard.construct_dataset(_saved(folder))) == 10, "the data set has 10 samples")
+        holds(len(standard.construct_dataset(_save_points(folder))) == 10, "the data set has 10 samples")
 
 
 @row("6.2.2.3 c)", "Part or all of the data are read", "one array of two, some samples, all of them")
 def parts_of_the_data():
     with tempfile.TemporaryDirectory() as folder:
-        dataset = standard.construct_dataset(_saved(folder), arrays=["x"])
+        dataset = standard.construct_dataset(_save_points(folder), arrays=["x"])
     equal(dataset[np.array([1, 3])][0], [[2, 3], [6, 7]])
     equal(dataset[:][0], points().arrays[0])
 
@@ -138,7 +140,7 @@ def parts_of_the_data():
 @row("6.2.2.3 d)", "Pre-processing of what a data set gives", "construct_dataset with an operator")
 def preprocessing_in_a_data_set():
     with tempfile.TemporaryDirectory() as folder:
-        path = _saved(folder)
+        path = _save_points(folder)
         clip = standard.construct_operator({"name": "clip", "min": 0.0, "max": 1.0})
         with lacking(ConfigError, "construct_dataset takes no pre-processing of samples"):
             standard.construct_dataset(path, operator=clip)
@@ -153,19 +155,19 @@ def preprocessing_in_a_data_set():
 )
 def construct_dataset():
     with tempfile.TemporaryDirectory() as folder:
-        dataset = standard.construct_dataset(_saved(folder), classes=["a", "b"])
+        dataset = standard.construct_dataset(_save_points(folder), classes=["a", "b"])
         np.save(Path(folder) / "x.npy", np.eye(3))
         equal(standard.construct_dataset(str(Path(folder) / "x.npy"))[:][0], np.eye(3))
         with raises(MissingFileError, "nothing.npz"):
             standard.construct_dataset(str(Path(folder) / "nothing.npz"))
-        with raises(ConfigError, "colour"):
-            standard.construct_dataset(_saved(folder), colour=True)
+        with raises(ConfigError, "color"):
+            standard.construct_dataset(_save_points(folder), color=True)
     equal(dataset[:][0], points().arrays[0])
     holds(dataset.classes == ["a", "b"], "the classes have names")
 
 
 class _Files:
-    """A data set of files that were there once."""
+    """A data set whose files have been deleted."""
 
     def __init__(self, read: Callable):
         self.read = read

@@ -19,14 +19,14 @@ _Y = np.array([0, 1, 2, 0, 1, 2, 0])
 
 
 def _model() -> tuple[nn.Module, np.ndarray]:
-    """A linear classifier, and what it gives for `_X`, written out."""
+    """A linear classifier, and its outputs for `_X`, computed in NumPy."""
     model = nn.Linear(3).build((None, 4), seed=0)
     state = model.state_dict()
     return model, _X @ state["kernel:0"] + state["bias:0"]
 
 
 def _above(output: np.ndarray, threshold: float = 0.0) -> list[int]:
-    """A post-processing: the classes whose value is above a threshold."""
+    """A post-processing function: the classes whose value is above a threshold."""
     return [int(i) for i in np.flatnonzero(output > threshold)]
 
 
@@ -40,7 +40,7 @@ def loading():
 
 
 class _Own(infer.Inference):
-    """An inference with a pre-process and a post-process of its own."""
+    """An inference that overrides pre- and post-processing."""
 
     def preprocess(self, sample):
         return np.asarray(sample, "float32") * 2
@@ -96,7 +96,7 @@ def tensors():
 
 
 def _read(kind: str, output, **settings):
-    """What a post-processor makes of the outputs of one sample."""
+    """Apply a post-processor to the outputs of one sample."""
     return infer.POSTPROCESSORS[kind](**settings)(output)
 
 
@@ -105,7 +105,7 @@ def _classes() -> None:
 
 
 def _boxes() -> None:
-    """Of two boxes that overlap, the better one stays."""
+    """Check that of two overlapping boxes the one with the higher score is kept."""
     boxes = np.array([[0, 0, 10, 10], [1, 1, 11, 11], [30, 30, 40, 40]], "float32")
     scores = np.array([[0.6, 0.0], [0.9, 0.0], [0.0, 0.7]], "float32")
     found = _read("detection", (boxes, scores), threshold=0.5)
@@ -127,7 +127,7 @@ def _points() -> None:
 
 
 def _speech() -> None:
-    """Frames of "-aab-b": repeats are merged and blanks left out."""
+    """Check the decoding of "-aab-b": repeats are merged and blanks removed."""
     equal(
         _read("speech_recognition", np.eye(3)[[0, 1, 1, 2, 0, 2]].astype("float32"), vocabulary=("-", "a", "b")).tokens,
         [1, 2, 2],
@@ -141,10 +141,13 @@ def _text() -> None:
 
 
 _TASKS: dict[str, tuple[str, Callable[[], None]]] = {
-    "image classification": ("classification", _classes), "object detection": ("detection", _boxes),
-    "image segmentation": ("segmentation", _mask), "key points": ("keypoints", _points),
-    "audio": ("speech_recognition", _speech), "texts": ("text_decoding", _text),
-}  # fmt: skip
+    "image classification": ("classification", _classes),
+    "object detection": ("detection", _boxes),
+    "image segmentation": ("segmentation", _mask),
+    "key points": ("keypoints", _points),
+    "audio": ("speech_recognition", _speech),
+    "texts": ("text_decoding", _text),
+}
 
 
 def try_task(kind: str, tried: Callable[[], None]) -> None:
@@ -167,16 +170,27 @@ for _task, (_kind, _tried) in _TASKS.items():
 )
 def construct_inference():
     model, expected = _model()
-    made = standard.construct_inference(model, {"preproc": lambda text: np.array([float(n) for n in text.split()], "float32"),
-                                                "postproc": _above, "batch_size": 2})  # fmt: skip
+    made = standard.construct_inference(
+        model,
+        {
+            "preproc": lambda text: np.array([float(n) for n in text.split()], "float32"),
+            "postproc": _above,
+            "batch_size": 2,
+        },
+    )
     holds(isinstance(made, infer.Inference), "an Inference comes back")
     texts = [" ".join(map(str, x)) for x in _X]
     holds(
         standard.infer_samples(made, texts) == [_above(output) for output in expected],
         "both are called for each sample",
     )
-    for wrong, word in (({"preprocess": len}, "preprocess"), ({"batch_size": 0}, "batch_size"),
-                        ({"postproc": "guess"}, "guess"), ({"preproc": 3}, "preproc"), (3, "int")):  # fmt: skip
+    for wrong, word in (
+        ({"preprocess": len}, "preprocess"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"postproc": "guess"}, "guess"),
+        ({"preproc": 3}, "preproc"),
+        (3, "int"),
+    ):
         with raises(ConfigError, word):
             standard.construct_inference(model, wrong)  # type: ignore[arg-type]
     with raises(ModelError):
@@ -221,10 +235,16 @@ def _score(output: np.ndarray, target: np.ndarray) -> float:
 def try_evaluator(construct: Callable) -> None:
     model, _ = _model()
     made = standard.construct_inference(model, {})
-    holds(isinstance(construct(made, {"default_dataset": (_X, _Y), "eval_metric": "accuracy"}), infer.Evaluator),
-          "an Evaluator comes back")  # fmt: skip
-    for wrong, word in (({"metric": "accuracy"}, "metric"), ({"eval_metric": "luck"}, "luck"),
-                        ({"batch_size": 0}, "batch_size"), (3, "int")):  # fmt: skip
+    holds(
+        isinstance(construct(made, {"default_dataset": (_X, _Y), "eval_metric": "accuracy"}), infer.Evaluator),
+        "an Evaluator comes back",
+    )
+    for wrong, word in (
+        ({"metric": "accuracy"}, "metric"),
+        ({"eval_metric": "luck"}, "luck"),
+        ({"batch_size": 0}, "batch_size"),
+        (3, "int"),
+    ):
         with raises(ConfigError, word):
             construct(made, wrong)
     with raises(ConfigError, "Linear"):
@@ -233,8 +253,10 @@ def try_evaluator(construct: Callable) -> None:
 
 def try_evaluation(construct: Callable, evaluate: Callable) -> None:
     model, expected = _model()
-    evaluator = construct(standard.construct_inference(model, {"batch_size": 3}),
-                          {"default_dataset": (_X, _Y), "eval_metric": ["accuracy", _score]})  # fmt: skip
+    evaluator = construct(
+        standard.construct_inference(model, {"batch_size": 3}),
+        {"default_dataset": (_X, _Y), "eval_metric": ["accuracy", _score]},
+    )
     right = _score(expected, _Y)
     found = evaluate(evaluator)
     close([found["accuracy"], found["_score"]], [right, right])
@@ -247,7 +269,7 @@ def try_evaluation(construct: Callable, evaluate: Callable) -> None:
 
 
 def infer_metric(evaluate: Callable, evaluator) -> float:
-    """A metric of one call in the place of the evaluator's own."""
+    """Evaluate with a metric for one call instead of the evaluator's."""
     found = evaluate(evaluator, None, {"eval_metric": TopKAccuracy(k=2)})
     holds(list(found) == ["top_k_accuracy"], f"the metric of this call counts, received {', '.join(found)}")
     return found["top_k_accuracy"]

@@ -1,4 +1,4 @@
-"""The tables of T/AII 008-2023, annexes A and B: each interface with its parameters, what it gives, and its errors."""
+"""The interface tables of T/AII 008-2023, annexes A and B: parameters, results and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GRADIENT, _UPDATE = errors.GradientError, errors.UpdateError
 
 @dataclass(frozen=True)
 class Interface:
-    """A row of the annexes. ``owner`` is whose interface it is, where the tables leave that out; "?" marks what is optional."""
+    """A row of the annexes. ``owner`` is the object that the tables omit; "?" marks optional parameters."""
 
     clause: str
     table: str
@@ -23,7 +23,7 @@ class Interface:
 
     @property
     def parameters(self) -> list[tuple[str, bool]]:
-        """Names in order, and whether each may be left out; "…" stands for further parameters by name."""
+        """Names in order, and whether each is optional; "…" stands for further keyword parameters."""
         named = [(name.rstrip("?"), name.endswith("?")) for name in self.inputs if not name.startswith("…")]
         further = [(name.removeprefix("…"), True) for name in self.inputs if name.startswith("…")]
         return [(self.owner, False)] * bool(self.owner) + named + further

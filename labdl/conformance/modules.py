@@ -12,7 +12,7 @@ from labdl.errors import ModelError, StateDictError
 
 
 class Net(nn.Module):
-    """Two linear layers, x · A + a through tanh, times B + b, and times a factor."""
+    """Two linear layers: (tanh(x · A + a) · B + b) times a factor."""
 
     def __init__(self, outputs: int = 2):
         self.first = nn.Linear(4)
@@ -25,33 +25,35 @@ class Net(nn.Module):
 X = np.random.default_rng(0).standard_normal((5, 3)).astype("float32")
 
 
-def made(outputs: int = 2) -> tuple[Net, dict[str, np.ndarray]]:
-    """The network, built from a seed, and its parameters."""
+def build_network(outputs: int = 2) -> tuple[Net, dict[str, np.ndarray]]:
+    """Build the network from a seed; returns it and its parameters."""
     model = Net(outputs)
     model.build(X.shape, seed=0)
     return model, model.state_dict()
 
 
-def computed(state: dict[str, np.ndarray], x: np.ndarray = X) -> tuple[np.ndarray, np.ndarray]:
-    """What it gives, written out, and the values between the layers."""
+def compute_outputs(state: dict[str, np.ndarray], x: np.ndarray = X) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs of the network, computed in NumPy, and the values between the layers."""
     hidden = np.tanh(x @ state["first/kernel:0"] + state["first/bias:0"])
     return hidden @ state["second/kernel:0"] + state["second/bias:0"], hidden
 
 
 def gradients(state: dict[str, np.ndarray], above: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Gradients of the input and of the parameters, written out."""
-    hidden = computed(state)[1]
+    """Gradients of the input and of the parameters, computed in NumPy."""
+    hidden = compute_outputs(state)[1]
     inner = above @ state["second/kernel:0"].T * (1 - hidden**2)
     return inner @ state["first/kernel:0"].T, {
-        "first/kernel:0": X.T @ inner, "first/bias:0": inner.sum(0),
-        "second/kernel:0": hidden.T @ above, "second/bias:0": above.sum(0),
-    }  # fmt: skip
+        "first/kernel:0": X.T @ inner,
+        "first/bias:0": inner.sum(0),
+        "second/kernel:0": hidden.T @ above,
+        "second/bias:0": above.sum(0),
+    }
 
 
 @row("6.2.1.2 a)", "Forward: outputs from inputs", "a network of two layers against NumPy")
 def forward_of_a_model():
-    model, state = made()
-    close(model(standard.initialize(X)), computed(state)[0])
+    model, state = build_network()
+    close(model(standard.initialize(X)), compute_outputs(state)[0])
 
 
 @row(
@@ -60,7 +62,7 @@ def forward_of_a_model():
     "the same network against the chain rule in NumPy",
 )
 def backward_of_a_model():
-    model, state = made()
+    model, state = build_network()
     above = np.random.default_rng(1).standard_normal((5, 2)).astype("float32")
     model.train()(standard.initialize(X))
     inner, own = gradients(state, above)
@@ -70,7 +72,7 @@ def backward_of_a_model():
 
 @row("6.2.1.2 c)", "The trainable parameters, which are the weights", "named_parameters with a frozen part")
 def trainable_parameters():
-    model, _ = made()
+    model, _ = build_network()
     model.freeze("first/*")
     names = [name for name, p in model.named_parameters() if p.trainable]
     holds(names == ["second/kernel:0", "second/bias:0"], f"the trainable parameters are {names}")
@@ -80,8 +82,9 @@ def _trainer(seed: int):
     rng = np.random.default_rng(2)
     data = (rng.standard_normal((12, 3)).astype("float32"), rng.integers(0, 2, 12))
     model = Net().build((None, 3), seed=seed)
-    return standard.construct_trainer(model, {"optimizer": "adam", "train_dataset": data, "seed": 0, "compiled": False,
-                                              "batch_size": 4})  # fmt: skip
+    return standard.construct_trainer(
+        model, {"optimizer": "adam", "train_dataset": data, "seed": 0, "compiled": False, "batch_size": 4}
+    )
 
 
 @row("6.2.1.2 d)", "The state of a training can be had", "parameters, slots and steps in Trainer.state_dict")
@@ -91,7 +94,7 @@ def training_state():
     state = trainer.state_dict()
     holds(set(state["parameters"]) == set(trainer.model.state_dict()), "the state has all parameters")
     holds(int(state["optimizer"]["step"]) == 3, f"3 steps were made, the state says {state['optimizer']['step']}")
-    holds("first/kernel:0/mean" in state["optimizer"], "the state has what the optimiser remembers")
+    holds("first/kernel:0/mean" in state["optimizer"], "the state has what the optimizer remembers")
 
 
 @row(
@@ -111,7 +114,7 @@ def training_goes_on():
 
 @row("6.2.1.2 f)", "A sub-module by its name", "get_module; a name that there is none of")
 def submodule():
-    model, _ = made()
+    model, _ = build_network()
     holds(model.get_module("second") is model.second, "the name gives the layer")
     with raises(ModelError, "third"):
         model.get_module("third")
@@ -124,8 +127,8 @@ def submodule():
     interface="forward",
 )
 def forward():
-    model, state = made()
-    x, expected = standard.initialize(X), computed(state)[0]
+    model, state = build_network()
+    x, expected = standard.initialize(X), compute_outputs(state)[0]
     close(standard.forward(model, (x,)), expected)
     close(standard.forward(model, {"x": x}), expected)
     close(standard.forward(model, (x,), factor=2.0), 2 * expected)
@@ -149,7 +152,7 @@ def get_parameters():
     holds(isinstance(found, Iterator), "an iterator comes back")
     holds(
         sorted(array(p.value).shape for p in found) == [(2, 3), (3,), (3,), (3,)],
-        "kernel, bias, gamma and beta are learnt",
+        "kernel, bias, gamma and beta are learned",
     )
     model.freeze("0/*")
     holds(len(list(standard.get_parameters(model))) == 2, "frozen parameters are not given")
@@ -185,8 +188,11 @@ def load_state_dict():
     standard.load_state_dict(other, one.state_dict())
     equal_states(other.state_dict(), one.state_dict())
     state, before = one.state_dict(), other.state_dict()
-    for change, word in (({"0/kernel:0": None}, "missing 0/kernel:0"), ({"more:0": np.zeros(1)}, "unexpected more:0"),
-                         ({"0/kernel:0": np.zeros((9, 9))}, "shape")):  # fmt: skip
+    for change, word in (
+        ({"0/kernel:0": None}, "missing 0/kernel:0"),
+        ({"more:0": np.zeros(1)}, "unexpected more:0"),
+        ({"0/kernel:0": np.zeros((9, 9))}, "shape"),
+    ):
         wrong = {k: v for k, v in ({n: v + 1 for n, v in state.items()} | change).items() if v is not None}
         with raises(StateDictError, word):
             standard.load_state_dict(other, wrong)
@@ -200,7 +206,7 @@ def load_state_dict():
     interface="backward",
 )
 def backward():
-    model, state = made()
+    model, state = build_network()
     above = np.random.default_rng(1).standard_normal((5, 2)).astype("float32")
     inner, own = gradients(state, above)
     standard.forward(model.eval(), (standard.initialize(X),))
@@ -219,9 +225,9 @@ def backward():
     interface="register_backward_function",
 )
 def register_backward_function():
-    model, state = made()
+    model, state = build_network()
     standard.register_backward_function(model.second, lambda gradient, x: ops.ones_like(x) * 2.0)
     standard.forward(model.train(), (standard.initialize(X),))
     found = standard.backward(model, standard.initialize(np.ones((5, 2), "float32")))
-    hidden = computed(state)[1]
+    hidden = compute_outputs(state)[1]
     close(found, 2 * (1 - hidden**2) @ state["first/kernel:0"].T)

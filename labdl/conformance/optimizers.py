@@ -1,20 +1,20 @@
-"""Clauses 6.2.3.1 and B.3: optimisers, against their formulas written out."""
+"""Clauses 6.2.3.1 and B.3: optimizers, against their formulas in NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from labdl import nn, standard
-from labdl.conformance.modules import X, gradients, made
+from labdl.conformance.modules import X, build_network, gradients
 from labdl.conformance.row import close, close_states, equal, equal_states, holds, raises, row
 from labdl.errors import ConfigError, GradientError, ModelError, UpdateError
 
 _ABOVE = np.random.default_rng(1).standard_normal((5, 2)).astype("float32")
 
 
-def _trained(config: dict, steps: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The parameters of the network after some steps, and at the start."""
-    model, state = made()
+def _train(config: dict, steps: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Parameters of the network after some steps, and at the start."""
+    model, state = build_network()
     optimizer = standard.construct_optimizer(model, config)
     for _ in range(steps):
         _with_gradients(model)
@@ -38,8 +38,8 @@ def _written_out(state: dict[str, np.ndarray], steps: int, update) -> dict[str, 
     return state
 
 
-def _descended(state: dict[str, np.ndarray], rate: float) -> dict[str, np.ndarray]:
-    """The parameters after one plain step at a learning rate."""
+def _gradient_step(state: dict[str, np.ndarray], rate: float) -> dict[str, np.ndarray]:
+    """Parameters after one step of gradient descent."""
     own = gradients(state, _ABOVE)[1]
     return {name: value - rate * own[name] for name, value in state.items()}
 
@@ -74,22 +74,22 @@ for _name, (_config, _update) in _RULES.items():
         "6.2.3.1", f"Parameters are updated by {_name}", "5 steps of a network against the formula in NumPy", name=_name
     )
     def _rule(config=_config, update=_update):
-        actual, state = _trained(config, 5)
+        actual, state = _train(config, 5)
         close_states(actual, _written_out(state, 5, update), rtol=1e-3, atol=1e-4)
 
 
 @row(
     "6.2.3.1",
     "The learning rate is changed while training goes on",
-    "learning_rate of an optimiser at work",
+    "learning_rate of an optimizer at work",
 )
 def learning_rate():
-    model, state = made()
+    model, state = build_network()
     optimizer = standard.construct_optimizer(model, _RULES["SGD"][0])
     optimizer.learning_rate = 0.5
     _with_gradients(model)
     optimizer.step()
-    close_states(model.state_dict(), _descended(state, 0.5))
+    close_states(model.state_dict(), _gradient_step(state, 0.5))
 
 
 @row(
@@ -98,7 +98,7 @@ def learning_rate():
     "construct_optimizer by names in capital and small letters",
 )
 def optimizer_class():
-    model, _ = made()
+    model, _ = build_network()
     for name in ("adam", "RMSprop", "AdamW"):
         optimizer = standard.construct_optimizer(model, {"optimizer_method": name, "base_learningrate": 0.25})
         holds(
@@ -112,7 +112,7 @@ def optimizer_class():
     "step with gradients by name",
 )
 def step():
-    model, state = made()
+    model, state = build_network()
     optimizer = standard.construct_optimizer(model, _RULES["SGD"][0])
     found = optimizer.step({"first/bias:0": standard.initialize(np.ones(4, "float32"))})
     holds(found is model, "step gives the model")
@@ -122,18 +122,22 @@ def step():
 
 @row(
     "B.3.1, table B.6",
-    "An optimiser from optimizer_method, base_learningrate, momentum, weight_decay",
+    "An optimizer from optimizer_method, base_learningrate, momentum, weight_decay",
     "its settings; wrong settings; no model, one that is not built, one without parameters",
     interface="construct_optimizer",
 )
 def construct_optimizer():
-    model, _ = made()
+    model, _ = build_network()
     rule = standard.construct_optimizer(model, _RULES["Momentum"][0]).rule
     holds((rule.learning_rate, rule.momentum, rule.weight_decay) == (0.1, 0.9, 0.01), f"the settings are {rule}")  # type: ignore[attr-defined]
-    for wrong, word in (({}, "optimizer_method"), ({"optimizer_method": "newton"}, "newton"),
-                        ({"optimizer_method": "SGD", "base_learningrate": -1.0}, "learning_rate"),
-                        ({"optimizer_method": "SGD", "momentum": 2.0}, "momentum"),
-                        ({"optimizer_method": "SGD", "speed": 1}, "speed"), ("SGD", "str")):  # fmt: skip
+    for wrong, word in (
+        ({}, "optimizer_method"),
+        ({"optimizer_method": "newton"}, "newton"),
+        ({"optimizer_method": "SGD", "base_learningrate": -1.0}, "learning_rate"),
+        ({"optimizer_method": "SGD", "momentum": 2.0}, "momentum"),
+        ({"optimizer_method": "SGD", "speed": 1}, "speed"),
+        ("SGD", "str"),
+    ):
         with raises(ConfigError, word):
             standard.construct_optimizer(model, wrong)  # type: ignore[arg-type]
     for wrong in (len, nn.Linear(3), nn.ReLU().build((None, 3)), nn.Module()):
@@ -148,13 +152,13 @@ def construct_optimizer():
     interface="update_learnable_parameter",
 )
 def update_learnable_parameter():
-    model, state = made()
+    model, state = build_network()
     optimizer = standard.construct_optimizer(model, _RULES["SGD"][0])
     with raises(GradientError, "no parameter has a gradient"):
         standard.update_learnable_parameter(model, optimizer)
     _with_gradients(model)
     holds(standard.update_learnable_parameter(model, optimizer) is model, "the model comes back")
-    close_states(model.state_dict(), _descended(state, 0.1))
+    close_states(model.state_dict(), _gradient_step(state, 0.1))
     before = model.state_dict()
     model.get_parameter("second/bias:0").gradient = standard.initialize([np.nan, 0.0])
     with raises(GradientError, "second/bias:0"):
@@ -165,7 +169,7 @@ def update_learnable_parameter():
     with raises(UpdateError, "second/bias:0"):
         standard.update_learnable_parameter(model, optimizer)
     with raises(ModelError, "another model"):
-        standard.update_learnable_parameter(made()[0], optimizer)
+        standard.update_learnable_parameter(build_network()[0], optimizer)
 
 
 @row(
@@ -175,7 +179,7 @@ def update_learnable_parameter():
     interface="zero_gradient",
 )
 def zero_gradient():
-    model, _ = made()
+    model, _ = build_network()
     optimizer = standard.construct_optimizer(model, _RULES["SGD"][0])
     _with_gradients(model)
     holds(all(p.gradient is not None for p in model.parameters()), "backward leaves gradients")

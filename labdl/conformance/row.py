@@ -1,4 +1,4 @@
-"""Rows of the conformance table: a clause, what it asks for, what tries it, and how that ended."""
+"""Rows of the conformance table: clause, requirement, check and result."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.conformance.interfaces import INTERFACES
-from labdl.ops.random import seed
+from labdl.ops.random.state import seed
 
 Status = Literal["passed", "failed", "missing"]
 ROWS: list[Row] = []
 
 
 class Missing(Exception):  # noqa: N818  # no error: something is not built yet
-    """What a row wanted to try is not there; the message names it."""
+    """Raised by a check whose subject is not implemented; the message names it."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A requirement and the function that tries it, which raises where it does not hold and `Missing` where it cannot try."""
+    """A requirement and its check, which raises an error on failure and `Missing` if it is not implemented."""
 
     clause: str
     name: str
@@ -35,13 +35,13 @@ class Row:
 
     @property
     def key(self) -> str:
-        """What tests and tables call the row."""
+        """Identifier of the row in tests and tables."""
         return f"{self.clause}: {self.name}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """How trying a row ended; ``message`` says what failed, or what is missing."""
+    """Result of a row; ``message`` describes the failure, or what is missing."""
 
     row: Row
     status: Status
@@ -53,13 +53,13 @@ def row(clause: str, requirement: str, ran: str, *, name: str | None = None, int
     """Register the decorated function as a row; with ``interface``, its name and parameters must be the standard's."""
 
     def register(function: Callable[[], None]) -> Callable[[], None]:
-        def tried() -> None:
+        def run_checks() -> None:
             if interface:
                 check_signature(interface)
             function()
 
         called = name or interface or function.__name__.replace("_", " ").strip()
-        entry = Row(clause, called, requirement, ran, tried)
+        entry = Row(clause, called, requirement, ran, run_checks)
         if any(other.key == entry.key for other in ROWS):
             raise ValueError(f"there are two rows {entry.key!r}")
         ROWS.append(entry)
@@ -68,8 +68,8 @@ def row(clause: str, requirement: str, ran: str, *, name: str | None = None, int
     return register
 
 
-def attempt(row: Row) -> Result:
-    """Try a row on the default backend, with the same random numbers each time."""
+def run_row(row: Row) -> Result:
+    """Run the check of a row on the default backend, with a fixed seed."""
     former, portable = dispatch.current_seed(), dispatch.portable()
     seed(0)
     began, status, message = time.perf_counter(), "passed", ""
@@ -77,7 +77,7 @@ def attempt(row: Row) -> Result:
         row.function()
     except Missing as missing:
         status, message = "missing", str(missing)
-    except Exception as error:  # a row that fails says so, whatever it is, and the others are tried all the same
+    except Exception as error:  # any error is the failure of this row only
         status, message = "failed", f"{type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         if former is not None:
@@ -93,38 +93,40 @@ def check_signature(name: str) -> None:
     if function is None:
         raise Missing(f"labdl.standard has no {name}")
     wanted = INTERFACES[name].parameters
-    own = [(p.name, p.default is not p.empty or p.kind is p.VAR_KEYWORD)
-           for p in inspect.signature(function).parameters.values()]  # fmt: skip
+    own = [
+        (p.name, p.default is not p.empty or p.kind is p.VAR_KEYWORD)
+        for p in inspect.signature(function).parameters.values()
+    ]
     holds(own == wanted, f"{name} has the parameters {own}, table {INTERFACES[name].table} wants {wanted}")
 
 
-# -- what rows say
+# -- assertions
 
 
 def holds(fact: Any, sentence: str) -> None:
-    """Raise AssertionError with the sentence unless the fact is true."""
+    """Raise AssertionError with the message unless the fact is true."""
     if not fact:
         raise AssertionError(sentence)
 
 
 def array(value: Any) -> np.ndarray:
-    """The values of a tensor or an array."""
+    """Values of a tensor or an array."""
     owner = dispatch.owner_of_type(type(value))
     return np.asarray(value if owner is None else owner.to_numpy(value))
 
 
 def equal(actual: Any, expected: Any) -> None:
     """Raise AssertionError unless all values and the shape are the same."""
-    np.testing.assert_array_equal(_shaped(actual, expected), expected)
+    np.testing.assert_array_equal(_as_shape(actual, expected), expected)
 
 
 def close(actual: Any, expected: Any, rtol: float = 1e-4, atol: float = 1e-5) -> None:
     """Raise AssertionError unless all values are the same up to rounding, and the shape too."""
-    np.testing.assert_allclose(_shaped(actual, expected), expected, rtol=rtol, atol=atol)
+    np.testing.assert_allclose(_as_shape(actual, expected), expected, rtol=rtol, atol=atol)
 
 
-def _shaped(actual: Any, expected: Any) -> np.ndarray:
-    """The values, in the shape that is wanted."""
+def _as_shape(actual: Any, expected: Any) -> np.ndarray:
+    """Values of a tensor; raises AssertionError for another shape than expected."""
     found = array(actual)
     holds(found.shape == np.shape(expected), f"the shape is {found.shape}, wanted is {np.shape(expected)}")
     return found
@@ -150,7 +152,7 @@ def _compare(actual: Mapping[str, Any], expected: Mapping[str, Any], values: Cal
 
 @contextmanager
 def raises(kind: type[Exception], *words: str) -> Iterator[None]:
-    """Raise AssertionError unless what is inside raises this error, whose message has the words."""
+    """Raise AssertionError unless the block raises this error with the words in its message."""
     try:
         yield
     except kind as error:
@@ -162,7 +164,7 @@ def raises(kind: type[Exception], *words: str) -> Iterator[None]:
 
 @contextmanager
 def lacking(kind: type[Exception], what: str) -> Iterator[None]:
-    """An error that says that something is not there makes the row missing."""
+    """Convert an error of the block to `Missing`."""
     try:
         yield
     except kind as error:
@@ -170,7 +172,7 @@ def lacking(kind: type[Exception], what: str) -> Iterator[None]:
 
 
 def there(place: Any, *names: str, what: str | None = None) -> Any:
-    """The first of these names that a module or class has. Raises Missing."""
+    """First of the names that a module or class has. Raises Missing."""
     for name in names:
         if hasattr(place, name):
             return getattr(place, name)
@@ -178,6 +180,6 @@ def there(place: Any, *names: str, what: str | None = None) -> Any:
 
 
 def later(place: Any, names: str, what: str) -> None:
-    """Something that is not built yet is missing; once it is there, the row has to try it, and fails until it does."""
+    """Raise Missing for a feature that is not implemented; fails once it exists, until the row checks it."""
     found = there(place, *names.split(), what=what)
     raise AssertionError(f"{found!r} is there now: this row must try {what}")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from labdl import dispatch, nn, standard
+from labdl import dispatch, framework_info, nn, standard
 from labdl.conformance.row import array, close, equal_states, holds, row
 from labdl.saving import load, save, swap_parameters
 from labdl.saving.export import export
-from labdl.saving.native import load_checkpoint, save_checkpoint
+from labdl.saving.native.checkpoints import load_checkpoint, save_checkpoint
 
 _X = np.random.default_rng(0).standard_normal((2, 3, 6, 6)).astype("float32")
 
@@ -35,9 +35,7 @@ def standard_names():
 @row("draft 7.1", "Checkpoints of the framework's own form, written and read", "save_checkpoint and load_checkpoint")
 def own_checkpoints():
     model = _model()
-    suffix = {"torch": ".pt", "tensorflow": ".weights.h5", "paddle": ".pdparams", "mindspore": ".ckpt"}[
-        dispatch.default()
-    ]
+    suffix = framework_info.FACTS[dispatch.default()].checkpoint_suffix
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"net{suffix}"
         save_checkpoint(model, path)

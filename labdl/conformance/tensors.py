@@ -62,10 +62,18 @@ def arithmetic():
     x: Any = standard.initialize(a)
     y: Any = standard.initialize(b)
     for result, expected in (
-        (ops.negative(x), -a), (ops.sqrt(x), np.sqrt(a)), (ops.square(x), a * a), (ops.add(x, y), a + b),
-        (ops.subtract(x, y), a - b), (ops.multiply(x, y), a * b), (ops.divide(x, y), a / b),
-        (x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b),
-    ):  # fmt: skip
+        (ops.negative(x), -a),
+        (ops.sqrt(x), np.sqrt(a)),
+        (ops.square(x), a * a),
+        (ops.add(x, y), a + b),
+        (ops.subtract(x, y), a - b),
+        (ops.multiply(x, y), a * b),
+        (ops.divide(x, y), a / b),
+        (x + y, a + b),
+        (x - y, a - b),
+        (x * y, a * b),
+        (x / y, a / b),
+    ):
         close(result, expected)
 
 

@@ -20,8 +20,15 @@ _RATE = 0.1
 
 
 def _config(**more) -> dict[str, Any]:
-    return {"optimizer": {"optimizer_method": "SGD", "base_learningrate": _RATE}, "train_dataset": (_X, _Y), "epochs": 2,
-            "batch_size": 8, "seed": 1, "compiled": False, **more}  # fmt: skip
+    return {
+        "optimizer": {"optimizer_method": "SGD", "base_learningrate": _RATE},
+        "train_dataset": (_X, _Y),
+        "epochs": 2,
+        "batch_size": 8,
+        "seed": 1,
+        "compiled": False,
+        **more,
+    }
 
 
 def _model(seed: int = 0) -> nn.Module:
@@ -42,7 +49,7 @@ def _step(kernel, bias, x, y) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _epochs(model: nn.Module, count: int) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """What training gives, written out: the parameters, and the mean loss of each epoch."""
+    """Result of training, computed in NumPy: the parameters, and the mean loss of each epoch."""
     state, means = model.state_dict(), []
     kernel, bias = state["kernel:0"].astype("float64"), state["bias:0"].astype("float64")
     for epoch in range(count):
@@ -54,8 +61,8 @@ def _epochs(model: nn.Module, count: int) -> tuple[np.ndarray, np.ndarray, list[
     return kernel, bias, means
 
 
-@row("6.2.3.2 a)", "Data, model and optimiser are joined", "two epochs against the formulas in NumPy")
-def joined():
+@row("6.2.3.2 a)", "Data, model and optimizer are joined", "two epochs against the formulas in NumPy")
+def combine():
     model = _model()
     kernel, bias, means = _epochs(model, 2)
     history = standard.train(standard.construct_trainer(model, _config()))
@@ -65,7 +72,7 @@ def joined():
 
 
 class _Own(train.Trainer):
-    """A trainer with a pre-process and a post-process of its own."""
+    """A trainer that overrides pre- and post-processing."""
 
     def preprocess(self, batch):
         x, y = batch
@@ -101,7 +108,7 @@ def evaluation():
 
 
 @row("6.2.3.2 d)", "A model is written to files and comes back", "save and load, outputs compared")
-def serialisation():
+def serialization():
     model = nn.Sequential(nn.Linear(3), nn.Tanh()).build((None, 4), seed=0)
     with tempfile.TemporaryDirectory() as folder:
         save(model, Path(folder) / "net")
@@ -143,9 +150,15 @@ def construct_trainer():
             standard.construct_trainer(model, {"optimizer": given}).optimizer.kind == "adam",
             f"optimizer={given!r} is taken",
         )
-    for wrong, word in (({"optimiser": "adam"}, "optimiser"), ({"epochs": 0}, "epochs"), ({"loss": "guess"}, "guess"),
-                        ({"metrics": ["luck"]}, "luck"), ({"optimizer": {"optimizer_method": "newton"}}, "newton"), (3, "int"),
-                        ({"optimizer": {"optimizer_method": "SGD", "base_learningrate": -1.0}}, "learning_rate")):  # fmt: skip
+    for wrong, word in (
+        ({"optimizers": "adam"}, "optimizers"),  # no such setting
+        ({"epochs": 0}, "epochs"),
+        ({"loss": "guess"}, "guess"),
+        ({"metrics": ["luck"]}, "luck"),
+        ({"optimizer": {"optimizer_method": "newton"}}, "newton"),
+        (3, "int"),
+        ({"optimizer": {"optimizer_method": "SGD", "base_learningrate": -1.0}}, "learning_rate"),
+    ):
         with raises(ConfigError, word):
             standard.construct_trainer(model, wrong)  # type: ignore[arg-type]
     for wrong in (len, nn.Module()):
@@ -153,14 +166,22 @@ def construct_trainer():
             standard.construct_trainer(wrong, {})  # type: ignore[arg-type]
 
 
-def _broken(trainer_config: dict[str, Any]):
-    """Trainers whose gradients, and whose update, are not finite."""
+def _diverging_trainers(trainer_config: dict[str, Any]):
+    """Trainers with gradients, and with an update, that are not finite."""
     spoilt = _X.copy()
     spoilt[0] = np.nan
-    return (standard.construct_trainer(_model(), _config(train_dataset=(spoilt, _Y), **trainer_config)),
-            standard.construct_trainer(nn.Linear(1).build((None, 4), seed=0), _config(
-                train_dataset=(_X * 1e9, _X[:, :1]), loss="mean_absolute_error", **trainer_config,
-                optimizer={"optimizer_method": "SGD", "base_learningrate": 3e38})))  # fmt: skip
+    return (
+        standard.construct_trainer(_model(), _config(train_dataset=(spoilt, _Y), **trainer_config)),
+        standard.construct_trainer(
+            nn.Linear(1).build((None, 4), seed=0),
+            _config(
+                train_dataset=(_X * 1e9, _X[:, :1]),
+                loss="mean_absolute_error",
+                **trainer_config,
+                optimizer={"optimizer_method": "SGD", "base_learningrate": 3e38},
+            ),
+        ),
+    )
 
 
 @row(
@@ -179,9 +200,11 @@ def train_one_batch():
     close(found, loss)
     close(model.state_dict()["kernel:0"], kernel)
     close(model.state_dict()["bias:0"], bias)
-    close(standard.train_one_batch(trainer, {"X": standard.initialize(_X[:8]), "Y": standard.initialize(_Y[:8])}),
-          _step(kernel, bias, _X[:8], _Y[:8])[2])  # fmt: skip
-    gradient, update = _broken({})
+    close(
+        standard.train_one_batch(trainer, {"X": standard.initialize(_X[:8]), "Y": standard.initialize(_Y[:8])}),
+        _step(kernel, bias, _X[:8], _Y[:8])[2],
+    )
+    gradient, update = _diverging_trainers({})
     with raises(GradientError):
         standard.train_one_batch(gradient, dict(zip("XY", gradient.settings.train_dataset[:8], strict=True)))
     with raises(UpdateError, "kernel:0"):
@@ -204,7 +227,7 @@ def train_one_epoch():
     holds(all(isinstance(value, float) for value in found), "the losses are numbers")
     close(found, means)
     close(model.state_dict()["kernel:0"], kernel)
-    gradient, update = _broken({"shuffle": False})
+    gradient, update = _diverging_trainers({"shuffle": False})
     with raises(GradientError):
         standard.train_one_epoch(gradient, 0)
     with raises(UpdateError):
@@ -228,7 +251,7 @@ def train_all():
     close(trainer.learning_rate, _RATE / 2 * (1 + np.cos(np.pi * 2 / 6)))  # that of the third of six steps
     close(history["loss"], [*losses, standard.train_one_epoch(trainer, 1)])
     close_states(other.state_dict(), one.state_dict())
-    gradient, update = _broken({"shuffle": False})
+    gradient, update = _diverging_trainers({"shuffle": False})
     with raises(GradientError):
         standard.train(gradient)
     with raises(UpdateError):

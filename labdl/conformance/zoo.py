@@ -84,8 +84,9 @@ def small_vision_transformer() -> Trial:
 def bert_settings():
     """A small BERT's settings."""
     bert = importlib.import_module("labdl.models.text.bert")
-    return bert, bert.BertConfig(vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0,
-                                 attention_rate=0.0)  # fmt: skip
+    return bert, bert.BertConfig(
+        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
+    )
 
 
 def small_bert() -> Trial:
@@ -103,9 +104,11 @@ def small_transformer() -> Trial:
 
 
 _TRIALS: dict[str, Callable[[], Trial]] = {
-    "ResNet": small_resnet, "Vision Transformer": small_vision_transformer, "BERT": small_bert,
+    "ResNet": small_resnet,
+    "Vision Transformer": small_vision_transformer,
+    "BERT": small_bert,
     "Transformer": small_transformer,
-}  # fmt: skip
+}
 
 
 def _outputs(model: nn.Module, inputs, backend: str) -> list[np.ndarray]:

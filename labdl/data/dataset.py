@@ -1,4 +1,4 @@
-"""Datasets in memory."""
+"""In-memory datasets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from labdl.errors import ConfigError
 
 
 class ArrayDataset:
-    """Samples and targets as arrays of equal length; batches are gathered by index (D13)."""
+    """Samples and targets as arrays of equal length; batches are gathered by index."""
 
     def __init__(self, *arrays, name: str = "arrays", classes: Sequence[str] | None = None):
         if not arrays:

@@ -11,7 +11,7 @@ from labdl.data.dataset import ArrayDataset
 
 def digits(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): images (N, 1, 8, 8) float32 from 0 to 1 and classes (N,) int64, split by ``seed``."""
-    from sklearn.datasets import load_digits  # here, because scikit-learn takes a second to import
+    from sklearn.datasets import load_digits  # imported lazily: scikit-learn takes a second
 
     source: Any = load_digits()
     images = (source.images / 16).astype("float32")[:, None]
@@ -19,5 +19,7 @@ def digits(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayD
     test = round(len(images) * test_share)
     names = [str(n) for n in range(10)]
     train, held = order[test:], order[:test]
-    return (ArrayDataset(images[train], source.target[train].astype("int64"), name="digits", classes=names),
-            ArrayDataset(images[held], source.target[held].astype("int64"), name="digits (test)", classes=names))  # fmt: skip
+    return (
+        ArrayDataset(images[train], source.target[train].astype("int64"), name="digits", classes=names),
+        ArrayDataset(images[held], source.target[held].astype("int64"), name="digits (test)", classes=names),
+    )

@@ -1,4 +1,4 @@
-"""Batches in an order that is a pure function of seed and epoch, so that a run can be repeated exactly (D13)."""
+"""Loader: batches in an order that is a pure function of seed and epoch, for reproducible runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from labdl.errors import ConfigError
 class Loader:
     """Batches of a dataset as tuples of NumPy arrays.
 
-    The order of epoch ``e`` depends on ``seed`` and ``e`` alone: the same on every backend, and reachable without
-    walking through the epochs before it.
+    The order of epoch ``e`` depends on ``seed`` and ``e`` alone: it is the same on every backend, and independent of
+    earlier epochs.
     """
 
     def __init__(
@@ -34,18 +34,18 @@ class Loader:
         )
 
     def __len__(self) -> int:
-        """Batches in an epoch."""
+        """Number of batches in an epoch."""
         whole = len(self.dataset) / self.batch_size
         return math.floor(whole) if self.drop_last else math.ceil(whole)
 
     def indices(self, epoch: int = 0) -> np.ndarray:
-        """Positions in the dataset in the order of this epoch."""
+        """Indices into the dataset in the order of an epoch."""
         if not self.shuffle:
             return np.arange(len(self.dataset))
         return np.random.default_rng([self.seed, epoch]).permutation(len(self.dataset))
 
     def epoch(self, epoch: int = 0, start: int = 0) -> Iterator[tuple[np.ndarray, ...]]:
-        """The batches of an epoch from ``start`` on; those before it are not read."""
+        """Iterate over the batches of an epoch from ``start`` on; earlier ones are not read."""
         order = self.indices(epoch)
         for at in range(start, len(self)):
             yield self.dataset[order[at * self.batch_size : (at + 1) * self.batch_size]]

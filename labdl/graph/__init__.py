@@ -1,11 +1,11 @@
 """Models as data: nodes and edges, shape check, trace, and the way to and from Python source."""
 
-from labdl.graph.check import Problem
-from labdl.graph.difference import Difference, diff
+from labdl.graph.analysis.check import Problem
+from labdl.graph.diff.difference import Difference, diff
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.module import GraphModule
 from labdl.graph.note import Note
-from labdl.graph.trace import as_graph, home_of, trace
+from labdl.graph.tracing.trace import as_graph, home_of, trace
 
 __all__ = [
     "Difference",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from labdl.display import model_mimebundle
 from labdl.errors import ModelError
+from labdl.graph import params_json
 from labdl.graph.note import Note, notes_from
 
 if TYPE_CHECKING:
-    from labdl.graph.check import Problem
+    from labdl.graph.analysis.check import Problem
     from labdl.graph.module import GraphModule
     from labdl.spec import Spec
 
@@ -52,7 +53,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Layers and connections of a model, by unique id (R7.3). Canvas positions and notes lie beside them.
+    """Layers and connections of a model, by unique id. Canvas positions and notes lie beside them.
 
     A position under a path of names and a stroke, such as "encoder/0/", is that of a block which is drawn as one box.
 
@@ -61,6 +62,7 @@ class Graph:
     place and values it takes.
     """
 
+    _repr_mimebundle_ = model_mimebundle
     nodes: Mapping[str, Node] = field(default_factory=dict)
     edges: Mapping[str, Edge] = field(default_factory=dict)
     name: str = "model"
@@ -87,32 +89,65 @@ class Graph:
 
     # -- data in and out
 
-    def to_dict(self) -> dict[str, Any]:
-        """The graph as JSON data (see the file format)."""
+    def to_dict(self, *, tagged: bool = False) -> dict[str, Any]:
+        """The graph as JSON data (see the file format).
+
+        ``tagged`` keeps the types of numbers for programs with one type of number, such as a browser
+        (`labdl.graph.params_json`).
+        """
         return {
             "version": VERSION,
             "name": self.name,
-            "nodes": {i: {"type": n.type, "name": n.name, "params": _json(n.params),
-                          **({"shares": n.shares} if n.shares else {})} for i, n in self.nodes.items()},
-            "edges": {i: {"source": e.source, "source_port": e.source_port, "target": e.target,
-                          "target_port": e.target_port} for i, e in self.edges.items()},
+            "nodes": {
+                i: {
+                    "type": n.type,
+                    "name": n.name,
+                    "params": params_json.to_json(n.type, n.params, tagged=tagged),
+                    **({"shares": n.shares} if n.shares else {}),
+                }
+                for i, n in self.nodes.items()
+            },
+            "edges": {
+                i: {"source": e.source, "source_port": e.source_port, "target": e.target, "target_port": e.target_port}
+                for i, e in self.edges.items()
+            },
             "positions": {i: list(p) for i, p in self.positions.items()},
             "groups": dict(self.groups),
             "ties": dict(self.ties),
             **({"notes": {i: n.to_dict() for i, n in self.notes.items()}} if self.notes else {}),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Graph:
-        """A graph from JSON data. Raises ModelError that names what is missing or wrong."""
+        """A graph from JSON data, with the types of numbers that layers declare.
+
+        Raises ModelError that names what is missing or wrong.
+        """
         try:
-            nodes = {str(i): Node(str(n["type"]), n["name"], _tuples(dict(n.get("params", {}))),
-                                  str(n.get("shares", ""))) for i, n in data["nodes"].items()}  # fmt: skip
-            edges = {str(i): Edge(str(e["source"]), str(e["target"]), str(e.get("source_port", "output")),
-                                  str(e.get("target_port", "x"))) for i, e in data["edges"].items()}  # fmt: skip
+            nodes = {
+                str(i): Node(
+                    str(n["type"]),
+                    n["name"],
+                    params_json.from_json(str(n["type"]), dict(n.get("params", {}))),
+                    str(n.get("shares", "")),
+                )
+                for i, n in data["nodes"].items()
+            }
+            edges = {
+                str(i): Edge(
+                    str(e["source"]),
+                    str(e["target"]),
+                    str(e.get("source_port", "output")),
+                    str(e.get("target_port", "x")),
+                )
+                for i, e in data["edges"].items()
+            }
             blocks = {f"{path}/" for n in nodes.values() for path in paths_around(n.name)}
-            positions = {str(i): (float(p[0]), float(p[1])) for i, p in data.get("positions", {}).items()
-                         if i in nodes or i in blocks}  # fmt: skip
+            positions = {
+                str(i): (float(p[0]), float(p[1]))
+                for i, p in data.get("positions", {}).items()
+                if i in nodes or i in blocks
+            }
             groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
             notes = notes_from(data.get("notes", {}))
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
@@ -158,7 +193,7 @@ class Graph:
 
     def check(self) -> tuple[dict[str, dict[str, Spec]], list[Problem]]:
         """Specs of every output port by node id, and what does not fit; needs no framework."""
-        from labdl.graph.check import check
+        from labdl.graph.analysis.check import check
 
         result = check(self)
         return result.specs, result.problems
@@ -180,7 +215,7 @@ class Graph:
 
     def to_python(self) -> str:
         """The graph as the source of a Module."""
-        from labdl.graph.source import to_python
+        from labdl.graph.codegen.source import to_python
 
         return to_python(self)
 
@@ -192,12 +227,18 @@ class Graph:
         operators, arithmetic, indexing and loops over layers. It may come from anybody: nothing but layers and operators is
         run. Raises ModelError that names the line and what cannot be read there.
         """
-        from labdl.graph.reading import read_python
+        from labdl.graph.parsing.parser import read_python
 
         return read_python(source, *shapes)
 
-    def to_svg(self, path: str | Path | None = None, *, direction: Literal["down", "right"] = "down", shapes: bool = True,
-               theme: Literal["light", "dark"] = "light") -> str:  # fmt: skip
+    def to_svg(
+        self,
+        path: str | Path | None = None,
+        *,
+        direction: Literal["down", "right"] = "down",
+        shapes: bool = True,
+        theme: Literal["light", "dark"] = "light",
+    ) -> str:
         """The graph as a picture that looks like the editor's canvas: the text of an SVG document, which a browser opens.
 
         With ``path`` it is written there too. Boxes stand where ``positions`` puts them if it has a place for every node;
@@ -218,7 +259,7 @@ class Graph:
 
         With ``depth`` the groups that lie so deep are a line each.
         """
-        from labdl.graph.cost import summary
+        from labdl.graph.analysis.cost import summary
 
         return summary(self, depth)
 
@@ -227,23 +268,3 @@ def paths_around(name: str) -> list[str]:
     """The paths that a name runs through, outer ones first."""
     words = str(name).split("/")
     return ["/".join(words[:n]) for n in range(1, len(words))]
-
-
-# JSON has no infinities, and a mask needs them
-_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-def _json(value):
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}
-    if isinstance(value, Mapping):
-        return {k: _json(v) for k, v in value.items()}
-    return [_json(v) for v in value] if isinstance(value, list | tuple) else value
-
-
-def _tuples(value) -> Any:
-    if isinstance(value, dict):
-        if value.keys() == {"float"} and value["float"] in _NOT_FINITE:
-            return _NOT_FINITE[value["float"]]
-        return {k: _tuples(v) for k, v in value.items()}
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labdl.errors import ConfigError, ModelError
-from labdl.graph.check import check
+from labdl.graph.analysis.check import check
 from labdl.graph.graph import PARAMETER, Graph, Node
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
@@ -39,8 +39,7 @@ class GraphModule(Module):
     def __init__(self, graph: Graph):
         checked = check(graph)
         if checked.problems:
-            lines = [f"{graph.nodes[p.node].name}: {p.message}" if p.node else p.message
-                     for p in checked.problems]  # fmt: skip
+            lines = [f"{graph.nodes[p.node].name}: {p.message}" if p.node else p.message for p in checked.problems]
             raise ModelError(f"the graph {graph.name!r} does not fit together: {'; '.join(lines[:5])}")
         object.__setattr__(self, "graph", graph)
         order, incoming = graph.order()[0], graph.incoming()
@@ -60,9 +59,12 @@ class GraphModule(Module):
                 continue
             entering = incoming[node_id]
             function = None if isinstance(made, Module) else _named_ports(made, node, entering)
-            taken = [slots[end] for p in ports_of(node)
-                     for end in [(e.source, e.source_port) for _, e in entering.get(p.name, ())]
-                     or ([] if p.variadic or function else [("", "")])]  # fmt: skip
+            taken = [
+                slots[end]
+                for p in ports_of(node)
+                for end in [(e.source, e.source_port) for _, e in entering.get(p.name, ())]
+                or ([] if p.variadic or function else [("", "")])
+            ]
             count = len(checked.specs[node_id])
             names = [*outputs_of(node), *(output_port(i) for i in range(1, count))][:count]
             plan.append(_Step(name, function, tuple(taken), len(slots), count))
@@ -71,8 +73,12 @@ class GraphModule(Module):
                 plan.append(_Step(name, None, (), len(slots), 1, port))
                 slots[node_id, port] = len(slots)
         sinks = [i for i in graph.outputs() if graph.nodes[i].type != "Input"] or graph.outputs()
-        self.__dict__.update(_inputs=[checked.specs[i]["output"] for i in graph.inputs()], _plan=tuple(plan), _slots=slots,
-                             _results=[slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]])  # fmt: skip
+        self.__dict__.update(
+            _inputs=[checked.specs[i]["output"] for i in graph.inputs()],
+            _plan=tuple(plan),
+            _slots=slots,
+            _results=[slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]],
+        )
         for name, to in graph.ties.items():
             self.tie(name, to)
 
@@ -150,8 +156,10 @@ class GraphModule(Module):
         super().__setattr__(name, value)
         if at:
             node = Node(type(value).layer_type, name, params_of(value))
-            nodes = {i: dataclasses.replace(n, type=node.type) if n.shares == at[0] else n
-                     for i, n in self.graph.nodes.items()}  # fmt: skip
+            nodes = {
+                i: dataclasses.replace(n, type=node.type) if n.shares == at[0] else n
+                for i, n in self.graph.nodes.items()
+            }
             object.__setattr__(self, "graph", dataclasses.replace(self.graph, nodes={**nodes, at[0]: node}))
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> GraphModule:

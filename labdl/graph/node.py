@@ -11,7 +11,7 @@ from labdl import ops
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Node
 from labdl.nn.module import Module
-from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_ports, unknown
+from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_ports, unknown_type_message
 from labdl.ops import OPERATORS
 
 
@@ -37,7 +37,7 @@ def output_port(index: int) -> str:
 def _operator(node: Node):
     name = node.type.removeprefix("ops.")
     if not node.type.startswith("ops.") or name not in OPERATORS:
-        raise ModelError(unknown(node.type))
+        raise ModelError(unknown_type_message(node.type))
     return OPERATORS[name]
 
 

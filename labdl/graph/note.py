@@ -35,23 +35,32 @@ class Note:
 
     def __post_init__(self):
         if not isinstance(self.text, str) or len(self.text) > LONGEST:
-            raise ModelError(f"a note wants a text of at most {LONGEST:,} characters, received {_shown(self.text)}")
+            raise ModelError(
+                f"a note wants a text of at most {LONGEST:,} characters, received {_abbreviate(self.text)}"
+            )
         if "\0" in self.text:
             raise ModelError("a note holds a NUL character, which a file cannot hold")
         if not isinstance(self.color, str) or not COLOR.fullmatch(self.color):
-            raise ModelError(f"a note wants the name of a colour in small letters, received {_shown(self.color)}")
+            raise ModelError(f"a note wants the name of a color in small letters, received {_abbreviate(self.color)}")
         if not isinstance(self.home, str) or len(self.home) > DEEPEST or not HOME.fullmatch(self.home):
-            raise ModelError(f"a note wants the path of a block, received {_shown(self.home)}")
+            raise ModelError(f"a note wants the path of a block, received {_abbreviate(self.home)}")
         for part, least in (("position", -FARTHEST), ("size", 1.0)):
             pair = getattr(self, part)
             if len(pair) != 2 or not all(_is_number(n) and least <= n <= FARTHEST for n in pair):
-                raise ModelError(f"the {part} of a note wants two finite numbers, received {_shown(pair)}")
+                raise ModelError(f"the {part} of a note wants two finite numbers, received {_abbreviate(pair)}")
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON data."""
         (x, y), (width, height) = self.position, self.size
-        return {"text": self.text, "home": self.home, "color": self.color,
-                "x": x, "y": y, "width": width, "height": height}  # fmt: skip
+        return {
+            "text": self.text,
+            "home": self.home,
+            "color": self.color,
+            "x": x,
+            "y": y,
+            "width": width,
+            "height": height,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Note:
@@ -74,5 +83,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _shown(value: Any) -> str:
+def _abbreviate(value: Any) -> str:
     return f"{len(value):,} of them" if isinstance(value, str) and len(value) > LONGEST else f"{value!r:.80}"

@@ -1,20 +1,20 @@
-"""Inference and evaluation: NumPy in, NumPy out, in evaluation mode, with what stands before and behind the model."""
+"""Inference and evaluation of models in evaluation mode, with pre- and post-processing; NumPy in, NumPy out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from labdl.data import ArrayDataset
-from labdl.infer.engine import Engine, joined
-from labdl.infer.sources import slices
+from labdl.infer.data_adapter import slices
+from labdl.infer.predict import Predictor, concatenate_outputs
 from labdl.nn.module import Module
 
 if TYPE_CHECKING:
     from labdl.infer.evaluator import Evaluator
-    from labdl.infer.inference import Inference, Prepared
+    from labdl.infer.inference import Inference, PreparedSample
     from labdl.infer.postprocess import (
         POSTPROCESSORS,
-        Answers,
+        AnswerSpans,
         Classes,
         Classification,
         Detection,
@@ -34,33 +34,57 @@ if TYPE_CHECKING:
         Tokens,
         Transcript,
         box_affine,
-        mask_of,
+        mask_from_run_lengths,
         postprocessor,
         run_lengths,
     )
 
 __all__ = [
-    "POSTPROCESSORS", "Answers", "Classes", "Classification", "Detection", "Detections", "Evaluator", "EventTagging",
-    "Events", "Inference", "Keypoints", "Mask", "Points", "PostProcessor", "Prepared", "QuestionAnswering", "Segmentation",
-    "SpeechRecognition", "Text", "TextDecoding", "TokenPrediction", "Tokens", "Transcript", "box_affine", "mask_of",
-    "postprocessor", "predict", "run_lengths",
-]  # fmt: skip
+    "POSTPROCESSORS",
+    "AnswerSpans",
+    "Classes",
+    "Classification",
+    "Detection",
+    "Detections",
+    "Evaluator",
+    "EventTagging",
+    "Events",
+    "Inference",
+    "Keypoints",
+    "Mask",
+    "Points",
+    "PostProcessor",
+    "PreparedSample",
+    "QuestionAnswering",
+    "Segmentation",
+    "SpeechRecognition",
+    "Text",
+    "TextDecoding",
+    "TokenPrediction",
+    "Tokens",
+    "Transcript",
+    "box_affine",
+    "mask_from_run_lengths",
+    "postprocessor",
+    "predict",
+    "run_lengths",
+]
 
-_HOMES = {"Evaluator": "evaluator", "Inference": "inference", "Prepared": "inference"}
+_HOMES = {"Evaluator": "evaluator", "Inference": "inference", "PreparedSample": "inference"}
 
 
 def predict(model: Module, x, batch_size: int = 256):
-    """Outputs of the model for an array of samples, in evaluation mode; the model's own mode is left as it was.
+    """Compute the outputs of the model for an array of samples, in evaluation mode; the model's mode is restored.
 
-    Shapes: x (N, ...) gives (N, ...). A tuple of arrays goes to a model of several inputs, and a model of several outputs
-    gives a tuple. A model that is not built yet is built on the default backend.
+    Shapes: x (N, ...) gives (N, ...). A tuple of arrays are the inputs of a model with several, and a model with several
+    outputs returns a tuple. A model that is not built is built on the default backend.
     """
-    inputs, engine = ArrayDataset(*(x if isinstance(x, tuple) else (x,))), Engine(model, compiled=False)
-    return joined([engine.arrays(batch) for batch in slices(inputs, batch_size)])
+    inputs, engine = ArrayDataset(*(x if isinstance(x, tuple) else (x,))), Predictor(model, compiled=False)
+    return concatenate_outputs([engine.arrays(batch) for batch in slices(inputs, batch_size)])
 
 
 def __getattr__(name: str):
-    """The rest when it is wanted: making the classes of all tasks takes as long as a tenth of `import labdl`."""
+    """Import the other names on first use, which keeps `import labdl` fast."""
     if name in __all__:
         import importlib
 

@@ -1,4 +1,4 @@
-"""Inference: pre-processing, the model in evaluation mode, and post-processing, for one sample, many, or a stream (R6.3)."""
+"""Inference: pre-processing, the model in evaluation mode, and post-processing, for one sample, many, or a stream."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
-from labdl.infer.engine import Engine, as_model, input_count, split
-from labdl.infer.postprocess.processor import PostProcessor
-from labdl.infer.sources import columns_of, is_dataset, lists_of, stacked
-from labdl.infer.steps import Steps
+from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
+from labdl.infer.pipeline import Pipeline
+from labdl.infer.postprocess.base import PostProcessor
+from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.nn.module import Module
 from labdl.ops.infix import neutral
 
@@ -23,11 +23,11 @@ _WIDTHS = ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """What pre-processing gives where post-processing must know something of the sample.
+class PreparedSample:
+    """Result of pre-processing with settings of post-processing for this sample.
 
-    ``inputs`` is what the model takes: an array, or a tuple of them. ``settings`` are the post-processor's for this sample
-    alone, such as ``{"original_size": (480, 640)}``; those that it does not have are left out.
+    ``inputs`` are the model's: an array, or a tuple of arrays. ``settings`` are the post-processor's for this sample
+    only, such as ``{"original_size": (480, 640)}``; unknown ones are ignored.
     """
 
     inputs: Any
@@ -36,52 +36,58 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Inputs of a batch as the model takes them, and the post-processor's settings of single samples, if there are any."""
+    """Inputs of the model for a batch, and settings of the post-processor for single samples, if any."""
 
     inputs: tuple[np.ndarray, ...]
     settings: Sequence[Mapping[str, Any]] = ()
 
 
 class Inference:
-    """Answers of a model for samples as they come: what prepares them, the model, and what reads its outputs.
+    """Inference pipeline of a model: pre-processing, the model, and post-processing.
 
     ``model`` is a Module, a Graph, or the path of a saved model. ``preprocess`` is a function sample -> array (a tuple of
-    arrays for a model of several inputs, or a `Prepared`), or a sequence of functions that follow each other.
+    arrays for a model of several inputs, or a `PreparedSample`), or a sequence of functions applied in order.
     ``postprocess`` is a name such as "classification", an object such as ``Detection(threshold=0.3)``, a function
-    output -> result, or a sequence of them; without it a result is the output itself. ``backend`` is where a saved or an
-    unbuilt model is put, and to which a built one is moved; ``compiled`` is None for the backend's own default.
+    output -> result, or a sequence of them; by default results are the outputs. ``backend`` is the backend on which a
+    saved or unbuilt model is built, or to which a built one is moved; ``compiled=None`` is the backend's default.
 
-    Settings given to a call go to the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model is in
-    evaluation mode while it computes and as it was before afterwards; several threads may call at once. A subclass may
-    change `preprocess`, `forward` and `postprocess` (T/AII 008-2023, 6.2.3.3).
+    Keyword arguments of a call are settings of the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model
+    is in evaluation mode while it computes, and its mode is restored; several threads may call concurrently. Subclasses
+    may override `preprocess`, `forward` and `postprocess` (T/AII 008-2023, 6.2.3.3).
 
-    Raises ConfigError for a setting that does not exist or does not fit, FileNotFoundError and FileFormatError for files.
+    Raises ConfigError for an unknown or invalid setting, FileNotFoundError and FileFormatError for files.
     """
 
-    def __init__(self, model: Module | Graph | str | Path, *,
-                 preprocess: Callable[[Any], Any] | Sequence[Callable[[Any], Any]] | None = None,
-                 postprocess: str | Mapping[str, Any] | PostProcessor | Callable[[Any], Any] | Sequence[Any] | None = None,
-                 backend: str | None = None, batch_size: int = 32, compiled: bool | str | None = None):  # fmt: skip
+    def __init__(
+        self,
+        model: Module | Graph | str | Path,
+        *,
+        preprocess: Callable[[Any], Any] | Sequence[Callable[[Any], Any]] | None = None,
+        postprocess: str | Mapping[str, Any] | PostProcessor | Callable[[Any], Any] | Sequence[Any] | None = None,
+        backend: str | None = None,
+        batch_size: int = 32,
+        compiled: bool | str | None = None,
+    ):
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ConfigError(f"batch_size wants an integer at least 1, received {batch_size!r}")
         self.model = as_model(model, backend)
         self.batch_size = batch_size
         self.preprocessing = _functions(preprocess)
-        self.postprocessing = Steps(postprocess)
+        self.postprocessing = Pipeline(postprocess)
         own = type(self).forward is Inference.forward
-        self._engine = Engine(
+        self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
         )
 
-    # -- what a subclass may change
+    # -- overridable steps
 
     def preprocess(self, sample: Any) -> Any:
-        """What the model takes for a sample: an array, a tuple of arrays, or a `Prepared` around it."""
+        """Pre-process a sample into model inputs: an array, a tuple of arrays, or a `PreparedSample` of these."""
         for function in self.preprocessing:
-            if isinstance(sample, Prepared):
+            if isinstance(sample, PreparedSample):
                 inner = function(sample.inputs)
-                more = inner if isinstance(inner, Prepared) else Prepared(inner)
-                sample = Prepared(more.inputs, {**sample.settings, **more.settings})
+                more = inner if isinstance(inner, PreparedSample) else PreparedSample(inner)
+                sample = PreparedSample(more.inputs, {**sample.settings, **more.settings})
             else:
                 sample = function(sample)
         return sample
@@ -97,20 +103,20 @@ class Inference:
     # -- inference
 
     def infer_one(self, sample: Any, **settings) -> Any:
-        """The result for one sample (T/AII 008-2023, table B.13); ``settings`` are the post-processor's for this call."""
+        """Infer the result for one sample (T/AII 008-2023, table B.13); ``settings`` are the post-processor's for this call."""
         self.postprocessing.check(settings)
-        return self._results(self._stacked([sample]), settings)[0]
+        return self._results(self._stack_samples([sample]), settings)[0]
 
     def infer(self, samples: Iterable[Any], **settings) -> list[Any]:
-        """The results for samples, in their order (table B.14), computed in batches; see `stream` for what samples may be."""
+        """Infer the results for samples, in order (table B.14), in batches; `stream` lists the accepted types of samples."""
         return list(self.stream(samples, **settings))
 
     def stream(self, samples: Iterable[Any], **settings) -> Iterator[Any]:
-        """The results one by one as their batches are done; the next batch is read when its first result is asked for.
+        """Iterate over the results; each batch is read when its first result is requested.
 
-        ``samples`` is any iterable of samples: a list, a generator without end, an array (N, ...); a data set, or a loader
-        of batches as `labdl.data.Loader` is one. Data sets and loaders may hold targets behind the model's inputs, which
-        are left out. Unknown settings raise ConfigError at once, not with the first result.
+        ``samples`` is any iterable of samples: a list, an infinite generator, an array (N, ...), a data set, or a loader
+        such as `labdl.data.Loader`. Targets after the model's inputs in data sets and loaders are ignored. Unknown settings
+        raise ConfigError at once, not with the first result.
         """
         self.postprocessing.check(settings)
         return self._stream(samples, settings)
@@ -118,22 +124,22 @@ class Inference:
     def _stream(self, samples: Iterable[Any], settings: Mapping[str, Any]) -> Iterator[Any]:
         if isinstance(samples, np.ndarray):
             for at in range(0, len(samples), self.batch_size):
-                yield from self._results(self.prepared((samples[at : at + self.batch_size],)), settings)
+                yield from self._results(self.prepare_batch((samples[at : at + self.batch_size],)), settings)
         elif is_dataset(samples):
-            for columns in columns_of(samples, self.batch_size):
-                yield from self._results(self.prepared(columns[: self.input_count]), settings)
+            for columns in iterate_columns(samples, self.batch_size):
+                yield from self._results(self.prepare_batch(columns[: self.input_count]), settings)
         else:
-            for batch in lists_of(samples, self.batch_size):
-                yield from self._results(self._stacked(batch), settings)
+            for batch in batch_samples(samples, self.batch_size):
+                yield from self._results(self._stack_samples(batch), settings)
 
     def _results(self, batch: Batch, settings: Mapping[str, Any]) -> list[Any]:
         return self.read(self._engine.arrays(batch.inputs), batch, settings)
 
-    # -- its steps for one batch, as the evaluator takes them
+    # -- steps for one batch, also used by the evaluator
 
     @property
     def input_count(self) -> int:
-        """How many arrays of a data set are inputs; those behind them are targets."""
+        """Number of arrays of a data set that are inputs; the others are targets."""
         return input_count(self.model)
 
     @property
@@ -141,44 +147,48 @@ class Inference:
         """The backend that computes."""
         return self._engine.native
 
-    def prepared(self, columns: Sequence[Any]) -> Batch:
-        """What the model takes, from an array or a list for each input of all samples of a batch."""
+    def prepare_batch(self, columns: Sequence[Any]) -> Batch:
+        """Prepare a batch from an array or a list of samples for each input."""
         if not self.preprocessing and type(self).preprocess is Inference.preprocess:
-            return Batch(self._fitting(tuple(map(stacked, columns))))
-        return self._stacked(list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True)))
+            return Batch(self._match_dtypes(tuple(map(stack, columns))))
+        return self._stack_samples(list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True)))
 
     def compute(self, batch: Batch) -> AbstractContextManager[Any]:
-        """The outputs of the model for a batch, as tensors of its backend for as long as a ``with`` lasts."""
+        """Context manager that gives the outputs of the model for a batch, as tensors of its backend."""
         return self._engine.tensors(batch.inputs)
 
     def read(self, outputs: Any, batch: Batch, settings: Mapping[str, Any]) -> list[Any]:
-        """The result of each sample, from outputs as NumPy arrays."""
-        samples = split(outputs, len(batch.inputs[0]))
+        """Post-process the outputs of a batch, as NumPy arrays, into the result of each sample."""
+        samples = split_batch(outputs, len(batch.inputs[0]))
         if not self.postprocessing.steps and type(self).postprocess is Inference.postprocess:
             return samples
-        return [self.postprocess(output, {**batch.settings[at], **settings} if batch.settings else settings)
-                for at, output in enumerate(samples)]  # fmt: skip
+        return [
+            self.postprocess(output, {**batch.settings[at], **settings} if batch.settings else settings)
+            for at, output in enumerate(samples)
+        ]
 
-    def _stacked(self, samples: Sequence[Any]) -> Batch:
+    def _stack_samples(self, samples: Sequence[Any]) -> Batch:
         rows, own, known = [], [], self.postprocessing.names
         for sample in samples:
             made = self.preprocess(sample)
-            more = made.settings if isinstance(made, Prepared) else {}
-            made = made.inputs if isinstance(made, Prepared) else made
+            more = made.settings if isinstance(made, PreparedSample) else {}
+            made = made.inputs if isinstance(made, PreparedSample) else made
             own.append({name: value for name, value in more.items() if name in known})
             rows.append(made if isinstance(made, tuple) else (made,))
         if len({len(row) for row in rows}) > 1:
             raise ModelError("the samples of a batch have different numbers of inputs: give as many for each")
-        inputs = tuple(map(stacked, zip(*rows, strict=True)))
-        return Batch(self._fitting(inputs), own if any(own) else [])
+        inputs = tuple(map(stack, zip(*rows, strict=True)))
+        return Batch(self._match_dtypes(inputs), own if any(own) else [])
 
-    def _fitting(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """Inputs whose floats have the width that the model was built for: NumPy makes float64 of almost anything."""
+    def _match_dtypes(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """Convert floating-point inputs to the dtypes that the model was built for; NumPy defaults to float64."""
         if not self.model.built or len(inputs) != len(self.model.input_specs):
             return inputs
         wanted = [spec.dtype if spec is not None and spec.dtype in _WIDTHS else None for spec in self.model.input_specs]
-        return tuple(array.astype(dtype, copy=False) if dtype and array.dtype.kind == "f" else array
-                     for array, dtype in zip(inputs, wanted, strict=True))  # fmt: skip
+        return tuple(
+            array.astype(dtype, copy=False) if dtype and array.dtype.kind == "f" else array
+            for array, dtype in zip(inputs, wanted, strict=True)
+        )
 
 
 def _functions(value: Callable | Sequence[Callable] | None) -> list[Callable]:

@@ -1,8 +1,9 @@
 """LabDL inside Jupyter: the editor and the dashboard as widgets, and the server extension."""
 
-from labdl.lab.diff_widget import Diff
-from labdl.lab.runs_widget import Runs
-from labdl.lab.widgets import Dashboard, Editor
+from labdl.lab.widgets.dashboard import Dashboard
+from labdl.lab.widgets.diff import Diff
+from labdl.lab.widgets.editor import Editor
+from labdl.lab.widgets.runs import Runs
 from labdl.train import race, sweep
 
 __all__ = ["Dashboard", "Diff", "Editor", "Runs", "race", "sweep"]

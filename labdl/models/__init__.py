@@ -1,4 +1,4 @@
-"""Published models, one file a family, written with layers and operators: they run on every backend."""
+"""Published models, one file per family, written with layers and operators for every backend."""
 
 from labdl.models import text, vision
 from labdl.models.zoo import create, list_models

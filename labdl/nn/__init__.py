@@ -1,25 +1,25 @@
-"""Modules: layers, containers, and the base class of models. Each layer file is a category of the palette."""
+"""Modules: layers, containers, and the base class of models. Each layer file or folder is a category of the palette."""
 
 # The palette shows categories in the order of import: the everyday ones first, any other file after them.
 # ruff: noqa: I001
 from importlib import import_module
 from pathlib import Path
 
-from labdl.nn import initialisers
+from labdl.nn import initializers
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import LAYERS, layer, layer_schema
 from labdl.nn.input import *
 from labdl.nn.linear import *
 from labdl.nn.convolution import *
-from labdl.nn.transposed import *
+from labdl.nn.conv_transpose import *
 from labdl.nn.separable import *
 from labdl.nn.pooling import *
 from labdl.nn.unpooling import *
 from labdl.nn.activation import *
-from labdl.nn.gated import *
-from labdl.nn.normalisation import *
-from labdl.nn.regularisation import *
+from labdl.nn.axis_activation import *
+from labdl.nn.normalization import *
+from labdl.nn.regularization import *
 from labdl.nn.shape import *
 from labdl.nn.spatial import *
 from labdl.nn.merge import *
@@ -31,9 +31,9 @@ from labdl.nn.transformer import *
 from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
 
-for _file in sorted(Path(__file__).parent.glob("*.py")):
+for _file in sorted(Path(__file__).parent.rglob("*.py")):
     if _file.stem != "__init__":
-        import_module(f"labdl.nn.{_file.stem}")
+        import_module(".".join(["labdl.nn", *_file.relative_to(Path(__file__).parent).with_suffix("").parts]))
 
 globals().update(LAYERS)
 
@@ -47,7 +47,7 @@ __all__ = [
     "Parameter",
     "Sequential",
     "from_native",
-    "initialisers",
+    "initializers",
     "layer",
     "layer_schema",
 ]

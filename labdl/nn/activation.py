@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from labdl import ops
-from labdl.nn.linear import sized
+from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Initialiser, Positive
+from labdl.nn.types import Initializer, Positive
 from labdl.ops.operator import floats
 
 
@@ -113,17 +113,17 @@ class ReLU6(Module):
 
 @layer({"shared": False}, floats(2, 3, 4))
 class PReLU(Module):
-    """x where positive, else x times a learnt slope (He et al., 2015). Semantics: torch.nn.PReLU.
+    """x where positive, else x times a learned slope (He et al., 2015). Semantics: torch.nn.PReLU.
 
     One slope for all, or with ``shared=False`` one for each channel on ``axis``.
     """
 
     shared: bool = True
-    slope_init: Initialiser = "constant(0.25)"
+    slope_init: Initializer = "constant(0.25)"
     axis: int = 1
 
     def setup(self, x):
-        size = 1 if self.shared else sized("PReLU", "channel", None, x.shape[self.axis])
+        size = 1 if self.shared else resolve_size("PReLU", "channel", None, x.shape[self.axis])
         self.slope = Parameter((size,), self.slope_init)
         self.input_axes = x.ndim  # Keras keeps the slopes with as many axes as a sample has
 
@@ -199,7 +199,7 @@ class Hardshrink(Module):
 
 @layer({}, floats(2, 3))
 class Softshrink(Module):
-    """x moved towards 0 by the threshold, and 0 where it is nearer than that."""
+    """x moved toward 0 by the threshold, and 0 where it is nearer than that."""
 
     threshold: float = 0.5
 

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from labdl.errors import ConfigError
-from labdl.nn.building import mark
+from labdl.nn.build import mark_unbuilt
 from labdl.nn.module import Module
 
 
-def _checked(container: Module, module) -> Module:
+def _check_module(container: Module, module) -> Module:
     if not isinstance(module, Module):
         raise ConfigError(f"{type(container).__name__} holds modules, received {type(module).__name__}")
     return module
 
 
-class _Listed(Module):
+class _ModuleSequence(Module):
     """Children under the names "0", "1", …, which follow their positions when the list changes."""
 
     def __init__(self, *modules: Module):
         self.extend(modules)
 
-    def _renew(self, modules: Iterable[Module]) -> None:
-        modules = [_checked(self, m) for m in modules]
+    def _replace_all(self, modules: Iterable[Module]) -> None:
+        modules = [_check_module(self, m) for m in modules]
         for name in list(self._modules):
             delattr(self, name)
         for at, module in enumerate(modules):
             setattr(self, str(at), module)
-        mark(self)
+        mark_unbuilt(self)
 
     def append(self, module: Module) -> None:
-        setattr(self, str(len(self._modules)), _checked(self, module))
+        setattr(self, str(len(self._modules)), _check_module(self, module))
 
     def extend(self, modules: Iterable[Module]) -> None:
         for module in modules:
@@ -39,10 +39,10 @@ class _Listed(Module):
     def insert(self, index: int, module: Module) -> None:
         modules = list(self)
         modules.insert(index, module)
-        self._renew(modules)
+        self._replace_all(modules)
 
     def pop(self, index: int = -1) -> Module:
-        """Take a module out, the last one if no index is given."""
+        """Remove a module, by default the last one, and return it."""
         module = self[index]
         del self[index]
         return module
@@ -60,15 +60,15 @@ class _Listed(Module):
     def __setitem__(self, index: int, module: Module) -> None:
         modules = list(self)
         modules[index] = module
-        self._renew(modules)
+        self._replace_all(modules)
 
     def __delitem__(self, index) -> None:
         modules = list(self)
         del modules[index]
-        self._renew(modules)
+        self._replace_all(modules)
 
 
-class Sequential(_Listed):
+class Sequential(_ModuleSequence):
     """Modules one after the other: the output of each is the input of the next."""
 
     def forward(self, x):
@@ -77,7 +77,7 @@ class Sequential(_Listed):
         return x
 
 
-class ModuleList(_Listed):
+class ModuleList(_ModuleSequence):
     """A list of modules whose parameters belong to the model; use it where a plain list would hide them."""
 
     def __init__(self, modules: Iterable[Module] = ()):
@@ -105,7 +105,7 @@ class ModuleDict(Module):
             raise ConfigError(
                 f"a ModuleDict cannot hold {name!r}, because it has something of that name: choose another name"
             )
-        setattr(self, name, _checked(self, module))
+        setattr(self, name, _check_module(self, module))
 
     def __delitem__(self, name: str) -> None:
         if name not in self._modules:

@@ -7,35 +7,36 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from labdl import ops
-from labdl.nn.linear import sized
+from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initialiser, Padding, Size
+from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size
 from labdl.ops.operator import floats
 from labdl.spec import pad_pairs, per_axis, show
 
 
-def channels_of(layer_name: str, x, axes: str, data_format: str, given: int | None) -> int:
-    """The number of channels of an input with these spatial axes. Raises ValueError where it has others."""
+def input_channels(layer_name: str, x, axes: str, data_format: str, given: int | None) -> int:
+    """Number of channels of an input with these spatial axes. Raises ValueError for another number of axes or channels."""
     rank = axes.count(",") + 1
     if x.ndim != rank + 2:
         order = f"(N, C, {axes})" if data_format == "channels_first" else f"(N, {axes}, C)"
         raise ValueError(f"{layer_name} wants {rank + 2} axes {order}, received {show(x.shape)}")
-    return sized(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
+    return resolve_size(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
 
 
-def weights_of(self, x, *, transposed: bool = False) -> tuple[Parameter, Parameter | None]:
+def make_weights(self, x, *, transposed: bool = False) -> tuple[Parameter, Parameter | None]:
     """Kernel and bias of a convolution with groups.
 
     Operators take the kernel as (out, in / groups, window...), transposed ones as (in, out / groups, window...); files hold
     (window..., in, out) of either.
     """
     name, rank = type(self).__name__, self.axes.count(",") + 1
-    channels = channels_of(name, x, self.axes, self.data_format, self.in_channels)
+    channels = input_channels(name, x, self.axes, self.data_format, self.in_channels)
     if channels % self.groups or self.out_channels % self.groups:
-        raise ValueError(f"{name}: groups={self.groups} must divide in_channels={channels} and "
-                         f"out_channels={self.out_channels}")  # fmt: skip
+        raise ValueError(
+            f"{name}: groups={self.groups} must divide in_channels={channels} and out_channels={self.out_channels}"
+        )
     first, second = (channels, self.out_channels) if transposed else (self.out_channels, channels)
     shape = (first, second // self.groups, *per_axis(self.kernel_size, rank, "kernel_size"))
     standard = (*range(2, 2 + rank), *((0, 1) if transposed else (1, 0)))
@@ -45,7 +46,7 @@ def weights_of(self, x, *, transposed: bool = False) -> tuple[Parameter, Paramet
 
 @dataclass(eq=False, repr=False)
 class _Convolution(Module):
-    """What convolutions share: they differ in the operator and in the number of axes."""
+    """Base class of convolutions, which differ in the operator and in the number of axes."""
 
     out_channels: Count
     kernel_size: Size = 3
@@ -55,7 +56,7 @@ class _Convolution(Module):
     groups: Count = 1
     use_bias: bool = True
     data_format: DataFormat = "channels_first"
-    kernel_init: Initialiser = "fan_in_uniform"
+    kernel_init: Initializer = "fan_in_uniform"
     in_channels: Count | None = None
     padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
 
@@ -63,20 +64,29 @@ class _Convolution(Module):
     axes: ClassVar[str]
 
     def setup(self, x):
-        self.kernel, self.bias = weights_of(self, x)
+        self.kernel, self.bias = make_weights(self, x)
 
     def forward(self, x):
         padding = self.padding
         if self.padding_mode != "zeros":
-            x, padding = self._bordered(x), 0
-        return type(self).operator(x, self.kernel, self.bias, stride=self.stride, padding=padding,
-                                   dilation=self.dilation, groups=self.groups, data_format=self.data_format)  # fmt: skip
+            x, padding = self._pad(x), 0
+        return type(self).operator(
+            x,
+            self.kernel,
+            self.bias,
+            stride=self.stride,
+            padding=padding,
+            dilation=self.dilation,
+            groups=self.groups,
+            data_format=self.data_format,
+        )
 
-    def _bordered(self, x):
-        """x with the padding around it, made of its own elements."""
+    def _pad(self, x):
+        """Pad x with its own elements as ``padding_mode`` says."""
         rank, first = self.axes.count(",") + 1, self.data_format == "channels_first"
-        window, stride, dilation = (per_axis(getattr(self, name), rank, name)
-                                    for name in ("kernel_size", "stride", "dilation"))  # fmt: skip
+        window, stride, dilation = (
+            per_axis(getattr(self, name), rank, name) for name in ("kernel_size", "stride", "dilation")
+        )
         pairs = pad_pairs(self.padding, tuple(x.shape)[2 if first else 1 :][:rank], window, stride, dilation)
         border = ((0, 0), (0, 0), *pairs) if first else ((0, 0), *pairs, (0, 0))
         return ops.pad(x, border, mode=self.padding_mode)
@@ -84,20 +94,20 @@ class _Convolution(Module):
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 8))
 class Conv1d(_Convolution):
-    """1-d convolution over (N, C, L); input channels are found at build. Semantics: torch.nn.Conv1d."""
+    """1-d convolution over (N, C, L); input channels are inferred at build. Semantics: torch.nn.Conv1d."""
 
     operator, axes = ops.conv1d, "L"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 6, 5))
 class Conv2d(_Convolution):
-    """2-d convolution over (N, C, H, W); input channels are found at build. Semantics: torch.nn.Conv2d."""
+    """2-d convolution over (N, C, H, W); input channels are inferred at build. Semantics: torch.nn.Conv2d."""
 
     operator, axes = ops.conv2d, "H, W"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(1, 3, 4, 5, 4))
 class Conv3d(_Convolution):
-    """3-d convolution over (N, C, D, H, W); input channels are found at build. Semantics: torch.nn.Conv3d."""
+    """3-d convolution over (N, C, D, H, W); input channels are inferred at build. Semantics: torch.nn.Conv3d."""
 
     operator, axes = ops.conv3d, "D, H, W"

@@ -1,43 +1,45 @@
-"""Vectors for tokens."""
+"""Embeddings of tokens and positions."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from labdl import ops
-from labdl.nn.initialisers import read
+from labdl.nn.initializers import read
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Initialiser, Positive, Whole
+from labdl.nn.types import Count, Initializer, Positive, Whole
 from labdl.ops.operator import floats, ints
 
 
-def _need_integers(layer_name: str, x) -> None:
+def _check_integers(layer_name: str, x) -> None:
     if "int" not in x.dtype:
         raise ValueError(f"{layer_name} wants integers, received {x.dtype}")
 
 
 @layer({"size": 1000, "features": 16}, ints(2, 3))
 class Embedding(Module):
-    """A learnt vector for each of ``size`` tokens: integers (...) to (..., features).
+    """A learned vector for each of ``size`` tokens: integers (...) to (..., features).
 
-    The vector at ``padding_index`` begins at zero and does not learn. Semantics: torch.nn.Embedding.
+    The vector at ``padding_index`` is initialized to zero and not trained. Semantics: torch.nn.Embedding.
     """
 
     size: Count
     features: Count
-    embeddings_init: Initialiser = "unit_normal"
+    embeddings_init: Initializer = "unit_normal"
     padding_index: Whole | None = None
 
     def setup(self, x):
-        _need_integers("Embedding", x)
+        _check_integers("Embedding", x)
         if self.padding_index is not None and self.padding_index >= self.size:
             raise ValueError(f"Embedding: padding_index={self.padding_index} must be below size={self.size}")
         padded = self.padding_index is not None
-        self.embeddings = Parameter((self.size, self.features), self._drawn if padded else self.embeddings_init)
+        self.embeddings = Parameter(
+            (self.size, self.features), self._init_with_padding if padded else self.embeddings_init
+        )
 
-    def _drawn(self, rng, shape):
+    def _init_with_padding(self, rng, shape):
         table = read(self.embeddings_init)(rng, shape)
         table[self.padding_index] = 0
         return table
@@ -60,10 +62,10 @@ class EmbeddingBag(Module):
     size: Count
     features: Count
     mode: Literal["mean", "sum", "max"] = "mean"
-    embeddings_init: Initialiser = "unit_normal"
+    embeddings_init: Initializer = "unit_normal"
 
     def setup(self, x, weights=None):
-        _need_integers("EmbeddingBag", x)
+        _check_integers("EmbeddingBag", x)
         self.embeddings = Parameter((self.size, self.features), self.embeddings_init)
 
     def forward(self, x, weights=None):
@@ -72,9 +74,9 @@ class EmbeddingBag(Module):
 
 @layer({}, floats(2, 3, 4))
 class RotaryEmbedding(Module):
-    """Turns pairs of features of (..., steps, features) by angles that grow with the position (Su et al., 2021).
+    """Rotates pairs of features of (..., steps, features) by angles proportional to the position (Su et al., 2021).
 
-    Pairs are features i and i + features / 2, or neighbours with ``interleaved``. The optional ``positions`` broadcast
+    Pairs are features i and i + features / 2, or neighbors with ``interleaved``. The optional ``positions`` broadcast
     to (..., steps) and count from 0 when left out.
     """
 
@@ -87,7 +89,7 @@ class RotaryEmbedding(Module):
 
 @layer({"classes": 5}, ints(2, 3))
 class OneHot(Module):
-    """Zeros with a one at each class, on a new last axis; all zeros for a number that is no class."""
+    """One-hot encoding of class numbers on a new axis; all zeros for a number out of range."""
 
     classes: Count
     axis: int = -1

@@ -1,4 +1,4 @@
-"""Gradients of one module: asked for by hand, and written by hand."""
+"""Gradients of one module: `Module.backward` and user-defined backward functions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def backward(module: Module, gradient, inputs: tuple):
-    """See `Module.backward`. The forward runs again, so that dropout draws anew; running statistics stay as they were."""
+    """See `Module.backward`. The forward runs again with new dropout masks; running statistics are restored."""
     inputs = inputs or module.__dict__.get("_called", ())
     if not inputs:
         raise ModelError(
-            f"{type(module).__name__}.backward wants a call before it, or the inputs: backward(gradient, x)"
+            f"{type(module).__name__}.backward wants a forward call before it, or the inputs: backward(gradient, x)"
         )
     backend = dispatch.get(module.backend)
     inputs = tuple(backend.tensor(v) if dispatch.owner(v).name == "numpy" != backend.name else v for v in inputs)
     moving = [i for i, v in enumerate(inputs) if "float" in backend.spec_of(v).dtype]
-    learnt = [p for p in module.parameters() if p.trainable] if module.training else []
+    learned = [p for p in module.parameters() if p.trainable] if module.training else []
     buffers = [(p, backend.to_numpy(p.value).copy()) for p in module.parameters() if not p.learnable]
 
-    def pulled(*values):
+    def weighted_sum(*values):
         given = list(inputs)
         for at, value in zip(moving, values, strict=False):
             given[at] = value
@@ -37,8 +37,8 @@ def backward(module: Module, gradient, inputs: tuple):
         parts = [ops.sum(o if g is None else ops.multiply(o, g)) for o, g in zip(outputs, given, strict=True)]
         return sum(parts[1:], parts[0])
 
-    _, found = backend.gradients(pulled, [*(inputs[i] for i in moving), *(p.value for p in learnt)])
-    for parameter, value in zip(learnt, found[len(moving) :], strict=True):
+    _, found = backend.gradients(weighted_sum, [*(inputs[i] for i in moving), *(p.value for p in learned)])
+    for parameter, value in zip(learned, found[len(moving) :], strict=True):
         parameter.gradient = value if parameter.gradient is None else ops.add(parameter.gradient, value)
     for parameter, value in buffers:
         backend.assign(parameter.value, value)
@@ -52,22 +52,24 @@ def _check(module, outputs, given, backend) -> None:
     wanted = [tuple(o.shape) for o in outputs]
     received = [w if g is None else tuple(g.shape) for g, w in zip(given, wanted, strict=False)]
     if len(given) != len(outputs) or received != wanted:
-        raise GradientError(f"{type(module).__name__}.backward wants gradients of shape {' and '.join(map(show, wanted))}, "
-                            f"received {' and '.join(show(tuple(g.shape)) for g in given if g is not None)}")  # fmt: skip
+        raise GradientError(
+            f"{type(module).__name__}.backward wants gradients of shape {' and '.join(map(show, wanted))}, "
+            f"received {' and '.join(show(tuple(g.shape)) for g in given if g is not None)}"
+        )
 
 
 def replace(module: Module, function: Callable) -> None:
     """See `Module.register_backward_function`."""
-    module.__dict__["forward"] = _Written(module, function)
+    module.__dict__["forward"] = _CustomBackward(module, function)
 
 
-class _Written:
-    """Stands in the place of a forward whose gradient somebody has written."""
+class _CustomBackward:
+    """Replaces the forward of a module whose backward function the user has defined."""
 
     def __init__(self, module: Module, function: Callable):
         self.module, self.function = module, function
         former = module.forward
-        self.original = former.original if isinstance(former, _Written) else former
+        self.original = former.original if isinstance(former, _CustomBackward) else former
 
     def __call__(self, *inputs):
         if any(isinstance(v, Spec) for v in inputs):
@@ -96,7 +98,7 @@ class _Written:
             if len(found) != count or unknown:
                 kind, more = (
                     type(self.module).__name__,
-                    f" and {unknown[0]!r}, which is no parameter" if unknown else "",
+                    f" and {unknown[0]!r}, which is not a parameter" if unknown else "",
                 )
                 raise GradientError(
                     f"the backward function of {kind} gives {len(found)} gradient(s) for {count} input(s){more}"

@@ -1,4 +1,4 @@
-"""Functions that watch the forward of a module, or change what goes in and comes out."""
+"""Forward hooks: functions that observe or replace the inputs and outputs of a module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from labdl.spec import Spec
 
 
 class Hooks:
-    """Stands in the place of a module's forward while somebody watches it."""
+    """Replaces the forward of a module while hooks are registered."""
 
     def __init__(self, module):
         self.module, self.before, self.after = module, {}, {}
@@ -32,7 +32,7 @@ class Hooks:
         return remove
 
     def __call__(self, *inputs, **options):
-        if any(isinstance(v, Spec) for v in inputs):  # shapes only: there is nothing to watch
+        if any(isinstance(v, Spec) for v in inputs):  # shape inference has no values for hooks
             return self.forward(*inputs, **options)
         for hook in list(self.before.values()):
             changed = hook(self.module, inputs)

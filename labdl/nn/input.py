@@ -1,4 +1,4 @@
-"""Where data enters a graph."""
+"""Inputs of a graph."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from labdl.spec import Spec
 
 @layer({"shape": (None, 1, 8, 8)}, floats(2, 1, 8, 8))
 class Input(Module):
-    """Where data enters: shape of a batch (None for the batch size) and dtype."""
+    """Input of a graph: shape of a batch (None for the batch size) and dtype."""
 
     shape: tuple[Whole | None, ...] = (None, 1, 8, 8)
-    dtype: Literal["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
-                   "complex64"] = "float32"  # fmt: skip
+    dtype: Literal[
+        "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64"
+    ] = "float32"
 
     is_source = True
 

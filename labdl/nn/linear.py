@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from labdl import ops
-from labdl.nn.initialisers import uniform
+from labdl.nn.initializers import uniform
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Initialiser
+from labdl.nn.types import Count, Initializer
 from labdl.ops.operator import floats
 
 
-def sized(layer_name: str, what: str, given: int | None, found: int | None) -> int:
-    """The input size that was given, or the one found in the input's Spec; they must not contradict each other."""
+def resolve_size(layer_name: str, what: str, given: int | None, found: int | None) -> int:
+    """Input size from the setting or from the input's Spec. Raises ValueError where both are known and differ."""
     if found is None and given is None:
         raise ValueError(f"{layer_name} needs a known size on its {what} axis: give {what}=")
     if None not in (given, found) and given != found:
@@ -26,13 +26,13 @@ class Linear(Module):
 
     out_features: Count
     use_bias: bool = True
-    kernel_init: Initialiser = "fan_in_uniform"
+    kernel_init: Initializer = "fan_in_uniform"
     in_features: Count | None = None
 
     def setup(self, x):
         if x.ndim < 2:
             raise ValueError(f"Linear wants (N, ..., features), received {x.shape}")
-        size = sized("Linear", "in_features", self.in_features, x.shape[-1])
+        size = resolve_size("Linear", "in_features", self.in_features, x.shape[-1])
         self.kernel = Parameter((size, self.out_features), self.kernel_init, order="F")
         self.bias = Parameter((self.out_features,)) if self.use_bias else None
 
@@ -42,7 +42,7 @@ class Linear(Module):
 
 @layer({"out_features": 4}, floats(2, 3), floats(2, 5))
 class Bilinear(Module):
-    """Every product of a feature of x with one of y, weighted and summed: (..., in1) and (..., in2) to (..., out).
+    """Bilinear map of x and y: (..., in1) and (..., in2) to (..., out).
 
     Output o is x · kernel[o] · y + bias[o]. Semantics: torch.nn.Bilinear.
     """
@@ -53,8 +53,8 @@ class Bilinear(Module):
     in2_features: Count | None = None
 
     def setup(self, x, y):
-        first = sized("Bilinear", "in1_features", self.in1_features, x.shape[-1])
-        second = sized("Bilinear", "in2_features", self.in2_features, y.shape[-1])
+        first = resolve_size("Bilinear", "in1_features", self.in1_features, x.shape[-1])
+        second = resolve_size("Bilinear", "in2_features", self.in2_features, y.shape[-1])
         self.kernel = Parameter((self.out_features, first, second), uniform(first**-0.5))
         self.bias = Parameter((self.out_features,)) if self.use_bias else None
 
@@ -64,7 +64,7 @@ class Bilinear(Module):
 
 @layer({}, floats(2, 3))
 class Identity(Module):
-    """x as it is: it holds the place of a layer."""
+    """Returns its input; a placeholder for a layer."""
 
     def forward(self, x):
         return x

@@ -12,7 +12,7 @@ from labdl.ops.operator import floats
 
 @layer({}, floats(2, 3), floats(2, 3))
 class Add(Module):
-    """Sum of all inputs, element by element; the end of a skip connection."""
+    """Sum of all inputs, element by element, as at the end of a skip connection."""
 
     def forward(self, *xs):
         return reduce(ops.add, xs)
@@ -20,7 +20,7 @@ class Add(Module):
 
 @layer({}, floats(2, 3), floats(2, 3))
 class Multiply(Module):
-    """Product of all inputs, element by element; the end of a gate."""
+    """Product of all inputs, element by element, as in gating."""
 
     def forward(self, *xs):
         return reduce(ops.multiply, xs)
@@ -28,7 +28,7 @@ class Multiply(Module):
 
 @layer({}, floats(2, 3, 4), floats(2, 2, 4))
 class Concat(Module):
-    """All inputs joined along an axis (1: channels)."""
+    """All inputs concatenated along an axis (1: channels)."""
 
     axis: int = 1
 
@@ -78,7 +78,7 @@ class Minimum(Module):
 
 @layer({}, floats(2, 3), floats(2, 3))
 class Stack(Module):
-    """All inputs, which have one shape, joined along a new axis."""
+    """All inputs, of the same shape, stacked along a new axis."""
 
     axis: int = 1
 
@@ -96,7 +96,7 @@ class MatMul(Module):
 
 @layer({}, floats(2, 3), floats(2, 3))
 class Dot(Module):
-    """Sum of the products along an axis, which goes away."""
+    """Dot product along an axis, which is removed."""
 
     axis: int = -1
 

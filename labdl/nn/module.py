@@ -10,24 +10,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labdl import dispatch
+from labdl.display import model_mimebundle
 from labdl.errors import ConfigError, ModelError, StateDictError
-from labdl.nn import building, gradients
+from labdl.nn import build, gradients
 from labdl.nn.hooks import Hooks
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
 from labdl.spec import Spec, as_spec
 
-observer: ContextVar[Any] = ContextVar("observer", default=None)  # who records the calls of a trace under way
+observer: ContextVar[Any] = ContextVar("observer", default=None)  # the recorder of the trace being taken
 
 
 class Module:
     """Base class of all layers and models (T/AII 008-2023, A.2).
 
-    Subclass it as in PyTorch: make layers in ``__init__`` and use them in ``forward``. Sizes of inputs may be left out;
-    `build` (or the first call) finds them, draws the weights and puts them on a backend.
+    Subclass it as in PyTorch: create layers in ``__init__`` and use them in ``forward``. Sizes of inputs may be omitted;
+    `build` (or the first call) infers them, initializes the weights and places them on a backend.
     """
 
-    is_source: ClassVar[bool] = False  # a graph feeds data here: nothing is connected to it
+    _repr_mimebundle_ = model_mimebundle
+    is_source: ClassVar[bool] = False  # an input of a graph, without incoming edges
 
     training: bool
     _modules: dict[str, Module]
@@ -41,14 +43,24 @@ class Module:
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
         # set here, not in __init__, so that a subclass may assign layers before or without calling super().__init__()
-        self.__dict__.update(_modules={}, _parameters={}, _ready=False, _set_up=False, training=True,
-                             _backend=None, _input_specs=None, _ties={})  # fmt: skip
+        self.__dict__.update(
+            _modules={},
+            _parameters={},
+            _ready=False,
+            _set_up=False,
+            training=True,
+            _backend=None,
+            _input_specs=None,
+            _ties={},
+        )
         return self
 
     def __setattr__(self, name: str, value) -> None:
-        if isinstance(value, Module | Parameter) and reserved(name):
-            raise ConfigError(f"{type(self).__name__} cannot hold a layer or parameter named {name!r}, because every module "
-                              "has something of that name: choose another name")  # fmt: skip
+        if isinstance(value, Module | Parameter) and is_reserved(name):
+            raise ConfigError(
+                f"{type(self).__name__} cannot hold a layer or parameter named {name!r}, because every module "
+                "has an attribute of that name: choose another name"
+            )
         if isinstance(value, Module):
             self._modules[name] = value
             Parameter.changes += 1
@@ -70,17 +82,17 @@ class Module:
     # -- running
 
     def forward(self, *inputs):
-        """The computation; every model writes its own."""
+        """Compute the outputs; overridden by every layer and model."""
         raise ModelError(f"{type(self).__name__} has no forward: write `def forward(self, x): ...`")
 
     def setup(self, *inputs: Spec) -> None:
-        """Make the parameters whose shape depends on the inputs; called once, before the first forward."""
+        """Create the parameters whose shape depends on the inputs; called once, before the first forward."""
 
     def __call__(self, *inputs, **options):
-        forward = self.forward if self._ready else self._observed
+        forward = self.forward if self._ready else self._slow_call
         if scope.on:
             return forward(*inputs, **options)
-        scope.on = True  # a forward's infix operators mean the same on every framework
+        scope.on = True  # inside a forward, infix operators have the same semantics on every framework
         if self._ready:
             self.__dict__["_called"] = inputs  # for `backward`
         try:
@@ -88,8 +100,8 @@ class Module:
         finally:
             scope.on = False
 
-    def _observed(self, *inputs, **options):
-        """The slow path: shapes are wanted, a trace is being taken, or the model has not been built yet."""
+    def _slow_call(self, *inputs, **options):
+        """Call for shape inference, during a trace, or before the model is built."""
         recorder = observer.get()
         if recorder is not None:
             return recorder.call(self, inputs, options)
@@ -107,7 +119,7 @@ class Module:
         return self.forward(*inputs, **options)
 
     def prepare(self, *inputs) -> None:
-        """Call `setup` unless that has happened."""
+        """Call `setup` unless it has been called."""
         if not self._set_up:
             self.setup(*inputs)
             self.__dict__["_set_up"] = True
@@ -115,18 +127,18 @@ class Module:
     # -- building
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None, **options) -> Module:
-        """Find all sizes from the inputs' Specs or shapes, draw the weights, and make them variables of a backend.
+        """Infer all sizes from the inputs' Specs or shapes, and initialize the weights as variables of a backend.
 
-        ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size, and in the place of an input one that is
-        left out. ``options`` go to the forward by name. Building again keeps the weights and moves them if the backend
-        differs. Returns the model. Raises ModelError where layers do not fit together.
+        ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size, or in place of a shape an optional input
+        that is omitted. ``options`` are passed to the forward by name. Building again keeps the weights and moves them if
+        the backend differs. Returns the model. Raises ModelError for layers whose shapes do not match.
         """
-        building.build(self, tuple(i if i is None else as_spec(i) for i in inputs), backend, seed, options)
+        build.build(self, tuple(i if i is None else as_spec(i) for i in inputs), backend, seed, options)
         return self
 
     def _shapes_of(self, *specs: Spec | None, **options):
-        """Outputs' Specs; sets up what has not been set up, unless the shapes turn out not to fit."""
-        return building.shapes_of(self, specs, options)
+        """Specs of the outputs; calls `setup` of modules where necessary, and undoes that if the shapes do not match."""
+        return build.shapes_of(self, specs, options)
 
     @property
     def built(self) -> bool:
@@ -151,25 +163,25 @@ class Module:
 
     @property
     def unbuilt(self) -> list[str]:
-        """Paths of the modules that still wait for `build`, such as a layer that was put in place of another."""
+        """Paths of the modules that are not built, such as a layer that replaced another."""
         return [path or type(m).__name__ for path, m in self.named_modules() if not m._ready]
 
     def to(self, place: str) -> Module:
-        """Move the parameters, in place, to another backend ("paddle") or to a device of their own ("cuda:0").
+        """Move the parameters, in place, to another backend ("paddle") or to a device of the current one ("cuda:0").
 
-        A `Trainer` that has this model takes its optimiser's state along. Raises BackendError for a name that is neither.
+        A `Trainer` of this model moves its optimizer's state as well. Raises BackendError for a name that is neither.
         """
-        building.move(self, place)
+        build.move(self, place)
         return self
 
     def to_native(self):
-        """The model as a module of its framework, with the very same parameters: training either of them trains both.
+        """Convert the model to a module of its framework that shares the parameters: training either trains both.
 
-        An ordinary ``torch.nn.Module``, ``paddle.nn.Layer``, ``mindspore.nn.Cell``, or a ``keras.Model`` that is a
-        ``tf.Module`` too (and is trained where ``training=True`` is given), its parameters named as the framework names them
-        where it has the layer. The parts hold parameters; the whole is called.
+        The result is a ``torch.nn.Module``, ``paddle.nn.Layer``, ``mindspore.nn.Cell``, or a ``keras.Model`` that is also a
+        ``tf.Module`` (called with ``training=True`` for training). Parameters of layers that the framework has are named as
+        there. Submodules hold parameters only; call the whole model.
         """
-        from labdl.nn.native import to_native  # stands above this file
+        from labdl.nn.native import to_native  # it imports this module
 
         return to_native(self)
 
@@ -213,22 +225,24 @@ class Module:
         return dict(self.named_modules())
 
     def get_module(self, path: str) -> Module:
-        """The sub-module at a path such as "encoder/0/linear". Raises ModelError that lists what is there."""
+        """The submodule at a path such as "encoder/0/linear". Raises ModelError that lists the submodules."""
         found, words = self, path.split("/") if path else []
-        while words:  # the model of a graph keeps its layers under whole paths, and they may have parts
+        while words:  # the model of a graph has layers under names that contain "/", and these may have submodules
             count = next((n for n in range(len(words), 0, -1) if "/".join(words[:n]) in found._modules), None)
             if count is None:
-                raise ModelError(f"{type(self).__name__} has no module {path!r}: {type(found).__name__} has "
-                                 f"{', '.join(found._modules) or 'none'}")  # fmt: skip
+                raise ModelError(
+                    f"{type(self).__name__} has no module {path!r}: {type(found).__name__} has "
+                    f"{', '.join(found._modules) or 'none'}"
+                )
             found, words = found._modules["/".join(words[:count])], words[count:]
         return found
 
     def get_parameter(self, name: str) -> Parameter:
         """The parameter or buffer of a standard name such as ``conv1/kernel:0``, or of a name that it is tied to."""
-        home, word = self._place_of(name)
+        home, word = self._locate_parameter(name)
         return home._parameters[word]
 
-    def _place_of(self, name: str) -> tuple[Module, str]:
+    def _locate_parameter(self, name: str) -> tuple[Module, str]:
         """The module that holds a parameter, and its name there."""
         whole = name.removesuffix(":0")
         home, _, word = whole.rpartition("/")
@@ -239,43 +253,44 @@ class Module:
                 continue
             if inside in found._parameters:
                 return found, inside
-        raise ModelError(f"{type(self).__name__} has no parameter {name!r}: it has "
-                         f"{', '.join(self.get_parameters()) or 'none'}")  # fmt: skip
+        raise ModelError(
+            f"{type(self).__name__} has no parameter {name!r}: it has {', '.join(self.get_parameters()) or 'none'}"
+        )
 
     def add_module(self, path: str, module: Module) -> Module:
-        """Put a module at a path, in the place of one that is there; what is not built is built by the next call.
+        """Add a module at a path, or replace the one there; the next call builds it.
 
-        The other layers keep their weights. Returns the module itself, so that calls can follow each other.
+        The other layers keep their weights. Returns the module itself, so that calls can be chained.
         """
         home, _, name = path.rpartition("/")
         if not isinstance(module, Module):
             raise ConfigError(f"add_module wants a module for {path!r}, received {type(module).__name__}")
         setattr(self.get_module(home), name, module)
-        building.mark(self)
+        build.mark_unbuilt(self)
         return self
 
     def remove_module(self, path: str) -> Module:
-        """Take the module at a path out, and return it. Raises ModelError when there is none."""
+        """Remove the module at a path, and return it. Raises ModelError when there is none."""
         found = self.get_module(path)
         home, _, name = path.rpartition("/")
         delattr(self.get_module(home), name)
         return found
 
     def tie(self, name: str, to: str) -> None:
-        """Make one parameter of two: ``tie("head/kernel:0", to="embed/kernel:0")``; saved once, and restored tied.
+        """Share one parameter in two places: ``tie("head/kernel:0", to="embed/kernel:0")``; saved once, and restored tied.
 
-        Both must have one shape. It may be said before the model is built, and holds from then on.
+        Both must have the same shape. May be called before the model is built.
         """
         self._ties[name] = to
         if self.built:
-            building.apply_ties(self)
+            build.apply_ties(self)
 
     def freeze(self, names: str = "*") -> Module:
-        """Keep parameters as they are, in training under way too: all of this module, or those whose name matches."""
+        """Exclude parameters from training, also during one: all of this module, or those whose name matches a pattern."""
         return self._switch(names, False)
 
     def unfreeze(self, names: str = "*") -> Module:
-        """Let parameters learn again: all of this module, or those whose standard name matches a pattern."""
+        """Include parameters in training again: all of this module, or those whose standard name matches a pattern."""
         return self._switch(names, True)
 
     def _switch(self, names: str, trainable: bool) -> Module:
@@ -295,22 +310,22 @@ class Module:
         return sum(p.size for p in self.parameters() if p.trainable)
 
     def train(self, mode: bool = True) -> Module:
-        """Training behaviour of dropout and batch normalisation, here and in all sub-modules."""
+        """Training behavior of dropout and batch normalization, here and in all sub-modules."""
         for module in self.modules():
             module.__dict__["training"] = mode
         return self
 
     def eval(self) -> Module:
-        """Evaluation behaviour of dropout and batch normalisation."""
+        """Evaluation behavior of dropout and batch normalization."""
         return self.train(False)
 
-    # -- watching and gradients
+    # -- hooks and gradients
 
     def register_forward_hook(self, hook: Callable, *, before: bool = False) -> Callable[[], None]:
         """Call ``hook(module, inputs, outputs)`` after each forward, or ``hook(module, inputs)`` before it.
 
-        What the hook returns, unless None, takes the place of the outputs, or as a tuple of the inputs. Returns a function
-        that takes the hook off again. A module without hooks pays nothing for them.
+        A return value other than None replaces the outputs, or as a tuple the inputs. Returns a function that removes the
+        hook. Modules without hooks have no overhead.
         """
         return Hooks.of(self).add(hook, before)
 
@@ -326,33 +341,34 @@ class Module:
         return gradients.backward(self, gradient, inputs)
 
     def register_backward_function(self, function: Callable) -> Callable:
-        """Let ``function(gradient, *inputs)`` stand for the gradient of this module, in training as well.
+        """Compute the gradient of this module with ``function(gradient, *inputs)``, in training as well.
 
-        ``gradient`` has the shape of the output (a tuple for several outputs); it returns the gradients of the inputs, and
-        may set ``Parameter.gradient`` of its parameters only through a dictionary after them: ``(gx, {"kernel:0": gk})``.
+        ``gradient`` has the shape of the output (a tuple for several outputs). The function returns the gradients of the
+        inputs, optionally followed by a dictionary of those of the parameters: ``(gx, {"kernel:0": gk})``.
         """
         gradients.replace(self, function)
         return function
 
     def zero_gradient(self) -> None:
-        """Forget the gradients that `backward` has added up."""
+        """Reset the gradients accumulated by `backward`."""
         for parameter in self.parameters():
             parameter.gradient = None
 
     # -- values
 
     def state_dict(self) -> dict[str, np.ndarray]:
-        """``{standard name: NumPy array in the standard shape}`` of all parameters and buffers; fits any backend."""
+        """``{standard name: NumPy array in the standard shape}`` of all parameters and buffers; independent of the backend."""
         self._need_build()
-        return {path: p.to_standard(dispatch.owner(p.value).to_numpy(p.value).copy())
-                for path, p in self.named_parameters()}  # fmt: skip
+        return {
+            path: p.to_standard(dispatch.owner(p.value).to_numpy(p.value).copy()) for path, p in self.named_parameters()
+        }
 
     def load_state_dict(self, values: Mapping[str, np.ndarray], names: str = "*", strict: bool = True) -> list[str]:
-        """Put values into the parameters, in place, and return the names of those that were set.
+        """Assign values to the parameters, in place, and return the names of those that were set.
 
-        ``names`` is a pattern such as "encoder/*": only what matches it is looked at, here and in ``values``. Every parameter
-        wants a value and every value a parameter, unless ``strict`` is False: then what is on both sides is enough. Raises
-        StateDictError naming missing, unexpected and wrongly shaped keys; then nothing was changed.
+        ``names`` is a pattern such as "encoder/*" that restricts both the model's parameters and ``values``. With ``strict``,
+        every parameter needs a value and every value a parameter; otherwise only common names are assigned. Raises
+        StateDictError naming missing, unexpected and wrongly shaped keys, without changing the model.
         """
         self._need_build()
         arrays = {key: np.asarray(value) for key, value in values.items() if fnmatchcase(key, names)}
@@ -363,15 +379,21 @@ class Module:
         return list(chosen)
 
     def _fitting(self, given: Mapping[str, Any], names: str = "*", strict: bool = True) -> dict[str, Parameter]:
-        """The parameters that arrays, or what has a shape and a dtype, are for. Raises StateDictError if they do not fit."""
+        """Match arrays, or Specs, to parameters by name. Raises StateDictError if names, shapes or dtypes do not match."""
         own = {key: p for key, p in self.named_parameters() if fnmatchcase(key, names)}
         chosen = {key: p for key, p in own.items() if key in given}
         problems = [f"missing {key}" for key in own if key not in given] if strict else []
         problems += [f"unexpected {key}" for key in given if key not in own] if strict else []
-        problems += [f"{key} has shape {given[key].shape}, the model wants {p.standard_shape}"
-                     for key, p in chosen.items() if given[key].shape != p.standard_shape]  # fmt: skip
-        problems += [f"{key} holds {given[key].dtype}, the model wants {p.dtype}" for key, p in chosen.items()
-                     if not p.takes(given[key].dtype)]  # fmt: skip
+        problems += [
+            f"{key} has shape {given[key].shape}, the model wants {p.standard_shape}"
+            for key, p in chosen.items()
+            if given[key].shape != p.standard_shape
+        ]
+        problems += [
+            f"{key} holds {given[key].dtype}, the model wants {p.dtype}"
+            for key, p in chosen.items()
+            if not p.takes(given[key].dtype)
+        ]
         if not chosen and not problems and (names != "*" or given):
             problems.append(f"there is nothing to set: no parameter named as in the values matches {names!r}")
         if problems:
@@ -385,7 +407,7 @@ class Module:
                 f"not built yet: {', '.join(unbuilt[:5])}; call build((None, ...)) with the shape of the input"
             )
 
-    # -- showing
+    # -- display
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__}({self._describe()})"]
@@ -400,9 +422,9 @@ class Module:
     def summary(self, depth: int | None = None) -> str:
         """A table of layers with output shapes, parameters, floating-point operations and memory.
 
-        ``depth`` is how deep modules are opened: 1 gives a line to each of the model's own parts, None to every layer.
+        ``depth`` is the number of levels of submodules that are listed: 1 for the model's own, None for all.
         """
-        from labdl.graph import trace  # graph stands above nn; the table is made from a trace
+        from labdl.graph import trace  # the table is made from a trace, and graph imports nn
 
         return trace(self, *self.input_specs).summary(depth)
 
@@ -410,6 +432,6 @@ class Module:
 _STATE = frozenset(Module().__dict__)
 
 
-def reserved(name: str) -> bool:
-    """Whether every module has something of this name, which a layer or parameter would hide."""
+def is_reserved(name: str) -> bool:
+    """Whether every module has an attribute of this name, which a layer or parameter would hide."""
     return name in _STATE or hasattr(Module, name)

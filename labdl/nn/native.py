@@ -1,4 +1,4 @@
-"""Between LabDL's modules and the frameworks' own: a model as a native module, and a native module in a model (R3.7)."""
+"""Conversion between modules and native ones: `to_native`, and native modules inside a model."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from labdl.spec import Spec
 
 
 class Branch(NamedTuple):
-    """What a backend makes a native module of: a layer's kind, its parameters and its parts, all by name.
+    """Structure of a module for conversion to a native one: kind, parameters and submodules by name.
 
-    ``settings`` is the layer itself, whose hyper-parameters some frameworks' shapes depend on; None for a mere path.
+    ``settings`` is the layer itself, whose hyper-parameters some frameworks need for shapes; None for an inner path.
     """
 
     kind: str
@@ -26,9 +26,10 @@ class Branch(NamedTuple):
 
 
 def branch_of(module: Module) -> Branch:
+    """Structure of a module and its submodules."""
     parts: dict[str, Branch] = {}
     for name, part in module._modules.items():
-        target, *words = name.split("/")  # the model of a graph holds "encoder/0" under this name
+        target, *words = name.split("/")  # the model of a graph has layers named "encoder/0"
         at = parts
         while words:
             at = at.setdefault(target, Branch("", {}, {})).parts
@@ -44,7 +45,7 @@ def to_native(module: Module):
 
 
 class NativeModule(Module):
-    """A framework's own module inside a model: its parameters are the model's, its code stays its own."""
+    """A framework's module inside a model: its parameters become the model's, and it computes its own forward."""
 
     def __init__(self, native: Any):
         owner = dispatch.owner_of_native(native)
@@ -53,30 +54,32 @@ class NativeModule(Module):
         self.native, self.home = native, owner
 
     def prepare(self, *inputs) -> None:
-        self._inferred(inputs)  # lazy layers and those of Keras make their variables at the first call
-        for name, (value, learnt) in self.home.native_parameters(self.native).items():
+        self._infer_specs(inputs)  # lazy layers and those of Keras create their variables at the first call
+        for name, (value, learned) in self.home.native_parameters(self.native).items():
             spec = self.home.spec_of(value)
-            made = Parameter(spec.shape, dtype=spec.dtype) if learnt else Buffer(spec.shape, dtype=spec.dtype)
+            made = Parameter(spec.shape, dtype=spec.dtype) if learned else Buffer(spec.shape, dtype=spec.dtype)
             made.value = value
             setattr(self, name.replace(".", "_"), made)
 
     def forward(self, *inputs):
         if any(isinstance(v, Spec) for v in inputs):
-            return self._inferred(inputs)
+            return self._infer_specs(inputs)
         tensors = [self.home.tensor(v) if isinstance(v, np.ndarray) else v for v in inputs]
         return self.home.native_call(self.native, self.training, tensors)
 
-    def _inferred(self, inputs):
-        """Shapes by running twice: what differs between batches of two and of three is of unknown size."""
+    def _infer_specs(self, inputs):
+        """Infer output Specs by running batches of two and three samples: sizes that differ are unknown."""
         if any(n is None for v in inputs for n in v.shape[1:]):
-            raise ModelError(f"the native {type(self.native).__name__} wants sizes that are known, but for the batch")
+            raise ModelError(f"the native {type(self.native).__name__} wants known sizes, except for the batch")
         found = []
         for batch in (2, 3):
             zeros = [self.home.tensor(np.zeros([batch if n is None else n for n in v.shape], v.dtype)) for v in inputs]
             results = self.home.native_call(self.native, False, zeros)
             found.append([self.home.spec_of(r) for r in (results if isinstance(results, tuple | list) else [results])])
-        specs = [Spec(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)), one.dtype)
-                 for one, other in zip(*found, strict=True)]  # fmt: skip
+        specs = [
+            Spec(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)), one.dtype)
+            for one, other in zip(*found, strict=True)
+        ]
         return specs[0] if len(specs) == 1 else tuple(specs)
 
     def __repr__(self) -> str:
@@ -86,14 +89,14 @@ class NativeModule(Module):
 def from_native(native: Any) -> NativeModule:
     """A module for a ``torch.nn.Module``, ``paddle.nn.Layer``, Keras layer, ``tf.Module`` or ``mindspore.nn.Cell``.
 
-    The parameters stay the native module's own variables, under its names with "_" for ".", and are trained and saved with
-    the model. It computes on its own framework only, and a graph cannot hold it. Raises ModelError for anything else.
+    The parameters remain the native module's variables, under its names with "_" for ".", and are trained and saved with
+    the model. It runs on its own framework only, and cannot be part of a graph. Raises ModelError for any other object.
     """
     return NativeModule(native)
 
 
-def stays(module: Module, target) -> None:
-    """Raises BackendError where a native module would have to leave its framework."""
+def check_native_modules(module: Module, target) -> None:
+    """Raise BackendError if a native module belongs to another framework than ``target``."""
     for path, part in module.named_modules():
         if isinstance(part, NativeModule) and part.home is not target:
             kind = f"native {type(part.native).__name__} of {part.home.name}"

@@ -1,4 +1,4 @@
-"""Parameters: the tensors that belong to a module."""
+"""Parameters and buffers: the tensors of a module."""
 
 from __future__ import annotations
 
@@ -13,20 +13,28 @@ from labdl.errors import ConfigError
 
 
 class Parameter:
-    """A tensor that belongs to a module: its declaration, and once built the backend's own variable in ``value``.
+    """A tensor of a module: its declaration, and after build the backend's own variable in ``value``.
 
-        ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (R7.1: a
-    convolution kernel is spatial × in × out on disk). ``order`` is NumPy's word for the order in memory, "C" by rows or "F" by
-    columns, where the backend's variables have one (PyTorch); the meaning stays the same. ``trainable`` may be switched at any
-    time, in training too: a frozen parameter keeps its value. ``gradient`` is what `Module.backward` has added up.
+    ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (a convolution
+    kernel is spatial × in × out on disk). ``order`` is the memory layout as in NumPy, "C" by rows or "F" by columns, where
+    the backend's variables have one (PyTorch); values do not depend on it. ``trainable`` may be changed at any time, during
+    training too: a frozen parameter keeps its value. ``gradient`` is the sum of the gradients of `Module.backward`.
     """
 
     learnable: ClassVar[bool] = True
-    changes: ClassVar[int] = 0  # how often any was frozen, freed or given another variable: training then looks again
+    changes: ClassVar[int] = (
+        0  # counts changes of `trainable` and of variables of any parameter; training refreshes on it
+    )
 
-    def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32",
-                 trainable: bool = True, standard: tuple[int, ...] | None = None,
-                 order: Literal["C", "F"] = "C"):  # fmt: skip
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        init: str | Callable = "zeros",
+        dtype: str = "float32",
+        trainable: bool = True,
+        standard: tuple[int, ...] | None = None,
+        order: Literal["C", "F"] = "C",
+    ):
         self.shape, self.init, self.dtype, self.standard = tuple(shape), init, dtype, standard
         self.order: Literal["C", "F"] = order
         self.value: Any = None
@@ -51,11 +59,11 @@ class Parameter:
 
     @property
     def array_dtype(self) -> np.dtype:
-        """The dtype of NumPy arrays that hold the values: NumPy itself knows bfloat16 not at all, or another framework's."""
+        """NumPy dtype of the values; bfloat16, which NumPy itself lacks, is that of the NumPy backend."""
         return dispatch.get("numpy").dtype(self.dtype)
 
     def takes(self, dtype: np.dtype) -> bool:
-        """Whether values of that dtype can be put in, if need be in another width."""
+        """Whether values of that dtype can be assigned, with another width if necessary."""
         # ml_dtypes lets bfloat16 and complex numbers pass for each other
         given, own = ("float16" if d.kind == "V" else d for d in (dtype, self.array_dtype))
         return np.can_cast(given, own, "same_kind")
@@ -65,14 +73,18 @@ class Parameter:
         return math.prod(self.shape)
 
     def to_standard(self, array: np.ndarray) -> np.ndarray:
-        """As it is saved: axes in the standard order, and bfloat16 as float32, which NumPy alone can read."""
+        """Convert to the saved form: axes in the standard order, bfloat16 as float32, which plain NumPy can read."""
         array = array.astype("float32") if array.dtype.kind == "V" else array
         if self.standard is None:
-            return array if array.flags.c_contiguous else _reordered(array.T, tuple(reversed(range(array.ndim))))
-        return _reordered(array, self.standard)
+            return (
+                array
+                if array.flags.c_contiguous
+                else _transpose_contiguous(array.T, tuple(reversed(range(array.ndim))))
+            )
+        return _transpose_contiguous(array, self.standard)
 
     def from_standard(self, array: np.ndarray) -> np.ndarray:
-        return array if self.standard is None else _reordered(array, tuple(np.argsort(self.standard)))
+        return array if self.standard is None else _transpose_contiguous(array, tuple(np.argsort(self.standard)))
 
     @property
     def standard_shape(self) -> tuple[int, ...]:
@@ -80,7 +92,7 @@ class Parameter:
 
 
 class Buffer(Parameter):
-    """A tensor of a module that is saved with it and never learnt, such as a running mean."""
+    """A tensor of a module that is saved with it and not trained, such as a running mean."""
 
     learnable = False
 
@@ -90,14 +102,14 @@ class Buffer(Parameter):
     @Parameter.trainable.setter
     def trainable(self, value: bool) -> None:
         if value:
-            raise ConfigError("a Buffer is never learnt: make it a Parameter")
+            raise ConfigError("a Buffer cannot be trainable: make it a Parameter")
 
 
-_BLOCK = 64  # rows of a transposition at a time: what they are read from and written to fits into the processor's cache
+_BLOCK = 64  # rows of a transposition at a time: a block of source and destination fits into the processor's cache
 
 
-def _reordered(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """A contiguous array with the axes in another order; for large kernels several times as fast as NumPy alone."""
+def _transpose_contiguous(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """Transpose into a contiguous array, for large kernels several times faster than NumPy."""
     last = array.ndim - 1
     view = array.transpose(axes)
     if array.size < 1 << 16 or (axes[last] != 0 and axes[0] != last):
@@ -107,7 +119,7 @@ def _reordered(array: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
         for at in range(0, len(array), _BLOCK):
             result[..., at : at + _BLOCK] = view[..., at : at + _BLOCK]
         return result
-    # the last axis becomes the first: whole rows change places, then a matrix is transposed
+    # the last axis becomes the first: permute whole rows, then transpose a matrix
     rows = np.ascontiguousarray(array.transpose(*axes[1:], last)).reshape(-1, array.shape[last])
     columns = result.reshape(array.shape[last], -1)
     for at in range(0, len(rows), _BLOCK):

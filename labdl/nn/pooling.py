@@ -1,4 +1,4 @@
-"""Pooling over windows and over whole images."""
+"""Pooling layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labdl.spec import show
 
 @dataclass(eq=False, repr=False)
 class _MaxPool(Module):
-    """What max poolings share: they differ in the operator."""
+    """Base class of max pooling layers, which differ in the operator."""
 
     kernel_size: Size = 2
     stride: Size | None = None
@@ -28,8 +28,15 @@ class _MaxPool(Module):
     operator: ClassVar[Callable]
 
     def forward(self, x):
-        return type(self).operator(x, self.kernel_size, stride=self.stride, padding=self.padding, dilation=self.dilation,
-                                   ceil_mode=self.ceil_mode, data_format=self.data_format)  # fmt: skip
+        return type(self).operator(
+            x,
+            self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            ceil_mode=self.ceil_mode,
+            data_format=self.data_format,
+        )
 
 
 @layer({}, floats(2, 3, 8))
@@ -55,7 +62,7 @@ class MaxPool3d(_MaxPool):
 
 @dataclass(eq=False, repr=False)
 class _AvgPool(Module):
-    """What average poolings share: they differ in the operator."""
+    """Base class of average pooling layers, which differ in the operator."""
 
     kernel_size: Size = 2
     stride: Size | None = None
@@ -67,8 +74,15 @@ class _AvgPool(Module):
     operator: ClassVar[Callable]
 
     def forward(self, x):
-        return type(self).operator(x, self.kernel_size, stride=self.stride, padding=self.padding, ceil_mode=self.ceil_mode,
-                                   count_include_pad=self.count_include_pad, data_format=self.data_format)  # fmt: skip
+        return type(self).operator(
+            x,
+            self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            count_include_pad=self.count_include_pad,
+            data_format=self.data_format,
+        )
 
 
 @layer({}, floats(2, 3, 8))
@@ -94,7 +108,7 @@ class AvgPool3d(_AvgPool):
 
 @dataclass(eq=False, repr=False)
 class _LPPool(Module):
-    """What power-average poolings share: they differ in the operator."""
+    """Base class of power-average pooling layers, which differ in the operator."""
 
     p: Positive = 2.0
     kernel_size: Size = 2
@@ -105,15 +119,16 @@ class _LPPool(Module):
     operator: ClassVar[Callable]
 
     def forward(self, x):
-        return type(self).operator(x, self.p, self.kernel_size, stride=self.stride, ceil_mode=self.ceil_mode,
-                                   data_format=self.data_format)  # fmt: skip
+        return type(self).operator(
+            x, self.p, self.kernel_size, stride=self.stride, ceil_mode=self.ceil_mode, data_format=self.data_format
+        )
 
 
 @layer({}, floats(2, 3, 8))
 class LPPool1d(_LPPool):
-    """Length of each window of (N, C, L) as a vector: the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool1d.
+    """Power-average pooling over (N, C, L): the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool1d.
 
-    Elements below zero want an even ``p`` or 1.
+    Negative elements require an even ``p`` or 1.
     """
 
     operator = ops.lp_pool1d
@@ -121,9 +136,9 @@ class LPPool1d(_LPPool):
 
 @layer({}, floats(2, 3, 6, 8))
 class LPPool2d(_LPPool):
-    """Length of each window of (N, C, H, W) as a vector: the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool2d.
+    """Power-average pooling over (N, C, H, W): the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool2d.
 
-    Elements below zero want an even ``p`` or 1.
+    Negative elements require an even ``p`` or 1.
     """
 
     operator = ops.lp_pool2d
@@ -131,9 +146,9 @@ class LPPool2d(_LPPool):
 
 @layer({}, floats(1, 2, 4, 4, 6))
 class LPPool3d(_LPPool):
-    """Length of each window of (N, C, D, H, W) as a vector: the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool3d.
+    """Power-average pooling over (N, C, D, H, W): the p-th root of the sum of x ** p. Semantics: torch.nn.LPPool3d.
 
-    Elements below zero want an even ``p`` or 1.
+    Negative elements require an even ``p`` or 1.
     """
 
     operator = ops.lp_pool3d
@@ -141,7 +156,7 @@ class LPPool3d(_LPPool):
 
 @dataclass(eq=False, repr=False)
 class _AdaptivePool(Module):
-    """What adaptive poolings share: they differ in the operator."""
+    """Base class of adaptive pooling layers, which differ in the operator."""
 
     output_size: Count | tuple[Count | None, ...] | None = 1
     data_format: DataFormat = "channels_first"
@@ -154,42 +169,42 @@ class _AdaptivePool(Module):
 
 @layer({"output_size": 3}, floats(2, 3, 7))
 class AdaptiveAvgPool1d(_AdaptivePool):
-    """Mean of as many windows over (N, C, L) as asked for; no number keeps the size. Semantics: torch.nn.AdaptiveAvgPool1d."""
+    """Average pooling over (N, C, L) to ``output_size``; None keeps the size. Semantics: torch.nn.AdaptiveAvgPool1d."""
 
     operator = ops.adaptive_avg_pool1d
 
 
 @layer({"output_size": (3, 2)}, floats(2, 3, 7, 4))
 class AdaptiveAvgPool2d(_AdaptivePool):
-    """Mean of as many windows over (N, C, H, W) as asked for; no number keeps a size. Semantics: torch.nn.AdaptiveAvgPool2d."""
+    """Average pooling over (N, C, H, W) to ``output_size``; None keeps a size. Semantics: torch.nn.AdaptiveAvgPool2d."""
 
     operator = ops.adaptive_avg_pool2d
 
 
 @layer({"output_size": (2, None, 3)}, floats(1, 2, 4, 3, 5))
 class AdaptiveAvgPool3d(_AdaptivePool):
-    """Mean of as many windows over (N, C, D, H, W) as asked for. Semantics: torch.nn.AdaptiveAvgPool3d."""
+    """Average pooling over (N, C, D, H, W) to ``output_size``; None keeps a size. Semantics: torch.nn.AdaptiveAvgPool3d."""
 
     operator = ops.adaptive_avg_pool3d
 
 
 @layer({"output_size": 3}, floats(2, 3, 7))
 class AdaptiveMaxPool1d(_AdaptivePool):
-    """Largest element of as many windows over (N, C, L) as asked for. Semantics: torch.nn.AdaptiveMaxPool1d."""
+    """Max pooling over (N, C, L) to ``output_size``; None keeps the size. Semantics: torch.nn.AdaptiveMaxPool1d."""
 
     operator = ops.adaptive_max_pool1d
 
 
 @layer({"output_size": (3, 2)}, floats(2, 3, 7, 4))
 class AdaptiveMaxPool2d(_AdaptivePool):
-    """Largest element of as many windows over (N, C, H, W) as asked for. Semantics: torch.nn.AdaptiveMaxPool2d."""
+    """Max pooling over (N, C, H, W) to ``output_size``; None keeps a size. Semantics: torch.nn.AdaptiveMaxPool2d."""
 
     operator = ops.adaptive_max_pool2d
 
 
 @layer({"output_size": (2, None, 3)}, floats(1, 2, 4, 3, 5))
 class AdaptiveMaxPool3d(_AdaptivePool):
-    """Largest element of as many windows over (N, C, D, H, W) as asked for. Semantics: torch.nn.AdaptiveMaxPool3d."""
+    """Max pooling over (N, C, D, H, W) to ``output_size``; None keeps a size. Semantics: torch.nn.AdaptiveMaxPool3d."""
 
     operator = ops.adaptive_max_pool3d
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from labdl import ops
-from labdl.nn.initialisers import uniform
-from labdl.nn.linear import sized
+from labdl.nn.initializers import uniform
+from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
@@ -22,7 +22,7 @@ def _suffix(at: int, reverse: bool) -> str:
 
 @dataclass(eq=False, repr=False)
 class _Recurrent(Module):
-    """What recurrent layers share: they differ in the operator and its gates."""
+    """Base class of recurrent layers, which differ in the operator and the number of its gates."""
 
     hidden_size: Count
     layers: Depth = 1
@@ -36,7 +36,7 @@ class _Recurrent(Module):
         name, hidden = type(self).__name__, self.hidden_size
         if x.ndim != 3:
             raise ValueError(f"{name} wants 3 axes (N, steps, features), received {show(x.shape)}")
-        size, init = sized(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
+        size, init = resolve_size(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
         count = self.layers * len(self._directions)
         for state in states:
             if state is not None and (state.ndim != 3 or state.shape[0] not in (count, None)):
@@ -55,7 +55,7 @@ class _Recurrent(Module):
         return (False, True) if self.bidirectional else (False,)
 
     def _run(self, operator, x, lengths, states, **options):
-        """All layers and directions: the last layer's outputs, and of each state the last ones, stacked."""
+        """Run all layers and directions; returns the last layer's outputs, and the final values of each state, stacked."""
         ends: list[list] = [[] for _ in states]
         for at in range(self.layers):
             outputs = []
@@ -93,8 +93,8 @@ class RNN(_Recurrent):
 class GRU(_Recurrent):
     """Gated recurrent units (Cho et al., 2014): (N, steps, in) to outputs (N, steps, hidden) and last hidden state.
 
-    Layers, directions, lengths, states and the names of parameters are as in LSTM, with a recurrent_bias besides. The
-    gates lie in the order reset, update, new. Semantics: torch.nn.GRU with batch_first=True.
+    Layers, directions, lengths, states and the names of parameters are as in LSTM, with an additional recurrent_bias. The
+    order of the gates is reset, update, new. Semantics: torch.nn.GRU with batch_first=True.
     """
 
     gates = 3
@@ -108,13 +108,13 @@ class GRU(_Recurrent):
 class LSTM(_Recurrent):
     """Long short-term memory (Hochreiter & Schmidhuber, 1997): (N, steps, in) to outputs, last hidden and last cell state.
 
-    ``layers`` stand on each other, with dropout of ``rate`` between them in training. ``bidirectional`` reads each layer's
-    input backwards too and joins both outputs: (N, steps, 2 * hidden). ``lengths`` (N,) ends each sequence earlier:
-    outputs after its end are zero. States are (layers * directions, N, hidden): layer 0 forwards, layer 0 backwards,
-    layer 1 forwards and so on; they begin at zero when left out.
+    ``layers`` are stacked, with dropout of ``rate`` between them in training. ``bidirectional`` also reads each layer's
+    input backwards and concatenates both outputs: (N, steps, 2 * hidden). ``lengths`` (N,) are the lengths of the
+    sequences: outputs after the end are zero. States are (layers * directions, N, hidden): layer 0 forwards, layer 0
+    backwards, layer 1 forwards and so on; zeros by default.
 
     Parameters: kernel (in, 4 * hidden), recurrent_kernel (hidden, 4 * hidden) and bias (4 * hidden,) hold the gates
-    input, forget, candidate, output. Those of layer k above 0 have "_k" after the name, those that read backwards
+    input, forget, candidate, output. Those of layer k above 0 have the suffix "_k", those of the backward direction
     "_reverse": kernel, kernel_reverse, kernel_1, kernel_1_reverse. Semantics: torch.nn.LSTM with batch_first=True, whose
     two biases are summed.
     """
@@ -127,7 +127,7 @@ class LSTM(_Recurrent):
 
 @dataclass(eq=False, repr=False)
 class _Cell(Module):
-    """What one step of a recurrent layer needs."""
+    """Base class of recurrent cells: one step of a recurrent layer."""
 
     hidden_size: Count
 
@@ -138,7 +138,7 @@ class _Cell(Module):
         name, hidden = type(self).__name__, self.hidden_size
         if x.ndim != 2:
             raise ValueError(f"{name} wants 2 axes (N, features), received {show(x.shape)}")
-        size, init = sized(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
+        size, init = resolve_size(name, "in_features", None, x.shape[-1]), uniform(hidden**-0.5)
         shapes = {"kernel": (size, self.gates * hidden), "recurrent_kernel": (hidden, self.gates * hidden)}
         for weight in self.weights:
             setattr(self, weight, Parameter(shapes.get(weight, (self.gates * hidden,)), init))
@@ -154,7 +154,7 @@ class _Cell(Module):
 
 @layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), outputs=("hidden",))
 class RNNCell(_Cell):
-    """One step of RNN: x (N, in) and hidden (N, hidden) to the new hidden; zero when left out.
+    """One step of RNN: x (N, in) and hidden (N, hidden, zeros by default) to the new hidden.
 
     Semantics: torch.nn.RNNCell, whose two biases are summed.
     """
@@ -169,7 +169,7 @@ class RNNCell(_Cell):
 
 @layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), outputs=("hidden",))
 class GRUCell(_Cell):
-    """One step of GRU: x (N, in) and hidden (N, hidden) to the new hidden; zero when left out. Semantics: torch.nn.GRUCell."""
+    """One step of GRU: x (N, in) and hidden (N, hidden, zeros by default) to the new hidden. Semantics: torch.nn.GRUCell."""
 
     gates = 3
     weights = ("kernel", "recurrent_kernel", "bias", "recurrent_bias")
@@ -180,7 +180,7 @@ class GRUCell(_Cell):
 
 @layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), floats(2, 4), outputs=("hidden", "cell"))
 class LSTMCell(_Cell):
-    """One step of LSTM: x (N, in), hidden and cell (N, hidden) to the new hidden and cell; zero when left out.
+    """One step of LSTM: x (N, in), hidden and cell (N, hidden, zeros by default) to the new hidden and cell.
 
     Semantics: torch.nn.LSTMCell, whose two biases are summed.
     """

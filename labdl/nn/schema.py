@@ -1,4 +1,4 @@
-"""Layers as annotated classes: registration, checking of hyper-parameters, and the schema that everything else reads (D6)."""
+"""Registration of layers: annotated classes, validation of their hyper-parameters, and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import dataclasses
 import functools
 import inspect
 import re
-import types
-import typing
 from collections.abc import Callable
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
 from labdl.ops.operator import OPERATORS, Operator, Sample
+from labdl.settings import Declaration, declaration
 
-LAYERS: dict[str, type[Module]] = {}  # by type, the name that a layer has in files and graphs
+LAYERS: dict[str, type[Module]] = {}  # by type, the name of a layer in files and graphs
 _NAMESPACE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*)?")
 
 
@@ -30,7 +29,7 @@ class Port:
 
 @dataclasses.dataclass(frozen=True)
 class Example:
-    """Hyper-parameters and inputs with which docs and tests try a layer."""
+    """Hyper-parameters and inputs of a layer for docs and tests."""
 
     params: dict[str, Any]
     inputs: tuple[Sample, ...]
@@ -43,40 +42,44 @@ def layer(
     category: str | None = None,
     namespace: str | None = None,
 ):
-    """Register a layer: its annotated fields become hyper-parameters, the palette's form and the columns of the file.
+    """Register a layer: its annotated fields become hyper-parameters, the fields of its form and the columns of the file.
 
-    ``example`` and ``inputs`` are what docs and tests try it with. Its place in the palette is the name of the file it
-    is written in, unless ``category`` says otherwise. In files a layer of the package acme is called "acme.Scale", one of a
-    notebook or a script "Scale"; ``namespace`` gives it another first word, or "" none. Raises ConfigError for a name that
-    another class has.
+    ``example`` and ``inputs`` are used by docs and tests. Its category in the palette is the name of its file, unless
+    ``category`` is given. In files a layer of the package acme is called "acme.Scale", one of a notebook or a script
+    "Scale"; ``namespace`` replaces the package's name, "" omits it. Raises ConfigError for a name that another class has.
     """
 
     def register(cls: type[Module]) -> type[Module]:
         cls = dataclasses.dataclass(eq=False, repr=False)(cls)
-        made = cls.__init__
+        original_init = cls.__init__
 
-        @functools.wraps(made)
+        @functools.wraps(original_init)
         def __init__(self, *args, **kwargs):  # noqa: N807
-            made(self, *_listed(args), **{k: _listed(v) for k, v in kwargs.items()})
-            _check(self)
+            original_init(self, *_to_tuples(args), **{k: _to_tuples(v) for k, v in kwargs.items()})
+            settings = layer_declaration(type(self))  # of a class that inherits from the layer, under its own name
+            values = {name: getattr(self, name) for name in settings.annotations}
+            settings.check(values)
+            for name, value in settings.restore_numbers(values).items():
+                if value is not values[name]:
+                    object.__setattr__(self, name, value)
 
         cls.__init__ = __init__
         cls._describe = _describe  # type: ignore[method-assign]
         own = cls.__module__.startswith("labdl.nn.")
-        cls.layer_category = category or (cls.__module__.rsplit(".", 1)[-1] if own else "custom")  # type: ignore[attr-defined]
+        cls.layer_category = category or (cls.__module__.split(".")[2] if own else "custom")  # type: ignore[attr-defined]
         cls.layer_outputs = outputs  # type: ignore[attr-defined]
         cls.layer_example = Example(example or {}, inputs)  # type: ignore[attr-defined]
-        cls.layer_type = _free_type(cls, namespace)  # type: ignore[attr-defined]
+        cls.layer_type = _choose_type_name(cls, namespace)  # type: ignore[attr-defined]
         LAYERS[cls.layer_type] = cls  # type: ignore[attr-defined]
         return cls
 
     return register
 
 
-def _free_type(cls: type[Module], namespace: str | None) -> str:
+def _choose_type_name(cls: type[Module], namespace: str | None) -> str:
     home = re.sub(r"\W", "_", cls.__module__.partition(".")[0], flags=re.ASCII)
     space = ("" if home in ("labdl", "__main__") else home) if namespace is None else namespace
-    if not _NAMESPACE.fullmatch(space) or space.partition(".")[0] == "ops":  # what "ops." begins is an operator
+    if not _NAMESPACE.fullmatch(space) or space.partition(".")[0] == "ops":  # "ops." is the prefix of operators
         raise ConfigError(
             f'{cls.__name__} cannot have the namespace {space!r}: write @nn.layer(..., namespace="mine") with a word '
             "of letters, digits and _, which is not ops"
@@ -85,35 +88,39 @@ def _free_type(cls: type[Module], namespace: str | None) -> str:
     other = LAYERS.get(name)
     if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ConfigError(
-            f"files know the layer {other.__qualname__} of {other.__module__} as {name!r} already: give this one another "
+            f"the layer {other.__qualname__} of {other.__module__} is registered as {name!r} already: give this one another "
             'name, or a namespace with @nn.layer(..., namespace="mine")'
         )
     return name
 
 
 def is_layer(module: Module) -> bool:
-    """Whether a module is a registered layer, and not of a class that only inherits from one."""
+    """Whether the class of a module is itself a registered layer, not only a subclass of one."""
     return LAYERS.get(getattr(type(module), "layer_type", "")) is type(module)
 
 
-def unknown(kind: str) -> str:
-    """What to say of a type that is not registered."""
+def unknown_type_message(kind: str) -> str:
+    """Error message for a type that is not registered."""
     space, _, word = kind.rpartition(".")
     if space == "ops":
         return f"layer type {kind!r} is unknown: there is no operator {word}, so upgrade labdl or check the spelling"
     namesakes = [name for name, cls in LAYERS.items() if cls.__name__ == word]
     if namesakes:
-        return (f"layer type {kind!r} is unknown, though there is {namesakes[0]!r}: to use that class, register it with "
-                f"@nn.layer(..., namespace={space!r})")  # fmt: skip
+        return (
+            f"layer type {kind!r} is unknown, though there is {namesakes[0]!r}: to use that class, register it with "
+            f"@nn.layer(..., namespace={space!r})"
+        )
     if space:
         return f"layer type {kind!r} is unknown: import the module of {space} that defines the class {word} first"
-    return (f"layer type {kind!r} is unknown: define its class with @nn.layer or import the module that does, or check the "
-            "spelling")  # fmt: skip
+    return (
+        f"layer type {kind!r} is unknown: define its class with @nn.layer or import the module that does, or check the "
+        "spelling"
+    )
 
 
-def _listed(value):
-    """Lists, as JSON has them, to tuples."""
-    return tuple(map(_listed, value)) if isinstance(value, list | tuple) else value
+def _to_tuples(value):
+    """Convert lists, as in JSON, to tuples."""
+    return tuple(map(_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def fields(cls: type[Module]) -> dict[str, dataclasses.Field]:
@@ -122,66 +129,24 @@ def fields(cls: type[Module]) -> dict[str, dataclasses.Field]:
 
 def params_of(module: Module) -> dict[str, Any]:
     """Hyper-parameters of a registered layer that differ from their defaults."""
-    return {name: getattr(module, name) for name, f in fields(type(module)).items()
-            if f.default is dataclasses.MISSING or getattr(module, name) != f.default}  # fmt: skip
+    return {
+        name: getattr(module, name)
+        for name, f in fields(type(module)).items()
+        if f.default is dataclasses.MISSING or getattr(module, name) != f.default
+    }
 
 
 def _describe(self) -> str:
     return ", ".join(f"{k}={v!r}" for k, v in params_of(self).items())
 
 
-@functools.cache
-def _adapter(cls: type[Module]):
-    import pydantic  # here, because importing it takes longer than everything else in labdl
-
-    # a class defined in a notebook cell has no module to look names up in, so resolve its annotations by hand
-    hints = typing.get_type_hints(cls, include_extras=True)
-    chosen: dict[str, Any] = {
-        name: (hints[name], ... if f.default is dataclasses.MISSING else f.default) for name, f in fields(cls).items()
-    }
-    config = pydantic.ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True)
-    return pydantic.create_model(cls.__name__, __config__=config, **chosen)
-
-
-def _check(module: Module) -> None:
-    import pydantic
-
-    cls = type(module)
-    try:
-        _adapter(cls)(**{name: getattr(module, name) for name in fields(cls)})
-    except pydantic.ValidationError as error:
-        name = str(error.errors()[0]["loc"][0])
-        cause = error.errors()[0].get("ctx", {}).get("error")
-        if isinstance(cause, ConfigError):  # a type that checks itself says what is wrong
-            raise ConfigError(f"{cls.__name__}: {name}: {cause}") from None
-        hint = typing.get_type_hints(cls, include_extras=True)[name]
-        raise ConfigError(
-            f"{cls.__name__}: {name} wants {describe(hint)}, received {getattr(module, name)!r}"
-        ) from None
-
-
-def describe(annotation) -> str:
-    """An annotation in words: ``"same", "valid", an integer or a list of 2 integers``."""
-    origin, args = get_origin(annotation), get_args(annotation)
-    if origin is typing.Annotated:
-        bounds = [f"{word} {getattr(m, key)}" for m in args[1:] for key, word in
-                  (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below")) if hasattr(m, key)]  # fmt: skip
-        return f"{describe(args[0])} {' and '.join(bounds)}".strip()
-    if origin in (typing.Union, types.UnionType):
-        *first, last = (describe(a) for a in args)
-        return f"{', '.join(first)} or {last}"
-    if origin is Literal:
-        return ", ".join(f'"{a}"' for a in args)
-    if origin is tuple:
-        kind = "numbers" if float in args else "integers"
-        return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"
-    return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
-        annotation, getattr(annotation, "__name__", str(annotation))
-    )
+def layer_declaration(cls: type[Module]) -> Declaration:
+    """Hyper-parameters of a registered layer with their types."""
+    return declaration(cls, finite=False)
 
 
 def input_ports(cls: type[Module]) -> list[Port]:
-    """Inputs of a layer from its forward's signature; a ``*xs`` parameter takes any number of edges."""
+    """Input ports of a layer from its forward's signature; a ``*xs`` parameter takes any number of edges."""
     return [] if cls.is_source else list(_ports(cls.forward))
 
 
@@ -196,47 +161,55 @@ def _ports(forward: Callable) -> tuple[Port, ...]:
     return tuple(ports)
 
 
-def _described(doc: str) -> str:
-    """A docstring as text of any width: the lines of a paragraph are one, code is not marked."""
+def _format_docstring(doc: str) -> str:
+    """Docstring as text for display: one line per paragraph, without code marks."""
     paragraphs = re.split(r"\n\s*\n", doc.replace("``", ""))
     return "\n\n".join(p if re.search(r"\n\s", p) else p.replace("\n", " ") for p in paragraphs)
 
 
 def layer_schema(cls: type[Module]) -> dict[str, Any]:
-    """What the palette, the inspector's form and the file know of a layer; ``initial`` fills what has no default."""
+    """Schema of a layer for the palette, the inspector's form and the file; ``initial`` has values for required fields."""
     doc = inspect.getdoc(cls) or ""
-    form = _adapter(cls).model_json_schema(mode="validation")
+    form = layer_declaration(cls).schema()
     return {
         "type": cls.layer_type,  # type: ignore[attr-defined]
         "label": cls.__name__,
         "category": cls.layer_category,  # type: ignore[attr-defined]
         "summary": doc.partition("\n")[0],
-        "description": _described(doc),
+        "description": _format_docstring(doc),
         "palette": True,
         "inputs": [dataclasses.asdict(p) for p in input_ports(cls)],
         "outputs": [{"name": name} for name in cls.layer_outputs],  # type: ignore[attr-defined]
-        "initial": {name: cls.layer_example.params[name] for name in form.get("required", [])},  # type: ignore[attr-defined]
-        "schema": {"type": "object", "properties": form.get("properties", {}), "required": form.get("required", [])},
+        "initial": {name: cls.layer_example.params[name] for name in form["required"]},  # type: ignore[attr-defined]
+        "schema": form,
     }
 
 
 def operator_ports(entry: Operator) -> list[Port]:
-    """Inputs of an operator: its tensors, of which the first must be there."""
+    """Input ports of an operator: its tensors, of which the first is required."""
     parameters = list(entry.signature.parameters)
     return [Port(name, variadic, optional=name != parameters[0]) for name, variadic in entry.inputs.items()]
 
 
 def operator_schema(entry: Operator) -> dict[str, Any]:
-    """The same for an operator that a traced model uses directly; it is drawn, but not offered in the palette."""
+    """Schema of an operator that a traced model uses directly; it is displayed, but not part of the palette."""
     doc = inspect.getdoc(entry.body) or ""
-    properties = {p.name: {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
-                  for p in entry.signature.parameters.values()}  # fmt: skip
+    properties = {
+        p.name: {"title": p.name, **({} if p.default in (p.empty, None) else {"default": p.default})}
+        for p in entry.signature.parameters.values()
+    }
     return {
-        "type": f"ops.{entry.name}", "label": entry.name, "category": "operators", "palette": False,
-        "summary": doc.partition("\n")[0], "description": _described(doc),
-        "inputs": [dataclasses.asdict(p) for p in operator_ports(entry)], "outputs": [{"name": "output"}], "initial": {},
+        "type": f"ops.{entry.name}",
+        "label": entry.name,
+        "category": "operators",
+        "palette": False,
+        "summary": doc.partition("\n")[0],
+        "description": _format_docstring(doc),
+        "inputs": [dataclasses.asdict(p) for p in operator_ports(entry)],
+        "outputs": [{"name": "output"}],
+        "initial": {},
         "schema": {"type": "object", "properties": properties, "required": []},
-    }  # fmt: skip
+    }
 
 
 def operator_schemas() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Layers that change shape, order or dtype only."""
+"""Layers that change shape, order or dtype, but no values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labdl.spec import normal_axes, show
 
 @layer({}, floats(2, 3, 4))
 class Flatten(Module):
-    """Neighbouring axes as one; by default all after the batch: (N, ...) to (N, features). Semantics: torch.nn.Flatten."""
+    """Flattens consecutive axes; by default all after the batch: (N, ...) to (N, features). Semantics: torch.nn.Flatten."""
 
     start_axis: int = 1
     end_axis: int = -1
@@ -43,7 +43,7 @@ class Flatten(Module):
 
 @layer({"sizes": (2, -1)}, floats(2, 6, 3))
 class Unflatten(Module):
-    """One axis as several, of which one size may be -1. Semantics: torch.nn.Unflatten."""
+    """Splits one axis into several, of which one size may be -1. Semantics: torch.nn.Unflatten."""
 
     sizes: Annotated[tuple[int, ...], MinLen(1)]
     axis: int = 1
@@ -58,7 +58,7 @@ class Unflatten(Module):
                 f"Unflatten of axis {self.axis} of {show(shape)} into {show(self.sizes)}: the sizes do not fit"
             )
         parts = self.sizes if size is None else tuple(size // known if n == -1 else n for n in self.sizes)
-        lead = () if at == 0 else (-1, *shape[1:at])  # the batch is left open, so that it fits every size
+        lead = () if at == 0 else (-1, *shape[1:at])  # -1 fits every batch size
         target = tuple(-1 if n is None else n for n in (*lead, *parts, *shape[at + 1 :]))
         if target.count(-1) > 1:
             raise ValueError(f"Unflatten needs known sizes after the batch axis, received {show(shape)}")
@@ -67,7 +67,7 @@ class Unflatten(Module):
 
 @layer({"shape": (-1,)}, floats(2, 3, 4))
 class Reshape(Module):
-    """Another shape for each sample, the batch axis left alone; one size may be -1."""
+    """Reshapes each sample, without the batch axis; one size may be -1."""
 
     shape: tuple[int, ...]
 
@@ -76,17 +76,18 @@ class Reshape(Module):
         if -1 in shape:
             rest = -math.prod(shape)
             if shape.count(-1) > 1 or rest < 1 or None in x.shape[1:]:
-                raise ValueError(f"Reshape to {show(shape)} cannot find the open size of {show(x.shape)}")
+                raise ValueError(f"Reshape to {show(shape)} cannot infer the size of -1 from {show(x.shape)}")
             shape = tuple(math.prod(x.shape[1:]) // rest if n == -1 else n for n in shape)
         if None not in x.shape[1:] and math.prod(x.shape[1:]) != math.prod(shape):
-            raise ValueError(f"Reshape of {show(x.shape)} to {show((None, *self.shape))}: the number of elements of a "
-                             "sample differs")  # fmt: skip
+            raise ValueError(
+                f"Reshape of {show(x.shape)} to {show((None, *self.shape))}: the number of elements of a sample differs"
+            )
         return ops.reshape(x, (-1, *shape))
 
 
 @layer({"axes": (0, 2, 1)}, floats(2, 3, 4))
 class Permute(Module):
-    """Axes in another order."""
+    """Permutes the axes."""
 
     axes: tuple[Whole, ...]
 
@@ -96,7 +97,7 @@ class Permute(Module):
 
 @layer({"axis": 1}, floats(2, 1, 3))
 class Squeeze(Module):
-    """Without an axis, or several, of size 1."""
+    """Removes one or several axes of size 1."""
 
     axis: int | tuple[int, ...]
 
@@ -106,7 +107,7 @@ class Squeeze(Module):
 
 @layer({}, floats(2, 3))
 class ExpandDims(Module):
-    """With a new axis of size 1."""
+    """Inserts a new axis of size 1."""
 
     axis: int = 1
 
@@ -116,7 +117,7 @@ class ExpandDims(Module):
 
 @layer({"repeats": 2}, floats(2, 3))
 class Repeat(Module):
-    """Each element several times in a row along an axis: a, a, b, b."""
+    """Repeats each element along an axis: a, a, b, b."""
 
     repeats: Count
     axis: int = 1
@@ -127,7 +128,7 @@ class Repeat(Module):
 
 @layer({"repetitions": (1, 2)}, floats(2, 3))
 class Tile(Module):
-    """The whole tensor several times along each axis: a, b, a, b."""
+    """Repeats the whole tensor along each axis: a, b, a, b."""
 
     repetitions: tuple[Count, ...]
 
@@ -136,7 +137,7 @@ class Tile(Module):
 
 
 def _along(x, axis: int, index) -> tuple:
-    """An index that takes everything of the other axes."""
+    """Index of one axis that keeps all elements of the others."""
     return (slice(None),) * normal_axes(axis, len(x.shape))[0] + (index,)
 
 
@@ -155,7 +156,7 @@ class Slice(Module):
 
 @layer({}, floats(2, 4, 3))
 class Select(Module):
-    """One element of an axis, which goes away: -1 is the last, such as the last step of a sequence."""
+    """Selects one element of an axis, which is removed: -1 is the last, such as the last step of a sequence."""
 
     index: int = -1
     axis: int = 1
@@ -166,7 +167,7 @@ class Select(Module):
 
 @layer({}, floats(2, 4, 3))
 class Flip(Module):
-    """Elements of an axis in reverse order."""
+    """Reverses the elements of an axis."""
 
     axis: int = 1
 
@@ -176,7 +177,7 @@ class Flip(Module):
 
 @layer({}, ints(2, 3))
 class Cast(Module):
-    """Elements in another dtype."""
+    """Converts the elements to another dtype."""
 
     dtype: Literal["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"] = (
         "float32"

@@ -1,4 +1,4 @@
-"""How alike two inputs are."""
+"""Similarity and distance of two inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labdl.ops.operator import floats
 
 @layer({}, floats(2, 3, 4), floats(2, 3, 4), category="merge")
 class CosineSimilarity(Module):
-    """Cosine of the angle between x and y along an axis, which goes away. Semantics: torch.nn.CosineSimilarity."""
+    """Cosine of the angle between x and y along an axis, which is removed. Semantics: torch.nn.CosineSimilarity."""
 
     axis: int = 1
     epsilon: Positive = 1e-8

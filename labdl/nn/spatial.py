@@ -1,4 +1,4 @@
-"""Layers that enlarge, cut and rearrange spatial axes."""
+"""Layers that pad, crop, resize and rearrange spatial axes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ Border = Whole | Annotated[tuple[Whole | tuple[Whole, Whole], ...], MinLen(1)]
 
 
 def _border(self, x, border, what: str) -> tuple[tuple[int, int], ...]:
-    """A pair (before, after) for each axis; none for the batch and the channels."""
+    """Pairs (before, after) for all axes; (0, 0) for the batch and the channels."""
     rank = len(x.shape) - 2
     if rank < 1 or (not isinstance(border, int) and len(border) != rank):
-        raise ValueError(f"{type(self).__name__} wants {what} for the spatial axes of {show(tuple(x.shape))}: an integer or "
-                         f"{max(rank, 0)} of them, received {border!r}")  # fmt: skip
+        raise ValueError(
+            f"{type(self).__name__} wants {what} for the spatial axes of {show(tuple(x.shape))}: an integer or "
+            f"{max(rank, 0)} of them, received {border!r}"
+        )
     pairs = pad_pairs(border, (None,) * rank, (1,) * rank, (1,) * rank, (1,) * rank)
     return ((0, 0), (0, 0), *pairs) if self.data_format == "channels_first" else ((0, 0), *pairs, (0, 0))
 
 
 @layer({}, floats(2, 3, 4, 5))
 class Pad(Module):
-    """A border around the spatial axes of (N, C, ...): a value, or elements mirrored, repeated or from the other end.
+    """Pads the spatial axes of (N, C, ...) with a value, or with mirrored, repeated or wrapped elements.
 
     ``padding`` is one integer, one an axis, or a pair (before, after) an axis. Semantics: torch.nn.ConstantPad2d,
     ReflectionPad2d, ReplicationPad2d, CircularPad2d and those for one and three axes.
@@ -45,7 +47,7 @@ class Pad(Module):
 
 @layer({}, floats(2, 3, 4, 5))
 class Crop(Module):
-    """Spatial axes of (N, C, ...) without their border.
+    """Crops the spatial axes of (N, C, ...).
 
     ``cropping`` is one integer, one an axis, or a pair (before, after) an axis.
     """
@@ -63,10 +65,10 @@ class Crop(Module):
 
 @layer({}, floats(2, 3, 3, 4))
 class Upsample(Module):
-    """Spatial axes of (N, C, ...) resized by a scale, or to a size. Semantics: torch.nn.Upsample.
+    """Resizes the spatial axes of (N, C, ...) by a scale, or to a size. Semantics: torch.nn.Upsample.
 
-    ``size`` comes before ``scale`` where both are given; both are one number or one an axis. "linear" (also called
-    "bilinear" and "trilinear") and "cubic" ("bicubic") interpolate, "area" averages. ``align_corners`` keeps the centres
+    ``size`` takes precedence over ``scale``; both are one number or one an axis. "linear" (also called
+    "bilinear" and "trilinear") and "cubic" ("bicubic") interpolate, "area" averages. ``align_corners`` keeps the centers
     of the corners in place, ``antialias`` averages over all elements where it shrinks.
     """
 
@@ -78,14 +80,20 @@ class Upsample(Module):
     data_format: DataFormat = "channels_first"
 
     def forward(self, x):
-        return ops.interpolate(x, self.size, self.scale if self.size is None else None, mode=self.mode,
-                               align_corners=self.align_corners, antialias=self.antialias,
-                               data_format=self.data_format)  # fmt: skip
+        return ops.interpolate(
+            x,
+            self.size,
+            self.scale if self.size is None else None,
+            mode=self.mode,
+            align_corners=self.align_corners,
+            antialias=self.antialias,
+            data_format=self.data_format,
+        )
 
 
 @layer({}, floats(2, 8, 2, 3))
 class PixelShuffle(Module):
-    """Channels spread over space: (N, C * factor², H, W) to (N, C, H * factor, W * factor) (Shi et al., 2016)."""
+    """Rearranges channels into space: (N, C * factor², H, W) to (N, C, H * factor, W * factor) (Shi et al., 2016)."""
 
     factor: Count = 2
     data_format: DataFormat = "channels_first"
@@ -96,7 +104,7 @@ class PixelShuffle(Module):
 
 @layer({}, floats(2, 2, 4, 6))
 class PixelUnshuffle(Module):
-    """Space gathered into channels: (N, C, H * factor, W * factor) to (N, C * factor², H, W)."""
+    """Rearranges space into channels: (N, C, H * factor, W * factor) to (N, C * factor², H, W)."""
 
     factor: Count = 2
     data_format: DataFormat = "channels_first"
@@ -107,7 +115,7 @@ class PixelUnshuffle(Module):
 
 @layer({"groups": 2}, floats(2, 6, 3))
 class ChannelShuffle(Module):
-    """Channels of (N, C, ...) dealt out anew, so that each group gets some of every other (Zhang et al., 2017)."""
+    """Permutes the channels of (N, C, ...) across groups (Zhang et al., 2017)."""
 
     groups: Count
     data_format: DataFormat = "channels_first"
@@ -118,7 +126,7 @@ class ChannelShuffle(Module):
 
 @layer({}, floats(2, 3, 4, 5))
 class Unfold(Module):
-    """The windows of (N, C, ...) as columns: (N, C * window, number of windows). Semantics: torch.nn.Unfold."""
+    """Extracts the windows of (N, C, ...) as columns: (N, C * window, number of windows). Semantics: torch.nn.Unfold."""
 
     kernel_size: Size = 3
     stride: Size = 1
@@ -131,7 +139,7 @@ class Unfold(Module):
 
 @layer({"size": (4, 5), "kernel_size": 2}, floats(2, 8, 12))
 class Fold(Module):
-    """Columns (N, C * window, number of windows) added up at their places: (N, C, *size). Semantics: torch.nn.Fold."""
+    """Sums columns (N, C * window, windows) at the positions of their windows: (N, C, *size). Semantics: torch.nn.Fold."""
 
     size: Size
     kernel_size: Size = 3

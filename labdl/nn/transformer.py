@@ -1,4 +1,4 @@
-"""Layers that transformers are built of: patches, positions, feed-forward blocks, encoders and decoders."""
+"""Transformer layers: patches, positions, feed-forward blocks, encoders and decoders."""
 
 from __future__ import annotations
 
@@ -14,16 +14,21 @@ from labdl.nn.containers import ModuleList
 from labdl.nn.convolution import Conv2d
 from labdl.nn.linear import Linear
 from labdl.nn.module import Module
-from labdl.nn.normalisation import LayerNorm
+from labdl.nn.normalization import LayerNorm
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Depth, Initialiser, Positive, Rate, Size
+from labdl.nn.types import Count, DataFormat, Depth, Initializer, Positive, Rate, Size
 from labdl.ops.operator import floats
 from labdl.spec import per_axis, show
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "tanh"]
-ACTIVATIONS = {"relu": ops.relu, "gelu": ops.gelu, "gelu_tanh": lambda x: ops.gelu(x, approximate="tanh"),
-               "silu": ops.silu, "tanh": ops.tanh}  # fmt: skip
+ACTIVATIONS = {
+    "relu": ops.relu,
+    "gelu": ops.gelu,
+    "gelu_tanh": lambda x: ops.gelu(x, approximate="tanh"),
+    "silu": ops.silu,
+    "tanh": ops.tanh,
+}
 
 
 def _sequence(self, x) -> tuple[int | None, int]:
@@ -45,7 +50,7 @@ class FeedForward(Module):
     rate: Rate = 0.0
     out_features: Count | None = None
     use_bias: bool = True
-    kernel_init: Initialiser = "glorot_uniform"
+    kernel_init: Initializer = "glorot_uniform"
 
     def setup(self, x):
         out = x.shape[-1] if self.out_features is None else self.out_features
@@ -61,21 +66,23 @@ class FeedForward(Module):
 
 @layer({"features": 5, "patch_size": 2}, floats(2, 3, 4, 6))
 class PatchEmbedding(Module):
-    """Images (N, C, H, W) cut into patches, each made a vector: (N, patches, features) (Dosovitskiy et al., 2021)."""
+    """Linear projection of image patches: (N, C, H, W) to (N, patches, features) (Dosovitskiy et al., 2021)."""
 
     features: Count
     patch_size: Size = 16
     data_format: DataFormat = "channels_first"
-    kernel_init: Initialiser = "fan_in_uniform"
+    kernel_init: Initializer = "fan_in_uniform"
 
     def setup(self, x):
         sizes = per_axis(self.patch_size, 2, "patch_size")
         spatial = x.shape[2:] if self.data_format == "channels_first" else x.shape[1:3]
         if x.ndim == 4 and any(n is not None and n % p for n, p in zip(spatial, sizes, strict=True)):
-            raise ValueError(f"PatchEmbedding: patch_size={self.patch_size} must divide height and width, received "
-                             f"{show(x.shape)}")  # fmt: skip
-        self.projection = Conv2d(self.features, kernel_size=sizes, stride=sizes, data_format=self.data_format,
-                                 kernel_init=self.kernel_init)  # fmt: skip
+            raise ValueError(
+                f"PatchEmbedding: patch_size={self.patch_size} must divide height and width, received {show(x.shape)}"
+            )
+        self.projection = Conv2d(
+            self.features, kernel_size=sizes, stride=sizes, data_format=self.data_format, kernel_init=self.kernel_init
+        )
 
     def forward(self, x):
         patches = self.projection(x)
@@ -86,9 +93,9 @@ class PatchEmbedding(Module):
 
 @layer({}, floats(2, 3, 4))
 class ClassToken(Module):
-    """A learnt vector put before the first step: (N, steps, features) to (N, steps + 1, features)."""
+    """Prepends a learned vector to the steps: (N, steps, features) to (N, steps + 1, features)."""
 
-    token_init: Initialiser = "zeros"
+    token_init: Initializer = "zeros"
 
     def setup(self, x):
         self.token = Parameter((1, 1, _sequence(self, x)[1]), self.token_init)
@@ -100,13 +107,13 @@ class ClassToken(Module):
 
 @layer({"size": 8}, floats(2, 3, 4))
 class PositionEmbedding(Module):
-    """Adds a learnt vector for each position to (N, steps, features) (Gehring et al., 2017).
+    """Adds a learned vector for each position to (N, steps, features) (Gehring et al., 2017).
 
     ``size`` is the largest number of steps.
     """
 
     size: Count
-    embeddings_init: Initialiser = "normal"
+    embeddings_init: Initializer = "normal"
 
     def setup(self, x):
         self.embeddings = Parameter((self.size, _sequence(self, x)[1]), self.embeddings_init)
@@ -127,7 +134,7 @@ class PositionEmbedding(Module):
 class SinusoidalPositions(Module):
     """Adds sin(p / base^(2i/d)) and cos(p / base^(2i/d)) to features 2i and 2i + 1 at position p (Vaswani et al., 2017).
 
-    (N, steps, d) to the same shape. Nothing is learnt.
+    (N, steps, d) to the same shape, without parameters.
     """
 
     base: Positive = 10000.0
@@ -149,7 +156,7 @@ def _waves(steps: int, features: int, base: float) -> np.ndarray:
 
 @dataclasses.dataclass(eq=False, repr=False)
 class _Transformer(Module):
-    """What the layers of encoders and decoders share."""
+    """Base class of the layers of encoders and decoders."""
 
     heads: Count
     feed_forward: Count = 2048
@@ -160,7 +167,7 @@ class _Transformer(Module):
     causal: bool = False
     attention_rate: Rate | None = None
     activation_rate: Rate | None = None
-    kernel_init: Initialiser = "glorot_uniform"
+    kernel_init: Initializer = "glorot_uniform"
 
     def _settings(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(_Transformer)}
@@ -174,7 +181,7 @@ class _Transformer(Module):
         return FeedForward(self.feed_forward, self.activation, rate, kernel_init=self.kernel_init)
 
     def _residual(self, x, norm, sublayer, *inputs, **options):
-        """A sub-layer with its skip connection, normalised before it or after the sum."""
+        """A sub-layer with its skip connection, normalized before it or after the sum."""
         y = sublayer(norm(x) if self.norm_first else x, *inputs, **options)
         y = ops.add(x, ops.dropout(y, self.rate, training=self.training))
         return y if self.norm_first else norm(y)
@@ -182,12 +189,12 @@ class _Transformer(Module):
 
 @layer({"heads": 2, "feed_forward": 6, "rate": 0.0}, floats(2, 3, 4))
 class TransformerEncoderLayer(_Transformer):
-    """Self-attention and a feed-forward block, each with a skip connection and normalisation (Vaswani et al., 2017).
+    """Self-attention and a feed-forward block, each with a skip connection and normalization (Vaswani et al., 2017).
 
     (N, steps, features) to the same shape. ``mask`` and ``key_mask`` are those of MultiHeadAttention. ``norm_first``
-    normalises before each block instead of after it. In training, dropout of ``rate`` follows each block;
-    ``attention_rate`` (of attention weights) and ``activation_rate`` (inside the feed-forward block) are the same if left
-    out. Semantics: torch.nn.TransformerEncoderLayer with batch first.
+    normalizes before each block instead of after it. In training, dropout of ``rate`` follows each block;
+    ``attention_rate`` (of attention weights) and ``activation_rate`` (inside the feed-forward block) default to it.
+    Semantics: torch.nn.TransformerEncoderLayer with batch first.
     """
 
     def setup(self, x, mask=None, key_mask=None):
@@ -218,8 +225,9 @@ class TransformerDecoderLayer(_Transformer):
 
     def forward(self, x, context, mask=None, key_mask=None, context_mask=None, context_key_mask=None):
         x = self._residual(x, self.attention_norm, self.attention, mask=mask, key_mask=key_mask)
-        x = self._residual(x, self.cross_norm, self.cross_attention, context, mask=context_mask,
-                           key_mask=context_key_mask)  # fmt: skip
+        x = self._residual(
+            x, self.cross_norm, self.cross_attention, context, mask=context_mask, key_mask=context_key_mask
+        )
         return self._residual(x, self.mlp_norm, self.mlp)
 
 
@@ -227,7 +235,7 @@ class TransformerDecoderLayer(_Transformer):
 class TransformerEncoder(_Transformer):
     """A stack of TransformerEncoderLayer, (N, steps, features) to the same shape.
 
-    ``final_norm`` normalises what the last one gives. Settings and masks: as in TransformerEncoderLayer.
+    ``final_norm`` normalizes what the last one gives. Settings and masks: as in TransformerEncoderLayer.
     """
 
     layers: Depth = 6
@@ -247,7 +255,7 @@ class TransformerEncoder(_Transformer):
 class TransformerDecoder(_Transformer):
     """A stack of TransformerDecoderLayer, (N, steps, features) and a context to (N, steps, features).
 
-    ``final_norm`` normalises what the last one gives. Settings and masks: as in TransformerDecoderLayer.
+    ``final_norm`` normalizes what the last one gives. Settings and masks: as in TransformerDecoderLayer.
     """
 
     causal: bool = True
@@ -260,6 +268,7 @@ class TransformerDecoder(_Transformer):
 
     def forward(self, x, context, mask=None, key_mask=None, context_mask=None, context_key_mask=None):
         for block in self.blocks:
-            x = block(x, context, mask=mask, key_mask=key_mask, context_mask=context_mask,
-                      context_key_mask=context_key_mask)  # fmt: skip
+            x = block(
+                x, context, mask=mask, key_mask=key_mask, context_mask=context_mask, context_key_mask=context_key_mask
+            )
         return x if self.norm is None else self.norm(x)

@@ -1,4 +1,4 @@
-"""Max pooling that remembers where its elements came from, and the way back."""
+"""Max pooling with indices, and unpooling, its partial inverse."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from labdl.nn.types import DataFormat, Padding, Size, Whole
 from labdl.ops.operator import floats, ints
 
 
-def _moved(t, data_format: str, *, back: bool = False):
-    """Channels before the spatial axes, where the operators want them, or back to where the layer has them."""
+def _move_channels(t, data_format: str, *, back: bool = False):
+    """Move the channels before the spatial axes, where the operators expect them, or back."""
     if data_format == "channels_first":
         return t
     rank = len(t.shape)
@@ -22,8 +22,8 @@ def _moved(t, data_format: str, *, back: bool = False):
 
 
 @dataclass(eq=False, repr=False)
-class _Indexed(Module):
-    """What max poolings with indices share: they differ in the operator."""
+class _MaxPoolWithIndices(Module):
+    """Base class of max pooling layers with indices, which differ in the operator."""
 
     kernel_size: Size = 2
     stride: Size | None = None
@@ -35,13 +35,19 @@ class _Indexed(Module):
     operator: ClassVar[Callable]
 
     def forward(self, x):
-        found = type(self).operator(_moved(x, self.data_format), self.kernel_size, stride=self.stride, padding=self.padding,
-                                    dilation=self.dilation, ceil_mode=self.ceil_mode)  # fmt: skip
-        return tuple(_moved(t, self.data_format, back=True) for t in found)
+        found = type(self).operator(
+            _move_channels(x, self.data_format),
+            self.kernel_size,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            ceil_mode=self.ceil_mode,
+        )
+        return tuple(_move_channels(t, self.data_format, back=True) for t in found)
 
 
 @layer({}, floats(2, 3, 8), outputs=("output", "indices"), category="pooling")
-class MaxPool1dWithIndices(_Indexed):
+class MaxPool1dWithIndices(_MaxPoolWithIndices):
     """Largest element of each window over (N, C, L), and its position on L for MaxUnpool1d.
 
     Semantics: torch.nn.MaxPool1d with return_indices=True.
@@ -51,7 +57,7 @@ class MaxPool1dWithIndices(_Indexed):
 
 
 @layer({}, floats(2, 3, 6, 8), outputs=("output", "indices"), category="pooling")
-class MaxPool2dWithIndices(_Indexed):
+class MaxPool2dWithIndices(_MaxPoolWithIndices):
     """Largest element of each window over (N, C, H, W), and its position on the flattened (H, W) for MaxUnpool2d.
 
     Semantics: torch.nn.MaxPool2d with return_indices=True.
@@ -61,7 +67,7 @@ class MaxPool2dWithIndices(_Indexed):
 
 
 @layer({}, floats(1, 2, 4, 4, 6), outputs=("output", "indices"), category="pooling")
-class MaxPool3dWithIndices(_Indexed):
+class MaxPool3dWithIndices(_MaxPoolWithIndices):
     """Largest element of each window over (N, C, D, H, W), and its position on the flattened (D, H, W) for MaxUnpool3d.
 
     Semantics: torch.nn.MaxPool3d with return_indices=True.
@@ -72,7 +78,7 @@ class MaxPool3dWithIndices(_Indexed):
 
 @dataclass(eq=False, repr=False)
 class _Unpool(Module):
-    """What unpoolings share: they differ in the operator."""
+    """Base class of unpooling layers, which differ in the operator."""
 
     kernel_size: Size = 2
     stride: Size | None = None
@@ -83,16 +89,16 @@ class _Unpool(Module):
     operator: ClassVar[Callable]
 
     def forward(self, x, indices):
-        x, indices = (_moved(t, self.data_format) for t in (x, indices))
+        x, indices = (_move_channels(t, self.data_format) for t in (x, indices))
         result = type(self).operator(
             x, indices, self.kernel_size, stride=self.stride, padding=self.padding, size=self.size
         )
-        return _moved(result, self.data_format, back=True)
+        return _move_channels(result, self.data_format, back=True)
 
 
 @layer({}, floats(2, 3, 1), ints(2, 3, 1, high=2), category="pooling")
 class MaxUnpool1d(_Unpool):
-    """Elements back to where MaxPool1dWithIndices found them, zeros elsewhere, over (N, C, L).
+    """Puts elements back at the positions given by MaxPool1dWithIndices, with zeros elsewhere, over (N, C, L).
 
     ``size`` is the size before pooling, where several are possible. Semantics: torch.nn.MaxUnpool1d.
     """
@@ -102,7 +108,7 @@ class MaxUnpool1d(_Unpool):
 
 @layer({}, floats(2, 3, 1, 1), ints(2, 3, 1, 1, high=4), category="pooling")
 class MaxUnpool2d(_Unpool):
-    """Elements back to where MaxPool2dWithIndices found them, zeros elsewhere, over (N, C, H, W).
+    """Puts elements back at the positions given by MaxPool2dWithIndices, with zeros elsewhere, over (N, C, H, W).
 
     ``size`` holds the sizes before pooling, where several are possible. Semantics: torch.nn.MaxUnpool2d.
     """
@@ -112,7 +118,7 @@ class MaxUnpool2d(_Unpool):
 
 @layer({}, floats(2, 3, 1, 1, 1), ints(2, 3, 1, 1, 1, high=8), category="pooling")
 class MaxUnpool3d(_Unpool):
-    """Elements back to where MaxPool3dWithIndices found them, zeros elsewhere, over (N, C, D, H, W).
+    """Puts elements back at the positions given by MaxPool3dWithIndices, with zeros elsewhere, over (N, C, D, H, W).
 
     ``size`` holds the sizes before pooling, where several are possible. Semantics: torch.nn.MaxUnpool3d.
     """

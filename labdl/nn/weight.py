@@ -1,4 +1,4 @@
-"""Tensors that a model holds beside its layers: what it learns, and what it only knows."""
+"""Tensors of a graph that are not inputs: parameters, buffers and constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Initialiser, Whole
+from labdl.nn.types import Initializer, Whole
 from labdl.spec import Spec
 
 Values = int | float | bool | tuple["Values", ...]
@@ -17,22 +17,22 @@ Values = int | float | bool | tuple["Values", ...]
 
 @layer({"shape": (4,)}, category="input")
 class Weight(Module):
-    """A tensor of its own, learnt in training unless ``learnt`` is false: a class token, a table of positions.
+    """A parameter as a node of a graph, a buffer if ``learned`` is false, such as a class token or a table of positions.
 
-    In a trace it stands for a `Parameter` or `Buffer` of a model that is no layer. ``standard`` is the order of axes in the
-    parameter file, where that is another.
+    A trace represents a `Parameter` or `Buffer` of a user-defined module by it. ``standard`` is the order of axes in the
+    parameter file, where that differs.
     """
 
     shape: tuple[Whole, ...]
-    init: Initialiser = "zeros"
+    init: Initializer = "zeros"
     dtype: str = "float32"
-    learnt: bool = True
+    learned: bool = True
     standard: tuple[Whole, ...] | None = None
 
     def setup(self):
-        # without a word of its own the parameter's name is the path of this node, as it was in the model
+        # with an empty name the parameter is named by the path of this node, as in the model
         made = (
-            Parameter(self.shape, self.init, self.dtype) if self.learnt else Buffer(self.shape, self.init, self.dtype)
+            Parameter(self.shape, self.init, self.dtype) if self.learned else Buffer(self.shape, self.init, self.dtype)
         )
         made.standard = self.standard
         setattr(self, "", made)
@@ -47,7 +47,7 @@ class Weight(Module):
 
 @layer({"value": (1.0, 2.0)}, category="input")
 class Constant(Module):
-    """Fixed numbers: one, or lists of them for each axis."""
+    """A constant: a number or nested lists of numbers."""
 
     value: int | float | bool | tuple
     dtype: Literal["float32", "float64", "int64", "int32", "bool"] = "float32"

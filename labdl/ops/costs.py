@@ -1,4 +1,4 @@
-"""How many floating-point operations operators take, from the Specs of a result and of the arguments.
+"""Floating-point operations of operators, from the Specs of the result and the arguments.
 
 A multiplication with the addition after it counts as two. Unknown sizes count as 1: a batch of unknown size is one sample.
 """
@@ -51,6 +51,9 @@ def bilinear(result, x, y, kernel, *_, **__):
 def einsum(result, equation, *operands):
     """Every combination of the letters' values is one multiplication (of however many factors) and an addition."""
     terms = equation.replace(" ", "").split("->")[0].split(",")
-    sizes = {letter: n for term, operand in zip(terms, operands, strict=True)
-             for letter, n in zip(reversed(term.replace("...", "")), reversed(operand.shape), strict=False)}  # fmt: skip
+    sizes = {
+        letter: n
+        for term, operand in zip(terms, operands, strict=True)
+        for letter, n in zip(reversed(term.replace("...", "")), reversed(operand.shape), strict=False)
+    }
     return max(len(operands), 1) * math.prod(n or 1 for n in sizes.values())

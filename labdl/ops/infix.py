@@ -16,10 +16,20 @@ from labdl.spec import Spec
 
 # Python's special method: the operator's name
 BINARY = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
-}  # fmt: skip
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}
 COMPARISONS = {
     "lt": "less",
     "le": "less_equal",
@@ -78,7 +88,7 @@ def define(operators: dict[str, Callable]) -> None:
     for short, name in BINARY.items():
         if name not in operators:
             continue
-        _methods[f"__r{short}__"] = _reflected(operators[name])
+        _methods[f"__r{short}__"] = _reflect(operators[name])
     for short, name in UNARY.items():
         if name not in operators:
             continue
@@ -96,7 +106,7 @@ def _method(function: Callable) -> Callable:
     return lambda self, *others: function(self, *others)
 
 
-def _reflected(function: Callable) -> Callable:
+def _reflect(function: Callable) -> Callable:
     return lambda self, other: function(other, self)
 
 
@@ -108,10 +118,10 @@ def install(backend) -> None:
         for name, function in _methods.items():
             native = getattr(kind, name, None)
             if not hasattr(native, "labdl_native"):
-                setattr(kind, name, _scoped(native, function, name))
+                setattr(kind, name, _in_scope(native, function, name))
 
 
-def _scoped(native: Callable | None, function: Callable, name: str) -> Callable:
+def _in_scope(native: Callable | None, function: Callable, name: str) -> Callable:
     unordered = name in ("__eq__", "__ne__")
 
     def method(self, *others):

@@ -6,22 +6,22 @@
 
 from typing import TYPE_CHECKING
 
-from labdl.runs.about import About, about, write_about
-from labdl.runs.brief import Brief
-from labdl.runs.listing import Catalogue, Listing
-from labdl.runs.listing import list_runs as list
-from labdl.runs.record import Record
-from labdl.runs.record import open_run as open
+from labdl.runs.listing.listing import Catalog, Listing
+from labdl.runs.listing.listing import list_runs as list
+from labdl.runs.listing.summary_row import Brief
+from labdl.runs.metadata import About, about, write_about
+from labdl.runs.reading.record import Record
+from labdl.runs.reading.record import open_run as open
 
 if TYPE_CHECKING:
-    from labdl.runs.exporting import figure
+    from labdl.runs.exports import figure
 
-__all__ = ["About", "Brief", "Catalogue", "Listing", "Record", "about", "figure", "list", "open", "write_about"]
+__all__ = ["About", "Brief", "Catalog", "Listing", "Record", "about", "figure", "list", "open", "write_about"]
 
 
 def __getattr__(name: str):
     if name == "figure":  # it brings the exports along
-        from labdl.runs.exporting import figure
+        from labdl.runs.exports import figure
 
         return figure
     raise AttributeError(f"module 'labdl.runs' has no attribute {name!r}")

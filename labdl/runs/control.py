@@ -37,16 +37,16 @@ def learning_rate(value: Any, name: str = "learning_rate") -> float:
     except OverflowError:  # an integer beyond all floats
         rate = math.inf
     if not math.isfinite(rate) or rate < 0:
-        raise ConfigError(f"{name} wants a number at least 0, received {_shown(value)}")
+        raise ConfigError(f"{name} wants a number at least 0, received {_shorten(value)}")
     return rate
 
 
 def more_epochs(value: Any, name: str = "add_epochs") -> int:
     """A number of epochs. Raises ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} wants an integer at least 1, received {_shown(value)}")
+        raise ConfigError(f"{name} wants an integer at least 1, received {_shorten(value)}")
     if value > MOST_EPOCHS:
-        raise ConfigError(f"{name} wants an integer up to {MOST_EPOCHS:,}, received {_shown(value)}")
+        raise ConfigError(f"{name} wants an integer up to {MOST_EPOCHS:,}, received {_shorten(value)}")
     return value
 
 
@@ -54,11 +54,13 @@ _BRANCHING = {"learning_rate": learning_rate, "epochs": more_epochs}
 
 
 def branching(value: Any) -> dict[str, Any] | None:
-    """What a branch does otherwise than the run that it comes from, None for nothing. Raises ConfigError."""
+    """Settings of a branch that differ from those of its parent, None for none. Raises ConfigError."""
     if value is None:
         return None
     if not isinstance(value, Mapping) or not all(key in _BRANCHING for key in value):
-        raise ConfigError(f"branch wants an object of {' and '.join(_BRANCHING)}, or nothing, received {_shown(value)}")
+        raise ConfigError(
+            f"branch wants an object of {' and '.join(_BRANCHING)}, or nothing, received {_shorten(value)}"
+        )
     return {key: _BRANCHING[key](given, f"branch: {key}") for key, given in value.items() if given is not None} or None
 
 
@@ -78,21 +80,21 @@ COMMANDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def checked(command: Any, value: Any = None) -> Any:
+def check_command(command: Any, value: Any = None) -> Any:
     """The value with which a command is carried out, None for those without one. Raises ConfigError."""
     if not isinstance(command, str) or command not in COMMANDS:
-        raise ConfigError(f"command wants one of {', '.join(COMMANDS)}, received {_shown(command)}")
+        raise ConfigError(f"command wants one of {', '.join(COMMANDS)}, received {_shorten(command)}")
     return COMMANDS[command](value)
 
 
-def identified(identity: Any) -> str:
+def check_id(identity: Any) -> str:
     """The identity of a command, which is a part of a file's name. Raises ConfigError."""
     if not isinstance(identity, str) or not _IDENTITY.fullmatch(identity):
-        raise ConfigError(f"the id of a command wants 1 to 64 letters, digits, - and _, received {_shown(identity)}")
+        raise ConfigError(f"the id of a command wants 1 to 64 letters, digits, - and _, received {_shorten(identity)}")
     return identity
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     try:
         return f"{value!r:.80}"
     except Exception:  # of a number with more digits than Python writes, or nesting deeper than it goes
@@ -107,7 +109,7 @@ def append(folder: Path, command: Any, value: Any = None, identity: str | None =
 
     It appears whole or not at all, whenever this process dies. Raises ConfigError and OSError.
     """
-    value, identity = checked(command, value), secrets.token_hex(16) if identity is None else identified(identity)
+    value, identity = check_command(command, value), secrets.token_hex(16) if identity is None else check_id(identity)
     control = folder / CONTROL
     if control.is_symlink():
         raise ConfigError(f"{control} is a link: a run reads its commands in its own folder only")
@@ -151,7 +153,7 @@ class ControlFolder:
         """Those that have come since the last call, in the order of their names."""
         found = []
         for name in sorted(self._names())[:_AT_ONCE]:
-            command = self._taken(name)
+            command = self._take(name)
             if command is not None:
                 found.append(command)
         return found
@@ -165,7 +167,7 @@ class ControlFolder:
             return []  # none yet, or it cannot be read at this moment; it is asked for again soon
         return [name for name in names if name.endswith(".json") and name[0] != "." and name not in self._refused]
 
-    def _taken(self, name: str) -> Command | None:
+    def _take(self, name: str) -> Command | None:
         """The command of a file that is taken away first: it is never carried out twice."""
         path = self.path / name
         try:
@@ -184,7 +186,7 @@ class ControlFolder:
             return Command(
                 _of(name), "", refusal=f"{CONTROL}/{_of(name)} cannot be taken away: {error.strerror or error}"
             )
-        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} {why}") if data is None else _parsed(data, name)
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} {why}") if data is None else _parse(data, name)
 
     def _tidy(self) -> None:
         """Take away what processes that were killed have left unfinished."""
@@ -211,21 +213,21 @@ def _read(path: Path) -> bytes:
         return file.read(LARGEST)
 
 
-def _parsed(data: bytes, name: str) -> Command:
+def _parse(data: bytes, name: str) -> Command:
     try:
         told = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} holds no JSON: {error!s:.200}")
     if not isinstance(told, dict):
-        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} wants an object, received {_shown(told)}")
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} wants an object, received {_shorten(told)}")
     command = told.get("command")
     known = command if isinstance(command, str) and command in COMMANDS else ""
     try:
-        identity = identified(told["id"]) if told.get("id") is not None else _of(name)
+        identity = check_id(told["id"]) if told.get("id") is not None else _of(name)
     except ConfigError as error:
         return Command(_of(name), known, refusal=str(error))
     try:
-        return Command(identity, str(command), checked(command, told.get("value")))
+        return Command(identity, str(command), check_command(command, told.get("value")))
     except ConfigError as error:
         return Command(identity, known, refusal=str(error))
 

@@ -1,42 +1,45 @@
-"""The folder of a run on disk: whether somebody still works in it (docs/runs.md)."""
+"""Live status of the folder of a run."""
 
 from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import Any
 
 import psutil
 
-from labdl.runs.eventfile import EVENTS, parsed
+from labdl.runs.reading.best import BestValues
+from labdl.runs.reading.event_file import EVENTS, decode
+from labdl.runs.schema import EndEvent, Event, StartEvent, parse
 
 _BLOCK = 1 << 22
-_START, _END = b'"kind":"start"', b'"kind":"end"'
+_READ = (b'"kind":"start"', b'"kind":"epoch"', b'"kind":"end"')
 
 
-class Standing:
-    """Whether a run is under way. It may be asked again and again: it looks at what is new in the file alone."""
+class LiveStatus:
+    """Liveness and best values of a run. Each call reads only what is new in the file."""
 
     def __init__(self, folder: Path):
         self.path = folder / EVENTS
-        self.start: dict[str, Any] | None = None  # the last one
+        self.start: StartEvent | None = None  # the last one
         self.ended = False
+        self.best = BestValues()
         self._offset = 0
 
     def alive(self) -> bool:
-        """Whether the process that writes this run still lives and has not said that it came to the end.
+        """Check that the run has no end event and its process is alive; one on another computer counts as alive.
 
-        Of a process on another computer nothing can be seen: it counts as alive as long as there is no end. Raises OSError.
+        Raises OSError.
         """
-        self._look()
+        self.refresh()
         if self.start is None:
             return self._offset == 0  # it is just starting
-        return not self.ended and works(self.start)
+        return not self.ended and is_process_alive(self.start)
 
-    def _look(self) -> None:
+    def refresh(self) -> None:
+        """Read what is new. Raises OSError."""
         with open(self.path, "rb") as file:
             if file.seek(0, 2) < self._offset:  # another file
-                self._offset, self.start, self.ended = 0, None, False
+                self._offset, self.start, self.ended, self.best = 0, None, False, BestValues()
             file.seek(self._offset)
             while block := file.read(_BLOCK):
                 whole = block.rfind(b"\n") + 1
@@ -45,30 +48,40 @@ class Standing:
                     whole = len(block) if block.endswith(b"\n") else 0
                 if not whole:
                     return
-                self._take(block[:whole])
+                self._apply(block[:whole])
                 self._offset += whole
                 file.seek(self._offset)
 
-    def _take(self, block: bytes) -> None:
-        """Version 1 has spaces in its JSON, which are taken out where one of the words may stand."""
+    def _apply(self, block: bytes) -> None:
         for line in block.splitlines():
-            head = line[:64].replace(b" ", b"")
-            if _START in head and (event := parsed(line)) is not None:
+            head = line[:64].replace(b" ", b"")  # version 1 has spaces in its JSON
+            event = _event(line) if any(kind in head for kind in _READ) else None
+            if event is None:
+                continue
+            self.best.update(event)
+            if isinstance(event, StartEvent):
                 self.start, self.ended = event, False
-            elif _END in head and parsed(line) is not None:
+            elif isinstance(event, EndEvent):
                 self.ended = True
 
 
-def works(start: dict[str, Any]) -> bool:
-    """Whether the process of a start event is there, and not a later one with the same number."""
-    if start.get("host") not in (None, socket.gethostname()):
+def _event(line: bytes) -> Event | None:
+    fields = decode(line)
+    return None if fields is None else parse(fields)
+
+
+def is_process_alive(start: StartEvent) -> bool:
+    """Check that the process of a start event exists, and is not a later one with the same number."""
+    if start.host not in (None, socket.gethostname()):
         return True
+    if start.pid is None:
+        return False
     try:
-        process = psutil.Process(start["pid"])
+        process = psutil.Process(start.pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return process.create_time() <= start["time"] + 1  # the system's clock ticks and ours are not the same
-    except (psutil.NoSuchProcess, KeyError, TypeError, ValueError, OverflowError):
+        return process.create_time() <= start.time + 1  # the clocks of the system and of Python differ a little
+    except (psutil.NoSuchProcess, ValueError, OverflowError):
         return False
     except psutil.AccessDenied:
         return True  # it exists, and belongs to somebody else

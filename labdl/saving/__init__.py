@@ -8,9 +8,9 @@ from pathlib import Path
 from labdl import dispatch
 from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph, home_of
-from labdl.nn import building
+from labdl.nn import build
 from labdl.nn.module import Module
-from labdl.saving.atomic import replacing
+from labdl.saving.atomic_write import replacing
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
 from labdl.saving.structure import (
     StructureFile,
@@ -22,8 +22,17 @@ from labdl.saving.structure import (
     save_structure,
 )
 
-__all__ = ["decode", "encode", "load", "load_parameters", "load_structure", "save", "save_parameters", "save_structure",
-           "swap_parameters"]  # fmt: skip
+__all__ = [
+    "decode",
+    "encode",
+    "load",
+    "load_parameters",
+    "load_structure",
+    "save",
+    "save_parameters",
+    "save_structure",
+    "swap_parameters",
+]
 
 _SUFFIXES = (".labdl", ".h5", ".hdf5", ".npz")
 _NOTE = "labdl structure "  # what the comment of a parameter file begins with that was saved together with a structure
@@ -75,7 +84,7 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
             model._fitting(file.entries)
             return file
 
-        building.build(model, tuple(model._inputs), backend, seed, {}, fitting)
+        build.build(model, tuple(model._inputs), backend, seed, {}, fitting)
     return model
 
 
@@ -101,7 +110,7 @@ def swap_parameters(model: Module, path: str | Path, names: str = "*") -> list[s
     """Put the values of a parameter file into a model that is in use, and return the names of those that were set.
 
     ``names`` is a pattern such as "encoder/*": what matches it must be in the model and in the file, the rest is left alone.
-    Values are changed in place, so a `Trainer` goes on with them and keeps its optimiser's state; swap between two steps
+    Values are changed in place, so a `Trainer` goes on with them and keeps its optimizer's state; swap between two steps
     (in the loop over `Trainer.events`, or while a `Run` is paused). The whole file is checked first: when it is damaged
     (FileFormatError) or does not fit (StateDictError), the model stays as it was.
     """

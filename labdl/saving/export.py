@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from labdl.errors import ConfigError
-from labdl.frameworks import NAMES
+from labdl.framework_info import TRAINING
 from labdl.graph import Graph, as_graph
 from labdl.nn.module import Module
 from labdl.saving import load, load_structure, paths
-from labdl.saving.atomic import replacing
+from labdl.saving.atomic_write import replacing
 
 
 def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:
@@ -22,8 +22,8 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
     or a target that there is not, ModelError for what a format cannot hold.
     """
     path = Path(path)
-    if target is not None and (target not in NAMES or target == "numpy"):
-        raise ConfigError(f"target wants one of {', '.join(n for n in NAMES if n != 'numpy')}, received {target!r}")
+    if target is not None and target not in TRAINING:
+        raise ConfigError(f"target wants one of {', '.join(sorted(TRAINING))}, received {target!r}")
     if path.suffix == ".json":
         data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         with replacing(path) as (file,):
@@ -37,7 +37,7 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
 
         export_onnx(_model(model), path)
     elif path.suffix == ".py":
-        from labdl.saving.source import export_source
+        from labdl.saving.source_export import export_source
 
         ready = _model(model)
         chosen = target or ready.backend
@@ -45,7 +45,7 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
             raise ConfigError(f'{path.name} wants a framework to be written for: export(..., target="torch")')
         export_source(ready, path, chosen)
     else:
-        from labdl.saving.native import save_checkpoint
+        from labdl.saving.native.checkpoints import save_checkpoint
 
         save_checkpoint(_model(model), path, framework=target)
     return path
@@ -53,7 +53,7 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
 
 def _graph(model: Module | Graph | str | Path) -> Graph:
     if isinstance(model, str | Path):
-        return _imported(model).graph if Path(model).suffix == ".onnx" else load_structure(paths(model)[0])
+        return _import(model).graph if Path(model).suffix == ".onnx" else load_structure(paths(model)[0])
     return as_graph(model)
 
 
@@ -62,10 +62,10 @@ def _model(model: Module | Graph | str | Path) -> Module:
         return model.to_module().build(backend="numpy")
     if isinstance(model, Module):
         return model
-    return _imported(model) if Path(model).suffix == ".onnx" else load(model, backend="numpy")
+    return _import(model) if Path(model).suffix == ".onnx" else load(model, backend="numpy")
 
 
-def _imported(path: str | Path):
+def _import(path: str | Path):
     from labdl.saving.onnx import import_onnx
 
     return import_onnx(path)

@@ -1,4 +1,4 @@
-"""The parameter file: a flat .npz of standard names and shapes, without pickle (D10, R7.1; docs/file-format.md)."""
+"""The parameter file: a flat .npz of standard names and shapes, without pickle (docs/file-format.md)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import BinaryIO
 import numpy as np
 
 from labdl import dispatch
-from labdl.arrayfile import CHUNK, KINDS, ArrayFile, fault_of, shown
+from labdl.data.npz import CHUNK, KINDS, ArrayFile, display_name, name_fault
 from labdl.errors import ModelError
 from labdl.nn.module import Module
-from labdl.saving.atomic import replacing
+from labdl.saving.atomic_write import replacing
 
 
 class ParameterFile(ArrayFile):
@@ -24,7 +24,7 @@ class ParameterFile(ArrayFile):
 
 
 def values_of(model: Module) -> Iterator[tuple[str, np.ndarray]]:
-    """What `Module.state_dict` holds, one after the other and without a copy where none is needed.
+    """Items of `Module.state_dict`, one at a time and without copies where possible.
 
     While one is used, a thread brings the axes of the next into the standard order.
     """
@@ -50,8 +50,8 @@ def write_parameters(file: BinaryIO, values: Iterable[tuple[str, np.ndarray]], n
             array = np.asanyarray(value)
             if array.dtype.isbuiltin == 2:  # bfloat16 and its like, which NumPy alone could not read
                 array = array.astype("float32")
-            if fault := fault_of(name):
-                raise ModelError(f"a parameter cannot be saved as {shown(name)}: the name {fault}")
+            if fault := name_fault(name):
+                raise ModelError(f"a parameter cannot be saved as {display_name(name)}: the name {fault}")
             if array.dtype.kind not in KINDS:
                 raise ModelError(f"{name} holds {array.dtype}, and a parameter file only numbers")
             array = np.ascontiguousarray(array).reshape(array.shape)  # a number alone would get an axis

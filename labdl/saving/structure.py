@@ -13,7 +13,7 @@ import numpy as np
 
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph.graph import Graph
-from labdl.saving.atomic import replacing
+from labdl.saving.atomic_write import replacing
 
 if TYPE_CHECKING:
     import h5py
@@ -39,7 +39,7 @@ _EDGE = _COLUMNS["edges"][1:]
 
 @dataclass(frozen=True)
 class StructureFile:
-    """What a structure file says: the graph, the format's version, and with which save's parameters it was written."""
+    """The content of a structure file: the graph, the format's version, and the id of the parameters it was saved with."""
 
     graph: Graph
     version: int
@@ -253,18 +253,30 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
         shares, groups, ties = [""] * count, ([], []), ([], [])  # it knew no shared layers, no groups and no ties
     edges = [_read(columns, f"edges/{c}") for c in _COLUMNS["edges"]]
     # a place that is no number is none, and the canvas finds one
-    places = [(i, p) for i, p in zip(_read(columns, "canvas/id"), columns["canvas/position"].tolist(), strict=True)
-              if np.isfinite(p).all()]  # fmt: skip
-    return Graph.from_dict({
-        "name": title or "model",
-        "nodes": _keyed("nodes/id", [(i, {"type": t, "name": n, "params": p, "shares": s})
-                                     for i, t, n, p, s in zip(*nodes, params, shares, strict=True)]),
-        "edges": _keyed("edges/id", [(i, dict(zip(_EDGE, row, strict=True))) for i, *row in zip(*edges, strict=True)]),
-        "positions": _keyed("canvas/id", places),
-        "groups": _keyed("groups/path", zip(*groups, strict=True)),
-        "ties": _keyed("ties/name", zip(*ties, strict=True)),
-        "notes": _notes(columns) if "notes/id" in columns else {},
-    })  # fmt: skip
+    places = [
+        (i, p)
+        for i, p in zip(_read(columns, "canvas/id"), columns["canvas/position"].tolist(), strict=True)
+        if np.isfinite(p).all()
+    ]
+    return Graph.from_dict(
+        {
+            "name": title or "model",
+            "nodes": _by_key(
+                "nodes/id",
+                [
+                    (i, {"type": t, "name": n, "params": p, "shares": s})
+                    for i, t, n, p, s in zip(*nodes, params, shares, strict=True)
+                ],
+            ),
+            "edges": _by_key(
+                "edges/id", [(i, dict(zip(_EDGE, row, strict=True))) for i, *row in zip(*edges, strict=True)]
+            ),
+            "positions": _by_key("canvas/id", places),
+            "groups": _by_key("groups/path", zip(*groups, strict=True)),
+            "ties": _by_key("ties/name", zip(*ties, strict=True)),
+            "notes": _notes(columns) if "notes/id" in columns else {},
+        }
+    )
 
 
 def _notes(columns: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -273,11 +285,13 @@ def _notes(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     if place.ndim != 2 or place.shape[1] != len(_PLACE):
         raise FileFormatError(f"the file is broken: notes/place has shape {place.shape}")
     rows = zip(ids, _json(columns, "notes/text"), homes, colors, place.tolist(), strict=True)
-    return _keyed("notes/id", [(i, {"text": t, "home": h, "color": c, **dict(zip(_PLACE, p, strict=True))})
-                               for i, t, h, c, p in rows])  # fmt: skip
+    return _by_key(
+        "notes/id",
+        [(i, {"text": t, "home": h, "color": c, **dict(zip(_PLACE, p, strict=True))}) for i, t, h, c, p in rows],
+    )
 
 
-def _keyed(path: str, rows) -> dict[str, Any]:
+def _by_key(path: str, rows) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in rows:
         if key in found:

@@ -1,8 +1,8 @@
-"""The interfaces of T/AII 008-2023, annexes A and B, under their exact names: each a thin call into LabDL.
+"""The interfaces of T/AII 008-2023, annexes A and B, under their exact names: thin wrappers of LabDL's functions.
 
-The standard leaves the object that an interface belongs to out of its tables (``forward`` is a module's, ``train_one_batch`` a
-trainer's): here it is the first argument. `labdl conformance` tries them all. `construct_evaluator` and `evaluate` are the
-English spellings of what the standard calls construct_evalvater and evalvate.
+The tables of the standard omit the object that an interface belongs to (``forward`` is a module's, ``train_one_batch`` a
+trainer's): here it is the first argument. `labdl conformance` checks all of them. `construct_evaluator` and `evaluate`
+are the English spellings of construct_evalvater and evalvate.
 """
 
 from labdl.standard.datasets import construct_dataset, get_sample
@@ -23,9 +23,35 @@ from labdl.standard.tensors import index, initialize, permute, reshape
 from labdl.standard.training import construct_trainer, train, train_one_batch, train_one_epoch
 
 __all__ = [
-    "backward", "construct_dataset", "construct_evaluator", "construct_evalvater", "construct_inference",
-    "construct_operator", "construct_optimizer", "construct_sampler", "construct_trainer", "evaluate", "evalvate", "forward",
-    "get_modules", "get_parameters", "get_sample", "index", "infer_one_sample", "infer_samples", "initialize",
-    "iterate_batch", "iterate_sample", "load_state_dict", "operate", "permute", "register_backward_function", "reshape",
-    "train", "train_one_batch", "train_one_epoch", "update_learnable_parameter", "zero_gradient",
-]  # fmt: skip
+    "backward",
+    "construct_dataset",
+    "construct_evaluator",
+    "construct_evalvater",
+    "construct_inference",
+    "construct_operator",
+    "construct_optimizer",
+    "construct_sampler",
+    "construct_trainer",
+    "evaluate",
+    "evalvate",
+    "forward",
+    "get_modules",
+    "get_parameters",
+    "get_sample",
+    "index",
+    "infer_one_sample",
+    "infer_samples",
+    "initialize",
+    "iterate_batch",
+    "iterate_sample",
+    "load_state_dict",
+    "operate",
+    "permute",
+    "register_backward_function",
+    "reshape",
+    "train",
+    "train_one_batch",
+    "train_one_epoch",
+    "update_learnable_parameter",
+    "zero_gradient",
+]

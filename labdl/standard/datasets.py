@@ -12,7 +12,7 @@ import numpy as np
 
 from labdl.data import ArrayDataset
 from labdl.errors import ConfigError, FileFormatError, MissingFileError
-from labdl.standard import settings
+from labdl.standard import validation
 
 _SUFFIXES = (".npz", ".npy")
 
@@ -21,17 +21,17 @@ def construct_dataset(path: str, **parameters) -> ArrayDataset:
     """A data set from its path and its settings (B.1.1, table B.1).
 
     Reads arrays of equal length: all those of an .npz file in their order there, or those of ``arrays=["x", "y"]``, or the
-    one of an .npy file; ``classes`` gives names to the classes. Raises MissingFileError where there is nothing, ConfigError
-    for a kind of file that is not read and for an unknown setting, FileFormatError for a broken file.
+    one of an .npy file; ``classes`` gives names to the classes. Raises MissingFileError if there is no such file, ConfigError
+    for an unsupported format and for an unknown setting, FileFormatError for an invalid file.
     """
-    given = settings.read(parameters, "construct_dataset", ("arrays", "classes"))
+    given = validation.read(parameters, "construct_dataset", ("arrays", "classes"))
     file = Path(path)
     if not file.exists():
         raise MissingFileError(f"there is no data set at {file}")
     if file.suffix.lower() not in _SUFFIXES:
         raise ConfigError(f"construct_dataset reads {' and '.join(_SUFFIXES)}, received {file.name}")
     try:
-        with _opened(file) as arrays:
+        with _open_arrays(file) as arrays:
             names = given.get("arrays", list(arrays))
             if not isinstance(names, list | tuple) or not names:
                 raise ConfigError(f"construct_dataset: arrays wants a list of names, received {names!r}")
@@ -46,12 +46,12 @@ def construct_dataset(path: str, **parameters) -> ArrayDataset:
         EOFError,
         ValueError,
     ) as error:  # the last is NumPy's for headers, and for Python objects
-        raise FileFormatError(f"{file.name} is no whole {file.suffix} file of numbers: {error}") from None
+        raise FileFormatError(f"{file.name} is not a valid {file.suffix} file of numbers: {error}") from None
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[Mapping[str, Any]]:
-    """The arrays of a file by name, none of which may hold Python objects."""
+def _open_arrays(file: Path) -> Iterator[Mapping[str, Any]]:
+    """Open the arrays of a file by name, without Python objects."""
     found = np.load(file, allow_pickle=False)
     if isinstance(found, np.ndarray):
         yield {"array": found}

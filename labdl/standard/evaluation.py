@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from labdl.infer import Evaluator, Inference
-from labdl.standard import settings
+from labdl.standard import validation
 
 
 def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Evaluator:
@@ -15,10 +15,15 @@ def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Eva
     ``eval_config`` may have the ``default_dataset``, the ``eval_metric`` (a name, an object or a function (output, target), or
     several in a list), and LabDL's ``loss`` and ``batch_size``. Raises ConfigError for unknown keys and values.
     """
-    settings.made(infer, Inference, "construct_evalvater", "construct_inference")
-    config = settings.read(eval_config, "eval_config", ("default_dataset", "eval_metric", "loss", "batch_size"))
-    return Evaluator(infer, config.get("default_dataset"), config.get("eval_metric", ()), loss=config.get("loss"),
-                     batch_size=config.get("batch_size"))  # fmt: skip
+    validation.check_instance(infer, Inference, "construct_evalvater", "construct_inference")
+    config = validation.read(eval_config, "eval_config", ("default_dataset", "eval_metric", "loss", "batch_size"))
+    return Evaluator(
+        infer,
+        config.get("default_dataset"),
+        config.get("eval_metric", ()),
+        loss=config.get("loss"),
+        batch_size=config.get("batch_size"),
+    )
 
 
 def evalvate(evalvater: Evaluator, dataset=None, eval_config: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -27,8 +32,8 @@ def evalvate(evalvater: Evaluator, dataset=None, eval_config: Mapping[str, Any] 
     ``eval_config`` holds what is different for this call: the ``eval_metric``, and settings of the post-processing. Raises
     ConfigError where there is no data set or no evaluator; the standard names no errors here.
     """
-    settings.made(evalvater, Evaluator, "evalvate", "construct_evalvater")
-    config = settings.read(eval_config or {}, "eval_config")
+    validation.check_instance(evalvater, Evaluator, "evalvate", "construct_evalvater")
+    config = validation.read(eval_config or {}, "eval_config")
     metric = config.pop("eval_metric", None)
     return evalvater.evaluate(dataset, metrics=metric, **config)
 

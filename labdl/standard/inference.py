@@ -7,8 +7,8 @@ from typing import Any
 
 from labdl.infer import Inference
 from labdl.nn import Module
-from labdl.standard import settings
-from labdl.standard.modules import checked
+from labdl.standard import validation
+from labdl.standard.modules import check_model
 
 _NAMES = {"preproc": "preprocess", "postproc": "postprocess"}
 
@@ -19,8 +19,8 @@ def construct_inference(model: Module, infer_config: Mapping[str, Any]) -> Infer
     ``infer_config`` may have ``preproc`` and ``postproc``, functions or what `labdl.infer` has for them, and LabDL's
     ``backend``, ``batch_size`` and ``compiled``. Raises ConfigError for other keys, ModelError for what is no model.
     """
-    checked(model, "construct_inference")
-    config = settings.read(infer_config, "infer_config", (*_NAMES, "backend", "batch_size", "compiled"))
+    check_model(model, "construct_inference")
+    config = validation.read(infer_config, "infer_config", (*_NAMES, "backend", "batch_size", "compiled"))
     return Inference(model, **{_NAMES.get(key, key): value for key, value in config.items()})
 
 
@@ -29,8 +29,8 @@ def infer_one_sample(infer: Inference, input, infer_config: Mapping[str, Any] | 
 
     ``infer_config`` holds what is different for this call, such as thresholds of the post-processing.
     """
-    settings.made(infer, Inference, "infer_one_sample", "construct_inference")
-    return infer.infer_one(input, **settings.read(infer_config or {}, "infer_config"))
+    validation.check_instance(infer, Inference, "infer_one_sample", "construct_inference")
+    return infer.infer_one(input, **validation.read(infer_config or {}, "infer_config"))
 
 
 def infer_samples(infer: Inference, inputs, infer_config: Mapping[str, Any] | None = None) -> list:
@@ -38,5 +38,5 @@ def infer_samples(infer: Inference, inputs, infer_config: Mapping[str, Any] | No
 
     ``inputs`` is any iterable of samples, an array or tensor (N, ...), a data set or a loader: see `Inference.stream`.
     """
-    settings.made(infer, Inference, "infer_samples", "construct_inference")
-    return infer.infer(inputs, **settings.read(infer_config or {}, "infer_config"))
+    validation.check_instance(infer, Inference, "infer_samples", "construct_inference")
+    return infer.infer(inputs, **validation.read(infer_config or {}, "infer_config"))

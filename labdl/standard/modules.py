@@ -10,8 +10,8 @@ from labdl.errors import ModelError
 from labdl.nn import Module, Parameter
 
 
-def checked(model: Any, name: str) -> Module:
-    """The model. Raises ModelError, the standard's error of a model's definition, for what is none or computes nothing."""
+def check_model(model: Any, name: str) -> Module:
+    """Return the model. Raises ModelError, the standard's error of a model's definition, unless it is one with a forward."""
     if not isinstance(model, Module):
         raise ModelError(f"{name} wants a labdl.nn.Module, received {type(model).__name__}")
     if type(model).forward is Module.forward and "forward" not in model.__dict__:
@@ -25,7 +25,7 @@ def forward(module: Module, input, **parameters):
     ``input`` is a tuple of tensors or a dictionary by the names of the module's own forward, and a single tensor stands for a
     tuple of one; ``parameters`` go to the forward by name. It can be differentiated by the backend and by `backward`.
     """
-    checked(module, "forward")
+    check_model(module, "forward")
     if isinstance(input, Mapping):
         own = inspect.signature(type(module).forward)
         try:
@@ -40,9 +40,10 @@ def forward(module: Module, input, **parameters):
 def get_parameters(module: Module) -> Iterator[Parameter]:
     """The trainable parameters of a module, one after another, each once (A.2.2.2, table A.6).
 
-    Each has its tensor in ``value`` and what `backward` has added up in ``gradient``. Buffers and what is frozen are none.
+    Each has its tensor in ``value`` and the sum of gradients of `backward` in ``gradient``. Buffers and frozen parameters are
+    not included.
     """
-    return (p for p in checked(module, "get_parameters").parameters() if p.trainable)
+    return (p for p in check_model(module, "get_parameters").parameters() if p.trainable)
 
 
 def get_modules(module: Module) -> Iterator[Module]:
@@ -50,7 +51,7 @@ def get_modules(module: Module) -> Iterator[Module]:
 
     The table says "modules with trainable parameters"; as the text above it and PyTorch have it, the others come as well.
     """
-    return checked(module, "get_modules").modules()
+    return check_model(module, "get_modules").modules()
 
 
 def load_state_dict(module: Module, state_dict: Mapping[str, Any]) -> None:
@@ -59,7 +60,7 @@ def load_state_dict(module: Module, state_dict: Mapping[str, Any]) -> None:
     Raises StateDictError, the standard's error of keys, when names or shapes are not all those of the module; then
     nothing was changed. `Module.state_dict` gives the state.
     """
-    checked(module, "load_state_dict").load_state_dict(state_dict)
+    check_model(module, "load_state_dict").load_state_dict(state_dict)
 
 
 def backward(module: Module, grad_input):
@@ -69,7 +70,7 @@ def backward(module: Module, grad_input):
     input; in training mode the gradients of the parameters are added up besides. Table A.9 has the two words the other way
     round, which no chain rule can compute. Raises GradientError for a gradient of another shape.
     """
-    return checked(module, "backward").backward(grad_input)
+    return check_model(module, "backward").backward(grad_input)
 
 
 def register_backward_function(module: Module, function: Callable) -> Callable:
@@ -78,4 +79,4 @@ def register_backward_function(module: Module, function: Callable) -> Callable:
     The standard gives no table; it returns the gradients of the inputs and, after them, may return a dictionary of those of the
     parameters by standard name, as `Module.register_backward_function` says.
     """
-    return checked(module, "register_backward_function").register_backward_function(function)
+    return check_model(module, "register_backward_function").register_backward_function(function)

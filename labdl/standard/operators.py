@@ -8,19 +8,19 @@ from typing import Any
 
 from labdl import ops
 from labdl.errors import ConfigError
-from labdl.standard import settings
+from labdl.standard import validation
 
 
 @dataclass(frozen=True)
 class DataOperator:
-    """An operation on parts of a sample or a batch, ``on`` naming them; made by `construct_operator`."""
+    """An operation on parts of a sample or a batch, named by ``on``; created by `construct_operator`."""
 
     function: Callable | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     on: tuple[str, ...] = ("inputs",)
 
     def __call__(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The data with what the operation makes of the parts that it works on."""
+        """Apply the operation to its parts of the data."""
         result = dict(data)
         for key in self.on if self.function else ():
             if key not in result:
@@ -38,7 +38,7 @@ def construct_operator(op_config: Mapping[str, Any] | None = None) -> DataOperat
     """
     if op_config is None:
         return DataOperator()
-    config = settings.read(op_config, "op_config", needed=("name",))
+    config = validation.read(op_config, "op_config", needed=("name",))
     name, on = config.pop("name"), config.pop("on", "inputs")
     keys = (on,) if isinstance(on, str) else tuple(on)
     if callable(name):
@@ -51,14 +51,16 @@ def construct_operator(op_config: Mapping[str, Any] | None = None) -> DataOperat
     unknown = [key for key in config if key not in [p.name for p in own]]
     missing = [p.name for p in own if p.default is p.empty and p.name not in config]
     if unknown or missing:
-        raise ConfigError(f"op_config: {name} has the settings {', '.join(p.name for p in own) or '(none)'}, "
-                          f"{f'received {unknown[0]!r}' if unknown else f'{missing[0]} is missing'}")  # fmt: skip
+        raise ConfigError(
+            f"op_config: {name} has the settings {', '.join(p.name for p in own) or '(none)'}, "
+            f"{f'received {unknown[0]!r}' if unknown else f'{missing[0]} is missing'}"
+        )
     function = getattr(ops, name)
     places = [config.pop(p.name) for p in own if p.kind is p.POSITIONAL_ONLY]
     return DataOperator((lambda x, **named: function(x, *places, **named)) if places else function, config, keys)
 
 
 def operate(operator: DataOperator, indata: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What an operation makes of data such as ``{"inputs": …, "targets": …}``; ``indata`` itself stays (B.7.2, table B.18)."""
-    settings.made(operator, DataOperator, "operate", "construct_operator")
-    return operator({} if indata is None else settings.read(indata, "indata"))
+    """Apply an operation to data such as ``{"inputs": …, "targets": …}``; ``indata`` is not changed (B.7.2, table B.18)."""
+    validation.check_instance(operator, DataOperator, "operate", "construct_operator")
+    return operator({} if indata is None else validation.read(indata, "indata"))

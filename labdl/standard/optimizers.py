@@ -1,4 +1,4 @@
-"""Annex B.3: optimisers."""
+"""Annex B.3: optimizers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from labdl import dispatch
 from labdl.errors import ConfigError, GradientError, ModelError, UpdateError
 from labdl.nn import Module
-from labdl.standard import settings
-from labdl.standard.modules import checked
+from labdl.standard import validation
+from labdl.standard.modules import check_model
 from labdl.train import OPTIMIZERS, BoundOptimizer
 from labdl.train import Optimizer as Rule
 from labdl.train import optimizer as find_optimizer
@@ -18,9 +18,12 @@ _RATE = "base_learningrate"
 
 
 def rule(config: Any, name: str = "optimizer_config") -> Rule:
-    """What an optimizer_config means. Raises ConfigError for names and values that are none."""
-    config = {key: value for key, value in settings.read(config, name, needed=("optimizer_method",)).items()
-              if value is not None}  # fmt: skip
+    """The optimizer of an optimizer_config. Raises ConfigError for unknown names and invalid values."""
+    config = {
+        key: value
+        for key, value in validation.read(config, name, needed=("optimizer_method",)).items()
+        if value is not None
+    }
     method = config.pop("optimizer_method", None)
     if _RATE in config:
         config["learning_rate"] = config.pop(_RATE)
@@ -31,20 +34,20 @@ def rule(config: Any, name: str = "optimizer_config") -> Rule:
 
 
 class Optimizer:
-    """An optimiser at work on a model; made by `construct_optimizer`."""
+    """An optimizer bound to a model; created by `construct_optimizer`."""
 
     def __init__(self, model: Module, rule: Rule):
-        learnt = {name: p for name, p in model.named_parameters() if p.trainable}
-        if not learnt:
+        learned = {name: p for name, p in model.named_parameters() if p.trainable}
+        if not learned:
             raise ModelError(
                 f"{type(model).__name__} has no trainable parameters: unfreeze some, or give it layers with weights"
             )
-        self.model, self.bound = model, BoundOptimizer(rule, dispatch.get(model.backend), learnt)
+        self.model, self.bound = model, BoundOptimizer(rule, dispatch.get(model.backend), learned)
 
     @property
     def rule(self) -> Rule:
-        """The optimiser's settings, with the learning rate of now."""
-        return self.bound.rule.changed({"learning_rate": self.bound.learning_rate})
+        """The optimizer's settings, with the current learning rate."""
+        return self.bound.rule.replace({"learning_rate": self.bound.learning_rate})
 
     @property
     def learning_rate(self) -> float:
@@ -64,7 +67,9 @@ class Optimizer:
         bound = self.bound
         now = {name: p for name, p in self.model.named_parameters() if p.trainable}
         backend = dispatch.get(self.model.backend)
-        if [id(p.value) for p in now.values()] != [id(v) for v in bound.variables]:  # frozen, freed, moved or replaced
+        if [id(p.value) for p in now.values()] != [
+            id(v) for v in bound.variables
+        ]:  # frozen, unfrozen, moved or replaced
             bound.rebind(now, backend)
         if gradients is None:
             gradients = {name: p.gradient for name, p in now.items()}
@@ -84,7 +89,7 @@ class Optimizer:
         return self.model
 
     def zero_gradient(self) -> None:
-        """Forget the gradients of the model."""
+        """Reset the gradients of the model."""
         self.model.zero_gradient()
         self.bound.zero_gradient()
 
@@ -96,28 +101,28 @@ class Optimizer:
 
 
 def construct_optimizer(model: Module, optimizer_config: Mapping[str, Any]) -> Optimizer:
-    """An optimiser of a model, which is built (B.3.1, table B.6).
+    """An optimizer of a model, which is built (B.3.1, table B.6).
 
     ``optimizer_config`` has the ``optimizer_method``, such as "SGD", "Momentum" or "Adam" (capital or small letters), its
     ``base_learningrate``, and any setting of it: ``momentum``, ``weight_decay`` … A setting that is None counts as left out.
     Raises ConfigError for what it does not know or is out of range, ModelError for a model that is none, is not
     built, or has nothing to learn.
     """
-    checked(model, "construct_optimizer")._need_build()
+    check_model(model, "construct_optimizer")._need_build()
     return Optimizer(model, rule(optimizer_config))
 
 
 def update_learnable_parameter(model: Module, optimizer: Optimizer) -> Module:
     """Update the parameters of a model by the gradients that `backward` has added up (B.3.2, table B.7).
 
-    Returns the model, whose parameters have changed in place. Raises ModelError for a model that is not the optimiser's,
+    Returns the model, whose parameters have changed in place. Raises ModelError for a model that is not the optimizer's,
     GradientError where gradients are missing or not finite, UpdateError where an update gave NaN: see `Optimizer.step`.
     """
     return _of(model, optimizer, "update_learnable_parameter").step()
 
 
 def zero_gradient(model: Module, optimizer: Optimizer) -> Module:
-    """Forget the gradients of the learnable parameters of a model (B.3.3, table B.8).
+    """Reset the gradients of the learnable parameters of a model (B.3.3, table B.8).
 
     They are then None, as PyTorch has it since version 2, which counts as 0 in what is added up next. Raises ModelError.
     """
@@ -126,9 +131,11 @@ def zero_gradient(model: Module, optimizer: Optimizer) -> Module:
 
 
 def _of(model: Module, optimizer: Optimizer, name: str) -> Optimizer:
-    checked(model, name)
-    settings.made(optimizer, Optimizer, name, "construct_optimizer")
+    check_model(model, name)
+    validation.check_instance(optimizer, Optimizer, name, "construct_optimizer")
     if optimizer.model is not model:
-        raise ModelError(f"{name}: the optimizer was made for another model, a {type(optimizer.model).__name__}: make one for "
-                         "this model")  # fmt: skip
+        raise ModelError(
+            f"{name}: the optimizer was made for another model, a {type(optimizer.model).__name__}: make one for "
+            "this model"
+        )
     return optimizer

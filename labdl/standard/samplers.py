@@ -1,4 +1,4 @@
-"""Annex B.2: samplers, which remember where they are."""
+"""Annex B.2: stateful samplers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from labdl import dispatch
 from labdl.data import Loader
 from labdl.errors import ConfigError, StateDictError
-from labdl.standard import settings
+from labdl.standard import validation
 
 _KEYS = ("batch_size", "shuffle", "repeat", "drop_last_batch", "seed")
 
 
 class Sampler:
-    """The order in which a data set is read, and the place in it; made by `construct_sampler`.
+    """The order in which a data set is read, and the position in it; created by `construct_sampler`.
 
     The order of an epoch follows from ``seed`` and the epoch alone (`labdl.data.Loader`), so ``state_dict`` is two numbers.
     """
@@ -49,11 +49,11 @@ class Sampler:
         return [int(i) for i in chosen]
 
     def state_dict(self) -> dict[str, int]:
-        """Where it is."""
+        """Current epoch and position."""
         return {"epoch": self.epoch, "position": self.position}
 
     def load_state_dict(self, values: Mapping[str, int]) -> None:
-        """Go on from a place. Raises StateDictError for what is none."""
+        """Continue from a position. Raises StateDictError for an invalid state."""
         if set(values) != {"epoch", "position"} or not all(isinstance(n, int) and n >= 0 for n in values.values()):
             raise StateDictError(f"a sampler goes on from an epoch and a position, received {dict(values)}")
         self.epoch, self.position = values["epoch"], values["position"]
@@ -66,26 +66,33 @@ def construct_sampler(sampler_config: Mapping[str, Any], dataset) -> Sampler:
     ``drop_last_batch`` (leave an incomplete last batch out) and ``seed``. Raises ConfigError for other keys and values.
     """
     name = "sampler_config"
-    config = settings.read(sampler_config, name, _KEYS)
+    config = validation.read(sampler_config, name, _KEYS)
     seed = config.get("seed", dispatch.current_seed() or 0)
     if not isinstance(seed, int) or seed < 0:
         raise ConfigError(f"{name}: seed wants an integer at least 0, received {seed!r}")
-    loader = Loader(dataset, settings.count(config, "batch_size", 1, name), settings.flag(config, "shuffle", False, name),
-                    seed, settings.flag(config, "drop_last_batch", False, name))  # fmt: skip
+    loader = Loader(
+        dataset,
+        validation.count(config, "batch_size", 1, name),
+        validation.flag(config, "shuffle", False, name),
+        seed,
+        validation.flag(config, "drop_last_batch", False, name),
+    )
     if not len(loader):
-        raise ConfigError(f"{name}: drop_last_batch leaves nothing of {len(dataset)} samples in batches of "
-                          f"{loader.batch_size}: give a smaller batch_size")  # fmt: skip
-    return Sampler(loader, settings.flag(config, "repeat", False, name))
+        raise ConfigError(
+            f"{name}: drop_last_batch leaves nothing of {len(dataset)} samples in batches of "
+            f"{loader.batch_size}: give a smaller batch_size"
+        )
+    return Sampler(loader, validation.flag(config, "repeat", False, name))
 
 
 _in_order: WeakKeyDictionary[Any, Sampler] = WeakKeyDictionary()
 
 
 def _sampler(dataset, sampler: Sampler | None, name: str) -> Sampler:
-    """The sampler, or without one that which walks through this data set in order as long as it lives."""
+    """The given sampler, or the sequential default sampler of the data set."""
     if sampler is None:
         sampler = _in_order.get(dataset) or _in_order.setdefault(dataset, construct_sampler({"repeat": True}, dataset))
-    elif len(dataset) != len(settings.made(sampler, Sampler, name, "construct_sampler").loader.dataset):
+    elif len(dataset) != len(validation.check_instance(sampler, Sampler, name, "construct_sampler").loader.dataset):
         raise ConfigError(
             f"the sampler was made for {len(sampler.loader.dataset)} samples, the data set has {len(dataset)}"
         )

@@ -12,8 +12,8 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import ConfigError, GradientError, ModelError, UpdateError
 from labdl.nn import Module
-from labdl.standard import optimizers, settings
-from labdl.standard.modules import checked
+from labdl.standard import optimizers, validation
+from labdl.standard.modules import check_model
 from labdl.train import Trainer, config
 
 
@@ -26,7 +26,7 @@ def construct_trainer(model: Module, trainer_config: Mapping[str, Any] | str | P
     parameters), and all other settings of `labdl.Trainer`; it may also be a file of them. Raises ConfigError for what it does
     not know or is out of range, ModelError for no model.
     """
-    checked(model, "construct_trainer")
+    check_model(model, "construct_trainer")
     given = config.read(trainer_config)
     if "optimizer" in given:
         given["optimizer"] = _optimizer(given["optimizer"])
@@ -47,13 +47,15 @@ def train_one_batch(trainer: Trainer, data_batch: Mapping[str, Any]) -> float:
     Arrays and tensors will do. Raises GradientError where the gradients could not be computed because the loss is not
     finite or the model does not fit, and UpdateError where the update made a parameter NaN or infinite.
     """
-    settings.made(trainer, Trainer, "train_one_batch", "construct_trainer")
-    batch = settings.read(data_batch, "data_batch", needed=("X", "Y"), allowed=())
+    validation.check_instance(trainer, Trainer, "train_one_batch", "construct_trainer")
+    batch = validation.read(data_batch, "data_batch", needed=("X", "Y"), allowed=())
     with _gradient_errors():
         loss = trainer.train_one_batch(_arrays(batch["X"]), _arrays(batch["Y"]))["loss"]
     if not np.isfinite(loss):
-        raise GradientError("the loss of this batch is NaN or infinite, so its gradients are too: look at the data, or try a "
-                            "smaller learning rate")  # fmt: skip
+        raise GradientError(
+            "the loss of this batch is NaN or infinite, so its gradients are too: look at the data, or try a "
+            "smaller learning rate"
+        )
     named = list(trainer.model.named_parameters())
     bad = dispatch.get(trainer.model.backend).finite([p.value for _, p in named])
     if bad is not None:
@@ -89,7 +91,7 @@ def train(trainer: Trainer) -> dict[str, list[float]]:
 
 @contextmanager
 def _gradient_errors() -> Iterator[None]:
-    """What keeps gradients from being computed is an error of the model to LabDL, and of its gradient to the standard."""
+    """Convert ModelError to GradientError, the standard's error for gradients that cannot be computed."""
     try:
         yield
     except ModelError as error:
@@ -97,7 +99,7 @@ def _gradient_errors() -> Iterator[None]:
 
 
 def _need_data(trainer: Trainer, name: str) -> None:
-    settings.made(trainer, Trainer, name, "construct_trainer")
+    validation.check_instance(trainer, Trainer, name, "construct_trainer")
     if trainer.settings.train_dataset is None:
         raise ConfigError("trainer_config has no train_dataset: give it one, or train with train_one_batch")
 

@@ -1,8 +1,9 @@
-"""Training: optimisers, losses, metrics, the trainer and its runs."""
+"""Training: optimizers, losses, metrics, the trainer and its runs."""
 
 from labdl.train import metrics
-from labdl.train.averaging import EMA
 from labdl.train.checkpoint import Checkpoint
+from labdl.train.early_stopping import EarlyStopping
+from labdl.train.ema import EMA
 from labdl.train.events import (
     Alert,
     Confusion,
@@ -42,9 +43,9 @@ from labdl.train.optimizers import (
     optimizer,
 )
 from labdl.train.phases import Phase
-from labdl.train.race import Race, race
+from labdl.train.race.race import Race, race
 from labdl.train.report import Report
-from labdl.train.run import Run
+from labdl.train.run.run import Run
 from labdl.train.schedules import (
     SCHEDULES,
     Chain,
@@ -68,10 +69,9 @@ from labdl.train.schedules import (
     WarmupCosine,
     schedule,
 )
-from labdl.train.space import Integers, LogUniform, Uniform
-from labdl.train.stopping import EarlyStopping
-from labdl.train.sweep import Sweep, Trial, sweep
 from labdl.train.trainer import Trainer
+from labdl.train.tuning.search_space import Integers, LogUniform, Uniform
+from labdl.train.tuning.sweep import Sweep, Trial, sweep
 
 __all__ = [
     "ASGD",

@@ -1,4 +1,4 @@
-"""Checkpoint folders: the whole state of a training on the disk, from which a training that was killed goes on (R6.6).
+"""Checkpoint folders: the whole state of a training on disk, from which a training that was killed resumes.
 
 ``folder/step-00001234/`` holds ``model.npz`` (parameters under standard names) and, where the model can be a graph,
 ``model.labdl``, so that ``labdl.load(".../model")`` opens it; ``optimizer.npz`` (``step``, ``learning_rate`` and each
@@ -22,20 +22,20 @@ from labdl.graph import as_graph
 from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
-from labdl.saving.atomic import flush_folder
-from labdl.train import plain
-from labdl.train.progress import Monitored, document
-from labdl.train.schedules.base import watched
-from labdl.train.state import collect, restore
+from labdl.saving.atomic_write import flush_folder
+from labdl.train import pytree, state_dict
+from labdl.train.progress import MonitoredValue, TrainingDocument, parse_document
+from labdl.train.schedules.base import monitored_value
 
 if TYPE_CHECKING:
-    from labdl.train.trainer import Trainer
+    from labdl.train.context import TrainContext
+    from labdl.train.state import TrainState
 
 _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
 _PART = re.compile(r"\.step-[\d-]+\.[0-9a-f]{8}\.part")
 _STATE = "state.json"
 _LARGEST = 2**28  # bytes of state.json: more than any history has
-_writing = threading.Lock()  # so that a part that is found was left behind, by a process that is no more
+_writing = threading.Lock()  # so that a partial folder that exists was left by a process that died
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Checkpoint:
     def __post_init__(self):
         if not isinstance(self.folder, str | Path) or not str(self.folder):
             raise ConfigError(f"Checkpoint: folder wants a path, received {self.folder!r}")
-        if self.every != "epoch" and not _counts(self.every):
+        if self.every != "epoch" and not _is_count(self.every):
             raise ConfigError(
                 f"Checkpoint: every wants 'epoch' or a number of steps at least 1, received {self.every!r}"
             )
-        if self.keep is not None and not _counts(self.keep):
+        if self.keep is not None and not _is_count(self.keep):
             raise ConfigError(f"Checkpoint: keep wants a number at least 1, or None for all, received {self.keep!r}")
         if self.mode not in ("min", "max"):
             raise ConfigError(f"Checkpoint: mode wants 'min' or 'max', received {self.mode!r}")
@@ -72,68 +72,72 @@ class Checkpoint:
 
     @property
     def best(self) -> Path | None:
-        """The best checkpoint by the monitored figure, None if there is none."""
+        """The best checkpoint by the monitored value, None if there is none."""
         return best(self.folder)
 
-    def save(self, trainer: Trainer, values: Mapping[str, float] | None = None) -> Path:
-        """Write a checkpoint now, with the figures of the epoch that ends, and remove those that need not stay."""
+    def save(self, context: TrainContext, state: TrainState, values: Mapping[str, float] | None = None) -> Path:
+        """Write a checkpoint now, with the values of the epoch that ends, and remove those that need not be kept."""
         monitored = None
         if self.monitor is not None and values is not None:
-            monitored = Monitored(self.monitor, self.mode, float(watched(self, self.monitor, values)))
-        made = save(trainer, self.folder, monitored=monitored)
+            monitored = MonitoredValue(self.monitor, self.mode, float(monitored_value(self, self.monitor, values)))
+        path = save(context, state, self.folder, monitored=monitored)
         if self.keep is not None:
-            kept = {*checkpoints(self.folder)[-self.keep :], made, best(self.folder)}
-            for path in checkpoints(self.folder):
-                if path not in kept:
-                    _remove(path)
-        return made
+            kept = {*checkpoints(self.folder)[-self.keep :], path, best(self.folder)}
+            for other in checkpoints(self.folder):
+                if other not in kept:
+                    _remove(other)
+        return path
 
-    def stepped(self, trainer: Trainer) -> None:
-        """After a step within an epoch."""
-        if self._due(trainer):
-            self.save(trainer)
+    def save_after_step(self, context: TrainContext, state: TrainState) -> None:
+        """Write a checkpoint within an epoch if one is due."""
+        if self._due(state):
+            self.save(context, state)
 
-    def ended(self, trainer: Trainer, values: Mapping[str, float], *, last: bool = False) -> None:
-        """After an epoch with these figures, the last one of the training perhaps."""
-        if last or self.every == "epoch" or self._due(trainer) or self._better(values):
-            self.save(trainer, values)
+    def save_after_epoch(
+        self, context: TrainContext, state: TrainState, values: Mapping[str, float], *, last: bool = False
+    ) -> None:
+        """Write a checkpoint at the end of an epoch if one is due; ``last`` says that it is the last epoch."""
+        if last or self.every == "epoch" or self._due(state) or self._improves(values):
+            self.save(context, state, values)
 
-    def _due(self, trainer: Trainer) -> bool:
-        return self.every != "epoch" and trainer.progress is not None and trainer.progress.step % self.every == 0
+    def _due(self, state: TrainState) -> bool:
+        return self.every != "epoch" and state.progress is not None and state.progress.step % self.every == 0
 
-    def _better(self, values: Mapping[str, float]) -> bool:
+    def _improves(self, values: Mapping[str, float]) -> bool:
         if self.monitor is None:
             return False
-        found = best(self.folder)
-        former = None if found is None else _monitored(found)
-        return _ahead(watched(self, self.monitor, values), former.value if former else None, self.mode)
+        path = best(self.folder)
+        former = None if path is None else _read_monitored(path)
+        return _is_better(monitored_value(self, self.monitor, values), former.value if former else None, self.mode)
 
 
-def save(trainer: Trainer, folder: str | Path, *, monitored: Monitored | None = None) -> Path:
+def save(
+    context: TrainContext, state: TrainState, folder: str | Path, *, monitored: MonitoredValue | None = None
+) -> Path:
     """Write the state of a training to a new checkpoint in the folder, and return its path.
 
-    It appears whole or not at all: until everything is on the disk it has a hidden name, and what a crash has left under one
+    It appears whole or not at all: until everything is on disk it has a hidden name. What a crash has left under such a name
     is removed by the next call.
     """
-    folder, state = Path(folder), collect(trainer)
-    training = {**state["training"], "monitored": monitored and dataclasses.asdict(monitored)}
-    text, arrays = plain.encode(training)
-    encoded = structure(trainer)
-    step = (training["progress"] or {}).get("step", int(state["optimizer"]["step"]))
+    folder, values = Path(folder), state_dict.training_state(context, state)
+    training = {**values["training"], "monitored": monitored and dataclasses.asdict(monitored)}
+    text, arrays = pytree.encode(training)
+    structure = encode_model(context, state)
+    step = (training["progress"] or {}).get("step", int(values["optimizer"]["step"]))
     folder.mkdir(parents=True, exist_ok=True)
     with _writing:
         _clean(folder)
         part = folder / f".step-{step:08d}.{secrets.token_hex(4)}.part"
         part.mkdir()
         try:
-            save_parameters(trainer.model, part / "model.npz")
-            if encoded is not None:
-                _write(part / "model.labdl", encoded)
-            save_parameters(state["optimizer"], part / "optimizer.npz")
+            save_parameters(context.model, part / "model.npz")
+            if structure is not None:
+                _write(part / "model.labdl", structure)
+            save_parameters(values["optimizer"], part / "optimizer.npz")
             save_parameters(arrays, part / "state.npz")
             _write(part / _STATE, text.encode())
             flush_folder(part)
-            target = _free(folder, step)
+            target = _unused_name(folder, step)
             os.rename(part, target)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
@@ -142,17 +146,17 @@ def save(trainer: Trainer, folder: str | Path, *, monitored: Monitored | None = 
     return target
 
 
-def load(trainer: Trainer, path: str | Path) -> None:
-    """Take up the training of a checkpoint: the next `Trainer.fit`, `start` or `events` goes on with it.
+def restore(context: TrainContext, state: TrainState, path: str | Path) -> TrainingDocument:
+    """Restore parameters, optimizers and the rest of a checkpoint; see `labdl.train.state_dict.restore`.
 
-    Raises FileFormatError for a broken one, StateDictError and ConfigError for that of another model or optimiser. Warns where
-    the random numbers of another backend cannot be taken over.
+    Raises FileFormatError for a broken one, StateDictError and ConfigError for that of another model or optimizer. Warns where
+    the random numbers of another backend cannot be continued.
     """
     path = Path(path)
-    training = plain.decode(_text(path), _arrays(path, "state"), f"{path}/{_STATE}")
-    values = {"optimizer": _arrays(path, "optimizer"), "training": training}
-    parameters = _there(path / "model.npz")
-    restore(trainer, values, lambda model: swap_parameters(model, parameters), str(path))
+    training = pytree.decode(_read_state(path), _read_arrays(path, "state"), f"{path}/{_STATE}")
+    values = {"optimizer": _read_arrays(path, "optimizer"), "training": training}
+    parameters = _existing(path / "model.npz")
+    return state_dict.restore(context, state, values, lambda model: swap_parameters(model, parameters), str(path))
 
 
 def checkpoints(folder: str | Path) -> list[Path]:
@@ -171,25 +175,25 @@ def latest(folder: str | Path) -> Path | None:
 
 
 def best(folder: str | Path) -> Path | None:
-    """The best checkpoint in a folder by the figure that the newest one with a figure was measured by; the first of equals."""
-    measured = []
+    """The best checkpoint in a folder by the value that the newest one with a value monitors; the first of equals."""
+    candidates = []
     for path in checkpoints(folder):
         try:
-            figure = _monitored(path)
+            monitored = _read_monitored(path)
         except FileFormatError:
-            continue  # what is broken is not the best; who loads it is told
-        if figure is not None:
-            measured.append((path, figure))
+            continue  # a broken one is never the best; loading it raises
+        if monitored is not None:
+            candidates.append((path, monitored))
     found, value = None, None
-    for path, m in measured:
-        rule = measured[-1][1]
-        if (m.name, m.mode) == (rule.name, rule.mode) and _ahead(m.value, value, m.mode):
+    for path, m in candidates:
+        rule = candidates[-1][1]
+        if (m.name, m.mode) == (rule.name, rule.mode) and _is_better(m.value, value, m.mode):
             found, value = path, m.value
     return found
 
 
-def source(resume: bool | str | Path | None, checkpoint: Checkpoint | None) -> Path | None:
-    """The checkpoint to go on from, None for a new training. Raises ConfigError and FileNotFoundError."""
+def checkpoint_to_resume(resume: bool | str | Path | None, checkpoint: Checkpoint | None) -> Path | None:
+    """The checkpoint to resume from, None for a new training. Raises ConfigError and FileNotFoundError."""
     newest = None if checkpoint is None else checkpoint.latest
     found = None
     if resume is True:
@@ -205,65 +209,66 @@ def source(resume: bool | str | Path | None, checkpoint: Checkpoint | None) -> P
                 f"{resume} holds no checkpoint: it wants folders named step-… as Checkpoint writes them"
             )
     if newest is not None and (found is None or found.resolve() != newest.resolve()):
-        raise ConfigError(f"{newest.parent} holds checkpoints up to {newest.name} already: give resume=True to go on from "
-                          "there, or Checkpoint another folder")  # fmt: skip
+        raise ConfigError(
+            f"{newest.parent} holds checkpoints up to {newest.name} already: give resume=True to go on from "
+            "there, or Checkpoint another folder"
+        )
     return found
 
 
-def structure(trainer: Trainer) -> bytes | None:
-    """The structure file, None for a model that cannot be a graph; made again when a layer has changed."""
-    made = trainer.structure
-    if made is None or made[0] != Parameter.changes:
+def encode_model(context: TrainContext, state: TrainState) -> bytes | None:
+    """The structure file of the model, None for one that cannot be a graph; encoded again when a layer has changed."""
+    if state.structure is None or state.structure[0] != Parameter.changes:
         try:
-            data = encode_structure(as_graph(trainer.model))
+            data = encode_structure(as_graph(context.model))
         except (
             Exception
-        ):  # a forward, perhaps the user's own, that has no use for symbols; the parameters are enough to go on
+        ):  # a forward, perhaps the user's own, that cannot be traced; the parameters are enough to resume
             data = None
-        made = trainer.structure = (Parameter.changes, data)
-    return made[1]
+        state.structure = (Parameter.changes, data)
+    return state.structure[1]
 
 
-# -- inside
+# -- files
 
 
-def _counts(value) -> bool:
+def _is_count(value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-def _ahead(value: float, former: float | None, mode: str) -> bool:
-    """Whether a figure is better; NaN never is."""
+def _is_better(value: float, former: float | None, mode: str) -> bool:
+    """Whether a value is better than the former one; NaN never is."""
     if value != value:
         return False
     return former is None or (value < former if mode == "min" else value > former)
 
 
-def _monitored(path: Path) -> Monitored | None:
-    """The figure of a checkpoint, read without its arrays."""
-    told = plain.decode(_text(path), None, f"{path}/{_STATE}")
-    given = told.get("monitored") if isinstance(told, dict) else None
-    return document(told, f"{path}/{_STATE}").monitored if given is not None else None
+def _read_monitored(path: Path) -> MonitoredValue | None:
+    """The monitored value of a checkpoint, read without its arrays."""
+    values = pytree.decode(_read_state(path), None, f"{path}/{_STATE}")
+    monitored = values.get("monitored") if isinstance(values, dict) else None
+    return parse_document(values, f"{path}/{_STATE}").monitored if monitored is not None else None
 
 
-def _text(path: Path) -> bytes:
-    file = _there(path / _STATE)
+def _read_state(path: Path) -> bytes:
+    file = _existing(path / _STATE)
     if file.stat().st_size > _LARGEST:
         raise FileFormatError(f"{file} is larger than any state and is not read")
     return file.read_bytes()
 
 
-def _arrays(path: Path, name: str) -> dict[str, Any]:
-    return load_parameters(_there(path / f"{name}.npz"))
+def _read_arrays(path: Path, name: str) -> dict[str, Any]:
+    return load_parameters(_existing(path / f"{name}.npz"))
 
 
-def _there(file: Path) -> Path:
+def _existing(file: Path) -> Path:
     if not file.is_file():
         raise FileFormatError(f"{file.parent} is no whole checkpoint: it has no file {file.name}")
     return file
 
 
-def _free(folder: Path, step: int) -> Path:
-    """A name behind those of the same step that are there: nothing is ever written over."""
+def _unused_name(folder: Path, step: int) -> Path:
+    """A path after those of the same step that exist: nothing is ever overwritten."""
     taken = [name for path in folder.glob(f"step-{step:08d}*") if (name := _NAME.fullmatch(path.name))]
     n = max((int(name[2] or 1) for name in taken if int(name[1]) == step), default=0) + 1
     return folder / f"step-{step:08d}{f'-{n}' if n > 1 else ''}"

@@ -13,20 +13,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from labdl.data import SOURCES, ArrayDataset
-from labdl.errors import ConfigError, FileFormatError, MissingFileError, meant
-from labdl.frameworks import NAMES
+from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest_name
+from labdl.framework_info import NAMES
 from labdl.nn.types import Count, Positive
-from labdl.train.averaging import EMA
-from labdl.train.batches import as_dataset
+from labdl.settings import INNER, Share, check, create
 from labdl.train.checkpoint import Checkpoint
-from labdl.train.health import SHARE
-from labdl.train.settings import INNER, Share, check, make
-from labdl.train.stopping import EarlyStopping
+from labdl.train.data_adapter import as_dataset
+from labdl.train.early_stopping import EarlyStopping
+from labdl.train.ema import EMA
+from labdl.train.monitor.layer_stats import SHARE
 
 
 @dataclasses.dataclass
 class TrainerSettings:
-    """What a trainer does besides forward, loss and update; see `Trainer` for their meaning.
+    """Settings of a trainer besides model, loss and optimizer; `Trainer` describes them.
 
     Objects may be given as dictionaries of their settings, as files have them.
     """
@@ -78,8 +78,8 @@ class TrainerSettings:
         """The dtype of heavy operators where it is not that of the parameters."""
         return None if self.precision == "float32" else self.precision
 
-    def told(self) -> dict[str, Any]:
-        """Those that were chosen, as recordings and reports show them."""
+    def chosen(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, for recordings and reports."""
         found = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -97,17 +97,19 @@ def _made(cls: type, key: str, value: Any, single: str) -> Any:
         return value
     if isinstance(value, Mapping):
         try:
-            return make(cls, dict(value))
+            return create(cls, dict(value))
         except TypeError as error:
             raise ConfigError(f"Trainer: {key}: {error}") from None
     if isinstance(value, float | str | Path):
         return cls(value)
-    raise ConfigError(f"Trainer: {key} wants labdl.train.{cls.__name__}({single}=...) or a dictionary of its settings, "
-                      f"received {value!r}")  # fmt: skip
+    raise ConfigError(
+        f"Trainer: {key} wants labdl.train.{cls.__name__}({single}=...) or a dictionary of its settings, "
+        f"received {value!r}"
+    )
 
 
 def named(value: Any, find: Callable[..., Any], key: str) -> Any:
-    """What ``{"name": "adam", "learning_rate": 1e-3}`` stands for; anything else is asked for as it is."""
+    """Resolve ``{"name": "adam", "learning_rate": 1e-3}`` by name and settings; other values are looked up as they are."""
     if not isinstance(value, Mapping):
         return find(value)
     settings = dict(value)
@@ -118,7 +120,7 @@ def named(value: Any, find: Callable[..., Any], key: str) -> Any:
 
 
 def dataset(value: Any, key: str) -> Any:
-    """A data set, by name ("digits"), as an .npz file of arrays, or as `labdl.train.batches.as_dataset` takes it."""
+    """A data set, by name ("digits"), as an .npz file of arrays, or as `labdl.train.data_adapter.as_dataset` takes it."""
     if value is None or not isinstance(value, str | Path):
         return None if value is None else as_dataset(value, key)
     if str(value) in SOURCES:
@@ -182,7 +184,9 @@ def _check_names(settings: Mapping[str, Any]) -> None:
     allowed = names()
     for name in settings:
         if name not in allowed:
-            raise ConfigError(f"Trainer has the settings {', '.join(allowed)}, received {name!r}{meant(name, allowed)}")
+            raise ConfigError(
+                f"Trainer has the settings {', '.join(allowed)}, received {name!r}{suggest_name(name, allowed)}"
+            )
 
 
 # -- files

@@ -1,4 +1,4 @@
-"""What happens in a run, as frozen events: the only thing that progress bars, files and dashboards know of training (D8)."""
+"""Events of a training run, as frozen dataclasses: the interface of progress bars, files and dashboards to training."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Health:
-    """What the layers are like after ``step``: measured beside the training, for ``samples`` of its batch, in ``seconds``.
+    """Layer statistics after ``step``, measured on ``samples`` of its batch in ``seconds``.
 
     ``parameters`` and ``outputs`` are columns of equal length; in ``of`` stand places in ``layers``. Of what a layer learns:
     ``gradient``, the norm of the loss's gradient, ``weights``, the norm of its parameters, and ``update``, the norm of the
@@ -56,17 +56,12 @@ class Health:
     outputs: Mapping[str, list]
     seconds: float
 
-    def told(self) -> dict[str, Any]:
-        """What the recording of a run has of it."""
-        return {"step": self.step, "samples": self.samples, "seconds": round(self.seconds, 6), "layers": list(self.layers),
-                "parameters": dict(self.parameters), "outputs": dict(self.outputs)}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Pace:
     """Where the time of the last ``steps`` steps went, in seconds.
 
-    ``data`` was waited for; ``compute`` is forward and backward, with metrics; ``update`` is what the optimiser took, or None
+    ``data`` was waited for; ``compute`` is forward and backward, with metrics; ``update`` is what the optimizer took, or None
     where the step is compiled as one, which ``compute`` then has all of. Of a device that works on its own, such as a GPU,
     it is the time in which its work was handed over; what is left of it is waited for when the loss is read, and counts
     as ``compute``. Nothing waits for the device on account of this event.
@@ -79,12 +74,6 @@ class Pace:
     compute: float
     update: float | None
 
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        update = None if self.update is None else round(self.update, 6)
-        return {"step": self.step, "steps": self.steps, "samples": self.samples, "data": round(self.data, 6),
-                "compute": round(self.compute, 6), "update": update}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Rate:
@@ -92,10 +81,6 @@ class Rate:
 
     step: tuple[int, ...]
     value: tuple[float, ...]
-
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"step": list(self.step), "value": list(self.value)}
 
 
 @dataclass(frozen=True)
@@ -112,11 +97,6 @@ class Histograms:
     gradients: Mapping[str, list]
     outputs: Mapping[str, list]
 
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"step": self.step, "layers": list(self.layers), "weights": dict(self.weights),
-                "gradients": dict(self.gradients), "outputs": dict(self.outputs)}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Samples:
@@ -126,22 +106,14 @@ class Samples:
     classes: tuple[str, ...] | None
     samples: tuple[Mapping[str, Any], ...]
 
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"task": self.task, "classes": self.classes and list(self.classes), "samples": list(self.samples)}
-
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the model makes of the samples that are watched, in their order."""
+    """Predictions for the watched samples, in their order."""
 
     epoch: int
     step: int
     outputs: tuple[Mapping[str, Any], ...]
-
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"epoch": self.epoch, "step": self.step, "outputs": list(self.outputs)}
 
 
 @dataclass(frozen=True)
@@ -157,11 +129,6 @@ class Confusion:
     counts: tuple[tuple[int, ...], ...] | None = None
     pairs: tuple[tuple[int, int, int], ...] | None = None
 
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        name, rows = ("pairs", self.pairs or ()) if self.counts is None else ("counts", self.counts)
-        return {"epoch": self.epoch, "step": self.step, name: [list(row) for row in rows]}
-
 
 @dataclass(frozen=True)
 class Worst:
@@ -170,10 +137,6 @@ class Worst:
     epoch: int
     step: int
     samples: tuple[Mapping[str, Any], ...]
-
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"epoch": self.epoch, "step": self.step, "samples": list(self.samples)}
 
 
 @dataclass(frozen=True)
@@ -185,9 +148,29 @@ class Alert:
     step: int
     message: str
 
-    def told(self) -> dict[str, Any]:
-        """As for `Health`."""
-        return {"alert": self.alert, "level": self.level, "step": self.step, "message": self.message}
-
 
 Event = Started | Step | Epoch | Health | Pace | Rate | Histograms | Samples | Predictions | Confusion | Worst | Alert
+
+
+def to_record(event: Event) -> dict[str, Any]:
+    """The fields of an event as events.jsonl has them, which its model in `labdl.runs.schema` names.
+
+    Optional fields that are None are left out; ``values`` become keys of their own.
+    """
+    from labdl.runs.schema import EVENTS, Decimals  # here, because importing pydantic takes longer than all the rest
+
+    model = EVENTS[type(event).__name__.lower()]
+    record: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        value = getattr(event, name, None)
+        if not hasattr(event, name) or (value is None and not info.is_required()):
+            continue
+        digits = next((mark.digits for mark in info.metadata if isinstance(mark, Decimals)), None)
+        record[name] = _plain(value if digits is None or value is None else round(value, digits))
+    return {**record, **event.values} if isinstance(event, Epoch) else record
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value

@@ -1,4 +1,4 @@
-"""What ended a run, as a sentence that a person can act on."""
+"""Error messages of a training that say what to do: memory, disk space and files."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from labdl.errors import LabDLError
 
-if TYPE_CHECKING:
-    from labdl.train.trainer import Trainer
-
 _LONGEST = 2000  # characters of somebody else's message
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-# the frameworks have no class of error in common: what each of them says, or calls its error
+# the frameworks have no error class in common: their messages and names
 _NO_MEMORY = re.compile(
     r"out of memory|OOM when allocating|allocate memory|alloc memory|memory not enough", re.IGNORECASE
 )
@@ -35,60 +31,66 @@ def lacks_space(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
-def explained(error: BaseException, batch_size: int, accumulate: int = 1) -> BaseException:
-    """The error to raise instead: with advice where memory or space ran out, else the same."""
+def explain(error: BaseException, batch_size: int, accumulate: int = 1) -> BaseException:
+    """The error to raise instead: with advice where memory or disk space ran out, else the same error."""
     if lacks_memory(error):
         part = batch_size // accumulate
-        known = f", or the batch in more parts than accumulate={accumulate}" if accumulate > 1 else \
-            ", or accumulate=2 with half of it for the same updates"  # fmt: skip
+        known = (
+            f", or the batch in more parts than accumulate={accumulate}"
+            if accumulate > 1
+            else ", or accumulate=2 with half of it for the same updates"
+        )
         advice = (
             f"try a smaller batch_size, such as {part // 2}{known}"
             if part > 1
             else "try a smaller model or smaller samples"
         )
-        made: BaseException = MemoryError(f"there was not enough memory for a step with batch_size={part}: {advice} "
-                                          f"({first_line(error)})")  # fmt: skip
+        better: BaseException = MemoryError(
+            f"there was not enough memory for a step with batch_size={part}: {advice} ({first_line(error)})"
+        )
     elif isinstance(error, OSError) and lacks_space(error):
         place = f" at {error.filename}" if error.filename else ""
-        made = OSError(f"the disk is full{place}: what was saved before is whole; free some space, and go on from the latest "
-                       "checkpoint with resume=True")  # fmt: skip
-        made.errno = error.errno  # type: ignore[attr-defined]
+        better = OSError(
+            f"the disk is full{place}: what was saved before is whole; free some space, and go on from the latest "
+            "checkpoint with resume=True"
+        )
+        better.errno = error.errno  # type: ignore[attr-defined]
     else:
         return error
-    made.__cause__ = error
-    return made
+    better.__cause__ = error
+    return better
 
 
 @contextmanager
-def explaining(trainer: Trainer, batch_size: int | None = None) -> Iterator[None]:
-    """Raise what `explained` makes of an error inside; ``batch_size`` is that of the training where it is given one."""
-    settings = trainer.settings
+def explain_errors(batch_size: int, accumulate: int = 1) -> Iterator[None]:
+    """A context that raises errors as `explain` returns them; a step has ``accumulate`` batches of ``batch_size``."""
     try:
         yield
     except Exception as error:
-        size = settings.batch_size if batch_size is None else batch_size
-        made = explained(error, size * settings.accumulate, settings.accumulate)
-        if made is error:
+        better = explain(error, batch_size * accumulate, accumulate)
+        if better is error:
             raise
-        raise made from error
+        raise better from error
 
 
 @contextmanager
-def keeping(folder: str | Path) -> Iterator[None]:
-    """Say of an error in writing a checkpoint where that was, and what is still there; a full disk is `explained`."""
+def explain_write_errors(folder: str | Path) -> Iterator[None]:
+    """A context that adds the folder and advice to errors of writing a checkpoint; a full disk is left to `explain`."""
     try:
         yield
     except OSError as error:
         if lacks_space(error):
             raise
-        made = type(error)(f"no checkpoint could be written to {folder} ({error.strerror or error}): those before are whole; "
-                           "make room for it there, or go on from the latest one with another folder")  # fmt: skip
-        made.errno = error.errno
-        raise made from error
+        better = type(error)(
+            f"no checkpoint could be written to {folder} ({error.strerror or error}): those before are whole; "
+            "make room for it there, or go on from the latest one with another folder"
+        )
+        better.errno = error.errno
+        raise better from error
 
 
-def sentence(error: BaseException) -> str:
-    """What to show of an error; the traceback stands in error.txt."""
+def error_message(error: BaseException) -> str:
+    """The message of an error for display; the traceback is in error.txt."""
     text = str(error).strip()[:_LONGEST]
     if isinstance(error, LabDLError | MemoryError | OSError) and text:
         return text
@@ -96,6 +98,6 @@ def sentence(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first words of an error, of which a framework may have pages."""
+    """The first line of an error message, which may be pages long."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

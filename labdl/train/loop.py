@@ -1,8 +1,7 @@
-"""The loop of a training: steps, epochs, validation and checkpoints, as a generator of events (D8)."""
+"""The training loop: steps, epochs, validation and checkpoints, as a generator of events."""
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -13,30 +12,46 @@ from typing import TYPE_CHECKING, Any
 from labdl import dispatch
 from labdl.data import Loader
 from labdl.errors import ConfigError, FileFormatError, LabDLError, StateDictError
-from labdl.train import failures, finite
-from labdl.train.batches import as_dataset, read, size_of
-from labdl.train.callbacks import divided
-from labdl.train.checkpoint import load, save, source
+from labdl.train import checkpoint as checkpoints
+from labdl.train import failures
+from labdl.train.binding import prepare_for, set_batch_size
+from labdl.train.callbacks import Callback, split_early_stopping
+from labdl.train.data_adapter import as_dataset, read, size_of
+from labdl.train.data_validation import check_data
+from labdl.train.early_stopping import EarlyStopping
 from labdl.train.events import Epoch, Event, Started, Step
-from labdl.train.fitting import check_data
-from labdl.train.measuring import ready
-from labdl.train.observation import Observation
+from labdl.train.learning_rate import LearningRate
+from labdl.train.monitor.monitor import Observation
+from labdl.train.nonfinite import NonFiniteCheck
 from labdl.train.progress import Progress
-from labdl.train.stopping import EarlyStopping
+from labdl.train.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
-    from labdl.train.progress import Document, Features
-    from labdl.train.trainer import Trainer
+    from labdl.train.context import TrainContext
+    from labdl.train.progress import TrainingDocument
+    from labdl.train.schedules.base import Plan
+    from labdl.train.state import TrainState
 
 _VALIDATION = 256  # samples at a time
 
 
-def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int | None = None, batch_size: int | None = None,
-          shuffle: bool | None = None, checkpoint: Any = None, resume: Any = None, health: float | None = None,
-          callbacks: Iterable[Callable[[Event], Any]] = ()) -> tuple[Loop, list[Callable[[Event], Any]]]:  # fmt: skip
-    """A training that begins or goes on, and its callbacks but for early stopping; see `Trainer.events`."""
-    settings = trainer.settings
+def start_loop(
+    context: TrainContext,
+    state: TrainState,
+    train: Any,
+    *,
+    validation: Any = None,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    shuffle: bool | None = None,
+    checkpoint: Any = None,
+    resume: Any = None,
+    health: float | None = None,
+    callbacks: Iterable[Callable[[Event], Any]] = (),
+) -> tuple[Loop, list[Callback]]:
+    """A loop that begins or resumes, and its callbacks without early stopping; see `Trainer.events` for the arguments."""
+    settings = context.settings
     train = as_dataset(settings.train_dataset if train is None else train)
     validation = settings.val_dataset if validation is None else as_dataset(validation)
     epochs = settings.epochs if epochs is None else epochs
@@ -45,183 +60,206 @@ def begun(trainer: Trainer, train: Any, *, validation: Any = None, epochs: int |
         raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
     if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
         raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
-    stopping, listeners = divided(callbacks, settings.stopping)
-    start = _start(trainer, train, batch_size, shuffle)
-    found = source(resume, checkpoint)
-    ready(trainer, train)
-    check_data(trainer, train)
-    if found is not None:
-        load(trainer, found)
-    former, trainer.former = trainer.former, None
-    return Loop(trainer, train, validation, epochs, start, former, checkpoint, stopping, health), listeners
+    stopping, listeners = split_early_stopping(callbacks, settings.stopping)
+    progress = _initial_progress(context, state, train, batch_size, shuffle)
+    path = checkpoints.checkpoint_to_resume(resume, checkpoint)
+    prepare_for(context, state, train)
+    check_data(context, train)
+    if path is not None:
+        state.resume_from(checkpoints.restore(context, state, path))
+    document, state.document = state.document, None
+    loop = Loop(
+        context,
+        state,
+        train=train,
+        validation=validation,
+        epochs=epochs,
+        progress=progress,
+        document=document,
+        checkpoint=checkpoint,
+        stopping=stopping,
+        health=health,
+    )
+    return loop, listeners
 
 
-def _start(trainer: Trainer, train: Any, batch_size: int | None, shuffle: bool | None) -> Progress:
-    """The beginning of a training. A step is an update, so that of several batches counts as one that is as large."""
-    settings = trainer.settings
-    seed = trainer.seed if trainer.seed is not None else dispatch.current_seed() or 0
+def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, index: int, train: Any = None) -> Loop:
+    """The given loop if its next epoch has this index, counted from 0, and it reads this data set; else a new one."""
+    settings = context.settings
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise ConfigError(f"train_one_epoch wants the index of an epoch, at least 0, received {index!r}")
+    train = as_dataset(settings.train_dataset if train is None else train)
+    if loop is None or (loop.progress.epoch, loop.progress.batch) != (index, 0) or loop.loader.dataset is not train:
+        progress = _initial_progress(context, state, train, None, None)
+        prepare_for(context, state, train)
+        check_data(context, train)
+        length = math.ceil(progress.samples / progress.batch_size)
+        progress.epoch, progress.step = index, index * length
+        epochs = max(settings.epochs, index + 1)
+        loop = Loop(
+            context,
+            state,
+            train=train,
+            validation=settings.val_dataset,
+            epochs=epochs,
+            progress=progress,
+            document=None,
+        )
+    loop.epochs = index + 1
+    return loop
+
+
+def _initial_progress(
+    context: TrainContext, state: TrainState, train: Any, batch_size: int | None, shuffle: bool | None
+) -> Progress:
+    """The progress at the start of a training. A step is an update: with ``accumulate``, its batch is as many batches."""
+    settings = context.settings
+    seed = context.seed if context.seed is not None else dispatch.current_seed() or 0
     size = int(Loader(train, settings.batch_size if batch_size is None else batch_size).batch_size)
-    trainer.engine.expect(min(size, len(train)))
+    set_batch_size(state, min(size, len(train)))
     return Progress(
         len(train), size * settings.accumulate, bool(settings.shuffle if shuffle is None else shuffle), int(seed)
     )
 
 
-def one_epoch(trainer: Trainer, index: int, train: Any = None) -> dict[str, float]:
-    """See `Trainer.train_one_epoch`."""
-    settings, loop = trainer.settings, trainer.loop
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise ConfigError(f"train_one_epoch wants the number of an epoch, at least 0, received {index!r}")
-    train = as_dataset(settings.train_dataset if train is None else train)
-    if loop is None or (loop.progress.epoch, loop.progress.batch) != (index, 0) or loop.loader.dataset is not train:
-        start = _start(trainer, train, None, None)
-        ready(trainer, train)
-        check_data(trainer, train)
-        length = math.ceil(start.samples / start.batch_size)
-        start.epoch, start.step = index, index * length
-        loop = Loop(trainer, train, settings.val_dataset, max(settings.epochs, index + 1), start, None, None)
-        trainer.loop = loop
-    loop.epochs = index + 1
-    figures: dict[str, float] = {}
-    for event in loop.events():
-        if isinstance(event, Epoch):
-            figures = dict(event.values)
-    return figures
-
-
 class Loop:
-    """One training of a `Trainer`: its data, its learning rates, and how far it is.
+    """One training: its data, its learning rate, its progress, and the events of its steps and epochs.
 
-    ``epochs`` may be changed while it goes on, and `ask_to_stop` ends it after the step under way.
+    ``epochs`` may be changed while it runs, and `ask_to_stop` ends it after the current step.
     """
 
-    def __init__(self, trainer: Trainer, train: Any, validation: Any, epochs: int, start: Progress, former: Document | None,
-                 checkpoint: Checkpoint | None, stopping: EarlyStopping | None = None,
-                 health: float | None = None):  # fmt: skip
-        self.trainer, self.validation, self.epochs, self.checkpoint = trainer, validation, epochs, checkpoint
-        self.progress, self.factor, self.stopping = start, 1.0, stopping
-        self.seconds: list[float] = []  # of each epoch since the start
-        self._asked = False
-        self._tight = False  # whether validation must do with the batches of the training
-        self._held = False  # whether a rate set by hand holds, the schedule being at 0
-        self._best: dict[str, Any] | None = None
-        if former is not None and former.progress is not None:
-            self._go_on(former.progress, set(former.metrics))
-        self.loader = Loader(train, start.batch_size, shuffle=start.shuffle, seed=self.progress.seed)
-        now, length = self.progress, len(self.loader)
-        done = (now.epoch * length + now.batch, min(now.batch * now.batch_size, now.samples))
-        if now.batch > length or (now.step, now.seen) != done:
-            raise FileFormatError(f"the state counts {now.step} steps, which are not {now.epoch} epochs of {length} and "
-                                  f"{now.batch} of the next with {now.seen} samples")  # fmt: skip
-        schedule = trainer.schedule
-        self.plan = schedule and schedule.plan(trainer.optimizer.learning_rate, len(self.loader), epochs)
-        if former is not None and former.schedule is not None and self.plan:
-            if former.schedule != self.plan.schedule.kind and former.memory:
-                raise StateDictError(f"the checkpoint remembers what {former.schedule} has observed, the trainer's schedule is "
-                                     f"{self.plan.schedule.kind}: give the trainer the schedule it began with")  # fmt: skip
-            if former.schedule == self.plan.schedule.kind:
-                self.plan.schedule.load_state_dict(former.memory)
+    def __init__(
+        self,
+        context: TrainContext,
+        state: TrainState,
+        *,
+        train: Any,
+        validation: Any,
+        epochs: int,
+        progress: Progress,
+        document: TrainingDocument | None,
+        checkpoint: Checkpoint | None = None,
+        stopping: EarlyStopping | None = None,
+        health: float | None = None,
+    ):
+        self.context, self.state = context, state
+        self.validation, self.epochs, self.checkpoint, self.stopping = validation, epochs, checkpoint, stopping
+        self.epoch_seconds: list[float] = []  # of each epoch since the start
+        self._stop_requested = False
+        self._small_batches = False  # whether validation has to use the batch size of the training
+        if document is not None and document.progress is not None:
+            _check_same_training(context, progress, document.progress, set(document.metrics))
+            progress = document.progress
+        self.progress = progress
+        self.loader = Loader(train, progress.batch_size, shuffle=progress.shuffle, seed=progress.seed)
+        _check_counts(progress, len(self.loader))
+        schedule = context.schedule
+        plan = schedule and schedule.plan(context.optimizer.learning_rate, len(self.loader), epochs)
+        same_schedule = _restore_schedule(plan, document)
         self.health = health  # see `Trainer.events`
-        self.observation = None if health is None else Observation(self, float(health))
+        self.learning_rate = LearningRate(state.phases, plan)
         if stopping is not None:
             stopping.begin()
-        if former is not None:
-            self._take_up(former.features, self.plan is not None and former.schedule == self.plan.schedule.kind)
+        state.progress, state.learning_rate = self.progress, self.learning_rate
+        state.stopping, state.best = stopping, None
+        self.observation = None
+        if health is not None:
+            self.observation = Observation(
+                context, state, progress, train=train, validation=validation, share=float(health)
+            )
+        if document is not None:
+            self.learning_rate.restore(document.features.rate, progress.step, same_schedule)
+            self._restore_stopping(document.features.stopping)
 
-    def _go_on(self, former: Progress, metrics: set[str]) -> None:
-        now = self.progress
-        for name, value in former.order.items():
-            if name != "seed" and value != getattr(now, name):
-                raise ConfigError(f"the training began with {name}={value!r} and cannot go on with {getattr(now, name)!r}: "
-                                  "steps would count differently; give it what it began with")  # fmt: skip
-        if former.batch and metrics != set(self.trainer.metrics):
-            raise ConfigError(f"the epoch under way began with the metrics {', '.join(sorted(metrics)) or 'none'}, the trainer "
-                              f"has {', '.join(self.trainer.metrics) or 'none'}")  # fmt: skip
-        self.progress = former
-
-    def _take_up(self, features: Features, known: bool) -> None:
-        self.factor = 1.0 if features.rate is None else features.rate
-        step = self.progress.step
-        if (
-            self.plan and known and not self.plan(step)
-        ):  # the optimiser has the last step's rate, if no other was set since
-            last = self.plan(step - 1) * self.factor if step else self.plan.base_rate
-            self._held = not math.isclose(self.trainer.engine.learning_rate, last, rel_tol=1e-6)
-        if self.stopping is not None and features.stopping is not None:
-            self.stopping.load_state_dict(features.stopping)
-            self._best = features.stopping.get("state")
-            if self._best is not None and not isinstance(self._best.get("parameters"), dict):
+    def _restore_stopping(self, values: dict[str, Any] | None) -> None:
+        if self.stopping is not None and values is not None:
+            self.stopping.load_state_dict(values)
+            best = values.get("state")
+            if best is not None and not isinstance(best.get("parameters"), dict):
                 raise StateDictError("the state of early stopping has no parameters of its best epoch")
+            self.state.best = best
 
-    def memory(self) -> tuple[dict[str, Any] | None, float | None]:
-        """What the next step must know besides the progress: of early stopping, and the factor of the learning rate."""
-        stopping = self.stopping and {**self.stopping.state_dict(), "state": self._best}
-        return stopping, None if self.factor == 1.0 else self.factor
+    # -- control
 
-    # -- from outside
-
-    def take_course(self, other: Loop) -> None:
-        """Learn at the rates at which another loop, which is as far, would go on."""
-        self.plan, self.factor, self._held = copy.deepcopy(other.plan), other.factor, other._held
-        self._tight = other._tight
+    def continue_like(self, other: Loop) -> None:
+        """Use the learning rates, and the batch size of validation, with which another loop at the same step goes on."""
+        self.learning_rate.copy_from(other.learning_rate)
+        self._small_batches = other._small_batches
 
     def ask_to_stop(self) -> None:
-        """End after the step under way, as if the epochs were over; the model keeps what it has learnt."""
-        self._asked = True
+        """End after the current step, as if all epochs had ended; the model keeps what it has learned."""
+        self._stop_requested = True
 
     def set_learning_rate(self, value: float) -> None:
-        """Learn at this rate from the next step on; a schedule keeps its shape and is multiplied to meet it.
-
-        So do torch's chainable schedulers when the rate of a parameter group is changed. Where the schedule is at 0, as at the
-        first step of a warm-up or behind its end, no factor meets the rate: it holds as long as the schedule stays there,
-        and after that counts as the base rate in place of the optimiser's own.
-        """
-        if self.plan:
-            planned = self.plan(self.progress.step)
-            self._held = not planned
-            if reference := planned or self.plan.base_rate:
-                self.factor = value / reference
-        self.trainer.engine.learning_rate = value
+        """Use this rate from the next step on: see `LearningRate.set` for schedules."""
+        self.learning_rate.set(value, self.progress.step)
 
     def save(self, folder: str | Path | None = None) -> Path:
         """Write a checkpoint now, between two steps: to a folder, or to that of the training's own checkpoints."""
         if folder is not None:
-            with failures.keeping(folder):
-                return save(self.trainer, folder)
+            with failures.explain_write_errors(folder):
+                return checkpoints.save(self.context, self.state, folder)
         if self.checkpoint is None:
             raise ConfigError("the training has no checkpoint=labdl.train.Checkpoint(folder): give a folder to save to")
-        with failures.keeping(self.checkpoint.folder):
-            return self.checkpoint.save(self.trainer)
+        with failures.explain_write_errors(self.checkpoint.folder):
+            return self.checkpoint.save(self.context, self.state)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no further step will be taken, however many epochs there are."""
+        return self._stop_requested or (self.stopping is not None and self.stopping.done)
 
     # -- events
 
     def events(self) -> Generator[Event, None, None]:
-        """See `Trainer.events`."""
-        trainer, now, loader = self.trainer, self.progress, self.loader
-        settings = {"loss": trainer.loss_name, "optimizer": trainer.optimizer.kind, "metrics": list(trainer.metrics),
-                    "seed": now.seed, "backend": trainer.model.backend, **trainer.optimizer.settings(),
-                    **({"schedule": self.plan.schedule.kind} if self.plan else {}),
-                    **trainer.settings.told()}  # fmt: skip
+        """The events of the training; see `Trainer.events`."""
+        context, now, loader = self.context, self.progress, self.loader
+        plan = self.learning_rate.plan
+        settings = {
+            "loss": context.loss_name,
+            "optimizer": context.optimizer.kind,
+            "metrics": list(context.metrics),
+            "seed": now.seed,
+            "backend": context.model.backend,
+            **context.optimizer.settings(),
+            **({"schedule": plan.schedule.kind} if plan else {}),
+            **context.settings.chosen(),
+        }
         history = {name: list(values) for name, values in now.history.items()}
         yield Started(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
-        self.good = finite.Good(self)
+        self.snapshot = Snapshot(context, self.state, now, self.checkpoint)
+        self._nonfinite = NonFiniteCheck(
+            context,
+            self.state,
+            loader=loader,
+            progress=now,
+            learning_rate=self.learning_rate,
+            snapshot=self.snapshot,
+        )
         try:
             yield from self._epochs()
         except LabDLError as error:
             if self.observation is not None:
                 yield from self.observation.failed(error)
             raise
-        if self._best is not None:
-            self._put_best()
+        self._restore_best()
         if self.observation is not None:
             yield from self.observation.ended()
 
+    def run_epoch(self) -> dict[str, float]:
+        """Train until the next epoch has ended, without passing events on; returns its values."""
+        values: dict[str, float] = {}
+        for event in self.events():
+            if isinstance(event, Epoch):
+                values = dict(event.values)
+        return values
+
     def _epochs(self) -> Iterator[Event]:
-        trainer, now, loader, observation = self.trainer, self.progress, self.loader, self.observation
-        while now.epoch < self.epochs and not self._over:
-            trainer.model.train()
+        context, now, loader, observation = self.context, self.progress, self.loader, self.observation
+        while now.epoch < self.epochs and not self.ended:
+            context.model.train()
             if not now.batch:
-                for metric in trainer.metrics.values():
+                for metric in context.metrics.values():
                     metric.reset()
             began, before = time.perf_counter(), now.seen
             batches = read(loader, now.epoch, now.batch)
@@ -230,80 +268,117 @@ class Loop:
                     yield self._step(batch)
                 else:
                     yield from observation.step(self._step, batch)
-                if self._asked:
+                if self._stop_requested:
                     break
             else:
-                self.seconds.append(time.perf_counter() - began)
-                rate = (now.seen - before) / max(self.seconds[-1], 1e-9)
-                means = self._ended()
-                event = Epoch(now.epoch, now.step, means, rate)
+                self.epoch_seconds.append(time.perf_counter() - began)
+                rate = (now.seen - before) / max(self.epoch_seconds[-1], 1e-9)
+                values = self._end_epoch()
+                event = Epoch(now.epoch, now.step, values, rate)
                 yield from [event] if observation is None else observation.epoch(event)
 
-    @property
-    def _over(self) -> bool:
-        return self._asked or (self.stopping is not None and self.stopping.done)
-
     def _step(self, batch: Any) -> Step:
-        trainer, now = self.trainer, self.progress
-        if self.plan:
-            planned = self.plan(now.step)
-            self._held = self._held and not planned
-            if not self._held:
-                trainer.engine.learning_rate = planned * self.factor
-        values = trainer.train_one_batch(*batch) if type(batch) is tuple else trainer.train_one_batch(batch)
+        methods, now = self.context.methods, self.progress
+        self.learning_rate.apply(now.step)
+        values = methods.train_one_batch(*batch) if type(batch) is tuple else methods.train_one_batch(batch)
         if not math.isfinite(values["loss"]):
-            raise finite.explained(self, batch, values["loss"])
+            raise self._nonfinite.explain_loss(batch, values["loss"])
         size = size_of(batch)
         for name, value in values.items():
             now.sums[name] = now.sums.get(name, 0.0) + float(value) * size
         now.step, now.batch, now.seen = now.step + 1, now.batch + 1, now.seen + size
-        if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch its figures belong to it
-            with failures.keeping(self.checkpoint.folder):
-                self.checkpoint.stepped(trainer)
+        if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch its values belong to it
+            with failures.explain_write_errors(self.checkpoint.folder):
+                self.checkpoint.save_after_step(self.context, self.state)
         return Step(now.step, values)
 
-    def _ended(self) -> dict[str, float]:
-        """The figures of the epoch that ends."""
-        trainer, now = self.trainer, self.progress
-        finite.check_parameters(self)
+    def _end_epoch(self) -> dict[str, float]:
+        """Validate, update the history, save; returns the values of the epoch."""
+        context, state, now = self.context, self.state, self.progress
+        self._nonfinite.check_parameters()
         means = {name: total / now.seen for name, total in now.sums.items()}
-        means.update({name: metric.compute() for name, metric in trainer.metrics.items() if metric.started})
+        means.update({name: metric.compute() for name, metric in context.metrics.items() if metric.has_data})
         if self.validation is not None:
-            with nullcontext() if self.observation is None else self.observation.validating():
-                found = self._validated()
-            means.update({f"val_{name}": value for name, value in found.items()})
-        if self.plan:
-            self.plan.observe(means)
+            with nullcontext() if self.observation is None else self.observation.validating(self.epochs):
+                values = self._validate()
+            means.update({f"val_{name}": value for name, value in values.items()})
+        self.learning_rate.observe(means)
         for name, value in means.items():
             now.history.setdefault(name, []).append(float(value))
         now.epoch, now.batch, now.seen, now.sums = now.epoch + 1, 0, 0, {}
         if self.stopping is not None:
             self.stopping(Epoch(now.epoch, now.step, means, 0.0))
             if self.stopping.restore_best and self.stopping.best_epoch == now.epoch:
-                averages = trainer.engine.averages
-                self._best = {"parameters": trainer.model.state_dict(), "average": averages and averages.state_dict()}
+                averages = state.averages
+                state.best = {
+                    "parameters": context.model.state_dict(),
+                    "average": averages and averages.state_dict(),
+                }
         if self.checkpoint:
-            with failures.keeping(self.checkpoint.folder):
-                self.checkpoint.ended(trainer, means, last=now.epoch >= self.epochs or self._over)
-        self.good.take()
+            last = now.epoch >= self.epochs or self.ended
+            with failures.explain_write_errors(self.checkpoint.folder):
+                self.checkpoint.save_after_epoch(context, state, means, last=last)
+        self.snapshot.take()
         return means
 
-    def _validated(self) -> dict[str, float]:
-        """Larger batches than those of the training are faster, where there is the memory for them."""
-        rule, part = self.trainer.settings.average, self.progress.batch_size // self.trainer.settings.accumulate
+    def _validate(self) -> dict[str, float]:
+        """Evaluate with batches larger than those of the training, which is faster, where there is the memory for them."""
+        context = self.context
+        rule, size = context.settings.average, self.progress.batch_size // context.settings.accumulate
         averaged = rule is not None and rule.evaluate
-        if not self._tight:
+        if not self._small_batches:
             try:
-                return self.trainer.evaluate(self.validation, max(part, _VALIDATION), averaged)
+                return context.methods.evaluate(self.validation, max(size, _VALIDATION), averaged)
             except Exception as error:
-                if not failures.lacks_memory(error) or part >= _VALIDATION:
+                if not failures.lacks_memory(error) or size >= _VALIDATION:
                     raise
-            self._tight = True
-        return self.trainer.evaluate(self.validation, part, averaged)
+            self._small_batches = True
+        return context.methods.evaluate(self.validation, size, averaged)
 
-    def _put_best(self) -> None:
-        """Give the model the parameters of its best epoch."""
-        assert self._best is not None
-        self.trainer.model.load_state_dict(self._best["parameters"])
-        if self.trainer.engine.averages is not None and self._best.get("average"):
-            self.trainer.engine.averages.load_state_dict(self._best["average"])
+    def _restore_best(self) -> None:
+        """Give the model the parameters of its best epoch, if early stopping has kept them."""
+        best = self.state.best
+        if best is not None:
+            self.context.model.load_state_dict(best["parameters"])
+            if self.state.averages is not None and best.get("average"):
+                self.state.averages.load_state_dict(best["average"])
+
+
+def _check_same_training(context: TrainContext, now: Progress, former: Progress, metrics: set[str]) -> None:
+    """Raise ConfigError where a training cannot continue with these settings."""
+    for name, value in former.order.items():
+        if name != "seed" and value != getattr(now, name):
+            raise ConfigError(
+                f"the training began with {name}={value!r} and cannot go on with {getattr(now, name)!r}: "
+                "steps would count differently; give it what it began with"
+            )
+    if former.batch and metrics != set(context.metrics):
+        raise ConfigError(
+            f"the epoch under way began with the metrics {', '.join(sorted(metrics)) or 'none'}, the trainer "
+            f"has {', '.join(context.metrics) or 'none'}"
+        )
+
+
+def _check_counts(now: Progress, length: int) -> None:
+    """Raise FileFormatError for a progress whose counts contradict each other; an epoch has ``length`` steps."""
+    done = (now.epoch * length + now.batch, min(now.batch * now.batch_size, now.samples))
+    if now.batch > length or (now.step, now.seen) != done:
+        raise FileFormatError(
+            f"the state counts {now.step} steps, which are not {now.epoch} epochs of {length} and "
+            f"{now.batch} of the next with {now.seen} samples"
+        )
+
+
+def _restore_schedule(plan: Plan | None, document: TrainingDocument | None) -> bool:
+    """Restore what a schedule has observed; returns whether the document is of the same schedule. Raises StateDictError."""
+    if plan is None or document is None or document.schedule is None:
+        return False
+    same = document.schedule == plan.schedule.kind
+    if not same and document.memory:
+        raise StateDictError(
+            f"the checkpoint remembers what {document.schedule} has observed, the trainer's schedule is "
+            f"{plan.schedule.kind}: give the trainer the schedule it began with"
+        )
+    if same:
+        plan.schedule.load_state_dict(document.memory)
+    return same

@@ -1,4 +1,4 @@
-"""Phases: what one update of a batch consists of, where it is more than one loss on all parameters."""
+"""Phases of a training step: several losses, each with its own parameters and optimizer."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from labdl.train.optimizers import optimizer as find_optimizer
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A loss, the parameters that learn from it, and their optimiser.
+    """A loss, the parameters that learn from it, and their optimizer.
 
     ``function(x, y)`` of a batch as tensors gives the loss, a dictionary of losses by name, which count alike, or
-    (loss, output), the output being what metrics see. It is written with `labdl.ops`, for it may be compiled.
+    (loss, output), where metrics read the output. Write it with `labdl.ops`: it may be compiled.
     ``parameters`` is a pattern of standard names such as "generator/*", or several; ``optimizer`` is a name or settings, the
-    trainer's own when left out. For each batch the phases come one behind the other, each with what those before have learnt.
+    trainer's own when left out. The phases of a batch run in order, each with the parameters that those before it have updated.
     """
 
     name: str
@@ -34,15 +34,17 @@ class Phase:
             raise ConfigError(f"Phase {self.name!r}: function wants a function (x, y), received {self.function!r}")
         patterns = (self.parameters,) if isinstance(self.parameters, str) else self.parameters
         if not isinstance(patterns, list | tuple) or not patterns or not all(isinstance(p, str) for p in patterns):
-            raise ConfigError(f"Phase {self.name!r}: parameters wants a pattern such as 'generator/*', or several, received "
-                              f"{self.parameters!r}")  # fmt: skip
+            raise ConfigError(
+                f"Phase {self.name!r}: parameters wants a pattern such as 'generator/*', or several, received "
+                f"{self.parameters!r}"
+            )
         object.__setattr__(self, "parameters", tuple(patterns))
         if self.optimizer is not None:
             object.__setattr__(self, "optimizer", find_optimizer(self.optimizer))
 
 
-def checked(phases: Any) -> list[Phase]:
-    """The phases of a trainer. Raises ConfigError for what is none, and for names that are not their own."""
+def check_phases(phases: Any) -> list[Phase]:
+    """The phases of a trainer. Raises ConfigError for anything else, and for names that are missing or not unique."""
     found = list(phases) if isinstance(phases, list | tuple) else []
     if not found or not all(isinstance(phase, Phase) for phase in found):
         raise ConfigError(f"phases wants a list of labdl.train.Phase(name, function, ...), received {phases!r}")

@@ -1,4 +1,4 @@
-"""How far a training is: the plain data with which it goes on after a break."""
+"""The progress of a training, and the document of a checkpoint from which it resumes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from annotated_types import Ge
 
 from labdl.errors import FileFormatError
 from labdl.nn.types import Count, Whole
-from labdl.train.settings import Amount
+from labdl.settings import Amount
 
 VERSION = 1
 
 
 @dataclasses.dataclass
 class Progress:
-    """What the next step must know of those before.
+    """How far a training is.
 
-    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` are what the order of the data follows from; ``epoch`` epochs have
-    ended, and of the one under way ``batch`` batches with ``seen`` samples are done, whose values add up to ``sums``.
+    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data; ``epoch`` epochs have ended, and of
+    the current one ``batch`` batches with ``seen`` samples are done, whose values add up to ``sums``.
     """
 
     samples: Count
@@ -37,13 +37,13 @@ class Progress:
 
     @property
     def order(self) -> dict[str, Any]:
-        """What the order of the data follows from."""
+        """The values that determine the order of the data."""
         return {name: getattr(self, name) for name in ("samples", "batch_size", "shuffle", "seed")}
 
 
 @dataclasses.dataclass
-class Monitored:
-    """The figure by which a checkpoint is better than others."""
+class MonitoredValue:
+    """The value by which checkpoints are compared."""
 
     name: str
     mode: typing.Literal["min", "max"]
@@ -51,8 +51,8 @@ class Monitored:
 
 
 @dataclasses.dataclass
-class Randomness:
-    """What `labdl.ops.random.random_state` gives."""
+class RandomState:
+    """The result of `labdl.ops.random.state.random_state`."""
 
     backend: str
     own: dict[str, Any]
@@ -62,8 +62,8 @@ class Randomness:
 
 
 @dataclasses.dataclass
-class Features:
-    """What a trainer does besides, where it does: averages, scales of the loss, early stopping, a rate set by hand, phases."""
+class OptionalState:
+    """State that only some trainers have: averages, loss scales, early stopping, a rate set by hand, names of phases."""
 
     average: dict[str, Any] | None = None
     scaling: dict[str, dict[str, Any]] | None = None
@@ -73,8 +73,8 @@ class Features:
 
 
 @dataclasses.dataclass
-class Document:
-    """What a checkpoint tells besides parameters and slots."""
+class TrainingDocument:
+    """The contents of a checkpoint besides parameters and slots."""
 
     format: typing.Literal["labdl training"]
     version: Annotated[int, Ge(1)]
@@ -88,12 +88,12 @@ class Document:
     memory: dict[str, int | float]
     metrics: dict[str, Any]
     progress: Progress | None
-    random: Randomness
-    monitored: Monitored | None
-    features: Features
+    random: RandomState
+    monitored: MonitoredValue | None
+    features: OptionalState
 
 
-_PARTS = {"progress": Progress, "random": Randomness, "monitored": Monitored, "features": Features}
+_PARTS = {"progress": Progress, "random": RandomState, "monitored": MonitoredValue, "features": OptionalState}
 
 
 @functools.cache
@@ -103,29 +103,30 @@ def _adapter(cls):
     config = pydantic.ConfigDict(strict=True, extra="forbid")
     fields: dict[str, Any] = {}
     for name, hint in typing.get_type_hints(cls, include_extras=True).items():
-        inner = _PARTS.get(name) if cls is Document else None
+        inner = _PARTS.get(name) if cls is TrainingDocument else None
         if inner is not None:
             hint = _adapter(inner) if hint is inner else _adapter(inner) | None
         fields[name] = (hint, ...)
     return pydantic.create_model(cls.__name__, __config__=config, **fields)
 
 
-def document(values: Any, name: str) -> Document:
-    """The document in plain data. Raises FileFormatError that says what is wrong with it."""
+def parse_document(values: Any, name: str) -> TrainingDocument:
+    """Validate a document read from a file. Raises FileFormatError with the place of the first error."""
     import pydantic
 
     version = values.get("version") if isinstance(values, dict) else None
     if type(version) is int and version > VERSION:
-        raise FileFormatError(f"{name} was written by a newer LabDL (version {version}, this one reads up to {VERSION}): "
-                              "upgrade labdl")  # fmt: skip
+        raise FileFormatError(
+            f"{name} was written by a newer LabDL (version {version}, this one reads up to {VERSION}): upgrade labdl"
+        )
     try:
-        found = _adapter(Document).model_validate(values)
+        found = _adapter(TrainingDocument).model_validate(values)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "all of it"
         raise FileFormatError(f"{name} is no state of a training: {place}: {first['msg']}") from None
-    made = {field: getattr(found, field) for field in Document.__dataclass_fields__}
+    made = {field: getattr(found, field) for field in TrainingDocument.__dataclass_fields__}
     for field, cls in _PARTS.items():
         if made[field] is not None:
             made[field] = cls(**made[field].model_dump())
-    return Document(**made)
+    return TrainingDocument(**made)

@@ -1,4 +1,4 @@
-"""The report of a training, as text and as HTML: settings, epochs, the best of them, speed, and a test."""
+"""Report of a training as text and HTML: settings, epochs, time and test."""
 
 from __future__ import annotations
 
@@ -10,31 +10,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.errors import ModelError
-from labdl.train.metrics.decisions import decided
 from labdl.train.metrics.metric import ratio
+from labdl.train.metrics.outputs import classify_outputs
 
 if TYPE_CHECKING:
-    from labdl.train.trainer import Trainer
+    from labdl.train.context import TrainContext
+    from labdl.train.progress import Progress
 
 _MOST = 50  # epochs that are listed; of more, every so many
 Table = tuple[str, list[list[str]]]  # title and rows, the first being the header
 
 
 class PerClass:
-    """Precision, recall, F1 and support of each class, from batches of a classifier; of anything else it knows nothing."""
+    """Precision, recall, F1 and support of each class, from batches of a classifier; empty for other models."""
 
     def __init__(self, names: Sequence[str] | None = None):
         self.names, self.counts, self.refused = names, None, False
 
     def add(self, output: Any, target: Any) -> None:
-        """Take a batch of arrays into account, if its targets are class numbers and its outputs scores."""
-        usable = isinstance(output, np.ndarray) and isinstance(target, np.ndarray) and target.dtype.kind in "iub" \
-            and output.ndim == target.ndim + 1 and output.shape[-1] > 1  # fmt: skip
+        """Add a batch of arrays, if its targets are class numbers and its outputs scores."""
+        usable = (
+            isinstance(output, np.ndarray)
+            and isinstance(target, np.ndarray)
+            and target.dtype.kind in "iub"
+            and output.ndim == target.ndim + 1
+            and output.shape[-1] > 1
+        )
         if self.refused or not usable:
             self.refused = True
             return
         try:
-            chosen, true, classes, _ = decided("report", output, target)
+            chosen, true, classes, _ = classify_outputs("report", output, target)
         except ModelError:  # numbers that are no classes, such as those a loss ignores
             self.refused = True
             return
@@ -58,7 +64,7 @@ class PerClass:
 
 @dataclass
 class Report:
-    """What `Trainer.report` gives: print it, or let a notebook show it."""
+    """The result of `Trainer.report`: print it, or let a notebook show it."""
 
     settings: dict[str, Any]
     history: dict[str, list[float]] = field(default_factory=dict)
@@ -68,19 +74,35 @@ class Report:
     classes: Table | None = None
 
     @classmethod
-    def of(cls, trainer: Trainer, tested: tuple[dict[str, float], PerClass] | None) -> Report:
-        """That of a trainer's last training."""
-        model, loop, progress = trainer.model, trainer.loop, trainer.progress
-        told: dict[str, Any] = {"model": type(model).__name__}
+    def build(
+        cls,
+        context: TrainContext,
+        progress: Progress | None,
+        seconds: Sequence[float],
+        tested: tuple[dict[str, float], PerClass] | None,
+    ) -> Report:
+        """The report of a training, with the seconds of its epochs and the values and classes of a test."""
+        model = context.model
+        settings: dict[str, Any] = {"model": type(model).__name__}
         if model.built:
-            told |= {"backend": model.backend, "parameters": f"{model.count_parameters():,}"}
-        told |= {"loss": trainer.loss_name, "metrics": list(trainer.metrics), "optimizer": trainer.optimizer.kind,
-                 **trainer.optimizer.settings(), **trainer.settings.told()}  # fmt: skip
+            settings |= {"backend": model.backend, "parameters": f"{model.count_parameters():,}"}
+        settings |= {
+            "loss": context.loss_name,
+            "metrics": list(context.metrics),
+            "optimizer": context.optimizer.kind,
+            **context.optimizer.settings(),
+            **context.settings.chosen(),
+        }
         if progress is not None:
-            told |= {"samples": progress.samples, "batch_size": progress.batch_size, "seed": progress.seed}
-        return cls(told, dict(progress.history) if progress else {}, list(loop.seconds) if loop else [],
-                   progress.samples if progress else 0, tested[0] if tested else {},
-                   tested[1].table() if tested else None)  # fmt: skip
+            settings |= {"samples": progress.samples, "batch_size": progress.batch_size, "seed": progress.seed}
+        return cls(
+            settings,
+            dict(progress.history) if progress else {},
+            list(seconds),
+            progress.samples if progress else 0,
+            tested[0] if tested else {},
+            tested[1].table() if tested else None,
+        )
 
     @property
     def best_epoch(self) -> int | None:
@@ -91,7 +113,7 @@ class Report:
         return int(np.nanargmin(losses)) + 1
 
     def tables(self) -> list[Table]:
-        """All of it as tables."""
+        """The tables of the report."""
         found: list[Table] = [("Training", [["setting", "value"], *([k, _shown(v)] for k, v in self.settings.items())])]
         count = max(map(len, self.history.values()), default=0)
         if count:
@@ -107,8 +129,19 @@ class Report:
             found.append(("Epochs (* the best)", [["epoch", *self.history], *rows]))
         if self.seconds:
             total = sum(self.seconds)
-            found.append(("Time", [["epochs", "seconds", "samples/s"], [str(len(self.seconds)), f"{total:.1f}",
-                          f"{self.samples * len(self.seconds) / max(total, 1e-9):,.0f}"]]))  # fmt: skip
+            found.append(
+                (
+                    "Time",
+                    [
+                        ["epochs", "seconds", "samples/s"],
+                        [
+                            str(len(self.seconds)),
+                            f"{total:.1f}",
+                            f"{self.samples * len(self.seconds) / max(total, 1e-9):,.0f}",
+                        ],
+                    ],
+                )
+            )
         if self.test:
             found.append(("Test", [["figure", "value"], *([k, f"{v:.4f}"] for k, v in self.test.items())]))
         return [*found, *([self.classes] if self.classes else [])]
@@ -136,5 +169,7 @@ def _row(cells: list[str], tag: str) -> str:
 
 def _aligned(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
-            for row in rows]  # fmt: skip
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
+        for row in rows
+    ]

@@ -1,9 +1,9 @@
 // The page of tests/bench/dashboard.py: dashboards over runs that are fed from outside, as fast as one likes.
 import { createRoot } from 'react-dom/client';
-import { Dashboard } from '../src/dashboard/Dashboard';
-import { RunState } from '../src/dashboard/run-state';
-import type { RunEvent, RunListener, RunSource } from '../src/dashboard/source';
-import { plainTranslator } from '../src/editor/translator';
+import { Dashboard } from '../src/runs/dashboard/Dashboard';
+import { RunState } from '../src/runs/store/run-state';
+import type { RunEvent, RunListener, RunSource } from '../src/runs/store/source';
+import { plainTranslator } from '../src/ui/translator';
 import '../style/dashboard.css';
 
 /** A run of noise whose clock goes as it is told. */

@@ -1,7 +1,7 @@
 // A development page: the dashboard over a made-up run, chosen by ?case= in the address.
 import { createRoot } from 'react-dom/client';
-import { Dashboard } from '../src/dashboard/Dashboard';
-import { plainTranslator } from '../src/editor/translator';
+import { Dashboard } from '../src/runs/dashboard/Dashboard';
+import { plainTranslator } from '../src/ui/translator';
 import { SyntheticRun } from './synthetic-run';
 import '../style/dashboard.css';
 

@@ -1,5 +1,5 @@
 // Graphs to look at: nothing, a small net, broken ones, long names, large ones.
-import { EMPTY_GRAPH, GraphData, Json } from '../src/editor/model';
+import { EMPTY_GRAPH, GraphData, Json } from '../src/editor/model/graph-data';
 
 type Row = [type: string, params?: { [key: string]: Json }, from?: string[]];
 

@@ -1,6 +1,6 @@
 // A host for the editor that answers from this page instead of Python.
 import { EditorHost } from '../src/editor/host';
-import { CheckResult, GraphData, Problem, Shape } from '../src/editor/model';
+import { CheckResult, GraphData, Problem, Shape } from '../src/editor/model/graph-data';
 import { LAYERS, RULES } from './layers';
 
 function check(graph: GraphData): CheckResult {

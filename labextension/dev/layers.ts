@@ -1,5 +1,5 @@
 // A dozen layers with made-up arithmetic, enough to try the editor without Python.
-import { LayerSchema, NodeData, Shape } from '../src/editor/model';
+import { LayerSchema, NodeData, Shape } from '../src/editor/model/graph-data';
 
 type ParamSchema = LayerSchema['schema'];
 
@@ -135,7 +135,7 @@ export const LAYERS: MockLayer[] = [
   layer('Sigmoid', 'activation', 'Squeezes values between 0 and 1.', {}, same),
   layer(
     'BatchNorm2d',
-    'normalisation',
+    'normalization',
     'Brings each channel to mean 0 and variance 1 over a batch.',
     {
       eps: { type: 'number', exclusiveMinimum: 0, default: 1e-5 },
@@ -168,7 +168,7 @@ export const LAYERS: MockLayer[] = [
   ),
   layer(
     'Dropout',
-    'regularisation',
+    'regularization',
     'Sets random values to zero while training.',
     { p: { type: 'number', minimum: 0, maximum: 1, default: 0.5 } },
     same

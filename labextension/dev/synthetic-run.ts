@@ -5,7 +5,7 @@ import type {
   RunEvent,
   RunListener,
   RunSource
-} from '../src/dashboard/source';
+} from '../src/runs/store/source';
 
 const LAYERS = ['stem', 'block/conv', 'block/norm', 'block/relu', 'head'];
 const PER_FLUSH = 3;

@@ -12,8 +12,14 @@ from labdl.ops.operator import OPERATORS, Operator, Sample
 from labdl.spec import COMPLEX, DTYPES, FLOATS
 
 # relative and absolute: what rounding in that dtype leaves after a short computation
-TOLERANCE = {"float16": (2e-2, 2e-2), "bfloat16": (6e-2, 6e-2), "float32": (2e-5, 2e-6), "complex64": (2e-5, 4e-6),
-             "float64": (1e-9, 1e-11), "complex128": (1e-9, 1e-11)}  # fmt: skip
+TOLERANCE = {
+    "float16": (2e-2, 2e-2),
+    "bfloat16": (6e-2, 6e-2),
+    "float32": (2e-5, 2e-6),
+    "complex64": (2e-5, 4e-6),
+    "float64": (1e-9, 1e-11),
+    "complex128": (1e-9, 1e-11),
+}
 
 
 def each_sample(value, function: Callable):

@@ -14,7 +14,11 @@ NAMES = [name for name, cls in LAYERS.items() if cls.layer_example.inputs]
 VARIANTS = {
     "linear over steps": ("Linear", {"out_features": 4, "use_bias": False}, floats(2, 5, 3)),
     "bilinear over steps": ("Bilinear", {"out_features": 2, "use_bias": False}, floats(2, 5, 3), floats(2, 5, 2)),
-    "strided same": ("Conv2d", {"out_channels": 4, "kernel_size": (3, 2), "stride": 2, "padding": "same"}, floats(2, 3, 7, 6)),
+    "strided same": (
+        "Conv2d",
+        {"out_channels": 4, "kernel_size": (3, 2), "stride": 2, "padding": "same"},
+        floats(2, 3, 7, 6),
+    ),
     "uneven padding": ("Conv2d", {"out_channels": 4, "padding": ((1, 0), (0, 2))}, floats(2, 3, 6, 6)),
     "dilated": ("Conv2d", {"out_channels": 4, "dilation": 2, "use_bias": False}, floats(2, 3, 8, 8)),
     "grouped": ("Conv2d", {"out_channels": 6, "groups": 3, "padding": 1}, floats(2, 3, 6, 6)),
@@ -23,14 +27,23 @@ VARIANTS = {
     "conv3d strided": ("Conv3d", {"out_channels": 2, "stride": (1, 2, 2), "padding": 1}, floats(1, 2, 4, 5, 6)),
     "reflected": ("Conv2d", {"out_channels": 2, "padding": (1, 2), "padding_mode": "reflect"}, floats(2, 3, 5, 6)),
     "replicated": ("Conv1d", {"out_channels": 2, "padding": "same", "padding_mode": "replicate"}, floats(2, 3, 5)),
-    "circular": ("Conv2d", {"out_channels": 2, "padding": "same", "stride": 2, "padding_mode": "circular",
-                            "data_format": "channels_last"}, floats(2, 5, 6, 3)),
-    "transposed": ("ConvTranspose2d", {"out_channels": 4, "groups": 2, "stride": (2, 3), "padding": 1,
-                                       "output_padding": (1, 0), "use_bias": False}, floats(2, 4, 3, 4)),
+    "circular": (
+        "Conv2d",
+        {"out_channels": 2, "padding": "same", "stride": 2, "padding_mode": "circular", "data_format": "channels_last"},
+        floats(2, 5, 6, 3),
+    ),
+    "transposed": (
+        "ConvTranspose2d",
+        {"out_channels": 4, "groups": 2, "stride": (2, 3), "padding": 1, "output_padding": (1, 0), "use_bias": False},
+        floats(2, 4, 3, 4),
+    ),
     "transposed dilated": ("ConvTranspose1d", {"out_channels": 2, "dilation": 2, "padding": "valid"}, floats(2, 3, 4)),
     "depthwise strided": ("DepthwiseConv2d", {"stride": 2, "use_bias": False}, floats(2, 3, 7, 6)),
-    "separable strided": ("SeparableConv2d", {"out_channels": 2, "multiplier": 2, "stride": 2, "padding": 1},
-                          floats(2, 3, 5, 6)),
+    "separable strided": (
+        "SeparableConv2d",
+        {"out_channels": 2, "multiplier": 2, "stride": 2, "padding": 1},
+        floats(2, 3, 5, 6),
+    ),
     "pool overlap": ("MaxPool2d", {"kernel_size": 3, "stride": 2, "padding": 1}, floats(2, 3, 7, 7)),
     "pool last": ("MaxPool2d", {"data_format": "channels_last"}, floats(2, 6, 8, 3)),
     "pool ceil": ("MaxPool2d", {"kernel_size": 3, "stride": 2, "ceil_mode": True}, floats(1, 2, 6, 6)),
@@ -75,7 +88,11 @@ VARIANTS = {
     "resized by corners": ("Upsample", {"scale": 1.5, "mode": "linear", "align_corners": True}, floats(2, 3, 4)),
     "resized smoothly": ("Upsample", {"scale": (0.5, 0.5), "mode": "bicubic", "antialias": True}, floats(1, 2, 6, 6)),
     "resized in space": ("Upsample", {"scale": 2.0, "mode": "trilinear"}, floats(1, 2, 2, 3, 2)),
-    "unfolded apart": ("Unfold", {"kernel_size": (2, 3), "stride": 2, "padding": 1, "dilation": (2, 1)}, floats(2, 2, 5, 6)),
+    "unfolded apart": (
+        "Unfold",
+        {"kernel_size": (2, 3), "stride": 2, "padding": 1, "dilation": (2, 1)},
+        floats(2, 2, 5, 6),
+    ),
     "folded apart": ("Fold", {"size": (5, 6), "kernel_size": (3, 2), "stride": 2, "padding": (1, 0)}, floats(2, 12, 9)),
     "cast of fractions": ("Cast", {"dtype": "int32"}, floats(2, 3)),
     "sum of one": ("Add", {}, floats(2, 3)),
@@ -86,21 +103,33 @@ VARIANTS = {
     "padded tokens": ("Embedding", {"size": 4, "features": 3, "padding_index": 1}, ints(2, 6, high=4)),
     "bag's sum": ("EmbeddingBag", {"size": 4, "features": 3, "mode": "sum"}, ints(2, 3, high=4), floats(2, 3)),
     "bag's largest": ("EmbeddingBag", {"size": 4, "features": 3, "mode": "max"}, ints(2, 3, high=4)),
-    "turned neighbours": ("RotaryEmbedding", {"interleaved": True, "base": 100.0}, floats(2, 3, 4), ints(2, 3)),
+    "turned neighbors": ("RotaryEmbedding", {"interleaved": True, "base": 100.0}, floats(2, 3, 4), ints(2, 3)),
     "classes first": ("OneHot", {"classes": 4, "axis": 1}, ints(2, 3)),
     "causal": ("MultiHeadAttention", {"heads": 2, "causal": True, "use_bias": False}, floats(2, 5, 4)),
     "one step": ("LSTM", {"hidden_size": 3}, floats(2, 1, 4)),
     "two layers": ("LSTM", {"hidden_size": 3, "layers": 2, "rate": 0.3}, floats(2, 4, 3)),
-    "both directions": ("LSTM", {"hidden_size": 3, "layers": 2, "bidirectional": True}, floats(3, 4, 2),
-                        ints(3, low=1, high=5)),
-    "gated both directions": ("GRU", {"hidden_size": 3, "layers": 2, "bidirectional": True}, floats(3, 4, 2),
-                              ints(3, low=1, high=5)),
-    "simple both directions": ("RNN", {"hidden_size": 3, "bidirectional": True, "activation": "relu"}, floats(3, 4, 2),
-                               ints(3, low=1, high=5)),
+    "both directions": (
+        "LSTM",
+        {"hidden_size": 3, "layers": 2, "bidirectional": True},
+        floats(3, 4, 2),
+        ints(3, low=1, high=5),
+    ),
+    "gated both directions": (
+        "GRU",
+        {"hidden_size": 3, "layers": 2, "bidirectional": True},
+        floats(3, 4, 2),
+        ints(3, low=1, high=5),
+    ),
+    "simple both directions": (
+        "RNN",
+        {"hidden_size": 3, "bidirectional": True, "activation": "relu"},
+        floats(3, 4, 2),
+        ints(3, low=1, high=5),
+    ),
     "cell from nothing": ("LSTMCell", {"hidden_size": 3}, floats(2, 4)),
     "gated cell from nothing": ("GRUCell", {"hidden_size": 3}, floats(2, 4)),
     "relu cell": ("RNNCell", {"hidden_size": 3, "activation": "relu"}, floats(2, 4), floats(2, 3)),
-}  # fmt: skip
+}
 
 CASES: dict[str, tuple[str, dict, tuple[Sample, ...]]] = {
     **{name: (name, LAYERS[name].layer_example.params, LAYERS[name].layer_example.inputs) for name in NAMES},
@@ -126,8 +155,10 @@ def twins(case, backend, training=False):
     """The layer on the backend and on NumPy, with equal parameters that are not those they were born with."""
     ours, reference = make(case, backend.name), make(case, "numpy")
     rng = np.random.default_rng(5)
-    values = {k: rng.uniform(0.5 if v.ndim < 2 else -1.0, 1.5 if v.ndim < 2 else 1.0, v.shape).astype(v.dtype)
-              for k, v in reference.state_dict().items()}  # fmt: skip
+    values = {
+        k: rng.uniform(0.5 if v.ndim < 2 else -1.0, 1.5 if v.ndim < 2 else 1.0, v.shape).astype(v.dtype)
+        for k, v in reference.state_dict().items()
+    }
     for model in (ours, reference):
         model.load_state_dict(values)
         model.train(training)

@@ -21,8 +21,14 @@ DATA = X, (X @ _rng.normal(size=(4, 1))).astype("float32")
 
 def trainer(backend, seed=1, optimizer=None, features=8, **options):
     model = nn.Sequential(nn.Linear(features), nn.Tanh(), nn.Linear(1))
-    return Trainer(model, loss="mean_squared_error", optimizer=optimizer or train.SGD(0.05), backend=backend.name, seed=seed,
-                   **options)  # fmt: skip
+    return Trainer(
+        model,
+        loss="mean_squared_error",
+        optimizer=optimizer or train.SGD(0.05),
+        backend=backend.name,
+        seed=seed,
+        **options,
+    )
 
 
 class Held:
@@ -41,7 +47,7 @@ class Held:
         if isinstance(event, train.Step):
             with self.made:
                 self.steps += 1
-                self.rates.append(self.trainer.engine.learning_rate)
+                self.rates.append(self.trainer.learning_rate)
                 self.made.notify_all()
             assert self.passes.acquire(timeout=WAIT)
 

@@ -1,4 +1,4 @@
-"""What the tests of optimisers share: rules, parameters and gradients, and a line that is fitted with them."""
+"""What the tests of optimizers share: rules, parameters and gradients, and a line that is fitted with them."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from labdl.train import BoundOptimizer, Optimizer, optimizer
 
 SHAPES = {"conv/kernel:0": (2, 3, 2, 4), "head/kernel:0": (3, 2), "head/bias:0": (2,), "scale:0": ()}
 
-# a name, settings, and torch's optimiser with its own words for them (None: the formula below)
+# a name, settings, and torch's optimizer with its own words for them (None: the formula below)
 CASES = {
     "sgd": ("sgd", {"learning_rate": 0.1, "weight_decay": 0.02}, ("SGD", {"lr": 0.1, "weight_decay": 0.02})),
     "momentum": ("momentum", {"weight_decay": 0.01}, ("SGD", {"lr": 0.01, "momentum": 0.9, "weight_decay": 0.01})),
@@ -25,22 +25,33 @@ CASES = {
     "nadam": ("nadam", {"weight_decay": 0.1}, ("NAdam", {"weight_decay": 0.1})),
     "radam": ("radam", {"weight_decay": 0.1, "learning_rate": 0.01}, ("RAdam", {"weight_decay": 0.1, "lr": 0.01})),
     "radam short": ("radam", {"beta_2": 0.6}, ("RAdam", {"betas": (0.9, 0.6)})),
-    "adagrad": ("adagrad", {"rate_decay": 0.1, "initial": 0.2},
-                ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.2})),
+    "adagrad": (
+        "adagrad",
+        {"rate_decay": 0.1, "initial": 0.2},
+        ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.2}),
+    ),
     "adagrad decay": ("adagrad", {"weight_decay": 0.1}, ("Adagrad", {"weight_decay": 0.1})),
     "adadelta": ("adadelta", {"rho": 0.8, "weight_decay": 0.1}, ("Adadelta", {"rho": 0.8, "weight_decay": 0.1})),
     "rmsprop": ("rmsprop", {"weight_decay": 0.1}, ("RMSprop", {"weight_decay": 0.1})),
     "rmsprop centered": ("rmsprop", {"centered": True, "rho": 0.8}, ("RMSprop", {"centered": True, "alpha": 0.8})),
-    "rmsprop momentum": ("rmsprop", {"momentum": 0.8, "centered": True}, ("RMSprop", {"momentum": 0.8, "centered": True})),
+    "rmsprop momentum": (
+        "rmsprop",
+        {"momentum": 0.8, "centered": True},
+        ("RMSprop", {"momentum": 0.8, "centered": True}),
+    ),
     "adafactor": ("adafactor", {"weight_decay": 0.1}, ("Adafactor", {"weight_decay": 0.1})),
-    "adafactor slow": ("adafactor", {"learning_rate": 0.5, "decay": -0.4}, ("Adafactor", {"lr": 0.5, "beta2_decay": -0.4})),
+    "adafactor slow": (
+        "adafactor",
+        {"learning_rate": 0.5, "decay": -0.4},
+        ("Adafactor", {"lr": 0.5, "beta2_decay": -0.4}),
+    ),
     "lion": ("lion", {"learning_rate": 0.01, "weight_decay": 0.3}, None),
     "lars": ("lars", {"weight_decay": 0.05, "trust": 0.1}, None),
     "lars plain": ("lars", {"momentum": 0.0}, None),
     "lamb": ("lamb", {"learning_rate": 0.02, "weight_decay": 0.1}, None),
     "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, None),
     "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, None),
-}  # fmt: skip
+}
 
 
 def rule(case) -> Optimizer:
@@ -69,7 +80,7 @@ def parameters(values, backend):
 
 
 class Subject(BoundOptimizer):
-    """An optimiser on parameters of its own, given and asked for NumPy arrays."""
+    """An optimizer on parameters of its own, given and asked for NumPy arrays."""
 
     def __init__(self, settings, backend, values=None):
         super().__init__(settings, backend, parameters(values or start(), backend))
@@ -97,8 +108,11 @@ class Line:
     def __init__(self):
         rng = np.random.default_rng(3)
         self.x, self.y = (rng.normal(size=s).astype("float32") for s in ((16, 3), (16, 2)))
-        self.values = {"kernel:0": rng.normal(size=(3, 2)).astype("float32"), "bias:0": np.zeros(2, "float32"),
-                       "scale:0": np.asarray(1.5, "float32")}  # fmt: skip
+        self.values = {
+            "kernel:0": rng.normal(size=(3, 2)).astype("float32"),
+            "bias:0": np.zeros(2, "float32"),
+            "scale:0": np.asarray(1.5, "float32"),
+        }
 
     def forward(self, subject):
         def run(x, y):

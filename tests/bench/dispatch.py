@@ -18,23 +18,51 @@ def native_calls(backend: str):
     if backend == "torch":
         import torch
 
-        return {"add": torch.add, "multiply": torch.mul, "exp": torch.exp, "relu": torch.relu, "tanh": torch.tanh,
-                "matmul": torch.matmul, "less": torch.lt}  # fmt: skip
+        return {
+            "add": torch.add,
+            "multiply": torch.mul,
+            "exp": torch.exp,
+            "relu": torch.relu,
+            "tanh": torch.tanh,
+            "matmul": torch.matmul,
+            "less": torch.lt,
+        }
     if backend == "tensorflow":
         import tensorflow as tf
 
-        return {"add": tf.add, "multiply": tf.multiply, "exp": tf.exp, "relu": tf.nn.relu, "tanh": tf.tanh,
-                "matmul": lambda x, y: tf.tensordot(x, y, 1), "less": tf.less}  # fmt: skip
+        return {
+            "add": tf.add,
+            "multiply": tf.multiply,
+            "exp": tf.exp,
+            "relu": tf.nn.relu,
+            "tanh": tf.tanh,
+            "matmul": lambda x, y: tf.tensordot(x, y, 1),
+            "less": tf.less,
+        }
     if backend == "paddle":
         import paddle
 
-        return {"add": paddle.add, "multiply": paddle.multiply, "exp": paddle.exp, "relu": paddle.nn.functional.relu,
-                "tanh": paddle.tanh, "matmul": paddle.matmul, "less": paddle.less_than}  # fmt: skip
+        return {
+            "add": paddle.add,
+            "multiply": paddle.multiply,
+            "exp": paddle.exp,
+            "relu": paddle.nn.functional.relu,
+            "tanh": paddle.tanh,
+            "matmul": paddle.matmul,
+            "less": paddle.less_than,
+        }
     import mindspore
 
     o = mindspore.ops
-    return {"add": o.add, "multiply": o.mul, "exp": o.exp, "relu": o.relu, "tanh": o.tanh, "matmul": o.matmul,
-            "less": o.less}  # fmt: skip
+    return {
+        "add": o.add,
+        "multiply": o.mul,
+        "exp": o.exp,
+        "relu": o.relu,
+        "tanh": o.tanh,
+        "matmul": o.matmul,
+        "less": o.less,
+    }
 
 
 def once(function, args, calls: int) -> float:

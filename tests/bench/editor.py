@@ -41,8 +41,10 @@ class Attention(nn.Module):
         self.query, self.key, self.value, self.projection = (nn.Linear(WIDTH) for _ in range(4))
 
     def forward(self, x):
-        split = [ops.permute_dims(ops.reshape(part(x), (-1, 16, HEADS, WIDTH // HEADS)), (0, 2, 1, 3))
-                 for part in (self.query, self.key, self.value)]  # fmt: skip
+        split = [
+            ops.permute_dims(ops.reshape(part(x), (-1, 16, HEADS, WIDTH // HEADS)), (0, 2, 1, 3))
+            for part in (self.query, self.key, self.value)
+        ]
         weights = ops.softmax(ops.matmul(split[0], ops.permute_dims(split[1], (0, 1, 3, 2))) / 4.0)
         mixed = ops.reshape(ops.permute_dims(ops.matmul(weights, split[2]), (0, 2, 1, 3)), (-1, 16, WIDTH))
         return self.projection(mixed)
@@ -199,8 +201,12 @@ def main() -> None:
     if options.zoo:
         zoo(options.zoo)
         return
-    graphs = {"200": spread(decoder(200)), "1000": spread(decoder(1000)), "1000-folded": decoder(1000),
-              "5000-folded": decoder(5000)}  # fmt: skip
+    graphs = {
+        "200": spread(decoder(200)),
+        "1000": spread(decoder(1000)),
+        "1000-folded": decoder(1000),
+        "5000-folded": decoder(5000),
+    }
     print(f"{'graph':14} {'nodes':>6} {'open':>8} {'check':>9}   frames a second (longest gap)")
     with tempfile.TemporaryDirectory() as home, jupyterlab(Path(home)) as lab, sync_playwright() as playwright:
         for name, graph in graphs.items():

@@ -51,8 +51,12 @@ def rise(side: str, backend: str, name: str, kind: str) -> int:
 
 def measured(*arguments: str) -> int:
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(2**17)}
-    rises = [subprocess.run([sys.executable, __file__, *arguments], check=True, capture_output=True, text=True,
-                            env=environment).stdout for _ in range(3)]  # fmt: skip
+    rises = [
+        subprocess.run(
+            [sys.executable, __file__, *arguments], check=True, capture_output=True, text=True, env=environment
+        ).stdout
+        for _ in range(3)
+    ]
     return min(int(text.split()[-1]) for text in rises)
 
 
@@ -73,8 +77,11 @@ def main() -> None:
     for name in options.only:
         given = [options.backend, "--kind", kind, "--one"]
         ours, native = measured(*given, "labdl", name), measured(*given, "native", name)
-        print(f"  {name:6} batch {SAMPLES[name]:5}: labdl {ours / 2**20:7.1f} MiB, native {native / 2**20:7.1f} MiB, "
-              f"ratio {ours / native:.3f}", flush=True)  # fmt: skip
+        print(
+            f"  {name:6} batch {SAMPLES[name]:5}: labdl {ours / 2**20:7.1f} MiB, native {native / 2**20:7.1f} MiB, "
+            f"ratio {ours / native:.3f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

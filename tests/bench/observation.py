@@ -17,17 +17,18 @@ STEPS, ROUNDS = 100_000, 7
 def each_step(trainer, data) -> float:
     """Seconds that a step takes longer, its update being timed as in backends whose updates are calls of their own."""
     from labdl.train import Step
-    from labdl.train.observation import Observation
+    from labdl.train.monitor.monitor import Observation
 
     trainer.fit(data, progress=False)
-    loop, engine = trainer.loop, trainer.engine
+    context, state, progress = trainer.context, trainer.state, trainer.progress
 
     def nothing(_):
         return None
 
     def taken(observed: bool) -> float:
-        update = engine.updates.timed(nothing) if observed else nothing
-        observation, steps = Observation(loop, 0.0), itertools.count(1)
+        update = state.update_time.timed(nothing) if observed else nothing
+        observation = Observation(context, state, progress, train=data, validation=None, share=0.0)
+        steps = itertools.count(1)
 
         def make(batch):
             update(batch)
@@ -54,21 +55,24 @@ def shares(trainer, train, held, seconds: float) -> None:
     """Train for a while, and print what was counted."""
     import orjson
 
-    from labdl.train import Epoch
+    from labdl.train import Epoch, Started, Step
+    from labdl.train.events import to_record
 
     kinds, sizes, began = Counter(), Counter(), time.perf_counter()
     for event in trainer.events(train, validation=held, epochs=100, health=0.01):
         kind = type(event).__name__
         kinds[kind] += 1
-        if hasattr(event, "told"):
-            sizes[kind] += len(orjson.dumps(event.told()))
+        if not isinstance(event, Started | Step | Epoch):
+            sizes[kind] += len(orjson.dumps(to_record(event)))
         if isinstance(event, Epoch) and time.perf_counter() - began > seconds:
             trainer.loop.ask_to_stop()
     passed, observation = time.perf_counter() - began, trainer.loop.observation
     meter, onlooker = observation.meter, observation.onlooker
     layers, histograms = meter.budget.spent / passed, meter.histograms.budget.spent / passed
-    print(f"  {passed:.1f} s, {kinds['Step']:,} steps, {kinds['Epoch']} epochs: layers {layers:.2%} of the time, of which "
-          f"histograms {histograms:.2%}; looking on at {onlooker.count} validations {onlooker.spent / passed:.2%}")  # fmt: skip
+    print(
+        f"  {passed:.1f} s, {kinds['Step']:,} steps, {kinds['Epoch']} epochs: layers {layers:.2%} of the time, of which "
+        f"histograms {histograms:.2%}; looking on at {onlooker.count} validations {onlooker.spent / passed:.2%}"
+    )
     print("  " + ", ".join(f"{kind} {kinds[kind]} ({sizes[kind] / 1e3:.1f} kB)" for kind in sizes))
 
 
@@ -85,8 +89,14 @@ def main() -> None:
     train, held = labdl.data.digits()
 
     def trainer():
-        model = nn.Sequential(nn.Conv2d(16, 3, padding="same"), nn.ReLU(), nn.Conv2d(16, 3, padding="same"), nn.ReLU(),
-                              nn.Flatten(), nn.Linear(10))  # fmt: skip
+        model = nn.Sequential(
+            nn.Conv2d(16, 3, padding="same"),
+            nn.ReLU(),
+            nn.Conv2d(16, 3, padding="same"),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(10),
+        )
         return labdl.Trainer(model, metrics=["accuracy"], seed=0)
 
     print(f"{options.backend}: a step {each_step(trainer(), train) * 1e6:.2f} µs", flush=True)

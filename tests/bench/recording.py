@@ -33,8 +33,9 @@ def compare(backend: str, pairs: int, only: list[str]) -> None:
     for name in only or train_step.MODELS:
         model, shape = train_step.MODELS[name]()
         draw = np.random.default_rng(0)
-        data = labdl.data.ArrayDataset(draw.normal(size=(shape[0] * 16, *shape[1:])).astype("float32"),
-                                       draw.integers(0, 10, shape[0] * 16))  # fmt: skip
+        data = labdl.data.ArrayDataset(
+            draw.normal(size=(shape[0] * 16, *shape[1:])).astype("float32"), draw.integers(0, 10, shape[0] * 16)
+        )
         trainer = labdl.Trainer(model, optimizer=labdl.train.SGD(1e-4), seed=0, batch_size=shape[0])
         trainer.fit(data, progress=False)
         began = time.perf_counter()
@@ -69,10 +70,13 @@ def compare(backend: str, pairs: int, only: list[str]) -> None:
         without, with_ = (statistics.median(times) for times in spent.values())
         extras = [b / a - 1 for a, b in zip(*spent.values(), strict=True)]
         error = 1.25 * statistics.stdev(extras) / pairs**0.5  # of a median
-        print(f"  {name:6} {without * 1e3:8.3f} ms a step, recorded and shown {with_ * 1e3:8.3f} ms: "
-              f"{statistics.median(extras):+.1%} ± {error:.1%}; by the clock "
-              f"{statistics.median(clock[recorded]) * 1e3:.3f} ms, in the cell itself "
-              f"{statistics.median(clock[cell]) * 1e3:.3f} ms", flush=True)  # fmt: skip
+        print(
+            f"  {name:6} {without * 1e3:8.3f} ms a step, recorded and shown {with_ * 1e3:8.3f} ms: "
+            f"{statistics.median(extras):+.1%} ± {error:.1%}; by the clock "
+            f"{statistics.median(clock[recorded]) * 1e3:.3f} ms, in the cell itself "
+            f"{statistics.median(clock[cell]) * 1e3:.3f} ms",
+            flush=True,
+        )
 
 
 def main() -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from labdl import runs
-from labdl.runs.eventfile import EVENTS, encoded
-from labdl.runs.summary import Summary
+from labdl.runs.reading.event_file import EVENTS, encode
+from labdl.runs.reading.summary import Summary
+from labdl.runs.schema import parse
 
 STEPS_A_LINE = 200  # a step a millisecond
 
@@ -33,13 +34,29 @@ def made(folder: Path, steps: int, names=("accuracy",), ended=True) -> Path:
 
         def tell(kind, **values):
             event = {"kind": kind, "time": now + done / 1000, **values}
-            summary.hear(event)
-            file.write(encoded([event]))
+            summary.update(parse(event))
+            file.write(encode([event]))
 
         done = 0
-        tell("start", version=2, id=folder.name, pid=0, host="bench", model="ResNet", backend="torch", epochs=10, step=0,
-             steps_per_epoch=an_epoch, batch_size=32, samples=32 * an_epoch, loss="cross_entropy", optimizer="adam",
-             metrics=list(names), parameters=11_689_512, settings={"learning_rate": 1e-3, "seed": 0})  # fmt: skip
+        tell(
+            "start",
+            version=2,
+            id=folder.name,
+            pid=0,
+            host="bench",
+            model="ResNet",
+            backend="torch",
+            epochs=10,
+            step=0,
+            steps_per_epoch=an_epoch,
+            batch_size=32,
+            samples=32 * an_epoch,
+            loss="cross_entropy",
+            optimizer="adam",
+            metrics=list(names),
+            parameters=11_689_512,
+            settings={"learning_rate": 1e-3, "seed": 0},
+        )
         tell("rate", step=[0], value=[1e-3])
         while done < steps:
             end = min(steps, done + STEPS_A_LINE, (done // an_epoch + 1) * an_epoch)
@@ -52,7 +69,7 @@ def made(folder: Path, steps: int, names=("accuracy",), ended=True) -> Path:
                 figures |= {f"val_{name}": value * 1.05 for name, value in figures.items()}
                 tell("epoch", epoch=-(-done // an_epoch), step=done, **figures, samples_per_second=32_000.0)
         if ended:
-            tell("end", status="finished", message=None, summary=summary.told())
+            tell("end", status="finished", message=None, summary=summary.to_dict())
     return folder
 
 
@@ -76,15 +93,15 @@ def bench_list(folder: Path) -> None:
         made(folder / "many" / f"run-{number:03d}", 20_000)
     for number in range(20):
         made(folder / "many" / f"lost-{number:03d}", 20_000, ended=False)
-    catalogue = runs.Catalogue(folder / "many")
-    found, cold = timed(catalogue.look, None)
-    _, warm = min((timed(catalogue.look) for _ in range(5)), key=lambda pair: pair[1])
+    catalog = runs.Catalog(folder / "many")
+    found, cold = timed(catalog.look, None)
+    _, warm = min((timed(catalog.look) for _ in range(5)), key=lambda pair: pair[1])
     print(f"list {len(found)} runs: {cold * 1e3:.0f} ms at first, {warm * 1e3:.1f} ms when nothing has changed")
 
 
 def bench_record(folder: Path) -> None:
     """What a step costs the thread that trains, and what its summary costs the one that writes."""
-    from labdl.train.recorder import Recorder
+    from labdl.train.run.event_writer import Recorder
 
     recorder, calls = Recorder(folder / "recorded"), 200_000
     rows = [{"loss": step / 7, "accuracy": 0.9} for step in range(calls)]

@@ -27,7 +27,7 @@ import labdl
 from labdl.graph import Edge, Graph, Node
 from labdl.models.vision.resnet import resnet50
 from labdl.saving import load_structure, save_structure
-from labdl.saving.atomic import replacing
+from labdl.saving.atomic_write import replacing
 
 
 def ours():
@@ -35,7 +35,7 @@ def ours():
 
 
 def twin(names) -> torch.nn.Module:
-    """PyTorch's own layers of these sizes, initialised as it does."""
+    """PyTorch's own layers of these sizes, initialized as it does."""
     layers = []
     for name, shape in names:
         if name.endswith("kernel:0"):
@@ -91,8 +91,10 @@ print(peak() - before)
 def chain(nodes: int) -> Graph:
     """A structure of many nodes."""
     rows = {"i": Node("Input", "input", {"shape": (None, 16)})}
-    rows |= {f"n{k}": Node("Linear", f"layer{k}", {"out_features": 16}) if k % 2 else Node("ReLU", f"layer{k}")
-             for k in range(nodes - 1)}  # fmt: skip
+    rows |= {
+        f"n{k}": Node("Linear", f"layer{k}", {"out_features": 16}) if k % 2 else Node("ReLU", f"layer{k}")
+        for k in range(nodes - 1)
+    }
     ids = list(rows)
     edges = {f"e{k}": Edge(a, b) for k, (a, b) in enumerate(pairwise(ids))}
     return Graph(rows, edges, positions={i: (0.0, 100.0 * k) for k, i in enumerate(ids)})
@@ -117,29 +119,63 @@ def measure(folder: Path, rounds: int) -> None:
         with replacing(folder / "careful.pt") as (file,):
             torch.save(native.state_dict(), file)
 
-    show("saving", alternate({
-        "labdl.save": saved,
-        "labdl.save_parameters": lambda: labdl.save_parameters(model, folder / "alone.npz"),
-        "torch.save, flushed and renamed": careful,
-        "torch.save": lambda: torch.save(native.state_dict(), folder / "net.pt"),
-        "keras .keras": lambda: theirs.save(folder / "net.keras"),
-    }, rounds), "torch.save, flushed and renamed")  # fmt: skip
-    show("values of a file as a dictionary", alternate({
-        "labdl.load_parameters": lambda: labdl.load_parameters(folder / "net.npz"),
-        "torch.load": lambda: torch.load(folder / "net.pt"),
-    }, rounds), "torch.load")  # fmt: skip
-    show("values into a model that is there", alternate({
-        "labdl.swap_parameters": lambda: labdl.swap_parameters(model, folder / "net.npz"),
-        "load_state_dict(load_parameters)": lambda: model.load_state_dict(labdl.load_parameters(folder / "net.npz")),
-        "torch load_state_dict(load)": lambda: native.load_state_dict(torch.load(folder / "net.pt")),
-    }, rounds), "torch load_state_dict(load)")  # fmt: skip
-    show("a new model from its file", alternate({
-        "labdl.load": lambda: labdl.load(folder / "net", backend="torch"),
-        "torch layers, load_state_dict": lambda: twin(values.items()).load_state_dict(torch.load(folder / "net.pt")),
-        "keras load_model": lambda: keras.saving.load_model(folder / "net.keras", compile=False),
-    }, rounds), "torch layers, load_state_dict")  # fmt: skip
-    sizes = {n: sum((folder / f).stat().st_size for f in files) for n, files in
-             {"labdl": ("net.labdl", "net.npz"), "torch": ("net.pt",), "keras": ("net.keras",)}.items()}  # fmt: skip
+    show(
+        "saving",
+        alternate(
+            {
+                "labdl.save": saved,
+                "labdl.save_parameters": lambda: labdl.save_parameters(model, folder / "alone.npz"),
+                "torch.save, flushed and renamed": careful,
+                "torch.save": lambda: torch.save(native.state_dict(), folder / "net.pt"),
+                "keras .keras": lambda: theirs.save(folder / "net.keras"),
+            },
+            rounds,
+        ),
+        "torch.save, flushed and renamed",
+    )
+    show(
+        "values of a file as a dictionary",
+        alternate(
+            {
+                "labdl.load_parameters": lambda: labdl.load_parameters(folder / "net.npz"),
+                "torch.load": lambda: torch.load(folder / "net.pt"),
+            },
+            rounds,
+        ),
+        "torch.load",
+    )
+    show(
+        "values into a model that is there",
+        alternate(
+            {
+                "labdl.swap_parameters": lambda: labdl.swap_parameters(model, folder / "net.npz"),
+                "load_state_dict(load_parameters)": lambda: model.load_state_dict(
+                    labdl.load_parameters(folder / "net.npz")
+                ),
+                "torch load_state_dict(load)": lambda: native.load_state_dict(torch.load(folder / "net.pt")),
+            },
+            rounds,
+        ),
+        "torch load_state_dict(load)",
+    )
+    show(
+        "a new model from its file",
+        alternate(
+            {
+                "labdl.load": lambda: labdl.load(folder / "net", backend="torch"),
+                "torch layers, load_state_dict": lambda: twin(values.items()).load_state_dict(
+                    torch.load(folder / "net.pt")
+                ),
+                "keras load_model": lambda: keras.saving.load_model(folder / "net.keras", compile=False),
+            },
+            rounds,
+        ),
+        "torch layers, load_state_dict",
+    )
+    sizes = {
+        n: sum((folder / f).stat().st_size for f in files)
+        for n, files in {"labdl": ("net.labdl", "net.npz"), "torch": ("net.pt",), "keras": ("net.keras",)}.items()
+    }
     print("size of the files")
     for (name, size), count in zip(sizes.items(), counts, strict=True):
         print(
@@ -148,10 +184,18 @@ def measure(folder: Path, rounds: int) -> None:
 
     save_structure(chain(1000), folder / "chain.labdl")
     graph = load_structure(folder / "chain.labdl")
-    show("a structure of 1,000 nodes", alternate({
-        "load_structure": lambda: load_structure(folder / "chain.labdl"), "check": graph.check,
-        "save_structure": lambda: save_structure(graph, folder / "chain.labdl"),
-    }, rounds), "load_structure")  # fmt: skip
+    show(
+        "a structure of 1,000 nodes",
+        alternate(
+            {
+                "load_structure": lambda: load_structure(folder / "chain.labdl"),
+                "check": graph.check,
+                "save_structure": lambda: save_structure(graph, folder / "chain.labdl"),
+            },
+            rounds,
+        ),
+        "load_structure",
+    )
     print("memory at the peak of loading, above what stood before")
     for name in ("labdl", "torch", "keras"):
         command = [sys.executable, "-c", MEMORY, folder, name, Path(__file__).parent]

@@ -34,10 +34,15 @@ def mlp():
 def cnn():
     """3 × 32 × 32, batch 32: two convolutions with pooling, one linear layer."""
     model = nn.Sequential(
-        nn.Conv2d(32, padding="same"), nn.ReLU(), nn.MaxPool2d(),
-        nn.Conv2d(64, padding="same"), nn.ReLU(), nn.MaxPool2d(),
-        nn.Flatten(), nn.Linear(10),
-    )  # fmt: skip
+        nn.Conv2d(32, padding="same"),
+        nn.ReLU(),
+        nn.MaxPool2d(),
+        nn.Conv2d(64, padding="same"),
+        nn.ReLU(),
+        nn.MaxPool2d(),
+        nn.Flatten(),
+        nn.Linear(10),
+    )
     return model, (32, 3, 32, 32)
 
 

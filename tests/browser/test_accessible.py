@@ -90,7 +90,7 @@ def test_a_small_screen(page):
         assert box["x"] + box["width"] <= 1280, part
         assert box["y"] + box["height"] <= 720, part
     # what is in the way goes away
-    page.get_by_label("Hide the layers").click()
+    page.get_by_label("Hide the palette").click()
     page.get_by_label("Hide the properties").click()
     assert graph.canvas.bounding_box()["width"] > 800
 

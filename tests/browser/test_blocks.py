@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from test_building import group
-from test_journey import Graph, centre
+from test_journey import Graph, center
 
 from labdl.saving import structure
 
@@ -56,15 +56,15 @@ def test_blocks(page, lab):
 
     # entered: its inside, and what it is connected to
     box.dblclick()
-    expect(page.get_by_role("navigation", name="Where you are")).to_contain_text("hidden")
+    expect(page.get_by_role("navigation", name="Breadcrumbs")).to_contain_text("hidden")
     expect(nodes).to_have_count(4)
     expect(page.locator(".labdl-mod-outside")).to_have_count(2)
     graph.canvas.press("Escape")
-    expect(page.get_by_role("navigation", name="Where you are")).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Breadcrumbs")).to_have_count(0)
 
     # in a row of three, each with weights of its own
     graph.node("hidden").click()
-    inspector.get_by_label("In a row").fill("3")
+    inspector.get_by_label("Repetitions").fill("3")
     inspector.get_by_role("button", name="Repeat").click()
     expect(nodes).to_have_count(6)
     expect(edges).to_have_count(5)
@@ -79,7 +79,7 @@ def test_blocks(page, lab):
     expect(group(page.locator(".labdl-palette"), "Blocks")).to_have_text(["hidden"])
     page.get_by_label("Search layers").fill("hidden")
     last = page.locator(".react-flow__edge").last
-    x, y = centre(last)
+    x, y = center(last)
     page.locator(".labdl-palette-item[data-layer='block:hidden']").hover()
     page.mouse.down()
     page.mouse.move(x, y, steps=8)

@@ -1,21 +1,21 @@
-"""Building a graph quickly: the menu where a link ends, a layer dropped into a link, favourites."""
+"""Building a graph quickly: the menu where a link ends, a layer dropped into a link, favorites."""
 
 import itertools
 
 import pytest
 from playwright.sync_api import expect
-from test_journey import Graph, centre
+from test_journey import Graph, center
 
 
 @pytest.mark.timeout(180)
-def test_quick_menu_insertion_and_favourites(page):
+def test_quick_menu_insertion_and_favorites(page):
     page.locator(".jp-LauncherCard", has_text="Model graph").click()
     graph = Graph(page)
     edges = page.locator(".react-flow__edge")
     graph.move("input", 300, 60)
 
     # a link that ends in the open asks for the layer to connect
-    x, y = centre(graph.node("input").locator(".react-flow__handle.source"))
+    x, y = center(graph.node("input").locator(".react-flow__handle.source"))
     graph.press_and_move((x, y), (x + 40, y + 90))
     menu = page.get_by_role("dialog", name="Add a layer")
     expect(menu.get_by_role("option", name="Input")).to_have_count(0)
@@ -26,7 +26,7 @@ def test_quick_menu_insertion_and_favourites(page):
     expect(graph.node("linear")).to_be_visible()
     expect(edges).to_have_count(1)
     box = graph.node("input").bounding_box()
-    graph.press_and_move(centre(graph.node("linear").locator(".source")), (box["x"] + 30, box["y"] + 30))
+    graph.press_and_move(center(graph.node("linear").locator(".source")), (box["x"] + 30, box["y"] + 30))
     expect(menu).to_have_count(0)  # that was not in the open
 
     # a layer from the palette goes into the link that it is dropped on, as one step
@@ -34,7 +34,7 @@ def test_quick_menu_insertion_and_favourites(page):
     page.get_by_label("Search layers").fill("ReLU")
     page.locator(".labdl-palette-item[data-layer=ReLU]").hover()
     page.mouse.down()
-    x, y = centre(edges)
+    x, y = center(edges)
     page.mouse.move(x, y, steps=8)
     page.mouse.move(x + 1, y)  # entering the link and moving over it are two events
     expect(page.locator(".react-flow__edge.labdl-mod-drop")).to_have_count(1)
@@ -56,14 +56,14 @@ def test_quick_menu_insertion_and_favourites(page):
     page.keyboard.press("Enter")
     expect(edges).to_have_count(2)
 
-    # favourites and what was used last come first, also after a reload
+    # favorites and what was used last come first, also after a reload
     palette = page.locator(".labdl-palette")
     item = palette.locator(".labdl-palette-row", has=page.locator("[data-layer=ReLU]"))
     item.hover()
-    item.get_by_label("ReLU is a favourite").click()
+    item.get_by_label("ReLU is a favorite").click()
     for _ in range(2):
         page.get_by_label("Search layers").fill("")
-        expect(group(palette, "Favourites")).to_have_text(["ReLU"])
+        expect(group(palette, "Favorites")).to_have_text(["ReLU"])
         expect(group(palette, "Recent")).to_have_text(["ReLU", "Linear"])
         page.reload()
         expect(palette).to_be_visible(timeout=60_000)

@@ -57,7 +57,7 @@ def test_python_both_ways(page):
     expect(problem).to_contain_text("self.nothing is no layer")
     expect(code.locator(".cm-line.labdl-code-problem")).to_have_text(re.compile("self.nothing"))
     expect(graph.node("relu")).to_be_visible()
-    code.get_by_role("button", name="Take back").click()
+    code.get_by_role("button", name="Revert to the canvas").click()
     expect(problem).to_have_count(0)
     expect(text).not_to_contain_text("nothing")
     page.keyboard.press("Escape")

@@ -12,7 +12,7 @@ from test_never_lost import Server, add, nodes_in, save
 
 from labdl.errors import FileFormatError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import service
+from labdl.lab.editor import service
 from labdl.saving import structure
 
 pytest.importorskip("jupyter_server_ydoc", reason="jupyter-collaboration is not installed")

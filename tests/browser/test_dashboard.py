@@ -69,7 +69,7 @@ def test_a_run_at_a_glance(page, lab, run, tmp_path):
     # one step by hand
     panel.get_by_role("button", name="Pause the training").click()
     expect(panel).to_have_attribute("data-status", "paused")
-    one = panel.get_by_role("button", name="Make one step more")
+    one = panel.get_by_role("button", name="Run one more step")
     expect(one).to_be_enabled()
     before = step_of(panel)
     one.click()
@@ -79,13 +79,13 @@ def test_a_run_at_a_glance(page, lab, run, tmp_path):
     assert (answer["status"], answer["step"]) == ("done", before + 1)
 
     # a branch that cannot be, and one that can
-    branch = panel.get_by_role("button", name="Branch: begin another run from here")
+    branch = panel.get_by_role("button", name="Branch: start another run from here")
     branch.click()
     form = panel.get_by_role("dialog")
-    form.get_by_label("Epochs in all").fill("none")
-    form.get_by_role("button", name="Begin", exact=True).click()
-    expect(form.get_by_role("alert")).to_have_text("Epochs must be a whole number at least 1.")
-    form.get_by_label("Epochs in all").fill("1")
+    form.get_by_label("Total epochs").fill("none")
+    form.get_by_role("button", name="Start", exact=True).click()
+    expect(form.get_by_role("alert")).to_have_text("The number of epochs must be an integer of at least 1.")
+    form.get_by_label("Total epochs").fill("1")
     page.keyboard.press("Enter")
     expect(panel.locator(".labdl-dashboard-note")).to_contain_text("epochs")
     assert events(run, "command")[-1]["status"] == "refused"
@@ -100,7 +100,7 @@ def test_a_run_at_a_glance(page, lab, run, tmp_path):
     rate = panel.get_by_label("Learning rate", exact=True)
     rate.fill("0.001")
     rate.press("Enter")
-    told = f"step {before + 1:,}: learning rate set to 0.001 by hand"
+    told = f"step {before + 1:,}: learning rate set manually to 0.001"
     expect(marks).to_contain_text(told)
     chart = panel.locator(".labdl-chart[data-metric=loss]")
     plot = chart.get_by_role("img")
@@ -148,5 +148,5 @@ def test_a_run_at_a_glance(page, lab, run, tmp_path):
     expect(panel).to_have_attribute("data-status", "paused", timeout=60_000)
     expect(panel.get_by_label("Axis")).to_have_value("time")
     expect(panel.get_by_label("Smoothing")).to_have_value("more")
-    expect(marks).to_contain_text("learning rate set to 0.001 by hand")
+    expect(marks).to_contain_text("learning rate set manually to 0.001")
     page.evaluate("() => localStorage.clear()")

@@ -30,7 +30,7 @@ def write(page, lab, **graphs):
 
 
 def listed(page):
-    return page.get_by_role("listbox", name="What differs").get_by_role("option")
+    return page.get_by_role("listbox", name="Differences").get_by_role("option")
 
 
 def side(page, name):

@@ -8,7 +8,7 @@ from test_journey import Graph
 
 from labdl.graph import Edge, Node
 from labdl.graph import Graph as Model
-from labdl.lab import service
+from labdl.lab.editor import service
 
 
 def chain(*layers: Node) -> Model:
@@ -89,7 +89,7 @@ def test_strips_during_a_run_and_after_a_reload(page, lab):
     # and who does not want to see them does not
     for count in (0, 4):
         graph.node("conv").click(button="right")
-        page.locator(".lm-Menu-item", has_text="Show Health in Training").click()
+        page.locator(".lm-Menu-item", has_text="Show Layer Statistics").click()
         expect(strips).to_have_count(count)
 
 
@@ -102,9 +102,9 @@ def test_where_nan_came_from_is_red_and_a_click_away(page, lab):
     red = page.locator(".react-flow__edge.labdl-mod-fault")
     expect(red).to_have_count(1)
     expect(red).to_have_attribute("data-id", "e3")
-    expect(graph.node("log").locator(".labdl-health-word")).to_have_text("broke here")
-    dashboard.get_by_role("button", name="Show where").click()
+    expect(graph.node("log").locator(".labdl-health-word")).to_have_text("first NaN")
+    dashboard.get_by_role("button", name="Show layer").click()
     expect(graph.node("log")).to_have_class(re.compile("selected"))
-    expect(page.locator(".labdl-health-note")).to_have_text("The output was not finite here first.")
+    expect(page.locator(".labdl-health-note")).to_have_text("The output first became infinite or NaN here.")
     page.reload()
     expect(red).to_have_count(1, timeout=60_000)

@@ -74,9 +74,7 @@ def test_parameters_and_one_sample(page, lab, document):
     page.get_by_role("button", name="Run one sample").click()
     strips = page.locator(".labdl-activation")
     expect(strips).to_have_count(5, timeout=60_000)
-    expect(page.locator(".labdl-status-notice")).to_contain_text(
-        "of digits on torch, with the parameters of inside.npz"
-    )
+    expect(page.locator(".labdl-status-notice")).to_contain_text("of digits on torch, with parameters from inside.npz")
     expect(graph.node("conv").locator("canvas")).to_be_visible()
     expect(graph.node("head").locator(".labdl-activation")).to_contain_text("1 not finite")
     sample = inspector.locator(".labdl-section", has_text="One sample")
@@ -97,7 +95,7 @@ def test_parameters_and_one_sample(page, lab, document):
     page.get_by_role("button", name="Run one sample").click()
     expect(page.locator(".labdl-status-notice")).to_contain_text("The sample could not run: ")
     expect(page.locator(".labdl-activation.labdl-mod-stale")).to_have_count(5)
-    page.get_by_role("button", name="Take away what the layers made").click()
+    page.get_by_role("button", name="Remove the outputs of the sample").click()
     expect(strips).to_have_count(0)
 
 

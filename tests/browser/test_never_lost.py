@@ -14,7 +14,7 @@ from conftest import CHROMIUM_ARGUMENTS, end, switch_collaboration, wait_for
 from playwright.sync_api import expect, sync_playwright
 from test_journey import Graph
 
-from labdl.lab import service
+from labdl.lab.editor import service
 from labdl.saving import structure
 
 
@@ -34,12 +34,24 @@ class Server:
     def start(self) -> None:
         names = {"CONFIG": "config", "DATA": "data", "RUNTIME": "runtime"}
         environment = os.environ | {f"JUPYTER_{key}_DIR": str(self.home / name) for key, name in names.items()}
-        arguments = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={self.port}", "--ServerApp.port_retries=0",
-                     f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.folder}"]  # fmt: skip
+        arguments = [
+            "--no-browser",
+            "--allow-root",
+            "--ip=127.0.0.1",
+            f"--port={self.port}",
+            "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={self.token}",
+            f"--ServerApp.root_dir={self.folder}",
+        ]
         log = self.home / "lab.log"
         with open(log, "ab") as output:
-            self.process = subprocess.Popen([sys.executable, "-m", "jupyterlab", *arguments], env=environment,
-                                            cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)  # fmt: skip
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "jupyterlab", *arguments],
+                env=environment,
+                cwd=self.folder,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
         wait_for(self.address, self.token, self.process, log)
 
     def kill(self) -> None:
@@ -71,8 +83,11 @@ def browser(tmp_path):
         def start():
             path = os.environ.get("LABDL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
             context = playwright.chromium.launch_persistent_context(
-                tmp_path / "profile", executable_path=path, args=CHROMIUM_ARGUMENTS,
-                viewport={"width": 1400, "height": 900})  # fmt: skip
+                tmp_path / "profile",
+                executable_path=path,
+                args=CHROMIUM_ARGUMENTS,
+                viewport={"width": 1400, "height": 900},
+            )
             running.append(context)
             return context
 
@@ -125,7 +140,7 @@ def test_what_was_not_saved_outlives_page_browser_and_server(server, browser, tm
     page.close(run_before_unload=False)
     page = server.open(context, "net.labdl")
     bar = page.locator(".labdl-bar")
-    expect(bar).to_contain_text("that were not saved")
+    expect(bar).to_contain_text("unsaved changes from")
     expect(Graph(page).node("relu")).to_have_count(0)
     page.screenshot(path=tmp_path / "offer.png")
     bar.get_by_role("button", name="Restore").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import h5py
 import pytest
 from playwright.sync_api import expect
-from test_journey import Graph, centre
+from test_journey import Graph, center
 
 from labdl.graph import Edge, Node
 from labdl.graph import Graph as GraphData
@@ -46,7 +46,7 @@ def test_notes_beside_the_layers(page, lab):
     expect(notes).to_have_text(["Why one input?\nSee §3"])
 
     # dragged, and made larger at a corner; each is one step
-    start = centre(notes)
+    start = center(notes)
     graph.press_and_move(start, (start[0] - 60, start[1] + 120))
     moved = notes.bounding_box()
     assert -61 < moved["x"] - at["x"] < -40  # a drag begins after a few pixels
@@ -68,7 +68,7 @@ def test_notes_beside_the_layers(page, lab):
         page.keyboard.press("Control+Shift+z")
     expect_box(notes, large)
 
-    # a colour, a copy, and a note behind a layer that does not take its clicks
+    # a color, a copy, and a note behind a layer that does not take its clicks
     page.locator(".react-flow__node-toolbar").get_by_label("Blue").click()
     page.keyboard.press("Control+d")
     expect(notes).to_have_count(2)
@@ -133,8 +133,12 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     source = "from labdl import nn, ops\n\n\n" + BLOCK.format(name="Stem", part="stem").replace("WIDTH", "7")
     (lab.folder / "stem.py").write_text(source)
     (lab.folder / "words.txt").write_text("no Python")
-    cells = ["# a title", BLOCK.format(name="Neck", part="neck").replace("WIDTH", "6"),
-             "from labdl import nn, ops\nWIDTH = 5", BLOCK.format(name="Head", part="head")]  # fmt: skip
+    cells = [
+        "# a title",
+        BLOCK.format(name="Neck", part="neck").replace("WIDTH", "6"),
+        "from labdl import nn, ops\nWIDTH = 5",
+        BLOCK.format(name="Head", part="head"),
+    ]
     code = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
     written = [
         {"cell_type": "markdown", "metadata": {}, "source": cells[0]},
@@ -152,7 +156,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
 
     # a file of the file browser lands where it is dropped; nothing in it runs, and one of another kind says so
     def drag(item, x: float, y: float) -> None:
-        graph.press_and_move(centre(item), (x, y))
+        graph.press_and_move(center(item), (x, y))
 
     place = (box["x"] + 150, box["y"] + 500)
     drag(page.locator(".jp-DirListing-item", has_text="stem.py"), *place)
@@ -160,7 +164,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     around = graph.node("relu").bounding_box(), graph.node("stem").bounding_box()
     assert all(abs(b["x"] + b["width"] / 2 - place[0]) < 140 and abs(b["y"] + 30 - place[1]) < 140 for b in around)
     drag(page.locator(".jp-DirListing-item", has_text="words.txt"), *place)
-    expect(page.locator(".labdl-status-notice")).to_contain_text("words.txt is no file of Python")
+    expect(page.locator(".labdl-status-notice")).to_contain_text("words.txt is not a Python file")
 
     # a cell of a notebook beside it
     page.locator(".jp-DirListing-item", has_text="made.ipynb").dblclick()
@@ -174,7 +178,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     expect(cell.nth(3).locator(".jp-InputPrompt")).to_have_text("[2]:", timeout=60_000)
     tab = page.locator(".lm-DockPanel-tabBar .lm-TabBar-tab", has_text="made.ipynb")
     middle = page.locator("#jp-main-dock-panel").bounding_box()
-    graph.press_and_move(centre(tab), (middle["x"] + middle["width"] - 20, middle["y"] + middle["height"] / 2))
+    graph.press_and_move(center(tab), (middle["x"] + middle["width"] - 20, middle["y"] + middle["height"] / 2))
     expect(graph.canvas).to_be_visible()
     cell.nth(1).locator(".cm-content").click()
     box = graph.canvas.bounding_box()
@@ -184,7 +188,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
     # a class that a kernel has, with the number that it was defined with
     graph.canvas.click(position={"x": 8, "y": 8})
     run(page, "Add Class from a Kernel")
-    page.locator(".jp-Dialog").get_by_role("button", name="Ask").click()
+    page.locator(".jp-Dialog").get_by_role("button", name="List Classes").click()
     menu = page.get_by_role("dialog", name="Classes of the kernel")
     expect(menu.get_by_role("button", name="Head")).to_be_focused(timeout=30_000)
     page.keyboard.press("Enter")
@@ -194,7 +198,7 @@ def test_classes_of_files_cells_and_kernels(page, lab):
 
 
 @pytest.mark.timeout(180)
-def test_kept_blocks_and_favourites_follow_the_person(page, lab, chromium):
+def test_kept_blocks_and_favorites_follow_the_person(page, lab, chromium):
     page.keyboard.press("Escape")
     nodes = {"i": Node("Input", "input", {"shape": (None, 4)}), "a": Node("Linear", "stem/a", {"out_features": 3})}
     places = {"i": (0.0, 0.0), "a": (0.0, 160.0)}
@@ -208,7 +212,7 @@ def test_kept_blocks_and_favourites_follow_the_person(page, lab, chromium):
     expect(item).to_be_visible()
     row = page.locator(".labdl-palette-row", has=page.locator("[data-layer=ReLU]")).first
     row.hover()
-    row.get_by_label("ReLU is a favourite").click()
+    row.get_by_label("ReLU is a favorite").click()
     page.reload()
     expect(item).to_be_visible(timeout=60_000)
 
@@ -217,7 +221,7 @@ def test_kept_blocks_and_favourites_follow_the_person(page, lab, chromium):
     try:
         other.goto(address)
         expect(other.locator(".labdl-palette-item", has_text="stem")).to_be_visible(timeout=60_000)
-        expect(other.get_by_role("button", name="Favourites", exact=True)).to_be_visible()
+        expect(other.get_by_role("button", name="Favorites", exact=True)).to_be_visible()
     finally:
         other.close()
     kept = lab.folder.parent / "config" / "lab" / "user-settings" / "labdl" / "palette.jupyterlab-settings"

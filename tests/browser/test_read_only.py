@@ -5,7 +5,7 @@ import io
 import h5py
 import pytest
 from playwright.sync_api import expect
-from test_journey import Graph, centre
+from test_journey import Graph, center
 
 from labdl.graph import Edge, Node
 from labdl.graph import Graph as GraphData
@@ -51,7 +51,7 @@ def try_to_edit(page, graph: Graph) -> None:
     graph.node("input").click()
     for keys in ("Delete", "Control+x", "Control+v", "Control+d", "ArrowDown", "Shift+A", "Control+z"):
         page.keyboard.press(keys)
-    x, y = centre(graph.node("input"))
+    x, y = center(graph.node("input"))
     graph.press_and_move((x, y), (x + 60, y + 60))  # moves the view, as beside a node
     expect(page.locator(".react-flow__node")).to_have_count(2)
     assert distance(graph) == before
@@ -73,7 +73,7 @@ def test_unknown_layers_a_newer_format_and_a_write_protected_file(page, lab, tmp
 
     # layers that nobody here knows
     open_file(page, lab, "unknown.labdl")
-    expect(bar).to_contain_text("This model uses a layer that is not known here: acme.Scale.")
+    expect(bar).to_contain_text("This model uses a layer that is not available here: acme.Scale.")
     expect(graph.node("scale")).to_contain_text("acme.Scale")
     expect(save).to_be_disabled()
     try_to_edit(page, graph)
@@ -152,7 +152,7 @@ def test_what_is_set_holds_for_open_models_and_after_a_reload(page, lab, tmp_pat
         if is_new:
             page.reload()
             expect(graph.node("scale")).to_be_visible(timeout=60_000)
-        x, y = centre(graph.node("scale"))
+        x, y = center(graph.node("scale"))
         graph.press_and_move((x, y), (x + 33, y + 47))
         page.locator(".labdl-canvas").focus()
         page.keyboard.press("Control+s")

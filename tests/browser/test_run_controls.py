@@ -56,7 +56,7 @@ def test_a_run_is_steered_from_its_panel(page, lab, run):
     expect(rate).to_have_attribute("placeholder", "0.05")
     rate.fill("fast")
     rate.press("Enter")
-    expect(panel.get_by_role("alert")).to_have_text("The learning rate must be a number at least 0.")
+    expect(panel.get_by_role("alert")).to_have_text("The learning rate must be a number of at least 0.")
     rate.press("Escape")
     expect(panel.get_by_role("alert")).to_have_count(0)
     rate.fill("0.02")
@@ -73,7 +73,7 @@ def test_a_run_is_steered_from_its_panel(page, lab, run):
     expect(facts).to_contain_text(f"of {EPOCHS + 3:,}")
 
     # a checkpoint, from the button
-    keep = panel.get_by_role("button", name="Keep a checkpoint of the training now")
+    keep = panel.get_by_role("button", name="Save a checkpoint of the training now")
     keep.focus()
     page.keyboard.press("Enter")
     expect(facts).to_contain_text(re.compile(r"checkpoint step \d"))

@@ -69,7 +69,7 @@ def test_every_tab_shows_what_the_folder_says(page, run):
         near(rows.nth(place).locator("[data-figure=gradient] > span").inner_text(), gradient)
     opened.get_by_role("button", name="head").click()
     expect(opened.get_by_role("region", name="Layer head")).to_be_visible()
-    slider = opened.get_by_label("Moment of the training")
+    slider = opened.get_by_label("Point in the training")
     expect(slider).to_have_attribute("aria-valuetext", f"After step {told['histograms'][-1]['step']}")
     slider.focus()
     page.keyboard.press("Home")

@@ -26,13 +26,25 @@ def recorded(folder, *, rate, loss, backend="torch", age=3600.0, **start):
     """A run that is over, of two epochs with two steps each."""
     folder.mkdir(parents=True)
     began = time.time() - age
-    events = [{"kind": "start", "version": 2, "id": folder.name, "pid": 2**22 - 1, "model": "net", "backend": backend,
-               "epochs": 2, "steps_per_epoch": 2, "batch_size": 8, "settings": {"learning_rate": rate, "seed": 0},
-               **start},
-              {"kind": "steps", "step": [1, 2, 3, 4], "loss": [2 * loss, 1.8 * loss, 1.2 * loss, loss]},
-              {"kind": "pace", "step": 4, "steps": 4, "samples": 32, "data": 0.1, "compute": 0.3, "update": 0.1},
-              {"kind": "epoch", "epoch": 2, "step": 4, "loss": loss, "val_loss": 1.1 * loss},
-              {"kind": "end", "status": "finished"}]  # fmt: skip
+    events = [
+        {
+            "kind": "start",
+            "version": 2,
+            "id": folder.name,
+            "pid": 2**22 - 1,
+            "model": "net",
+            "backend": backend,
+            "epochs": 2,
+            "steps_per_epoch": 2,
+            "batch_size": 8,
+            "settings": {"learning_rate": rate, "seed": 0},
+            **start,
+        },
+        {"kind": "steps", "step": [1, 2, 3, 4], "loss": [2 * loss, 1.8 * loss, 1.2 * loss, loss]},
+        {"kind": "pace", "step": 4, "steps": 4, "samples": 32, "data": 0.1, "compute": 0.3, "update": 0.1},
+        {"kind": "epoch", "epoch": 2, "step": 4, "loss": loss, "val_loss": 1.1 * loss},
+        {"kind": "end", "status": "finished"},
+    ]
     lines = [json.dumps({"kind": event["kind"], "time": began + i, **event}) for i, event in enumerate(events)]
     (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
 
@@ -188,19 +200,29 @@ def test_a_race_and_a_sweep_have_panels_of_their_own(page, lab):
     for i, (rate, loss) in enumerate([(0.1, 3.0), (0.01, 1.0), (0.001, 2.0)]):
         recorded(sweep / f"trial-{i}", rate=rate, loss=loss, params={"learning_rate": rate}, group="sweep-1")
     (race / "group.json").write_text(json.dumps({"version": 1, "kind": "race", "name": "race-1", "time": time.time()}))
-    (sweep / "group.json").write_text(json.dumps(
-        {"version": 1, "kind": "sweep", "name": "sweep-1", "time": time.time(), "method": "grid", "metric": "val_loss",
-         "mode": "min"}))  # fmt: skip
+    (sweep / "group.json").write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "kind": "sweep",
+                "name": "sweep-1",
+                "time": time.time(),
+                "method": "grid",
+                "metric": "val_loss",
+                "mode": "min",
+            }
+        )
+    )
     # from the file browser, by the folder
     page.locator(".jp-DirListing-item", has_text="both").click(button="right")
     page.locator(".lm-Menu-itemLabel", has_text="Show Training Runs").click()
     panel = page.locator(".labdl-RunsPanel:visible")
     panel.get_by_role("button", name="race-1").first.click()
     panel = page.locator(".labdl-RunsPanel:visible")
-    standings = panel.get_by_role("table", name="Standings")
-    expect(standings.locator("tbody tr")).to_have_count(2)
-    expect(standings.locator("tbody tr").nth(0)).to_contain_text("reference")
-    expect(standings.locator("tbody tr").nth(1)).to_contain_text(re.compile(r"torch.*0\.5000.*64"))
+    leaderboard = panel.get_by_role("table", name="Leaderboard")
+    expect(leaderboard.locator("tbody tr")).to_have_count(2)
+    expect(leaderboard.locator("tbody tr").nth(0)).to_contain_text("reference")
+    expect(leaderboard.locator("tbody tr").nth(1)).to_contain_text(re.compile(r"torch.*0\.5000.*64"))
     expect(panel.locator(".labdl-overlay-chart canvas")).to_have_count(2)
     expect(panel.get_by_role("button", name="Stop all")).to_be_disabled()
     page.add_script_tag(path=AXE)

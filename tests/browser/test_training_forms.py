@@ -1,4 +1,4 @@
-"""A person says in forms how a model is to be trained: data, loss, metrics, optimiser, kernel; and sees the code."""
+"""A person says in forms how a model is to be trained: data, loss, metrics, optimizer, kernel; and sees the code."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import service
+from labdl.lab.editor import service
 
 KERNEL = "Another Python"
 
@@ -31,8 +31,12 @@ def another_kernel(lab):
 def folder(lab):
     folder = lab.folder / "forms"
     folder.mkdir()
-    names = {"input": ("Input", {"shape": (None, 10)}), "hidden": ("Linear", {"out_features": 16}), "relu": ("ReLU", {}),
-             "out": ("Linear", {"out_features": 1})}  # fmt: skip
+    names = {
+        "input": ("Input", {"shape": (None, 10)}),
+        "hidden": ("Linear", {"out_features": 16}),
+        "relu": ("ReLU", {}),
+        "out": ("Linear", {"out_features": 1}),
+    }
     nodes = {name: Node(kind, name, params) for name, (kind, params) in names.items()}
     edges = {f"e{n}": Edge(a, b) for n, (a, b) in enumerate(zip(names, list(names)[1:], strict=False))}
     positions = {name: (0.0, 110.0 * n) for n, name in enumerate(names)}
@@ -66,7 +70,7 @@ def test_a_training_from_forms(another_kernel, lab, folder, page):
     expect(panel.get_by_text("60 samples of 3 numbers, 3 classes")).to_be_visible()
     expect(panel.get_by_label("Loss")).to_have_value("cross_entropy")
     panel.get_by_label("Target").select_option("c")
-    expect(panel.get_by_text("60 samples of 3 numbers, a number to foretell")).to_be_visible()
+    expect(panel.get_by_text("60 samples of 3 numbers, a regression target")).to_be_visible()
     expect(panel.get_by_text("points.csv has samples of 3 numbers, the model's input wants 10 numbers")).to_be_visible()
     dataset.select_option("diabetes")
 
@@ -75,7 +79,7 @@ def test_a_training_from_forms(another_kernel, lab, folder, page):
     code = panel.locator("pre")
     expect(code).to_contain_text("labdl.data.diabetes()")
     panel.get_by_label("Loss").select_option("huber")
-    panel.get_by_label("Optimiser").select_option("sgd")
+    panel.get_by_label("Optimizer").select_option("sgd")
     panel.get_by_label("Learning rate").fill("0.01")
     panel.get_by_label("Epochs").fill("1")
     panel.get_by_role("button", name="More settings").click()
@@ -141,4 +145,4 @@ def test_a_training_from_forms(another_kernel, lab, folder, page):
     expect(panel.get_by_label("Remove r2")).to_be_visible()
     expect(page.locator(".jp-KernelName:visible", has_text=KERNEL)).to_be_visible()
     page.locator(".jp-Toolbar:visible").get_by_role("button", name="Shut down the kernel").click()
-    expect(page.locator("[title='The kernel starts with the training']")).to_be_visible()
+    expect(page.locator("[title='The kernel starts when training starts']")).to_be_visible()

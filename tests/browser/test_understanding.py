@@ -86,7 +86,7 @@ def test_jupyterlabs_own_places(page):
     there.get_by_label("Name", exact=True).press("Control+z")
     page.get_by_role("button", name="Show the properties").click()
     expect(beside).to_be_visible()
-    expect(there).to_contain_text("stand beside the canvas")
+    expect(there).to_contain_text("are shown beside the canvas")
     page.locator(".jp-SideBar.jp-mod-right .lm-TabBar-tab[title^='Property Inspector']").click()
 
     line = page.locator("#jp-main-statusbar .labdl-StatusItem")

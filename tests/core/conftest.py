@@ -10,6 +10,25 @@ import pytest
 import labdl
 from labdl.graph import Edge, Graph, Node
 
+WARNINGS = (
+    "error",  # a warning that no test expects fails it; those that follow are known
+    # NumPy, where cases are about infinities, NaN, overflow and empty axes
+    "ignore:.*encountered in:RuntimeWarning",
+    "ignore:Mean of empty slice:RuntimeWarning",
+    "ignore:Degrees of freedom <= 0:RuntimeWarning",
+    # pipes of processes that tests kill, and of event loops of Jupyter's clients, are closed by the garbage collector
+    "ignore::ResourceWarning",
+    # PyTorch, the oracle of affine_grid, for images of one pixel
+    "ignore:Since version 1.3.0, affine_grid:UserWarning",
+    # what the frameworks, h5py and Jupyter's packages warn of inside of themselves while they are imported
+    "ignore::DeprecationWarning:(torch|tensorflow|keras|paddle|mindspore|onnx|h5py|jupyter|traitlets|ipywidgets|IPython)",
+)
+
+
+def pytest_configure(config):
+    for line in WARNINGS:
+        config.addinivalue_line("filterwarnings", line)
+
 
 @dataclass
 class Fresh:
@@ -25,8 +44,15 @@ class Fresh:
 
 def start_python(code, *args, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LABDL_")} | variables
-    return Fresh(subprocess.Popen([sys.executable, "-c", code, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, env=environment))  # fmt: skip
+    return Fresh(
+        subprocess.Popen(
+            [sys.executable, "-c", code, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+    )
 
 
 @pytest.fixture(scope="session")
@@ -49,13 +75,18 @@ def residual():
             "g": Node("Linear", "head", {"out_features": 10}),
         },
         {
-            "e1": Edge("i", "a"), "e2": Edge("a", "b"), "e3": Edge("b", "c"), "e4": Edge("c", "d"),
-            "e5": Edge("d", "e", target_port="xs"), "e6": Edge("c", "e", target_port="xs"), "e7": Edge("e", "f"),
+            "e1": Edge("i", "a"),
+            "e2": Edge("a", "b"),
+            "e3": Edge("b", "c"),
+            "e4": Edge("c", "d"),
+            "e5": Edge("d", "e", target_port="xs"),
+            "e6": Edge("c", "e", target_port="xs"),
+            "e7": Edge("e", "f"),
             "e8": Edge("f", "g"),
         },
         name="residual",
         positions={"i": (0.0, 0.0), "a": (120.5, -3.0)},
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

@@ -6,17 +6,36 @@ import time
 
 import psutil
 
-from labdl.runs.eventfile import EVENTS, encoded
+from labdl.runs.reading.event_file import EVENTS, encode
 
 NOW = float(int(time.time()) + 1)  # a run of this process began after it
 
 
 def start(**values):
     """A start event; of this process unless it says otherwise, so that the run counts as alive."""
-    return {"kind": "start", "time": NOW, "version": 2, "id": "run", "pid": os.getpid(), "host": socket.gethostname(),
-            "model": "Net", "backend": "torch", "epochs": 3, "steps_per_epoch": 10, "batch_size": 4, "samples": 40, "step": 0,
-            "loss": "cross_entropy", "optimizer": "adam", "metrics": ["accuracy", "error"], "higher": ["accuracy"],
-            "lower": ["error"], "parameters": 123, "settings": {"learning_rate": 0.1, "seed": 3}, **values}  # fmt: skip
+    return {
+        "kind": "start",
+        "time": NOW,
+        "version": 2,
+        "id": "run",
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "model": "Net",
+        "backend": "torch",
+        "epochs": 3,
+        "steps_per_epoch": 10,
+        "batch_size": 4,
+        "samples": 40,
+        "step": 0,
+        "loss": "cross_entropy",
+        "optimizer": "adam",
+        "metrics": ["accuracy", "error"],
+        "higher": ["accuracy"],
+        "lower": ["error"],
+        "parameters": 123,
+        "settings": {"learning_rate": 0.1, "seed": 3},
+        **values,
+    }
 
 
 def steps(first, last, after=0.0, **figures):
@@ -35,8 +54,18 @@ def trained(count=3, **begun):
     events = [start(**begun), {"kind": "rate", "time": NOW, "step": [0], "value": [0.1]}]
     for number in range(1, count + 1):
         last = 10 * number
-        events += [steps(last - 9, last), epoch(number, last, loss=1 / last, val_loss=2 / last, accuracy=number / 10,
-                                                val_accuracy=(number % 3) / 10, error=float(number))]  # fmt: skip
+        events += [
+            steps(last - 9, last),
+            epoch(
+                number,
+                last,
+                loss=1 / last,
+                val_loss=2 / last,
+                accuracy=number / 10,
+                val_accuracy=(number % 3) / 10,
+                error=float(number),
+            ),
+        ]
     return events
 
 
@@ -44,7 +73,7 @@ def written(folder, events):
     """The folder, to whose file these events were added."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / EVENTS, "ab") as file:
-        file.write(encoded(events))
+        file.write(encode(events))
     return folder
 
 

@@ -34,9 +34,15 @@ def test_a_whole_model(saved, capsys):
     _, structure, weights = saved
     status, out, err = run(capsys, "check", structure)
     assert (status, err) == (0, "")
-    for part in ("net.labdl: a structure of format 3, whole", "model 'residual': 8 nodes, 8 connections", "ops.relu",
-                 "input  input: any × 3 × 8 × 8 float32", "output head: any × 10 float32", "2,838 parameters",
-                 "net.labdl and net.npz fit together"):  # fmt: skip
+    for part in (
+        "net.labdl: a structure of format 3, whole",
+        "model 'residual': 8 nodes, 8 connections",
+        "ops.relu",
+        "input  input: any × 3 × 8 × 8 float32",
+        "output head: any × 10 float32",
+        "2,838 parameters",
+        "net.labdl and net.npz fit together",
+    ):
         assert part in out
     status, out, err = run(capsys, "check", weights)
     assert (status, err) == (0, "")
@@ -95,21 +101,25 @@ def test_a_graph_with_problems(tmp_path, capsys):
         "labdl: net.labdl: sum: not connected: draw a line to its input xs",
         "labdl: net.labdl: scale: layer type 'acme.Scale' is unknown: import the module of acme that defines the class "
         "Scale first",
-    ]  # fmt: skip
+    ]
 
 
-def test_what_a_terminal_would_obey_is_not_printed(tmp_path, capsys):
+def test_control_characters_are_not_printed(tmp_path, capsys):
     graph = Graph({"n": Node("\x1b[2J", "n")}, name="\x1b]0;title\x07")
     save_structure(graph, tmp_path / "net.labdl")
     _, out, err = run(capsys, "check", tmp_path / "net.labdl")
     assert "\x1b" not in out + err
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    (b"", "is not a LabDL structure file: it is empty"), (b"hello", "it is not HDF5"),
-    (b"PK\3\4", "is not a readable parameter file"),
-])  # fmt: skip
-def test_what_is_neither(content, said, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is not a LabDL structure file: it is empty"),
+        (b"hello", "it is not HDF5"),
+        (b"PK\3\4", "is not a readable parameter file"),
+    ],
+)
+def test_unknown_file_type(content, said, tmp_path, capsys):
     (tmp_path / "file").write_bytes(content)
     status, _, err = run(capsys, "check", tmp_path / "file")
     assert status == 1
@@ -144,6 +154,7 @@ def test_export_as_a_picture(saved, tmp_path, capsys):
     assert (tmp_path / "drawing.svg").exists()
 
 
+@pytest.mark.slow
 def test_export_as_onnx(saved, tmp_path, capsys):
     onnxruntime = pytest.importorskip("onnxruntime")
     model, structure, _ = saved
@@ -154,6 +165,7 @@ def test_export_as_onnx(saved, tmp_path, capsys):
     np.testing.assert_allclose(found, model.eval()(x), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
     """There and back through another framework's names, without either framework."""
     model, structure, _ = saved
@@ -169,19 +181,23 @@ def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
         np.testing.assert_array_equal(again.state_dict()[key], value)
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--to", "onnx", "-o", "net.txt"], "net.txt would not be found as onnx: give it the suffix .onnx"),
-    (["--to", "svg", "-o", "net.png"], "net.png would not be found as svg: give it the suffix .svg"),
-    (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch's, not of paddle's"),
-    (["--to", "torch", "-o", "net.txt"], "net.txt has no suffix of a checkpoint"),
-])  # fmt: skip
-def test_what_cannot_be_exported(saved, arguments, said, capsys, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--to", "onnx", "-o", "net.txt"], "net.txt does not have the suffix of onnx: give it the suffix .onnx"),
+        (["--to", "svg", "-o", "net.png"], "net.png does not have the suffix of svg: give it the suffix .svg"),
+        (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch's, not of paddle's"),
+        (["--to", "torch", "-o", "net.txt"], "net.txt has no suffix of a checkpoint"),
+    ],
+)
+def test_invalid_export_targets_fail(saved, arguments, said, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     status, _, err = run(capsys, "export", saved[1], *arguments)
     assert status == 1
     assert said in sentence(err)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_model(saved, tmp_path, capsys):
     small = labdl.nn.Sequential(labdl.nn.Linear(2)).build((None, 3), backend="numpy")
     labdl.save_checkpoint(small, tmp_path / "small.pt")
@@ -201,8 +217,10 @@ def test_wrong_use_is_explained(capsys):
 
 def test_the_program_runs(saved):
     """As installed, in a process of its own, without loading a framework."""
-    code = ("import sys; from labdl.cli import main; status = main(); "
-            "assert not {'torch', 'tensorflow', 'paddle', 'mindspore'} & sys.modules.keys(); sys.exit(status)")  # fmt: skip
+    code = (
+        "import sys; from labdl.cli import main; status = main(); "
+        "assert not {'torch', 'tensorflow', 'paddle', 'mindspore'} & sys.modules.keys(); sys.exit(status)"
+    )
     done = subprocess.run([sys.executable, "-c", code, "check", saved[1]], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "fit together" in done.stdout
@@ -227,8 +245,10 @@ def test_how_two_models_differ(saved, capsys, tmp_path):
     _, structure, _ = saved
     assert run(capsys, "diff", structure, structure, "--exit-code") == (0, "no difference\n", "")
     graph = labdl.saving.open_structure(structure).graph
-    nodes = {i: Node(n.type, n.name, {**n.params, "out_features": 3}) if n.name == "head" else n
-             for i, n in graph.nodes.items()}  # fmt: skip
+    nodes = {
+        i: Node(n.type, n.name, {**n.params, "out_features": 3}) if n.name == "head" else n
+        for i, n in graph.nodes.items()
+    }
     save_structure(Graph(nodes, graph.edges, graph.name, groups=graph.groups), tmp_path / "other.labdl")
     status, out, err = run(capsys, "diff", structure, tmp_path / "other.labdl", "--exit-code")
     assert (status, err) == (1, "")

@@ -5,4 +5,4 @@ import pytest
 
 @pytest.fixture
 def jp_server_config():
-    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server": True}}}
+    return {"ServerApp": {"jpserver_extensions": {"labdl.lab.server.extension": True}}}

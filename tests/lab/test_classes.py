@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from labdl import nn, ops
-from labdl.lab import coding, widgets
-from labdl.lab.classes import MIME, MOST, classes_of
+from labdl import lab, nn, ops
+from labdl.lab.editor import python_code
+from labdl.lab.editor.kernel_classes import MIME, MOST, classes_of
 from labdl.nn.schema import LAYERS
 
 
@@ -61,7 +61,7 @@ def test_classes_come_with_all_that_they_need_and_can_be_read():
         ("Block", "Two parts in a row.", None, None),
         ("Part", "", None, None),
     ]
-    answer = coding.read(found[0]["source"], None)
+    answer = python_code.read(found[0]["source"], None)
     assert answer["problem"] is None
     nodes = {n["name"]: n["params"] for n in answer["graph"]["nodes"].values()}
     assert nodes["parts/0/linear"] == {"out_features": 12}
@@ -99,8 +99,11 @@ def without_own_layers():
 
 @pytest.mark.usefixtures("without_own_layers")
 def test_a_layer_of_the_notebook_is_one():
-    space = cell("@nn.layer()\nclass Scale(nn.Module):\n    factor: float = 1.0\n\n    def forward(self, x):\n"
-                 "        return x * self.factor\n", name="<ipython-input-4>")  # fmt: skip
+    space = cell(
+        "@nn.layer()\nclass Scale(nn.Module):\n    factor: float = 1.0\n\n    def forward(self, x):\n"
+        "        return x * self.factor\n",
+        name="<ipython-input-4>",
+    )
     (found,) = classes_of(space)
     assert (found["name"], found["layer"], found["source"], found["problem"]) == ("Scale", "Scale", None, None)
 
@@ -121,7 +124,7 @@ def test_nothing_else_is_listed_and_nothing_runs():
 
 def test_a_widget_answers_with_the_classes_of_its_notebook(monkeypatch):
     sent = []
-    editor = widgets.Editor(nn.Sequential(nn.Linear(3)).build((None, 4), backend="numpy"))
+    editor = lab.Editor(nn.Sequential(nn.Linear(3)).build((None, 4), backend="numpy"))
     monkeypatch.setattr(editor, "send", lambda content, buffers=None: sent.append(content))
     space = cell(BLOCK, name="<ipython-input-5>")
     monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(**space))
@@ -134,7 +137,7 @@ def test_a_widget_answers_with_the_classes_of_its_notebook(monkeypatch):
 def test_a_kernel_shows_the_classes_of_its_cells_and_keeps_no_name():
     manager, client = start_new_kernel()
     try:
-        ask = "__import__('labdl.lab.classes', fromlist=['show_classes']).show_classes()"
+        ask = "__import__('labdl.lab.editor.kernel_classes', fromlist=['show_classes']).show_classes()"
         client.execute_interactive("from labdl import nn, ops\n" + BLOCK, timeout=60, output_hook=lambda _: None)
         client.execute_interactive("before = set(globals())", timeout=60)
         shown = []
@@ -142,10 +145,13 @@ def test_a_kernel_shows_the_classes_of_its_cells_and_keeps_no_name():
         (data,) = [m["content"]["data"] for m in shown if m["msg_type"] == "display_data"]
         classes = data[MIME]["classes"]
         assert [(c["name"], c["problem"]) for c in classes] == [("Block", None), ("Part", None)]
-        assert coding.read(classes[0]["source"], None)["problem"] is None
+        assert python_code.read(classes[0]["source"], None)["problem"] is None
         texts = []
-        client.execute_interactive("print(set(globals()) - before - {'before'})", timeout=60,
-                                   output_hook=lambda m: texts.append(m["content"].get("text", "")))  # fmt: skip
+        client.execute_interactive(
+            "print(set(globals()) - before - {'before'})",
+            timeout=60,
+            output_hook=lambda m: texts.append(m["content"].get("text", "")),
+        )
         assert not any("labdl" in t or "show" in t for t in texts), texts
     finally:
         client.stop_channels()

@@ -10,11 +10,11 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 import labdl
-from labdl import nn
+from labdl import lab, nn
 from labdl.errors import FileFormatError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import converting, widgets
-from labdl.lab.coding import LONGEST, read
+from labdl.lab.editor.python_code import LONGEST, read
+from labdl.lab.server import onnx_conversion
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -59,8 +59,10 @@ def test_a_changed_setting_changes_nothing_else():
 
 
 def test_a_new_layer_has_an_id_of_its_own_and_the_others_keep_theirs():
-    found = after(("self.head =", "self.drop = nn.Dropout()\n        self.head ="),
-                  ("x = self.head(x)", "x = self.head(self.drop(x))"))  # fmt: skip
+    found = after(
+        ("self.head =", "self.drop = nn.Dropout()\n        self.head ="),
+        ("x = self.head(x)", "x = self.head(self.drop(x))"),
+    )
     (new,) = found.nodes.keys() - CANVAS.nodes.keys()
     assert found.nodes[new] == Node("Dropout", "drop")
     assert new not in found.positions
@@ -110,26 +112,37 @@ def test_names_that_python_spells_in_another_way_stay():
     assert {i: n.name for i, n in found.nodes.items()} == {i: n.name for i, n in graph.nodes.items()}
 
 
-def test_a_widget_reads_as_the_server_does():
-    answer = widgets._read(SOURCE, CANVAS.to_dict())
-    assert Graph.from_dict(answer["graph"]) == CANVAS
-    assert widgets._read("nn.Linear(3)", None)["problem"] is None
-    for wrong in ((None, None), ("x", 3)):
-        with pytest.raises(ValueError, match="'read' needs"):
-            widgets._read(*wrong)
+def test_a_widget_reads_as_the_server_does(monkeypatch):
+    monkeypatch.setattr("labdl.lab.widgets.editor.read_static", lambda name: "")
+    editor, sent = lab.Editor(CANVAS), []
+    monkeypatch.setattr(editor, "send", sent.append)
+
+    def ask(**fields):
+        editor._on_message(editor, {"type": "request", "id": "1", "name": "read", **fields}, [])
+        return sent.pop()
+
+    answer = ask(source=SOURCE, graph=CANVAS.to_dict())
+    assert Graph.from_dict(answer["result"]["graph"]) == CANVAS
+    assert ask(source="nn.Linear(3)")["result"]["problem"] is None
+    for wrong in ({}, {"source": 3}, {"source": "x", "graph": 3}):
+        assert "source" in ask(**wrong)["error"] or "graph" in ask(**wrong)["error"]
+    editor.close()
 
 
 def test_another_class_renames_the_model():
     assert after(("class DigitsNet", "class Other")).name == "Other"
 
 
-@pytest.mark.parametrize(("source", "line", "why"), [
-    (SOURCE.replace("nn.Flatten()", "nn.Flaten()"), 8, "did you mean 'Flatten'"),
-    (SOURCE.replace("        return x", "       return x"), 17, "unindent"),
-    (SOURCE.replace("self.flat(x)", "self.nothing(x)"), 15, "self.nothing is no layer"),
-    ("x" * (LONGEST + 1), None, "characters"),
-    (SOURCE.replace("forward(self, x)", "forward(self, x, y)"), None, "add or delete an Input"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "line", "why"),
+    [
+        (SOURCE.replace("nn.Flatten()", "nn.Flaten()"), 8, "did you mean 'Flatten'"),
+        (SOURCE.replace("        return x", "       return x"), 17, "unindent"),
+        (SOURCE.replace("self.flat(x)", "self.nothing(x)"), 15, "self.nothing is no layer"),
+        ("x" * (LONGEST + 1), None, "characters"),
+        (SOURCE.replace("forward(self, x)", "forward(self, x, y)"), None, "add or delete an Input"),
+    ],
+)
 def test_problems_have_a_line(source, line, why):
     answer = read(source, CANVAS.to_dict())
     assert answer["graph"] is None
@@ -162,7 +175,12 @@ async def test_the_route(jp_fetch):
 
 
 def test_reading_imports_no_framework():
-    code = "import sys; from labdl.lab.coding import read; assert read(sys.argv[1], None)['graph']; print(*sys.modules)"
+    code = """
+import sys
+from labdl.lab.editor.python_code import read
+assert read(sys.argv[1], None)["graph"]
+print(*sys.modules)
+"""
     result = subprocess.run([sys.executable, "-c", code, SOURCE], capture_output=True, text=True, check=True)
     assert not {"torch", "tensorflow", "paddle", "mindspore"} & set(result.stdout.split())
 
@@ -206,14 +224,14 @@ async def test_what_is_no_onnx_file(jp_fetch, jp_root_dir):
 
 
 def test_a_conversion_that_ends_badly_says_so(monkeypatch):
-    monkeypatch.setattr(converting, "LARGEST", 3)
+    monkeypatch.setattr(onnx_conversion, "LARGEST", 3)
     with pytest.raises(FileFormatError, match="are converted in a notebook"):
-        converting.convert(b"more than that", "net.onnx")
-    monkeypatch.setattr(converting, "LARGEST", 100)
-    monkeypatch.setattr(converting, "SECONDS", 0.01)
+        onnx_conversion.convert(b"more than that", "net.onnx")
+    monkeypatch.setattr(onnx_conversion, "LARGEST", 100)
+    monkeypatch.setattr(onnx_conversion, "SECONDS", 0.01)
     with pytest.raises(FileFormatError, match="could not be converted within"):
-        converting.convert(b"x", "net.onnx")
-    monkeypatch.setattr(converting, "SECONDS", 60)
+        onnx_conversion.convert(b"x", "net.onnx")
+    monkeypatch.setattr(onnx_conversion, "SECONDS", 60)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(FileFormatError, match="ended with status 1"):
-        converting.convert(b"x", "net.onnx")
+        onnx_conversion.convert(b"x", "net.onnx")

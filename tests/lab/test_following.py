@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from labdl.lab import following
-from labdl.runs.eventfile import EVENTS, encoded
+from labdl.lab.server import event_polling
+from labdl.runs.reading.event_file import EVENTS, encode
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 START = {"kind": "start", "version": 2, "id": "one"}
@@ -49,7 +49,7 @@ def follow(jp_fetch):
 def write(folder, *events, text=b""):
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / EVENTS, "ab") as file:
-        file.write(encoded({"time": time.time(), **event} for event in events) + text)
+        file.write(encode({"time": time.time(), **event} for event in events) + text)
 
 
 @pytest.fixture
@@ -72,6 +72,22 @@ async def test_a_run_is_told_from_where_the_page_is(follow, run):
     assert epoch["epoch"] == 1
     [third] = await follow({"path": "runs/one", "offset": second["offset"], "alive": True})
     assert (third["offset"], third["events"]) == (second["offset"], [])
+
+
+async def test_best_values_come_with_epochs(follow, run):
+    write(
+        run,
+        {"kind": "epoch", "epoch": 1, "step": 2, "loss": 0.5},
+        {"kind": "epoch", "epoch": 2, "step": 4, "loss": 0.7},
+    )
+    [first] = await follow({"path": "runs/one"})
+    assert first["best"] == {"loss": {"value": 0.5, "epoch": 1}}
+    write(run, {"kind": "steps", "step": [5], "loss": [0.1]})
+    [second] = await follow({"path": "runs/one", "offset": first["offset"], "alive": True})
+    assert second["best"] is None
+    write(run, {"kind": "epoch", "epoch": 3, "step": 6, "loss": 0.25})
+    [third] = await follow({"path": "runs/one", "offset": second["offset"], "alive": True})
+    assert third["best"] == {"loss": {"value": 0.25, "epoch": 3}}
 
 
 async def test_several_are_answered_together_each_with_its_columns(follow, run, jp_root_dir):
@@ -143,7 +159,7 @@ async def test_half_a_line_waits_for_its_end(follow, run):
 
 
 async def test_long_runs_come_in_pieces(follow, run, monkeypatch):
-    monkeypatch.setattr(following, "_LIMIT", 300)
+    monkeypatch.setattr(event_polling, "_LIMIT", 300)
     write(run, *({"kind": "log", "message": f"{i}"} for i in range(50)), {"kind": "log", "message": "x" * 3000})
     events, offset, answers = [], 0, 0
     while len(events) < 52:
@@ -205,9 +221,14 @@ async def test_where_the_folder_of_an_output_lies(jp_fetch, run, jp_root_dir):
     assert await find(beside="runs/one", notebook="a.ipynb", folder="/elsewhere") == "runs/one"
     assert await find(beside="../runs/one", notebook="sub/a.ipynb") == "runs/one"
     for given in (
-        {"folder": str(jp_root_dir)}, {"folder": "/etc"}, {"beside": "../../etc", "notebook": "a.ipynb"}, {}, {"folder": "\0"},
-        {"beside": ".secret/run"}, {"folder": "x" * 5000},
-    ):  # fmt: skip
+        {"folder": str(jp_root_dir)},
+        {"folder": "/etc"},
+        {"beside": "../../etc", "notebook": "a.ipynb"},
+        {},
+        {"folder": "\0"},
+        {"beside": ".secret/run"},
+        {"folder": "x" * 5000},
+    ):
         assert await find(**given) is None, given
 
 

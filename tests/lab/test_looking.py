@@ -11,13 +11,14 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 import labdl
-from labdl import nn
+from labdl import lab, nn
 from labdl.errors import FileFormatError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import looking, sampling, widgets
-from labdl.lab.editing import Counterpart
-from labdl.lab.figures import BINS, figures
-from labdl.runs.pictures import picture
+from labdl.lab.editor import inspection, sample_run
+from labdl.lab.editor.array_stats import BINS, figures
+from labdl.lab.editor.model_sync import ModelSync
+from labdl.lab.widgets import front_end
+from labdl.runs.array_preview import picture
 from labdl.saving import save, save_parameters
 from labdl.spec import Spec
 
@@ -89,9 +90,9 @@ class TestPicture:
     def test_pixels_of_an_image(self):
         image = np.array([[[0, 1], [2, 4]]], "float32")
         found = picture(image, 10_000)
-        assert (found["width"], found["height"], found["tiles"], found["colours"]) == (2, 2, 1, 1)
+        assert (found["width"], found["height"], found["tiles"], found["colors"]) == (2, 2, 1, 1)
         assert found["data"] == "AECA/w=="  # 0, 64, 128, 255
-        assert picture(np.concatenate([image] * 3), 10_000)["colours"] == 3
+        assert picture(np.concatenate([image] * 3), 10_000)["colors"] == 3
         assert picture(np.moveaxis(image, 0, -1), 10_000, channels_last=True) == found
 
     def test_a_large_picture_is_made_of_means(self):
@@ -118,28 +119,28 @@ class TestWeights:
     def test_only_of_the_layers_asked_for(self, tmp_path):
         names = ("conv/kernel:0", "conv/bias:0", "conv1/kernel:0", "block/deep/kernel:0")
         save_parameters({name: np.ones((2, 3), "float32") for name in names}, tmp_path / "net.npz")
-        found = looking.weights(tmp_path / "net.npz", ["conv", "block", "gone"])
+        found = inspection.weights(tmp_path / "net.npz", ["conv", "block", "gone"])
         assert {p["name"] for p in found["parameters"]} == {"conv/kernel:0", "conv/bias:0", "block/deep/kernel:0"}
         assert found["file"] == "net.npz"
         assert abs(found["saved"] - time.time()) < 60
-        [one] = looking.weights(tmp_path / "net.npz", ["conv/bias:0"])["parameters"]
+        [one] = inspection.weights(tmp_path / "net.npz", ["conv/bias:0"])["parameters"]
         assert (one["name"], one["shape"], one["mean"]) == ("conv/bias:0", [2, 3], 1)
 
     @pytest.mark.parametrize("pack", [np.savez, np.savez_compressed])
     def test_a_large_parameter_is_sampled(self, pack, tmp_path, monkeypatch):
-        monkeypatch.setattr(looking, "SAMPLED", 10 * looking._BLOCK)
+        monkeypatch.setattr(inspection, "SAMPLED", 10 * inspection._BLOCK)
         values = np.arange(200_000, dtype="float32").reshape(400, 500)
         pack(tmp_path / "net.npz", **{"a/kernel:0": values, "a/bias:0": np.zeros(3)})
-        [large, small] = looking.weights(tmp_path / "net.npz", ["a"])["parameters"]
-        assert (large["size"], large["counted"]) == (200_000, 10 * looking._BLOCK)
+        [large, small] = inspection.weights(tmp_path / "net.npz", ["a"])["parameters"]
+        assert (large["size"], large["counted"]) == (200_000, 10 * inspection._BLOCK)
         assert (large["min"], large["max"]) == (0, 199_999)
         assert large["mean"] == pytest.approx(100_000, rel=0.01)
         assert (small["size"], small["counted"]) == (3, 3)
 
     def test_many_parameters_are_counted(self, tmp_path):
-        save_parameters({f"a/{i}/kernel:0": np.zeros(1) for i in range(looking.SHOWN + 5)}, tmp_path / "net.npz")
-        found = looking.weights(tmp_path / "net.npz", ["a"])
-        assert (len(found["parameters"]), found["left_out"]) == (looking.SHOWN, 5)
+        save_parameters({f"a/{i}/kernel:0": np.zeros(1) for i in range(inspection.SHOWN + 5)}, tmp_path / "net.npz")
+        found = inspection.weights(tmp_path / "net.npz", ["a"])
+        assert (len(found["parameters"]), found["left_out"]) == (inspection.SHOWN, 5)
 
     def test_cut_files_are_refused(self, tmp_path, monkeypatch):
         file = tmp_path / "net.npz"
@@ -148,19 +149,19 @@ class TestWeights:
         data[300:310] = b"0123456789"
         file.write_bytes(data)
         with pytest.raises(FileFormatError, match="checksum"):
-            looking.weights(file, ["a"])
-        monkeypatch.setattr(looking, "_PACKED", 100)
-        monkeypatch.setattr(looking, "SAMPLED", looking._BLOCK)
+            inspection.weights(file, ["a"])
+        monkeypatch.setattr(inspection, "_PACKED", 100)
+        monkeypatch.setattr(inspection, "SAMPLED", inspection._BLOCK)
         np.savez_compressed(file, **{"a/kernel:0": np.random.default_rng(0).random(5000)})
         with pytest.raises(FileFormatError, match="too large to look into"):
-            looking.weights(file, ["a"])
+            inspection.weights(file, ["a"])
 
 
 class TestActivations:
     def test_of_every_node(self):
         model = network().to_module().build(backend="torch", seed=0)
         image = np.random.default_rng(0).random((1, 1, 8, 8), "float32")
-        found = looking.activations(model, [image])
+        found = inspection.activations(model, [image])
         assert list(found) == list("abcde")
         assert found["a"]["output"]["mean"] == pytest.approx(image.mean(), rel=1e-4)
         assert found["b"]["output"]["shape"] == [1, 4, 6, 6]
@@ -171,11 +172,15 @@ class TestActivations:
 
     def test_several_outputs_and_shared_layers(self):
         graph = Graph(
-            {"x": Node("Input", "x", {"shape": (None, 5, 3)}), "l": Node("LSTM", "lstm", {"hidden_size": 4}),
-             "m": Node("Linear", "one", {"out_features": 4}), "n": Node("Linear", "again", {}, "m")},
+            {
+                "x": Node("Input", "x", {"shape": (None, 5, 3)}),
+                "l": Node("LSTM", "lstm", {"hidden_size": 4}),
+                "m": Node("Linear", "one", {"out_features": 4}),
+                "n": Node("Linear", "again", {}, "m"),
+            },
             {"1": Edge("x", "l"), "2": Edge("l", "m"), "3": Edge("m", "n")},
-        )  # fmt: skip
-        found = looking.activations(graph.to_module().build(backend="torch"), [np.ones((1, 5, 3), "float32")])
+        )
+        found = inspection.activations(graph.to_module().build(backend="torch"), [np.ones((1, 5, 3), "float32")])
         assert len(found["l"]) > 1
         assert found["n"]["output"]["shape"] == [1, 5, 4]
 
@@ -183,7 +188,7 @@ class TestActivations:
         graph = Graph(
             {"x": Node("Input", "x", {"shape": (None, 3, 4)}), "r": Node("ReLU", "relu")}, {"e": Edge("x", "r")}
         )
-        found = looking.activations(graph.to_module().build(backend="torch"), [np.empty((0, 3, 4), "float32")])
+        found = inspection.activations(graph.to_module().build(backend="torch"), [np.empty((0, 3, 4), "float32")])
         assert (found["r"]["output"]["mean"], found["r"]["output"]["picture"]) == (None, None)
 
     def test_the_answer_stays_small(self):
@@ -191,49 +196,49 @@ class TestActivations:
         nodes |= {f"n{i}": Node("Conv2d", f"c{i}", {"out_channels": 16, "kernel_size": 1}) for i in range(1, 200)}
         edges = {f"e{i}": Edge(f"n{i - 1}", f"n{i}") for i in range(1, 200)}
         model = Graph(nodes, edges).to_module().build(backend="torch")
-        answer = json.dumps(sampling.answer(model), allow_nan=False)
+        answer = json.dumps(sample_run.answer(model), allow_nan=False)
         assert len(answer) < 2_000_000
         assert answer.count('"tiles": 16') == 199
 
 
 class TestSample:
     def test_of_a_data_set_where_the_shape_fits(self):
-        [image], origin = sampling.sample([Spec((None, 1, 8, 8))], "digits", seed=0)
+        [image], origin = sample_run.sample([Spec((None, 1, 8, 8))], "digits", seed=0)
         assert (image.shape, image.dtype, origin["dataset"]) == ((1, 1, 8, 8), "float32", "digits")
         assert 0 <= image.min() <= image.max() <= 1
-        assert sampling.sample([Spec((None, 1, 8, 8))])[1]["dataset"] == "digits"
-        assert sampling.sample([Spec((None, 1, None, 8), "float16")])[0][0].dtype == "float16"
+        assert sample_run.sample([Spec((None, 1, 8, 8))])[1]["dataset"] == "digits"
+        assert sample_run.sample([Spec((None, 1, None, 8), "float16")])[0][0].dtype == "float16"
 
     def test_drawn_where_none_fits(self):
         specs = [Spec((None, 3, None)), Spec((None, 7), "int64"), Spec((2, 2), "bool"), Spec((None, 2), "bfloat16")]
-        arrays, origin = sampling.sample(specs, "digits")
+        arrays, origin = sample_run.sample(specs, "digits")
         assert origin == {"dataset": None, "index": None}
         assert [a.shape for a in arrays] == [(1, 3, 32), (1, 7), (2, 2), (1, 2)]
         assert [a.dtype.name for a in arrays] == ["float32", "int64", "bool", "bfloat16"]
         assert set(np.unique(arrays[1])) <= {0, 1}
 
 
-class TestCounterpart:
+class TestModelSync:
     def test_parameters_under_the_names_of_the_canvas(self):
         model = nn.Sequential(nn.Linear(3), nn.Linear(2)).build((None, 4), backend="torch")
-        counterpart = Counterpart(model)
-        graph = counterpart.graph
+        sync = ModelSync(model)
+        graph = sync.graph
         last = [i for i, n in graph.nodes.items() if n.name == "1"]
         nodes = {i: Node(n.type, "renamed", n.params) if i in last else n for i, n in graph.nodes.items()}
         canvas = Graph(nodes, graph.edges, name=graph.name, groups=graph.groups)
-        found = counterpart.parameters(canvas, ["renamed", "nobody"])
+        found = sync.parameters(canvas, ["renamed", "nobody"])
         assert set(found) == {"renamed/kernel:0", "renamed/bias:0"}
         assert found["renamed/bias:0"] is dict(model.named_parameters())["1/bias:0"]
-        assert Counterpart(network()).parameters(network(), ["conv"]) == {}
+        assert ModelSync(network()).parameters(network(), ["conv"]) == {}
 
     def test_a_sample_leaves_the_model_alone(self):
         model = nn.Sequential(nn.Linear(3)).build((None, 4), backend="torch")
-        counterpart = Counterpart(model)
-        runs = counterpart.runnable(counterpart.graph)
+        sync = ModelSync(model)
+        runs = sync.runnable_model(sync.graph)
         for name, value in model.state_dict().items():
             np.testing.assert_array_equal(runs.state_dict()[name], value)
-        assert counterpart.model is model
-        assert counterpart.rebuilt(counterpart.graph, None) is model
+        assert sync.model is model
+        assert sync.build(sync.graph, None) is model
 
 
 class TestWidget:
@@ -242,7 +247,7 @@ class TestWidget:
         """Asks an editor as its page would."""
         for name in ("editor.js", "editor.css"):
             (tmp_path / name).write_text("")
-        monkeypatch.setattr(widgets, "STATIC", tmp_path)
+        monkeypatch.setattr(front_end, "STATIC", tmp_path)
 
         def ask(editor, **content):
             replies = []
@@ -255,7 +260,7 @@ class TestWidget:
         return ask
 
     def test_weights_are_those_of_the_model(self, ask):
-        editor = widgets.Editor(network())
+        editor = lab.Editor(network())
         assert ask(editor, name="weights", graph=editor._graph, names=["conv"])["result"]["parameters"] == []
         model = editor.model("torch")
         found = ask(editor, name="weights", graph=editor._graph, names=["conv"])["result"]
@@ -268,7 +273,7 @@ class TestWidget:
         assert bias["mean"] == 3
 
     def test_a_sample_runs_through_what_is_on_the_canvas(self, ask):
-        editor = widgets.Editor(network().to_module().build(backend="torch"))
+        editor = lab.Editor(network().to_module().build(backend="torch"))
         model, graph = editor.model(), editor._graph
         [head] = [i for i, node in graph["nodes"].items() if node["name"] == "head"]
         found = ask(editor, name="sample", graph=graph)["result"]
@@ -284,11 +289,16 @@ class TestWidget:
 
     @pytest.mark.parametrize(
         "content",
-        [{"name": "weights", "names": "conv"}, {"name": "weights"}, {"name": "sample", "graph": {"nodes": 3}},
-         {"name": "sample", "graph": None}, {"name": "activations"}],
-    )  # fmt: skip
+        [
+            {"name": "weights", "names": "conv"},
+            {"name": "weights"},
+            {"name": "sample", "graph": {"nodes": 3}},
+            {"name": "sample", "graph": None},
+            {"name": "activations"},
+        ],
+    )
     def test_bad_requests_are_answered_in_words(self, ask, content):
-        editor = widgets.Editor(network())
+        editor = lab.Editor(network())
         assert ask(editor, **{"graph": editor._graph, **content})["error"]
 
 
@@ -355,7 +365,7 @@ async def test_links_lead_nowhere_else(labdl_fetch, document, away, jp_root_dir)
 
 async def test_names_are_few(labdl_fetch, document, monkeypatch):
     assert (await labdl_fetch("weights", path="net.labdl"))[0] == 400
-    monkeypatch.setattr("labdl.lab.server.NAMES_LIMIT", 0)
+    monkeypatch.setattr("labdl.lab.server.extension.NAMES_LIMIT", 0)
     status, answer = await labdl_fetch("weights", path="net.labdl", name="conv")
     assert status == 400
     assert "received 1" in answer["message"]
@@ -381,9 +391,15 @@ async def test_route_gives_the_code_of_a_sample(labdl_fetch, document):
 
 @pytest.mark.parametrize(
     ("change", "expected"),
-    [({"backend": "jax"}, "jax"), ({"backend": 3}, "backend"), ({"dataset": "x'); import os"}, "dataset"),
-     ({"graph": {"nodes": {}, "edges": {}}}, "Input"), ({"graph": 3}, "graph"), ({"path": ".x/net.labdl"}, "does not exist")],
-)  # fmt: skip
+    [
+        ({"backend": "jax"}, "jax"),
+        ({"backend": 3}, "backend"),
+        ({"dataset": "x'); import os"}, "dataset"),
+        ({"graph": {"nodes": {}, "edges": {}}}, "Input"),
+        ({"graph": 3}, "graph"),
+        ({"path": ".x/net.labdl"}, "does not exist"),
+    ],
+)
 async def test_bad_requests_for_a_sample(labdl_fetch, document, change, expected):
     status, answer = await labdl_fetch("sample", body={"path": "net.labdl", "graph": network().to_dict()} | change)
     assert status in (400, 404)
@@ -403,8 +419,8 @@ class TestRunSample:
         shown = []
         monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
         monkeypatch.chdir(tmp_path)
-        sampling.run_sample((graph or network()).to_dict(), backend="torch", parameters="net.npz", **settings)
-        return shown[0][sampling.MIME]
+        sample_run.run_sample((graph or network()).to_dict(), backend="torch", parameters="net.npz", **settings)
+        return shown[0][sample_run.MIME]
 
     def test_with_the_parameters_beside(self, monkeypatch, tmp_path):
         model = network().to_module().build(backend="torch")

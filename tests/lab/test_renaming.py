@@ -8,7 +8,7 @@ import pytest
 
 import labdl
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import renaming, service
+from labdl.lab.editor import parameter_renaming, service
 from labdl.saving import parameters, structure
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -32,7 +32,7 @@ def trained(tmp_path):
 
 
 def follow(file, before, after):
-    return renaming.follow(file, structure.encode(before), structure.encode(after))
+    return parameter_renaming.follow(file, structure.encode(before), structure.encode(after))
 
 
 X = np.linspace(-1, 1, 12, dtype="float32").reshape(3, 4)
@@ -44,10 +44,16 @@ def output(file, graph):
     return labdl.predict(net, X)
 
 
-@pytest.mark.parametrize("after", [
-    model(first="stem"), model(first="block/first", second="block/second"), model(first="second", second="first"),
-    model(first="first/inner"), model(first="block", second="block/0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "after",
+    [
+        model(first="stem"),
+        model(first="block/first", second="block/second"),
+        model(first="second", second="first"),
+        model(first="first/inner"),
+        model(first="block", second="block/0"),
+    ],
+)
 def test_the_model_says_the_same_under_new_names(trained, after):
     expected = output(trained, model())
     note = parameters.ParameterFile(trained).note
@@ -68,10 +74,16 @@ def test_what_a_layer_that_is_gone_left_behind_makes_room(trained):
     np.testing.assert_array_equal(now["first/kernel:0"], before["second/kernel:0"])
 
 
-@pytest.mark.parametrize("after", [
-    model(), model(out_features=7), Graph({"a": Node("Linear", "x", {"out_features": 5})}, {}),
-    Graph({"i": Node("ReLU", "first"), "a": Node("Linear", "other", {"out_features": 9})}, {}),
-], ids=["the same", "other settings", "hardly any layer", "another document"])  # fmt: skip
+@pytest.mark.parametrize(
+    "after",
+    [
+        model(),
+        model(out_features=7),
+        Graph({"a": Node("Linear", "x", {"out_features": 5})}, {}),
+        Graph({"i": Node("ReLU", "first"), "a": Node("Linear", "other", {"out_features": 9})}, {}),
+    ],
+    ids=["the same", "other settings", "hardly any layer", "another document"],
+)
 def test_other_changes_leave_the_file_alone(trained, after):
     data, state = trained.read_bytes(), os.stat(trained).st_ino
     assert follow(trained, model(), after) == {}
@@ -84,7 +96,7 @@ def test_a_broken_file_stays_as_it_is(trained, content, caplog):
     assert follow(trained, model(), model(first="stem")) == {}
     assert trained.read_bytes() == content
     assert "net.npz keeps its names" in caplog.text
-    assert renaming.follow(trained, b"no structure", structure.encode(model())) == {}
+    assert parameter_renaming.follow(trained, b"no structure", structure.encode(model())) == {}
 
 
 def test_a_training_that_writes_meanwhile_is_not_lost(trained, monkeypatch):
@@ -98,7 +110,7 @@ def test_a_training_that_writes_meanwhile_is_not_lost(trained, monkeypatch):
             parameters.save_parameters(values, trained)
         write(*args, **options)
 
-    monkeypatch.setattr(renaming, "write_parameters", interrupted)
+    monkeypatch.setattr(parameter_renaming, "write_parameters", interrupted)
     assert follow(trained, model(), model(first="stem"))
     np.testing.assert_array_equal(parameters.load_parameters(trained)["stem/kernel:0"], np.ones((4, 5)))
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from labdl.lab import runlist
+from labdl.lab import runs_list
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -29,8 +29,21 @@ def ask(jp_fetch):
 def begin(folder, *, alive=False, **start):
     folder.mkdir(parents=True, exist_ok=True)
     pid = os.getpid() if alive else 2**22 - 1
-    tell(folder, {"kind": "start", "version": 2, "id": folder.name, "pid": pid, "host": socket.gethostname(),
-                  "model": "net", "backend": "torch", "epochs": 2, "steps_per_epoch": 2, **start})  # fmt: skip
+    tell(
+        folder,
+        {
+            "kind": "start",
+            "version": 2,
+            "id": folder.name,
+            "pid": pid,
+            "host": socket.gethostname(),
+            "model": "net",
+            "backend": "torch",
+            "epochs": 2,
+            "steps_per_epoch": 2,
+            **start,
+        },
+    )
     return folder
 
 
@@ -98,7 +111,7 @@ async def test_a_run_whose_process_ends_is_news(ask, jp_root_dir):
 
 
 async def test_many_that_are_deleted_are_told_by_telling_all(ask, jp_root_dir, monkeypatch):
-    monkeypatch.setattr(runlist, "GONE", 2)
+    monkeypatch.setattr(runs_list, "GONE", 2)
     runs = [begin(jp_root_dir / f"run-{i}") for i in range(5)]
     _, first = await ask("runs", path="")
     for run in runs[:3]:
@@ -172,9 +185,20 @@ async def test_what_another_has_written_is_not_lost(ask, jp_root_dir):
     }
 
 
-@pytest.mark.parametrize("words", [{}, {"name": 3}, {"tags": "a"}, {"tags": [3]}, {"note": None}, {"name": "x" * 10_000},
-                                   {"note": "x" * 1_000_000}, {"tags": ["x"] * 10_000},
-                                   {"name": "x", "before": []}])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"name": 3},
+        {"tags": "a"},
+        {"tags": [3]},
+        {"note": None},
+        {"name": "x" * 10_000},
+        {"note": "x" * 1_000_000},
+        {"tags": ["x"] * 10_000},
+        {"name": "x", "before": []},
+    ],
+)
 async def test_words_that_are_refused(ask, jp_root_dir, words):
     one = begin(jp_root_dir / "one")
     status, answer = await ask("runs/about", method="PUT", body={"path": "one"} | words)

@@ -7,10 +7,10 @@ import pytest
 from test_widgets import Page
 
 from labdl.errors import ConfigError
-from labdl.lab import runs_widget, widgets
-from labdl.runs.about import about
+from labdl.lab.widgets import front_end, runs
 from labdl.runs.control import ControlFolder
-from labdl.runs.eventfile import EVENTS, encoded
+from labdl.runs.metadata import about
+from labdl.runs.reading.event_file import EVENTS, encode
 
 START = {"kind": "start", "version": 2, "id": "one", "model": "Net", "backend": "torch", "epochs": 3}
 
@@ -18,23 +18,23 @@ START = {"kind": "start", "version": 2, "id": "one", "model": "Net", "backend": 
 def write(folder, *events):
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / EVENTS, "ab") as file:
-        file.write(encoded({"time": time.time(), **event} for event in events))
+        file.write(encode({"time": time.time(), **event} for event in events))
 
 
 @pytest.fixture(autouse=True)
-def front_end(tmp_path, monkeypatch):
+def built_files(tmp_path, monkeypatch):
     (tmp_path / "static").mkdir()
     for name in ("runs.js", "runs.css"):
         (tmp_path / "static" / name).write_text("")
-    monkeypatch.setattr(widgets, "STATIC", tmp_path / "static")
-    monkeypatch.setattr(runs_widget, "LOOK_SECONDS", 3600)  # the tests look themselves
+    monkeypatch.setattr(front_end, "STATIC", tmp_path / "static")
+    monkeypatch.setattr(runs, "LOOK_SECONDS", 3600)  # the tests look themselves
 
 
 @pytest.fixture
 def board(tmp_path, monkeypatch):
     """The widget of a folder with a run that this process writes, and a page of it."""
     write(tmp_path / "all" / "one", START | {"pid": os.getpid()})
-    widget = runs_widget.Runs(tmp_path / "all")
+    widget = runs.Runs(tmp_path / "all")
     yield widget, Page(widget, monkeypatch)
     widget.close()
 
@@ -147,6 +147,6 @@ def test_what_it_can_be_made_of(tmp_path):
     class Race:
         folder = tmp_path
 
-    assert runs_widget.Runs(Race()).folder == tmp_path
+    assert runs.Runs(Race()).folder == tmp_path
     with pytest.raises(ConfigError, match="Runs wants a folder, a race or a sweep, received int"):
-        runs_widget.Runs(5)
+        runs.Runs(5)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from labdl.lab import service
+from labdl.lab.editor import service
 from labdl.runs.control import ControlFolder
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -53,7 +53,7 @@ def write(folder, *events):
 
 
 def test_server_imports_no_framework():
-    code = "import sys, labdl.lab.server; print(*sys.modules)"
+    code = "import sys, labdl.lab.server.extension; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"torch", "tensorflow", "paddle", "mindspore"} & set(result.stdout.split())
 
@@ -86,6 +86,19 @@ async def test_new_graph_can_be_checked_and_written_as_code(labdl_fetch):
     assert answer["source"]
 
 
+async def test_boxes_are_arranged(labdl_fetch):
+    box = {"name": "block/a", "width": 208, "height": 58}
+    body = {"nodes": {"a": box, "b": box}, "edges": [["a", "b"]], "frames": ["block"], "direction": "right"}
+    status, answer = await labdl_fetch("layout", method="POST", body=body)
+    assert status == 200
+    (x, y), (second_x, second_y) = answer["positions"]["a"], answer["positions"]["b"]
+    assert y == second_y
+    assert x + 208 < second_x
+    status, answer = await labdl_fetch("layout", method="POST", body=body | {"direction": "up"})
+    assert status == 400
+    assert "direction" in answer["message"]
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -102,7 +115,7 @@ async def test_bad_bodies_are_refused_with_a_sentence(labdl_fetch, body, expecte
 
 
 async def test_body_too_large_is_refused(labdl_fetch, monkeypatch):
-    monkeypatch.setattr("labdl.lab.handlers.BODY_LIMIT", 10)
+    monkeypatch.setattr("labdl.lab.server.base_handler.BODY_LIMIT", 10)
     status, answer = await labdl_fetch("check", method="POST", body={"graph": {}})
     assert status == 413
     assert "larger" in answer["message"]
@@ -229,8 +242,13 @@ async def test_only_run_folders_under_the_root_are_read(labdl_fetch, run, jp_roo
 
 
 async def test_commands_are_appended_for_the_run(labdl_fetch, run):
-    sent = [{"command": "pause"}, {"command": "checkpoint"}, {"command": "learning_rate", "value": 0.01},
-            {"command": "learning_rate", "value": 0}, {"command": "add_epochs", "value": 3}]  # fmt: skip
+    sent = [
+        {"command": "pause"},
+        {"command": "checkpoint"},
+        {"command": "learning_rate", "value": 0.01},
+        {"command": "learning_rate", "value": 0},
+        {"command": "add_epochs", "value": 3},
+    ]
     reader = ControlFolder(run / "control")
     for number, command in enumerate(sent):
         body = {"path": "runs/one", **command, **({"id": "mine"} if not number else {})}
@@ -252,21 +270,26 @@ async def test_a_sweep_takes_commands_in_its_own_folder(labdl_fetch, run):
     assert [order.command for order in reader.commands()] == ["stop"]
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"command": "explode"},
-     "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, received 'explode'"),
-    ({"command": ["stop"]}, "command wants one of pause, .*, received \\['stop'\\]"),
-    ({}, "command wants one of pause, .*, received None"),
-    ({"command": "learning_rate"}, "learning_rate wants a number at least 0, received None"),
-    ({"command": "learning_rate", "value": -1}, "learning_rate wants a number at least 0, received -1"),
-    ({"command": "learning_rate", "value": "0.1"}, "learning_rate wants a number at least 0, received '0.1'"),
-    ({"command": "learning_rate", "value": float("nan")}, "learning_rate wants a number at least 0, received nan"),
-    ({"command": "learning_rate", "value": 10**400}, "learning_rate wants a number at least 0, received 1000"),
-    ({"command": "add_epochs"}, "add_epochs wants an integer at least 1, received None"),
-    ({"command": "add_epochs", "value": 0}, "add_epochs wants an integer at least 1, received 0"),
-    ({"command": "add_epochs", "value": 1.5}, "add_epochs wants an integer at least 1, received 1.5"),
-    ({"command": "add_epochs", "value": True}, "add_epochs wants an integer at least 1, received True"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"command": "explode"},
+            "command wants one of pause, resume, step, stop, checkpoint, learning_rate, add_epochs, branch, received 'explode'",
+        ),
+        ({"command": ["stop"]}, "command wants one of pause, .*, received \\['stop'\\]"),
+        ({}, "command wants one of pause, .*, received None"),
+        ({"command": "learning_rate"}, "learning_rate wants a number at least 0, received None"),
+        ({"command": "learning_rate", "value": -1}, "learning_rate wants a number at least 0, received -1"),
+        ({"command": "learning_rate", "value": "0.1"}, "learning_rate wants a number at least 0, received '0.1'"),
+        ({"command": "learning_rate", "value": float("nan")}, "learning_rate wants a number at least 0, received nan"),
+        ({"command": "learning_rate", "value": 10**400}, "learning_rate wants a number at least 0, received 1000"),
+        ({"command": "add_epochs"}, "add_epochs wants an integer at least 1, received None"),
+        ({"command": "add_epochs", "value": 0}, "add_epochs wants an integer at least 1, received 0"),
+        ({"command": "add_epochs", "value": 1.5}, "add_epochs wants an integer at least 1, received 1.5"),
+        ({"command": "add_epochs", "value": True}, "add_epochs wants an integer at least 1, received True"),
+    ],
+)
 async def test_what_is_no_command_is_refused_in_a_sentence(given, sentence, labdl_fetch, run):
     status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", **given})
     assert status == 400

@@ -13,7 +13,8 @@ import pytest
 from tornado.httpclient import HTTPClientError
 from tornado.web import RequestHandler
 
-from labdl.lab import handlers, server, service
+from labdl.lab.editor import service
+from labdl.lab.server import base_handler, extension
 from labdl.nn.schema import LAYERS, layer_schema
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -26,7 +27,7 @@ def methods_of(handler) -> list[str]:
     return [m for m in METHODS if getattr(handler, m.lower()) is not RequestHandler._unimplemented_method]
 
 
-CALLS = [(route, method) for route, handler in server.ROUTES.items() for method in methods_of(handler)]
+CALLS = [(route, method) for route, handler in extension.ROUTES.items() for method in methods_of(handler)]
 SENDING = [(route, method) for route, method in CALLS if method in WITH_BODY]
 
 
@@ -38,9 +39,23 @@ def good(jp_root_dir):
     folder = jp_root_dir / "runs" / "one"
     folder.mkdir(parents=True)
     (folder / "events.jsonl").write_text(json.dumps({"kind": "start", "pid": os.getpid(), "time": 0.0}) + "\n")
-    return {"graph": graph, "content": graph, "path": "net.labdl", "backend": "torch", "dataset": "digits",
-            "optimizer": "adam", "learning_rate": 0.01, "epochs": 2, "batch_size": 32, "command": "stop",
-            "value": 1, "name": "resnet18", "settings": {"classes": 2}, "old": graph, "new": graph}  # fmt: skip
+    return {
+        "graph": graph,
+        "content": graph,
+        "path": "net.labdl",
+        "backend": "torch",
+        "dataset": "digits",
+        "optimizer": "adam",
+        "learning_rate": 0.01,
+        "epochs": 2,
+        "batch_size": 32,
+        "command": "stop",
+        "value": 1,
+        "name": "resnet18",
+        "settings": {"classes": 2},
+        "old": graph,
+        "new": graph,
+    }
 
 
 @pytest.fixture
@@ -81,8 +96,8 @@ def test_every_route_is_known_here(jp_serverapp):
     app = jp_serverapp.web_app
     rules = [inner for rule in app.default_router.rules for inner in getattr(rule.target, "rules", [])]
     ours = {rule.target for rule in rules if getattr(rule.target, "__module__", "").startswith("labdl.")}
-    assert ours == set(server.ROUTES.values())
-    assert all(issubclass(handler, handlers.LabDLHandler) and methods_of(handler) for handler in ours)
+    assert ours == set(extension.ROUTES.values())
+    assert all(issubclass(handler, base_handler.LabDLHandler) and methods_of(handler) for handler in ours)
 
 
 @pytest.mark.parametrize(("route", "method"), CALLS)
@@ -97,9 +112,9 @@ async def test_nobody_asks_without_a_token(ask, good, route, method):
         assert "net" not in text
 
 
-@pytest.mark.parametrize("route", server.ROUTES)
+@pytest.mark.parametrize("route", extension.ROUTES)
 async def test_other_methods_are_refused(ask, good, route):
-    for method in set(METHODS) - set(methods_of(server.ROUTES[route])):
+    for method in set(METHODS) - set(methods_of(extension.ROUTES[route])):
         status, _, _ = await ask(route, method, good, path="net.labdl")
         assert status == 405, method
 
@@ -109,8 +124,9 @@ async def test_a_page_of_another_site_cannot_send(
     ask, good, jp_serverapp, jp_base_url, http_server_client, route, method
 ):
     """The browser's cookie alone is not enough: a foreign page would send that too."""
-    login = await http_server_client.fetch(f"{jp_base_url}?token={jp_serverapp.identity_provider.token}",
-                                           follow_redirects=False, raise_error=False)  # fmt: skip
+    login = await http_server_client.fetch(
+        f"{jp_base_url}?token={jp_serverapp.identity_provider.token}", follow_redirects=False, raise_error=False
+    )
     cookies = [c.partition(";")[0] for c in login.headers.get_list("Set-Cookie")]
     cookies = [c for c in cookies if c.startswith("username-")]
     assert cookies, "logging in gave no cookie"
@@ -170,8 +186,28 @@ async def test_deep_values_in_fields(ask, good, route, method):
             assert (await ask("graph", path="deep.labdl"))[0] == 200, depth
 
 
-WRONG = [None, True, 3, -1, 0, 1e308, 10**400, float("inf"), float("nan"), "", "x" * 100_000, "\0", "\ud800", "../../x",
-         [], [[]], {}, {"a": 1}, {"nodes": 1}, {"nodes": {}, "edges": []}]  # fmt: skip
+WRONG = [
+    None,
+    True,
+    3,
+    -1,
+    0,
+    1e308,
+    10**400,
+    float("inf"),
+    float("nan"),
+    "",
+    "x" * 100_000,
+    "\0",
+    "\ud800",
+    "../../x",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    {"nodes": 1},
+    {"nodes": {}, "edges": []},
+]
 
 
 @pytest.mark.parametrize(("route", "method"), SENDING)
@@ -185,27 +221,30 @@ async def test_fields_of_wrong_types(ask, good, route, method):
     assert (await ask("layers"))[0] == 200
 
 
-@pytest.mark.parametrize("change", [
-    lambda g: g["nodes"]["input"].update(type=3),
-    lambda g: g["nodes"]["input"].update(name="a" * 1_000_000),
-    lambda g: g["nodes"]["input"].update(name="__class__"),
-    lambda g: g["nodes"]["input"].update(params=[]),
-    lambda g: g["nodes"]["input"].update(params={"shape": [None, 10**400]}),
-    lambda g: g["nodes"]["input"].update(params={"shape": [1] * 5000}),
-    lambda g: g["nodes"]["input"].update(params={"shape": [10**30, 10**30]}),
-    lambda g: g["nodes"]["input"].update(params={"shape": [float("nan")]}),
-    lambda g: g["nodes"]["input"].update(shares="input"),
-    lambda g: g["nodes"].update(input=None),
-    lambda g: g["positions"].update(input=[float("nan"), float("inf")]),
-    lambda g: g["positions"].update(input=[10**400, 0]),
-    lambda g: g["positions"].update(input=["1e999", "0"]),
-    lambda g: g["edges"].update(e={"source": "input", "target": "input"}),
-    lambda g: g["edges"].update(e={"source": "\ud800", "target": "input"}),
-    lambda g: g.update(groups={"input": {}}),
-    lambda g: g.update(groups=[1], ties=3),
-    lambda g: g.update(name="\0"),
-    lambda g: g.update(version=10**9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: g["nodes"]["input"].update(type=3),
+        lambda g: g["nodes"]["input"].update(name="a" * 1_000_000),
+        lambda g: g["nodes"]["input"].update(name="__class__"),
+        lambda g: g["nodes"]["input"].update(params=[]),
+        lambda g: g["nodes"]["input"].update(params={"shape": [None, 10**400]}),
+        lambda g: g["nodes"]["input"].update(params={"shape": [1] * 5000}),
+        lambda g: g["nodes"]["input"].update(params={"shape": [10**30, 10**30]}),
+        lambda g: g["nodes"]["input"].update(params={"shape": [float("nan")]}),
+        lambda g: g["nodes"]["input"].update(shares="input"),
+        lambda g: g["nodes"].update(input=None),
+        lambda g: g["positions"].update(input=[float("nan"), float("inf")]),
+        lambda g: g["positions"].update(input=[10**400, 0]),
+        lambda g: g["positions"].update(input=["1e999", "0"]),
+        lambda g: g["edges"].update(e={"source": "input", "target": "input"}),
+        lambda g: g["edges"].update(e={"source": "\ud800", "target": "input"}),
+        lambda g: g.update(groups={"input": {}}),
+        lambda g: g.update(groups=[1], ties=3),
+        lambda g: g.update(name="\0"),
+        lambda g: g.update(version=10**9),
+    ],
+)
 async def test_hostile_graphs(ask, good, change):
     """Refused, or taken: then the file that holds it can be read again."""
     change(good["graph"])
@@ -222,7 +261,7 @@ async def test_hostile_graphs(ask, good, change):
 
 @pytest.mark.parametrize(("route", "method"), SENDING)
 async def test_a_body_over_the_limit(ask, monkeypatch, route, method):
-    monkeypatch.setattr(handlers, "BODY_LIMIT", 1000)
+    monkeypatch.setattr(base_handler, "BODY_LIMIT", 1000)
     status, message, _ = await ask(route, method, "{" + " " * 2000 + "}", path="new.labdl")
     assert status == 413
     assert "larger" in message
@@ -232,8 +271,14 @@ async def test_a_body_over_the_limit(ask, monkeypatch, route, method):
 async def test_a_length_that_is_not_true(ask, jp_http_port, jp_base_url, jp_auth_header, route, method):
     """A length far over any limit is answered, or the connection closed, before it has come."""
     reader, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
-    head = [f"{method} {jp_base_url}labdl/{route}?path=new.labdl HTTP/1.1", "Host: localhost", f"Content-Length: {10**15}",
-            *(f"{k}: {v}" for k, v in jp_auth_header.items()), "", "{"]  # fmt: skip
+    head = [
+        f"{method} {jp_base_url}labdl/{route}?path=new.labdl HTTP/1.1",
+        "Host: localhost",
+        f"Content-Length: {10**15}",
+        *(f"{k}: {v}" for k, v in jp_auth_header.items()),
+        "",
+        "{",
+    ]
     writer.write("\r\n".join(head).encode())
     answer = await asyncio.wait_for(reader.read(), 10)
     writer.close()
@@ -264,14 +309,49 @@ def test_absurd_settings_are_answered_soon(kind):
 
 # --- paths ---
 
-PATHS = ["", "/", "..", "../out.labdl", "a/../../out.labdl", "%2e%2e/out.labdl", "..%2fout.labdl", "..\\out.labdl",
-         "/etc/passwd", "//etc/passwd", "{outside}", "file://{outside}", ".hidden/net.labdl", ".net.labdl",
-         "folder/.hidden/net.labdl", "net.labdl\0", "\0", "net.labdl/", "net.labdl/x", "x" * 300, "x/" * 5000, "\ud800",
-         "~/out.labdl", "$HOME", "folder", "fifo.labdl", "folder.labdl", "text.labdl", "missing.labdl"]  # fmt: skip
+PATHS = [
+    "",
+    "/",
+    "..",
+    "../out.labdl",
+    "a/../../out.labdl",
+    "%2e%2e/out.labdl",
+    "..%2fout.labdl",
+    "..\\out.labdl",
+    "/etc/passwd",
+    "//etc/passwd",
+    "{outside}",
+    "file://{outside}",
+    ".hidden/net.labdl",
+    ".net.labdl",
+    "folder/.hidden/net.labdl",
+    "net.labdl\0",
+    "\0",
+    "net.labdl/",
+    "net.labdl/x",
+    "x" * 300,
+    "x/" * 5000,
+    "\ud800",
+    "~/out.labdl",
+    "$HOME",
+    "folder",
+    "fifo.labdl",
+    "folder.labdl",
+    "text.labdl",
+    "missing.labdl",
+]
 
 # names of files in the root, whatever they look like; a NUL is dropped before it comes to us
-PLAIN = ("text.labdl", "net.labdl/", "net.labdl\0", "missing.labdl", "%2e%2e/out.labdl", "..%2fout.labdl",
-         "..\\out.labdl", "$HOME")  # fmt: skip
+PLAIN = (
+    "text.labdl",
+    "net.labdl/",
+    "net.labdl\0",
+    "missing.labdl",
+    "%2e%2e/out.labdl",
+    "..%2fout.labdl",
+    "..\\out.labdl",
+    "$HOME",
+)
 
 
 @pytest.mark.parametrize(("route", "method"), CALLS)

@@ -13,14 +13,22 @@ import labdl
 from labdl import nn
 from labdl.errors import ConfigError, LabDLError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import choices, datafiles, service, suiting, training
-from labdl.train import METRICS, objectives
+from labdl.lab.editor import service
+from labdl.lab.training import compatibility, data_files, options, script
+from labdl.train import METRICS
+from labdl.train import losses as losses_by_name
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
-OFFERED = choices.choices()
-SETTINGS = {"backend": "torch", "dataset": "digits", "optimizer": "adam", "learning_rate": 0.01, "epochs": 2,
-            "batch_size": 32}  # fmt: skip
+OFFERED = options.choices()
+SETTINGS = {
+    "backend": "torch",
+    "dataset": "digits",
+    "optimizer": "adam",
+    "learning_rate": 0.01,
+    "epochs": 2,
+    "batch_size": 32,
+}
 RANDOM = np.random.default_rng(0)
 OF_KIND = {
     "classes": (RANDOM.normal(size=(30, 4)).astype("float32"), RANDOM.integers(0, 4, 30)),
@@ -42,7 +50,7 @@ def test_losses_and_metrics_that_are_said_to_fit_do(kind):
     assert first["loss"] in losses
     assert set(first["metrics"]) <= set(metrics)
     for name in losses:
-        assert np.isfinite(float(np.asarray(objectives.loss(name)(output, target)))), name
+        assert np.isfinite(float(np.asarray(losses_by_name.loss(name)(output, target)))), name
     for name in metrics:
         assert np.isfinite(METRICS[name]()(output, target)), name
 
@@ -71,7 +79,7 @@ def begun(monkeypatch):
     )
 
     def run(given):
-        exec(training.train_code("nets/net.labdl", given)["code"], {})
+        exec(script.train_code("nets/net.labdl", given)["code"], {})
         return seen
 
     return run
@@ -90,12 +98,23 @@ def test_every_choice_makes_a_program_that_runs(begun):
 
 
 def test_the_program_does_what_was_chosen(begun):
-    found = begun(SETTINGS | {
-        "dataset": "diabetes", "loss": "huber", "loss_settings": {"delta": 2}, "metrics": ["r2", "mean_absolute_error", "r2"],
-        "optimizer": "sgd", "optimizer_settings": {"momentum": 0.8, "weight_decay": 0.01}, "schedule": "multi_step",
-        "schedule_settings": {"milestones": [10, 20]}, "stopping": {"monitor": "val_r2", "mode": "max", "restore_best": True},
-        "options": {"clip_norm": 2.5, "precision": "bfloat16"}, "seed": 7, "parameters": "saved",
-    })  # fmt: skip
+    found = begun(
+        SETTINGS
+        | {
+            "dataset": "diabetes",
+            "loss": "huber",
+            "loss_settings": {"delta": 2},
+            "metrics": ["r2", "mean_absolute_error", "r2"],
+            "optimizer": "sgd",
+            "optimizer_settings": {"momentum": 0.8, "weight_decay": 0.01},
+            "schedule": "multi_step",
+            "schedule_settings": {"milestones": [10, 20]},
+            "stopping": {"monitor": "val_r2", "mode": "max", "restore_best": True},
+            "options": {"clip_norm": 2.5, "precision": "bfloat16"},
+            "seed": 7,
+            "parameters": "saved",
+        }
+    )
     trainer, (args, options) = found["trainer"], found["start"]
     assert (type(trainer.loss_function), trainer.loss_function.delta) == (nn.HuberLoss, 2)
     assert list(trainer.metrics) == ["r2", "mean_absolute_error"]
@@ -115,44 +134,85 @@ def test_a_file_in_the_program(begun, tmp_path, monkeypatch):
     assert found["start"][0][0].arrays[1].max() == 4.5
 
 
-@pytest.mark.parametrize(("given", "sentence"), [
-    ({"loss": "cross"}, "loss wants one of .*, received 'cross'"),
-    ({"loss": ["a"]}, "loss wants one of"),
-    ({"loss_settings": {"label_smoothing": 2}}, "label_smoothing wants a number at least 0 and below 1, received 2"),
-    ({"loss_settings": {"smoothing": 0}}, "cross_entropy has the settings .*, received 'smoothing'"),
-    ({"loss_settings": {"reduction": "none"}}, "training wants one number"),
-    ({"metrics": "accuracy"}, "metrics wants a list of names"),
-    ({"metrics": ["acuracy"]}, "did you mean 'accuracy'"),
-    ({"metrics": ["confusion_matrix"]}, "gives several numbers"),
-    ({"optimizer_settings": {"momentum": 1}}, "Adam has the settings .*, received 'momentum'"),
-    ({"optimizer_settings": {"weight_decay": -1}}, "weight_decay wants a number at least 0, received -1"),
-    ({"optimizer_settings": {"learning_rate": 1}}, "learning_rate"),
-    ({"schedule": "lambda"}, "schedule wants one of"),
-    ({"schedule": "multi_step"}, "MultiStep needs milestones"),
-    ({"schedule": "reduce_on_plateau", "schedule_settings": {"metric": "val_f1"}}, "received 'val_f1'"),
-    ({"stopping": {"monitor": "val_f1"}}, "stopping wants one of val_loss, val_accuracy, loss, accuracy, received 'val_f1'"),
-    ({"stopping": True}, "stopping wants settings by name"),
-    ({"options": {"train_dataset": "x"}}, "options wants one of clip_norm, accumulate, precision, received 'train_dataset'"),
-    ({"options": {"clip_norm": 0}}, "clip_norm wants"),
-    ({"seed": -1}, "seed must be a whole number from 0"),
-    ({"seed": True}, "seed must be"),
-    ({"parameters": "old"}, "parameters wants one of new, saved"),
-    ({"dataset": "/etc/passwd"}, "dataset wants one of digits, .*, or a .csv or .npz file"),
-    ({"dataset": "/etc/x.csv"}, "dataset wants one of"),
-    ({"dataset": "x.csv", "target": 3}, "target wants a text"),
-    ({"dataset": "x.csv", "scale": "yes"}, "scale wants true or false"),
-    ({"epochs": 10**10}, "epochs must be a whole number from 1 to 1,000,000,000"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"loss": "cross"}, "loss wants one of .*, received 'cross'"),
+        ({"loss": ["a"]}, "loss wants one of"),
+        (
+            {"loss_settings": {"label_smoothing": 2}},
+            "label_smoothing wants a number at least 0 and below 1, received 2",
+        ),
+        ({"loss_settings": {"smoothing": 0}}, "cross_entropy has the settings .*, received 'smoothing'"),
+        ({"loss_settings": {"reduction": "none"}}, "training wants one number"),
+        ({"metrics": "accuracy"}, "metrics wants a list of names"),
+        ({"metrics": ["acuracy"]}, "did you mean 'accuracy'"),
+        ({"metrics": ["confusion_matrix"]}, "gives several numbers"),
+        ({"optimizer_settings": {"momentum": 1}}, "Adam has the settings .*, received 'momentum'"),
+        ({"optimizer_settings": {"weight_decay": -1}}, "weight_decay wants a number at least 0, received -1"),
+        ({"optimizer_settings": {"learning_rate": 1}}, "learning_rate"),
+        ({"schedule": "lambda"}, "schedule wants one of"),
+        ({"schedule": "multi_step"}, "MultiStep needs milestones"),
+        ({"schedule": "reduce_on_plateau", "schedule_settings": {"metric": "val_f1"}}, "received 'val_f1'"),
+        (
+            {"stopping": {"monitor": "val_f1"}},
+            "stopping wants one of val_loss, val_accuracy, loss, accuracy, received 'val_f1'",
+        ),
+        ({"stopping": True}, "stopping wants settings by name"),
+        (
+            {"options": {"train_dataset": "x"}},
+            "options wants one of clip_norm, accumulate, precision, received 'train_dataset'",
+        ),
+        ({"options": {"clip_norm": 0}}, "clip_norm wants"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": True}, "seed must be"),
+        ({"parameters": "old"}, "parameters wants one of new, saved"),
+        ({"dataset": "/etc/passwd"}, "dataset wants one of digits, .*, or a .csv or .npz file"),
+        ({"dataset": "/etc/x.csv"}, "dataset wants one of"),
+        ({"dataset": "x.csv", "target": 3}, "target wants a text"),
+        ({"dataset": "x.csv", "scale": "yes"}, "scale wants true or false"),
+        ({"epochs": 10**10}, "epochs must be a whole number from 1 to 1,000,000,000"),
+    ],
+)
 def test_what_cannot_be_chosen_is_said(given, sentence):
     with pytest.raises(ConfigError, match=sentence):
-        training.train_code("net.labdl", SETTINGS | given)
+        script.train_code("net.labdl", SETTINGS | given)
 
 
-KEYS = [*SETTINGS, "target", "scale", "loss", "loss_settings", "metrics", "optimizer_settings", "schedule", "schedule_settings",
-        "stopping", "options", "seed", "parameters"]  # fmt: skip
-NAMES = ["milestones", "metric", "monitor", "clip_norm", "precision", "weight_decay", "class_weights", "label_smoothing",
-         "multi_step", "reduce_on_plateau", "accuracy", "adam", "saved", "x.csv", "val_loss", "mode",
-         "a'); import os #.csv"]  # fmt: skip
+KEYS = [
+    *SETTINGS,
+    "target",
+    "scale",
+    "loss",
+    "loss_settings",
+    "metrics",
+    "optimizer_settings",
+    "schedule",
+    "schedule_settings",
+    "stopping",
+    "options",
+    "seed",
+    "parameters",
+]
+NAMES = [
+    "milestones",
+    "metric",
+    "monitor",
+    "clip_norm",
+    "precision",
+    "weight_decay",
+    "class_weights",
+    "label_smoothing",
+    "multi_step",
+    "reduce_on_plateau",
+    "accuracy",
+    "adam",
+    "saved",
+    "x.csv",
+    "val_loss",
+    "mode",
+    "a'); import os #.csv",
+]
 TEXTS = (
     st.sampled_from([*NAMES, "__import__('os').abort()", "'); __import__('os').abort() #", "\n__import__"]) | st.text()
 )
@@ -161,15 +221,32 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
-CALLED = {"labdl", "seed", "data", "load", "train", "Trainer", "start", "nn", "csv", "npz", "digits", "train_set", "test_set",
-          "model", "optimizer", "trainer", "run"}  # fmt: skip
+CALLED = {
+    "labdl",
+    "seed",
+    "data",
+    "load",
+    "train",
+    "Trainer",
+    "start",
+    "nn",
+    "csv",
+    "npz",
+    "digits",
+    "train_set",
+    "test_set",
+    "model",
+    "optimizer",
+    "trainer",
+    "run",
+}
 
 
 @settings(max_examples=400, deadline=None)
 @given(given=st.dictionaries(st.sampled_from(KEYS), VALUES, min_size=1, max_size=4), path=TEXTS)
 def test_nothing_of_a_form_reaches_the_program_as_code(given, path):
     try:
-        source = training.train_code(f"{path}.labdl", SETTINGS | given)["code"]
+        source = script.train_code(f"{path}.labdl", SETTINGS | given)["code"]
     except (LabDLError, OverflowError):
         return
     tree = ast.parse(source)
@@ -191,50 +268,68 @@ def graph(shape=(None, 1, 8, 8), features=10, layers=("Flatten", "Linear")):
     return Graph(dict(zip(names, nodes, strict=True)), edges)
 
 
-@pytest.mark.parametrize(("model", "given", "sentence"), [
-    (graph(), {}, None),
-    (graph(features=12), {}, None),  # more outputs than classes do no harm
-    (graph(features=4), {}, "digits has 10 classes, the model's output 4 numbers: give the last layer 10 features."),
-    (graph((None, 4), 10), {}, "digits has samples of 1 × 8 × 8, the model's input wants 4 numbers: give the Input the shape"),
-    (graph((None, 4), 3), {"dataset": "iris"}, None),
-    (graph(), {"loss": "mean_squared_error"}, "mean_squared_error does not fit the output (None, 10) of the model and the"),
-    (graph((None, 10), 1), {"dataset": "diabetes", "loss": "mean_squared_error"}, None),
-    (graph((None, 10), 3), {"dataset": "diabetes", "loss": "mean_squared_error"},
-     "diabetes has targets of one number, the model's output is 3 numbers: give the last layer 1 feature."),
-    (graph(layers=("Flatten",)), {}, None),
-    (graph(layers=("ReLU",)), {}, "cross_entropy does not fit"),
-    (graph(layers=("Flatten", "Conv2d")), {}, "The model has problems: conv2d"),
-    (Graph({}, {}), {}, "The model has no layers yet."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("model", "given", "sentence"),
+    [
+        (graph(), {}, None),
+        (graph(features=12), {}, None),  # more outputs than classes do no harm
+        (
+            graph(features=4),
+            {},
+            "digits has 10 classes, the model's output 4 numbers: give the last layer 10 features.",
+        ),
+        (
+            graph((None, 4), 10),
+            {},
+            "digits has samples of 1 × 8 × 8, the model's input wants 4 numbers: give the Input the shape",
+        ),
+        (graph((None, 4), 3), {"dataset": "iris"}, None),
+        (
+            graph(),
+            {"loss": "mean_squared_error"},
+            "mean_squared_error does not fit the output (None, 10) of the model and the",
+        ),
+        (graph((None, 10), 1), {"dataset": "diabetes", "loss": "mean_squared_error"}, None),
+        (
+            graph((None, 10), 3),
+            {"dataset": "diabetes", "loss": "mean_squared_error"},
+            "diabetes has targets of one number, the model's output is 3 numbers: give the last layer 1 feature.",
+        ),
+        (graph(layers=("Flatten",)), {}, None),
+        (graph(layers=("ReLU",)), {}, "cross_entropy does not fit"),
+        (graph(layers=("Flatten", "Conv2d")), {}, "The model has problems: conv2d"),
+        (Graph({}, {}), {}, "The model has no layers yet."),
+    ],
+)
 def test_what_does_not_fit_is_said_before_the_training(model, given, sentence):
     chosen = SETTINGS | given
-    found = suiting.mismatches(model, suiting.source_told(chosen["dataset"]), chosen)["problems"]
+    found = compatibility.mismatches(model, compatibility.describe_source(chosen["dataset"]), chosen)["problems"]
     assert (found == []) if sentence is None else (len(found) == 1 and sentence in found[0]), found
 
 
 def test_a_file_is_looked_into(tmp_path):
     file = tmp_path / "points.csv"
     file.write_text("a,b,c\n" + "".join(f"{n},{n / 3},{n % 4}\n" for n in range(40)))
-    told = datafiles.look(file)
+    told = data_files.describe_file(file)
     assert (told["columns"], told["target"], told["kind"], told["classes"]) == (["a", "b", "c"], "c", "classes", 4)
     assert (told["input_shape"], told["target_shape"]) == ([None, 2], [None])
     assert told["summary"] == "40 samples of 2 numbers, 4 classes"
-    assert datafiles.look(file, "b")["summary"] == "40 samples of 2 numbers, a number to foretell"
+    assert data_files.describe_file(file, "b")["summary"] == "40 samples of 2 numbers, a regression target"
     file.write_text("a,b\n" + "1,2\n" * 40)
-    assert datafiles.look(file)["columns"] == ["a", "b"]  # another file by now
+    assert data_files.describe_file(file)["columns"] == ["a", "b"]  # another file by now
     np.savez(tmp_path / "images.npz", x=np.zeros((10, 3, 4, 4), "uint8"), y=np.arange(10))
-    told = datafiles.look(tmp_path / "images.npz")
+    told = data_files.describe_file(tmp_path / "images.npz")
     assert (told["input_shape"], told["classes"], told["columns"]) == ([None, 3, 4, 4], 10, None)
 
 
 def test_a_large_file_is_not_read_by_the_server(tmp_path, monkeypatch):
-    monkeypatch.setattr(datafiles, "LIMIT", 10)
+    monkeypatch.setattr(data_files, "LIMIT", 10)
     file = tmp_path / "large.csv"
     file.write_text("a,b,c\n" + "1,2,x\n" * 40)
-    told = datafiles.look(file)
+    told = data_files.describe_file(file)
     assert (told["columns"], told["kind"], told["input_shape"]) == (["a", "b", "c"], None, None)
-    assert "too large to be looked into" in told["summary"]
-    assert suiting.mismatches(graph(), told, SETTINGS)["problems"] == []
+    assert "too large to be read" in told["summary"]
+    assert compatibility.mismatches(graph(), told, SETTINGS)["problems"] == []
 
 
 # --- the routes ---

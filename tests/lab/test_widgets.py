@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from labdl import nn
+from labdl import lab, nn
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import service, telling, widgets
-from labdl.lab.packing import pack
-from labdl.runs.control import checked
+from labdl.lab.editor import service
+from labdl.lab.widgets import event_messages, front_end
+from labdl.lab.widgets.binary_events import pack
+from labdl.runs.control import check_command
 from labdl.train import Trainer
-from labdl.train.exits import running
+from labdl.train.run.shutdown import running
 
 START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}
 
@@ -46,7 +47,7 @@ class FakeRun:
                 listener(list(events))
 
     def obey(self, command, value=None, identity=None):
-        value = checked(command, value)
+        value = check_command(command, value)
         self.commands.append(command if value is None else (command, value))
 
 
@@ -65,11 +66,11 @@ class Page:
 
 
 @pytest.fixture(autouse=True)
-def front_end(tmp_path, monkeypatch):
+def built_files(tmp_path, monkeypatch):
     """A front end of four empty files, since the real one may not be built where tests run."""
     for name in ("dashboard.js", "dashboard.css", "editor.js", "editor.css"):
         (tmp_path / name).write_text(f"/* {name} */")
-    monkeypatch.setattr(widgets, "STATIC", tmp_path)
+    monkeypatch.setattr(front_end, "STATIC", tmp_path)
     return tmp_path
 
 
@@ -102,7 +103,7 @@ class TestPacking:
 
 class TestDashboard:
     def test_answers_a_page_with_everything_so_far(self, monkeypatch):
-        dashboard = widgets.Dashboard(FakeRun(START, steps(1, 0.5)))
+        dashboard = lab.Dashboard(FakeRun(START, steps(1, 0.5)))
         page = Page(dashboard, monkeypatch)
         page.tell({"type": "sync"})
         message, buffers = page.received[-1]
@@ -114,7 +115,7 @@ class TestDashboard:
 
     def test_sends_only_what_a_page_lacks(self, monkeypatch):
         run = FakeRun(START)
-        page = Page(widgets.Dashboard(run), monkeypatch)
+        page = Page(lab.Dashboard(run), monkeypatch)
         page.tell({"type": "sync", "after": 1})
         assert (page.last()["first"], page.last()["events"]) == (1, [])
         run.emit(steps(1, 0.5))
@@ -122,15 +123,15 @@ class TestDashboard:
 
     @pytest.mark.parametrize("after", [-1, 99, "all", None])
     def test_a_strange_position_gets_everything(self, after, monkeypatch):
-        page = Page(widgets.Dashboard(FakeRun(START)), monkeypatch)
+        page = Page(lab.Dashboard(FakeRun(START)), monkeypatch)
         page.tell({"type": "sync", "after": after})
         assert page.last()["first"] == 0
 
     def test_repeats_the_past_at_doubling_intervals_until_a_page_is_heard(self, monkeypatch):
         clock = [100.0]
-        monkeypatch.setattr(telling.time, "monotonic", lambda: clock[0])
+        monkeypatch.setattr(event_messages.time, "monotonic", lambda: clock[0])
         run = FakeRun(START)
-        page = Page(widgets.Dashboard(run), monkeypatch)
+        page = Page(lab.Dashboard(run), monkeypatch)
         firsts = []
         for i in range(40):
             run.emit(steps(i + 1, 0.5))
@@ -146,13 +147,13 @@ class TestDashboard:
     @pytest.mark.parametrize("command", ["pause", "resume", "stop", "checkpoint"])
     def test_passes_on_commands(self, command, monkeypatch):
         run = FakeRun(START)
-        Page(widgets.Dashboard(run), monkeypatch).tell({"type": "command", "command": command})
+        Page(lab.Dashboard(run), monkeypatch).tell({"type": "command", "command": command})
         assert run.commands == [command]
 
     @pytest.mark.parametrize(("command", "value"), [("learning_rate", 0.01), ("add_epochs", 2)])
     def test_passes_on_values(self, command, value, monkeypatch):
         run = FakeRun(START)
-        Page(widgets.Dashboard(run), monkeypatch).tell({"type": "command", "command": command, "value": value})
+        Page(lab.Dashboard(run), monkeypatch).tell({"type": "command", "command": command, "value": value})
         assert run.commands == [(command, value)]
 
     @pytest.mark.parametrize(
@@ -170,13 +171,13 @@ class TestDashboard:
     )
     def test_ignores_what_it_does_not_know(self, content, monkeypatch):
         run = FakeRun(START)
-        page = Page(widgets.Dashboard(run), monkeypatch)
+        page = Page(lab.Dashboard(run), monkeypatch)
         page.tell(content)
         assert (run.commands, page.received) == ([], [])
 
     def test_a_dead_connection_leaves_the_run_alone(self, monkeypatch):
         run = FakeRun(START)
-        dashboard = widgets.Dashboard(run)
+        dashboard = lab.Dashboard(run)
 
         def broken(*_):
             raise OSError("the socket is closed")
@@ -187,63 +188,79 @@ class TestDashboard:
 
     def test_closing_leaves_the_run(self):
         run = FakeRun(START)
-        widgets.Dashboard(run).close()
+        lab.Dashboard(run).close()
         assert run.listeners == []
 
-    def test_says_how_to_build_a_missing_front_end(self, front_end):
-        (front_end / "dashboard.js").unlink()
+    def test_says_how_to_build_a_missing_front_end(self, built_files):
+        (built_files / "dashboard.js").unlink()
         with pytest.raises(FileNotFoundError, match="make lab"):
-            widgets.Dashboard(FakeRun())
+            lab.Dashboard(FakeRun())
 
 
 class TestEditor:
     def test_takes_a_graph_or_a_model_and_gives_a_graph_back(self):
         given = graph()
-        assert widgets.Editor(given).graph == given
-        assert widgets.Editor(given.to_module()).graph.to_dict()["nodes"] == given.to_dict()["nodes"]
+        assert lab.Editor(given).graph == given
+        assert lab.Editor(given.to_module()).graph.to_dict()["nodes"] == given.to_dict()["nodes"]
 
     def test_the_graph_can_be_set_and_follows_the_canvas(self):
-        editor = widgets.Editor(graph())
+        editor = lab.Editor(graph())
         editor.graph = graph(20)
         assert editor._graph["nodes"]["b"]["params"]["out_features"] == 20
         editor.set_state({"_graph": graph(30).to_dict()})
         assert editor.graph == graph(30)
 
     def test_the_state_is_json(self):
-        json.dumps(widgets.Editor(graph()).get_state("_graph"), allow_nan=False)
+        json.dumps(lab.Editor(graph()).get_state("_graph"), allow_nan=False)
 
     def test_refuses_what_is_no_model(self):
         with pytest.raises((TypeError, ValueError)):
-            widgets.Editor("digits.labdl")
+            lab.Editor("digits.labdl")
 
     @pytest.mark.parametrize("name", ["layers", "check", "code"])
     def test_answers_as_the_server_does(self, name, monkeypatch):
-        page = Page(widgets.Editor(graph()), monkeypatch)
+        page = Page(lab.Editor(graph()), monkeypatch)
         data = graph().to_dict()
         page.tell({"type": "request", "id": "p-1", "name": name, "graph": data})
         expected = service.layers() if name == "layers" else getattr(service, name)(data)
+        expected = json.loads(json.dumps(expected))  # lists in the place of tuples
         assert page.last() == {"type": "reply", "id": "p-1", "result": expected}
+
+    def test_arranges_boxes(self, monkeypatch):
+        page = Page(lab.Editor(graph()), monkeypatch)
+        boxes = {"a": {"name": "a", "width": 208, "height": 58}}
+        request = {"nodes": boxes, "edges": [], "frames": [], "direction": "down"}
+        page.tell({"type": "request", "id": "p-1", "name": "layout", **request})
+        assert page.last() == {"type": "reply", "id": "p-1", "result": {"positions": {"a": [0.0, 0.0]}}}
 
     @pytest.mark.parametrize(
         ("name", "data"),
-        [("delete", None), ("check", None), ("check", [1]), ("code", {"nodes": 3}), (None, None), ([], {})],
+        [
+            ("delete", None),
+            ("check", None),
+            ("check", [1]),
+            ("code", {"nodes": 3}),
+            ("layout", None),
+            (None, None),
+            ([], {}),
+        ],
     )
     def test_errors_become_sentences(self, name, data, monkeypatch):
-        page = Page(widgets.Editor(graph()), monkeypatch)
+        page = Page(lab.Editor(graph()), monkeypatch)
         page.tell({"type": "request", "id": 7, "name": name, "graph": data})
         assert page.last()["id"] == 7
         answer = page.last()
         assert answer.get("error") or answer["result"]["problems"]
 
     def test_builds_a_model(self):
-        model = widgets.Editor(graph()).model(backend="numpy")
+        model = lab.Editor(graph()).model(backend="numpy")
         assert {path: value.shape for path, value in model.state_dict().items()} == {
             "b/kernel:0": (4, 10),
             "b/bias:0": (10,),
         }
 
     def test_the_model_of_the_canvas_keeps_the_weights_that_fit(self):
-        editor = widgets.Editor(graph())
+        editor = lab.Editor(graph())
         model = editor.model(backend="numpy")
         assert editor.model() is model
         model.load_state_dict(
@@ -268,7 +285,7 @@ class TestEditor:
 
     def test_a_model_that_was_given_is_the_one_of_the_canvas(self):
         given = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy")
-        editor = widgets.Editor(given)
+        editor = lab.Editor(given)
         assert editor.model() is given
         other = editor.model(backend="torch")
         assert other.backend == "torch"
@@ -278,7 +295,7 @@ class TestEditor:
 
     def test_a_lone_layer_keeps_its_weights(self):
         given = nn.Linear(3).build((None, 4), backend="numpy")
-        editor = widgets.Editor(given)
+        editor = lab.Editor(given)
         data = editor.graph.to_dict()
         (node,) = [i for i, n in data["nodes"].items() if n["type"] == "Linear"]
         data["nodes"]["r"] = {"type": "ReLU", "name": "r", "params": {}}
@@ -290,15 +307,16 @@ class TestEditor:
 
 FOLLOWED = """
 from labdl import nn
-from labdl.lab import widgets
-widgets.STATIC = __import__("pathlib").Path({static!r})
+from labdl import lab
+from labdl.lab.widgets import front_end
+front_end.STATIC = __import__("pathlib").Path({static!r})
 model = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy")
-editor = widgets.Editor(model)
+editor = lab.Editor(model)
 """
 SHOWN = "print(*(n.type for n in editor.graph.nodes.values()))"
 
 
-def test_the_canvas_follows_a_model_that_a_cell_changes(front_end):
+def test_the_canvas_follows_a_model_that_a_cell_changes(built_files):
     manager, client = start_new_kernel(startup_timeout=60)
 
     def run(code: str) -> str:
@@ -311,7 +329,7 @@ def test_the_canvas_follows_a_model_that_a_cell_changes(front_end):
         return "".join(texts).strip()
 
     try:
-        assert run(FOLLOWED.format(static=str(front_end))) == ""
+        assert run(FOLLOWED.format(static=str(built_files))) == ""
         first, *_ = run(SHOWN), run("model.append(nn.Linear(2))")
         assert run(SHOWN).split() == [*first.split(), "Linear"]
         run("editor.close(); model.append(nn.ReLU())")
@@ -325,17 +343,18 @@ IN_KERNEL = """
 import sys, threading
 sys.path[:0] = {path!r}
 from test_widgets import FakeRun, START, steps
-from labdl.lab import widgets
-widgets.STATIC = __import__("pathlib").Path({static!r})
+from labdl import lab
+from labdl.lab.widgets import front_end
+front_end.STATIC = __import__("pathlib").Path({static!r})
 run = FakeRun(START)
-dashboard = widgets.Dashboard(run)
+dashboard = lab.Dashboard(run)
 thread = threading.Thread(target=lambda: [run.emit(steps(3 * i + 1, 0.5, 0.25, None)) for i in range(20)])
 thread.start(); thread.join()
 print(dashboard.comm.comm_id)
 """
 
 
-def test_a_thread_reaches_the_page_of_a_real_kernel_and_the_page_reaches_the_run(front_end):
+def test_a_thread_reaches_the_page_of_a_real_kernel_and_the_page_reaches_the_run(built_files):
     manager, client = start_new_kernel(startup_timeout=60)
     messages: list[tuple[dict, list]] = []
 
@@ -358,8 +377,8 @@ def test_a_thread_reaches_the_page_of_a_real_kernel_and_the_page_reaches_the_run
         follow(message["header"]["msg_id"])
 
     try:
-        paths = [str(Path(__file__).parent), str(Path(widgets.__file__).parents[2])]
-        comm_id = follow(client.execute(IN_KERNEL.format(path=paths, static=str(front_end))))
+        paths = [str(Path(__file__).parent), str(Path(lab.__file__).parents[2])]
+        comm_id = follow(client.execute(IN_KERNEL.format(path=paths, static=str(built_files))))
         assert len(messages) == 20, comm_id
         first, buffers = messages[0]
         assert [e["kind"] for e in first["events"]] == ["start", "steps"]
@@ -377,7 +396,7 @@ def test_a_thread_reaches_the_page_of_a_real_kernel_and_the_page_reaches_the_run
 
 def test_messages_of_threads_keep_their_order(monkeypatch):
     run = FakeRun(START)
-    page = Page(widgets.Dashboard(run), monkeypatch)
+    page = Page(lab.Dashboard(run), monkeypatch)
     page.tell({"type": "sync"})
     threads = [threading.Thread(target=lambda: [run.emit(steps(1, 0.5)) for _ in range(50)]) for _ in range(4)]
     for thread in threads:
@@ -401,7 +420,7 @@ class TestEditorOfATraining:
         return trainer.start(data, epochs=options.pop("epochs", 2), batch_size=8, folder=folder, **options)
 
     def test_its_runs_are_told_one_after_the_other_and_no_others(self, monkeypatch, tmp_path):
-        editor = widgets.Editor(graph())
+        editor = lab.Editor(graph())
         page = Page(editor, monkeypatch)
         model = editor.model("torch")
         for name in ("one", "two"):
@@ -420,7 +439,7 @@ class TestEditorOfATraining:
     def test_a_run_that_began_before_is_found(self, monkeypatch, tmp_path):
         model, go = graph().to_module(), threading.Event()
         run = self.run(model, tmp_path / "run", callbacks=[lambda event: go.wait(30)])
-        editor = widgets.Editor(model)
+        editor = lab.Editor(model)
         page = Page(editor, monkeypatch)
         go.set()
         run.wait()
@@ -432,13 +451,13 @@ class TestEditorOfATraining:
         assert len(page.received) == before, "who is closed hears nothing"
 
     def test_an_editor_that_is_gone_holds_nothing(self, tmp_path):
-        editor = widgets.Editor(graph())
+        editor = lab.Editor(graph())
         watchers = len(running._watchers)
         editor.close()
         assert len(running._watchers) == watchers - 1
 
     def test_a_dead_connection_leaves_the_run_alone(self, monkeypatch, tmp_path):
-        editor = widgets.Editor(graph())
+        editor = lab.Editor(graph())
 
         def dead(*_):
             raise RuntimeError("closed")

@@ -8,7 +8,8 @@ from tornado.httpclient import HTTPClientError
 from labdl import lab
 from labdl.errors import ConfigError, ModelError
 from labdl.graph import Edge, Graph, Node
-from labdl.lab import comparing, service, widgets, zoo
+from labdl.lab.editor import comparison, service, zoo
+from labdl.lab.widgets import front_end
 from labdl.models.zoo import ZOO
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
@@ -20,7 +21,7 @@ def line(size, name="net"):
 
 
 def test_the_list_has_every_model_with_its_form():
-    listed = json.loads(json.dumps(zoo.listed()))["models"]
+    listed = json.loads(json.dumps(zoo.models_list()))["models"]
     assert [model["name"] for model in listed] == list(ZOO)
     resnet = next(model for model in listed if model["name"] == "resnet50")
     assert resnet["parameters"] == 25_557_032
@@ -37,24 +38,31 @@ def test_a_graph_of_the_zoo_can_be_kept_in_a_file():
 
 def test_a_difference_is_json_data():
     old, new = line(3), line(5, "other")
-    found = json.loads(json.dumps(comparing.difference(old.to_dict(), new.to_dict())))
+    found = json.loads(json.dumps(comparison.difference(old.to_dict(), new.to_dict())))
     assert found == {
-        "same": {"i": "i", "a": "a"}, "removed": [], "added": [], "renamed": [], "removed_edges": [], "added_edges": [],
-        "changed": [{"old": "a", "new": "a", "settings": {"out_features": [3, 5]}}], "name": ["net", "other"],
-        "classes": {}, "ties": {},
-    }  # fmt: skip
+        "same": {"i": "i", "a": "a"},
+        "removed": [],
+        "added": [],
+        "renamed": [],
+        "removed_edges": [],
+        "added_edges": [],
+        "changed": [{"old": "a", "new": "a", "settings": {"out_features": [3, 5]}}],
+        "name": ["net", "other"],
+        "classes": {},
+        "ties": {},
+    }
     masked = Node("ops.maximum", "bound", {"y": float("-inf")})
     nodes = [{**line(3).nodes, "b": Node("ops.maximum", "bound", {"y": 0.0})}, {**line(3).nodes, "b": masked}]
-    (change,) = comparing.difference(*(Graph(n).to_dict() for n in nodes))["changed"]
+    (change,) = comparison.difference(*(Graph(n).to_dict() for n in nodes))["changed"]
     assert change["settings"] == {"y": [0.0, {"float": "-inf"}]}
 
 
 def test_what_cannot_be_compared_is_refused(monkeypatch):
     with pytest.raises(ModelError, match="this is not graph data"):
-        comparing.difference(line(3).to_dict(), {"nodes": 3})
-    monkeypatch.setattr(comparing, "LARGEST", 3)
+        comparison.difference(line(3).to_dict(), {"nodes": 3})
+    monkeypatch.setattr(comparison, "LARGEST", 3)
     with pytest.raises(ModelError, match="have 4 layers, and more than 3 are not compared here"):
-        comparing.difference(line(3).to_dict(), line(3).to_dict())
+        comparison.difference(line(3).to_dict(), line(3).to_dict())
 
 
 async def test_routes(jp_fetch):
@@ -92,7 +100,7 @@ def page(tmp_path, monkeypatch):
     """A widget of two models, and how to ask it as its page does."""
     for name in ("editor.js", "editor.css"):
         (tmp_path / name).write_text(name)
-    monkeypatch.setattr(widgets, "STATIC", tmp_path)
+    monkeypatch.setattr(front_end, "STATIC", tmp_path)
     widget = lab.Diff(line(3), line(5, "other"))
     sent = []
     monkeypatch.setattr(widget, "send", sent.append)
@@ -110,22 +118,26 @@ def test_the_widget_answers_its_page(page):
     state = widget.get_state()
     old, new = state["_old"], state["_graph"]
     assert (old["name"], new["name"]) == ("net", "other")
-    assert ask(name="difference", graph=old, new=new)["result"] == comparing.difference(old, new)
+    assert ask(name="difference", graph=old, new=new)["result"] == comparison.difference(old, new)
     assert ask(name="check", graph=old)["result"] == service.check(old)
-    assert ask(name="layers")["result"] == service.layers()
+    assert ask(name="layers")["result"] == json.loads(json.dumps(service.layers()))
+    assert ask(name="layout", nodes={}, edges=[], frames=[], direction="down")["result"] == {"positions": {}}
     assert str(widget.difference) == "model net -> other\n~ head (Linear): out_features 3 -> 5"
     bundle = widget._repr_mimebundle_()
     data = bundle[0] if isinstance(bundle, tuple) else bundle
     assert data["text/plain"] == str(widget.difference)
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    ({"name": "run"}, "may ask for layers, check, difference, received 'run'"),
-    ({"name": ["check"]}, "may ask for layers"),
-    ({"name": "check"}, "'check' needs a graph, received NoneType"),
-    ({"name": "difference", "graph": {}}, "'difference' needs two graphs, received NoneType"),
-    ({"name": "difference", "graph": {}, "new": {}}, "this is not graph data"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"name": "run"}, "may ask for layers, layout, check, difference, received 'run'"),
+        ({"name": ["check"]}, "may ask for layers"),
+        ({"name": "check"}, "'check' needs a graph"),
+        ({"name": "difference", "graph": {}}, "'difference' needs two graphs"),
+        ({"name": "difference", "graph": {}, "new": {}}, "this is not graph data"),
+    ],
+)
 def test_what_the_widget_cannot_answer_becomes_a_sentence(page, content, message):
     _, ask = page
     assert message in ask(**content)["error"]

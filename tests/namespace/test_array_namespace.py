@@ -19,10 +19,34 @@ from labdl.array_api.dtypes import STANDARD
 from labdl.spec import promote
 
 FUNCTIONS = (
-    "arange", "asarray", "astype", "broadcast_arrays", "can_cast", "empty", "empty_like", "eye", "finfo", "from_dlpack",
-    "full", "full_like", "iinfo", "isdtype", "linspace", "meshgrid", "ones", "ones_like", "reshape", "result_type", "zeros",
-    "zeros_like", *names.ELEMENTWISE, *names.ARRANGING, *names.REDUCING, *names.SEARCHING, *names.PRODUCTS
-)  # fmt: skip
+    "arange",
+    "asarray",
+    "astype",
+    "broadcast_arrays",
+    "can_cast",
+    "empty",
+    "empty_like",
+    "eye",
+    "finfo",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "iinfo",
+    "isdtype",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "reshape",
+    "result_type",
+    "zeros",
+    "zeros_like",
+    *names.ELEMENTWISE,
+    *names.ARRANGING,
+    *names.REDUCING,
+    *names.SEARCHING,
+    *names.PRODUCTS,
+)
 NUMERIC = [d for d in STANDARD if d != "bool"]
 
 

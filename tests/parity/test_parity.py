@@ -20,8 +20,15 @@ def work(task, folder):
     """Results of a task by backend; two workers at a time, more would not fit a small machine."""
     found, script = {}, Path(__file__).with_name("worker.py")
     for couple in (FRAMEWORKS[:2], FRAMEWORKS[2:]):
-        running = {name: subprocess.Popen([sys.executable, str(script), name, task, str(folder)], stdout=subprocess.PIPE,
-                                          stderr=subprocess.STDOUT, text=True) for name in couple}  # fmt: skip
+        running = {
+            name: subprocess.Popen(
+                [sys.executable, str(script), name, task, str(folder)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for name in couple
+        }
         for name, process in running.items():
             out, _ = process.communicate(timeout=300)
             assert process.returncode == 0, f"{name} cannot {task} (exit status {process.returncode}):\n{out[-3000:]}"

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import labdl
-from labdl import frameworks, nn, ops, train
+from labdl import framework_info, nn, ops, train
 from labdl.errors import ConfigError, ModelError
-from labdl.runs.about import group
-from labdl.train.parcel import pack
-from labdl.train.race import Standings
+from labdl.runs.metadata import group
+from labdl.train.race.race import Leaderboard
+from labdl.train.race.serialization import pack
 
 WAIT = 180
 
@@ -48,9 +48,19 @@ def soon(test):
 def raced(data, tmp_path_factory):
     """Two frameworks, the same training."""
     folder = tmp_path_factory.mktemp("race")
-    race = train.race(model(), data, validation=data, backends=["torch", "paddle"], epochs=3, batch_size=16, seed=4,
-                      folder=folder, optimizer=train.SGD(0.05, momentum=0.9), metrics=["accuracy"],
-                      schedule=train.LinearWarmup(steps=5, then=train.CosineDecay()))  # fmt: skip
+    race = train.race(
+        model(),
+        data,
+        validation=data,
+        backends=["torch", "paddle"],
+        epochs=3,
+        batch_size=16,
+        seed=4,
+        folder=folder,
+        optimizer=train.SGD(0.05, momentum=0.9),
+        metrics=["accuracy"],
+        schedule=train.LinearWarmup(steps=5, then=train.CosineDecay()),
+    )
     assert race.alive
     return race.wait(WAIT)
 
@@ -58,7 +68,7 @@ def raced(data, tmp_path_factory):
 def test_a_racer_shows_itself_in_a_notebook(raced, monkeypatch):
     shown = []
     cell = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda data, **_: shown.append(data)))
-    monkeypatch.setattr("labdl.lab.outputs._shell", lambda: cell)
+    monkeypatch.setattr("labdl.lab.widgets.notebook_output._shell", lambda: cell)
     raced.runs["torch"]._ipython_display_()
     assert "application/vnd.jupyter.widget-view+json" in shown[0]
     assert shown[-1]["application/vnd.labdl.run.v1+json"]["final"] is True
@@ -116,8 +126,17 @@ def test_the_table_of_a_race(raced):
         assert row["val_loss"] == raced.runs[row["backend"]].history["val_loss"][-1]
         assert row["error"] is None
     lines = str(table).splitlines()
-    assert lines[0].split() == ["backend", "status", "epochs", "seconds", "samples_per_second", "loss", "accuracy", "val_loss",
-                                "val_accuracy"]  # fmt: skip
+    assert lines[0].split() == [
+        "backend",
+        "status",
+        "epochs",
+        "seconds",
+        "samples_per_second",
+        "loss",
+        "accuracy",
+        "val_loss",
+        "val_accuracy",
+    ]
     assert len(lines) == 3
     assert "<th>backend</th>" in table._repr_html_()
     assert "finished" in repr(raced)
@@ -125,11 +144,17 @@ def test_the_table_of_a_race(raced):
 
 def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_path, monkeypatch, request):
     """One is killed in the middle, one is not installed, one is stopped: each row says so."""
-    real = frameworks.problem
-    monkeypatch.setattr(frameworks, "problem", lambda name: "backend 'mindspore' is not installed: pip install "
-                        "labdl[mindspore]" if name == "mindspore" else real(name))  # fmt: skip
-    race = train.race(model(), data, backends=["torch", "mindspore", "paddle"], epochs=1_000_000, folder=tmp_path,
-                      optimizer="sgd")  # fmt: skip
+    real = framework_info.problem
+    monkeypatch.setattr(
+        framework_info,
+        "problem",
+        lambda name: (
+            "backend 'mindspore' is not installed: pip install labdl[mindspore]" if name == "mindspore" else real(name)
+        ),
+    )
+    race = train.race(
+        model(), data, backends=["torch", "mindspore", "paddle"], epochs=1_000_000, folder=tmp_path, optimizer="sgd"
+    )
     first, missing, other = race.runs.values()
     request.addfinalizer(race.stop)
     heard = {run: [] for run in race.runs.values()}
@@ -153,8 +178,11 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
         race.wait(0.1)
     race.stop()
     rows = {row["backend"]: row for row in race.wait(WAIT).table()}
-    assert {name: row["status"] for name, row in rows.items()} == {"torch": "failed", "mindspore": "missing",
-                                                                   "paddle": "stopped"}  # fmt: skip
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "torch": "failed",
+        "mindspore": "missing",
+        "paddle": "stopped",
+    }
     assert "not installed: pip install" in rows["mindspore"]["error"]
     assert "SIGKILL" in str(race.table())
     assert labdl.load_parameters(tmp_path / "paddle" / "model.npz")
@@ -196,17 +224,20 @@ def test_a_model_that_is_no_graph_is_refused(data, tmp_path):
         train.race(Deciding(), data, backends=["torch"], folder=tmp_path)
 
 
-@pytest.mark.parametrize(("settings", "sentence"), [
-    ({"backends": ["torch", "jax"]}, "backends wants some of mindspore, paddle, tensorflow, torch, received 'jax'"),
-    ({"backends": []}, "different backends, at least one"),
-    ({"backends": ["torch", "torch"]}, "different backends, at least one"),
-    ({"at_once": 0}, "at_once wants an integer at least 1"),
-    ({"loss": lambda output, target: output}, "cannot travel: give a name"),
-    ({"metrics": [abs]}, "cannot travel: give a name"),
-    ({"output_dir": "x"}, "each backend its own output_dir"),
-    ({"speed": 3}, "Trainer has the settings"),
-    ({"schedule": train.schedules.Lambda(lambda step: 1.0)}, "cannot travel"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"backends": ["torch", "jax"]}, "backends wants some of mindspore, paddle, tensorflow, torch, received 'jax'"),
+        ({"backends": []}, "different backends, at least one"),
+        ({"backends": ["torch", "torch"]}, "different backends, at least one"),
+        ({"at_once": 0}, "at_once wants an integer at least 1"),
+        ({"loss": lambda output, target: output}, "cannot travel: give a name"),
+        ({"metrics": [abs]}, "cannot travel: give a name"),
+        ({"output_dir": "x"}, "each backend its own output_dir"),
+        ({"speed": 3}, "Trainer has the settings"),
+        ({"schedule": train.schedules.Lambda(lambda step: 1.0)}, "cannot travel"),
+    ],
+)
 def test_what_cannot_travel_is_refused_at_once(settings, sentence, data, tmp_path):
     with pytest.raises(ConfigError, match=sentence):
         train.race(model(), data, folder=tmp_path, **{"backends": ["torch"], **settings})
@@ -220,9 +251,12 @@ def test_data_that_are_no_arrays_are_refused(tmp_path):
 def test_settings_travel_as_plain_data(data, tmp_path):
     settings = {
         "optimizer": train.AdamW(0.01, groups=[("*/bias:0", {"weight_decay": 0.0})]),
-        "loss": nn.CrossEntropyLoss(label_smoothing=0.1), "metrics": ["accuracy", train.metrics.TopKAccuracy(k=2)],
-        "stopping": train.EarlyStopping(patience=3), "average": 0.9, "schedule": "cosine",
-    }  # fmt: skip
+        "loss": nn.CrossEntropyLoss(label_smoothing=0.1),
+        "metrics": ["accuracy", train.metrics.TopKAccuracy(k=2)],
+        "stopping": train.EarlyStopping(patience=3),
+        "average": 0.9,
+        "schedule": "cosine",
+    }
     pack(tmp_path, model(), data, data, settings, {"epochs": 2}, 5)
     order = json.loads((tmp_path / "order.json").read_text())
     trainer = train.Trainer.from_config(labdl.load_structure(tmp_path / "model.labdl"), order["settings"])
@@ -237,13 +271,13 @@ def test_settings_travel_as_plain_data(data, tmp_path):
 
 
 def test_standings_without_an_error_have_no_column_for_it():
-    rows = Standings([{"backend": "torch", "loss": 0.5, "error": None}])
+    rows = Leaderboard([{"backend": "torch", "loss": 0.5, "error": None}])
     assert str(rows) == "backend  loss\ntorch    0.5"
 
 
 def test_the_parent_needs_no_framework():
     code = (
-        "import sys, numpy as np, tempfile; from labdl import nn, train; from labdl.train.parcel import pack\n"
+        "import sys, numpy as np, tempfile; from labdl import nn, train; from labdl.train.race.serialization import pack\n"
         "from pathlib import Path\n"
         "with tempfile.TemporaryDirectory() as folder:\n"
         "    data = np.zeros((8, 2), 'float32'), np.zeros(8, int)\n"

@@ -26,8 +26,13 @@ print(first == again, resting - team, there - team)
 
 
 def test_a_team_of_threads_goes_and_comes_again():
-    done = subprocess.run([sys.executable, "-c", RESTING], env=os.environ | {"OMP_NUM_THREADS": "2"}, capture_output=True,
-                          text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", RESTING],
+        env=os.environ | {"OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == ["True", "-1", "0"]
 
 
@@ -38,6 +43,12 @@ def test_those_of_whoever_begins_a_run_or_a_sweep_rest(monkeypatch, tmp_path):
     options = {"loss": "mean_squared_error", "backend": "torch"}
     train.Trainer(nn.Linear(1), **options).start(x, x[:, :1], epochs=1, folder=tmp_path / "run").wait()
     assert rested == [threading.main_thread()]
-    train.sweep(lambda: nn.Linear(1), {"learning_rate": [0.1]}, (x, x[:, :1]), method="grid", folder=tmp_path / "sweep",
-                **options).wait()  # fmt: skip
+    train.sweep(
+        lambda: nn.Linear(1),
+        {"learning_rate": [0.1]},
+        (x, x[:, :1]),
+        method="grid",
+        folder=tmp_path / "sweep",
+        **options,
+    ).wait()
     assert rested[:2] == [threading.main_thread()] * 2

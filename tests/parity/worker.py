@@ -16,7 +16,7 @@ STEPS, BATCH = 24, 32
 
 
 class Residual(nn.Module):
-    """A small network with batch normalisation and a skip connection."""
+    """A small network with batch normalization and a skip connection."""
 
     def __init__(self):
         self.stem = nn.Conv2d(8, padding="same")

@@ -1,12 +1,15 @@
 """MindSpore's spelling of activations."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportOperatorIssue=false
+
 from functools import lru_cache
 
 from mindspore import nn, ops
 from mindspore.ops import operations as P
 from mindspore.ops.auto_generate import ReluGrad
 
-from labdl.backends.mindspore.kinds import ALL_REALS, FRACTIONS, HALF, HALVES, float64, through
+from labdl.backends.mindspore.dtypes import ALL_REALS, FRACTIONS, HALF, HALVES, float64, through
 
 _maximum, _relu_gradient, _sum, _stop = P.Maximum(), ReluGrad(), P.ReduceSum(True), ops.stop_gradient
 
@@ -77,12 +80,12 @@ def _check_axis(x, axis: int) -> None:
         raise ValueError(f"axis {axis} is out of range for {x.ndim} axes")
 
 
-def _normalised(x, axis=-1):
+def _normalize(x, axis=-1):
     y = _kernels(axis)[0](x)
     return y + _stop(0 / _sum(y, axis))  # the kernel gives numbers where NaN, infinity or nothing but -infinity stands
 
 
-_softmax = through(_normalised, FRACTIONS, HALF)
+_softmax = through(_normalize, FRACTIONS, HALF)
 
 
 def softmax(x, axis=-1):

@@ -1,5 +1,8 @@
 """MindSpore's spelling of element-wise operators: arithmetic, comparison, logic, choice."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
+
 import math
 
 import mindspore
@@ -7,7 +10,7 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import (
+from labdl.backends.mindspore.dtypes import (
     ALL,
     ALL_NUMBERS,
     ALL_REALS,
@@ -19,8 +22,8 @@ from labdl.backends.mindspore.kinds import (
     broadcast,
     is_complex,
     is_floating,
-    matched,
     pair,
+    promote_operands,
     through,
 )
 from labdl.spec import COMPLEX, INTEGERS
@@ -150,7 +153,7 @@ def clip(x, /, min=None, max=None):
     if min is None and max is None:
         return x
     if x.dtype is not mindspore.float32 or not {min.__class__, max.__class__} <= _BOUNDS:
-        given = iter(matched(*(v for v in (x, min, max) if v is not None)))
+        given = iter(promote_operands(*(v for v in (x, min, max) if v is not None)))
         x, min, max = next(given), None if min is None else next(given), None if max is None else next(given)
     x = x if min is None else maximum(x, min)
     return x if max is None else minimum(x, max)
@@ -170,13 +173,13 @@ def _whole(function):
 floor, ceil, trunc = map(_whole, (ops.floor, ops.ceil, ops.trunc))
 
 
-def _rounded(x):
+def _round(x):
     if is_complex(x):
         return _complex(ops.round(_real(x)), ops.round(_imag(x)))
     return ops.round(x) if is_floating(x) else x
 
 
-round = through(_rounded, ALL_NUMBERS)
+round = through(_round, ALL_NUMBERS)
 
 
 def nan_to_num(x, /, *, nan=0.0, posinf=None, neginf=None):
@@ -210,7 +213,7 @@ def _bits(function):
 bitwise_and, bitwise_or, bitwise_xor = map(_bits, (ops.bitwise_and, ops.bitwise_or, ops.bitwise_xor))
 
 
-def _shifted(kernel, beyond):
+def _shift(kernel, beyond):
     def call(x, y):
         """MindSpore shifts by the rest of division by the number of bits."""
         bits = 8 * np.dtype(mindspore.dtype_to_nptype(x.dtype)).itemsize
@@ -219,15 +222,15 @@ def _shifted(kernel, beyond):
     return pair(call, INTEGERS, {}, numbers=False)
 
 
-bitwise_left_shift = _shifted(ops.bitwise_left_shift, ops.zeros_like)
-bitwise_right_shift = _shifted(ops.bitwise_right_shift, lambda x: ops.neg(ops.less(x, 0).astype(x.dtype)))
+bitwise_left_shift = _shift(ops.bitwise_left_shift, ops.zeros_like)
+bitwise_right_shift = _shift(ops.bitwise_right_shift, lambda x: ops.neg(ops.less(x, 0).astype(x.dtype)))
 
 
-def _inverted(x):
+def _invert(x):
     return ops.logical_not(x) if x.dtype is mindspore.bool_ else ops.invert(x)
 
 
-bitwise_invert = through(_inverted, _INTEGERS_AND_BOOL, {})
+bitwise_invert = through(_invert, _INTEGERS_AND_BOOL, {})
 
 
 def _parts_too(function, join):
@@ -259,7 +262,7 @@ signbit = through(_has_sign, FRACTIONS, TRUTHS)
 
 def where(condition, x, y):
     if not (isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is y.dtype):
-        x, y = matched(x, y)
+        x, y = promote_operands(x, y)
     condition = as_tensor(condition)
     broadcast(condition.shape, x.shape, y.shape)
     return _where(x, condition, y)
@@ -271,7 +274,7 @@ _where = through(lambda x, condition, y: ops.where(condition, x, y.astype(x.dtyp
 
 
 def complex(real, imag):
-    real, imag = matched(real, imag)
+    real, imag = promote_operands(real, imag)
     shape = broadcast(real.shape, imag.shape)
     return _complex(ops.broadcast_to(real, shape), ops.broadcast_to(imag, shape))
 

@@ -1,4 +1,4 @@
-"""What the Array API standard asks of MindSpore's own types."""
+"""Members of MindSpore's types for the Array API standard."""
 
 import operator
 
@@ -9,7 +9,7 @@ from labdl.backends.mindspore.indexing import setitem
 _IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
 
 
-def _replaced(short):
+def _binary_method(short):
     """A new tensor instead of a changed one: MindSpore's own methods take few operands and other dtypes."""
     function = getattr(operator, f"__{short}__")
     return lambda self, other: function(self, other)
@@ -27,7 +27,7 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 def array_members(shape_like) -> dict[type, dict]:
     return {
         Tensor: {
-            **{f"__i{short}__": _replaced(short) for short in _IN_PLACE},
+            **{f"__i{short}__": _binary_method(short) for short in _IN_PLACE},
             "__setitem__": _set,
             "__complex__": lambda self: complex(self.asnumpy()),
             "__dlpack__": _dlpack,

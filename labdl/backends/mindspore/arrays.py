@@ -1,5 +1,8 @@
 """MindSpore's spelling of operators that arrange elements."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportOptionalSubscript=false
+
 import builtins
 import math
 
@@ -8,8 +11,8 @@ import numpy as np
 from mindspore import Parameter, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import ALL, as_tensor, broadcast, is_complex, matched, through
-from labdl.backends.mindspore.runtime import dtype as native_dtype
+from labdl.backends.mindspore.dtypes import ALL, as_tensor, broadcast, is_complex, promote_operands, through
+from labdl.backends.mindspore.tensors import dtype as native_dtype
 from labdl.spec import normal_axes
 
 _transpose = P.Transpose()
@@ -44,7 +47,7 @@ def squeeze(x, axis):
 
 
 def concat(xs, axis=0):
-    xs = matched(*xs)
+    xs = promote_operands(*xs)
     if axis is None:
         return ops.cat([x.reshape(-1) for x in xs], 0)
     axis = normal_axes(axis, xs[0].ndim)[0]
@@ -56,7 +59,7 @@ def concat(xs, axis=0):
 
 def stack(xs, axis=0):
     """MindSpore rejects a parameter beside a tensor."""
-    xs = matched(*xs)
+    xs = promote_operands(*xs)
     axis = normal_axes(axis, xs[0].ndim + 1)[0]
     if len({x.shape for x in xs}) > 1:
         raise ValueError(f"stack wants tensors of one shape, received {[x.shape for x in xs]}")
@@ -183,7 +186,7 @@ def pad(x, padding, mode="constant", value=0.0):
     return x
 
 
-def _bordered(x, padding, value):
+def _pad_axis(x, padding, value):
     for axis, pair in enumerate(padding):
         parts = [
             as_tensor(np.full([n if a == axis else m for a, m in enumerate(x.shape)], value), x.dtype) for n in pair
@@ -193,7 +196,7 @@ def _bordered(x, padding, value):
     return x
 
 
-_padded = through(_bordered, ALL)
+_padded = through(_pad_axis, ALL)
 
 
 def _triangle(kernel, keep):
@@ -234,7 +237,7 @@ def diagonal(x, /, *, offset=0, axes=(-2, -1)):
 def _diagonals(x, offset):
     """Each row of the matrices is the vector where a one is, and zeros elsewhere."""
     size = x.shape[-1] + builtins.abs(offset)
-    wide = _bordered(x, ((0, 0),) * (x.ndim - 1) + ((builtins.max(offset, 0), builtins.max(-offset, 0)),), 0)
+    wide = _pad_axis(x, ((0, 0),) * (x.ndim - 1) + ((builtins.max(offset, 0), builtins.max(-offset, 0)),), 0)
     kept = as_tensor(np.eye(size, k=offset, dtype="bool"))
     wide = ops.broadcast_to(ops.expand_dims(wide, -2), (*x.shape[:-1], size, size))
     return ops.where(ops.broadcast_to(kept, wide.shape), wide, ops.zeros_like(wide))

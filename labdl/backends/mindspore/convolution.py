@@ -4,6 +4,9 @@ The primitives of mindspore.ops.operations beat the functions of mindspore.ops a
 mindspore.mint do not exist on CPU. They know float32 only: float64 is computed by matrix products of the windows.
 """
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportOptionalMemberAccess=false
+
 from functools import lru_cache
 from math import prod
 
@@ -11,14 +14,14 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import as_tensor, float32
-from labdl.backends.mindspore.weights import either_format, hashable, joined, positions
+from labdl.backends.mindspore.dtypes import as_tensor, float32
+from labdl.backends.mindspore.kernel_operands import either_format, hashable, in_common_dtype, positions
 from labdl.spec import crop_pairs, pad_pairs, per_axis, transposed_sizes, window_sizes
 
 _expand, _slice = P.ExpandDims(), P.Slice()
 
 
-def bordered(x, pairs, value=0.0):
+def pad_spatial(x, pairs, value=0.0):
     """Batches with a border on their last axes. The gradient of ops.pad is wrong from a compiled function's second run on."""
     if not any(map(max, pairs)):
         return x
@@ -44,7 +47,7 @@ def _check(x, kernel, bias, rank: int, into: int, out: int, groups: int) -> None
         raise ValueError(f"a convolution to {out} channels wants a bias ({out},), received {bias.shape}")
 
 
-def _shifted(y, bias):
+def _shift(y, bias):
     return y if bias is None else _bias_add(y.ndim)(y, bias)
 
 
@@ -76,7 +79,7 @@ def _native(x) -> bool:
 
 
 def _conv(rank):
-    @joined
+    @in_common_dtype
     @either_format(rank)
     def call(x, kernel, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
         channels, each, *window = kernel.shape
@@ -84,13 +87,13 @@ def _conv(rank):
         window = tuple(window)
         plan = _plan(x.shape[2:], window, hashable(stride), hashable(padding), hashable(dilation))
         if not x.size or not kernel.size:
-            return _shifted(ops.zeros((x.shape[0], channels, *plan[-1]), x.dtype), bias)
-        return _shifted(_convolved(x, kernel, window, *plan, groups), bias)
+            return _shift(ops.zeros((x.shape[0], channels, *plan[-1]), x.dtype), bias)
+        return _shift(_convolve(x, kernel, window, *plan, groups), bias)
 
     return call
 
 
-def _convolved(x, kernel, window, stride, pairs, dilation, counts, groups):
+def _convolve(x, kernel, window, stride, pairs, dilation, counts, groups):
     rank, channels = len(window), kernel.shape[0]
     if not _native(x) or (rank == 3 and dilation[0] > 1):  # which the kernel refuses
         return _by_products(x, kernel, window, stride, pairs, dilation, counts, groups)
@@ -112,7 +115,7 @@ def windows(x, window, stride, dilation, counts):
 
 
 def _by_products(x, kernel, window, stride, pairs, dilation, counts, groups):
-    columns = windows(bordered(x, pairs), window, stride, dilation, counts)
+    columns = windows(pad_spatial(x, pairs), window, stride, dilation, counts)
     n, channels = x.shape[0], kernel.shape[0]
     columns = columns.reshape(n, groups, -1, columns.shape[-1])
     y = ops.matmul(kernel.reshape(1, groups, channels // groups, -1), columns)
@@ -148,7 +151,7 @@ def _transposed3d(into, out, window, stride, dilation, groups):
 
 
 def _conv_transpose(rank):
-    @joined
+    @in_common_dtype
     @either_format(rank)
     def call(x, kernel, bias=None, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1):
         into, each, *window = kernel.shape
@@ -156,14 +159,14 @@ def _conv_transpose(rank):
         options = map(hashable, (stride, padding, dilation, output_padding))
         stride, dilation, full, crops, sizes = _transposed_plan(x.shape[2:], tuple(window), *options)
         if not x.size or not kernel.size:
-            return _shifted(ops.zeros((x.shape[0], each * groups, *sizes), x.dtype), bias)
+            return _shift(ops.zeros((x.shape[0], each * groups, *sizes), x.dtype), bias)
         if _native(x) and rank < 3:
-            return _shifted(_by_gradient(x, kernel, stride, dilation, groups, full, crops, sizes), bias)
+            return _shift(_by_gradient(x, kernel, stride, dilation, groups, full, crops, sizes), bias)
         if _native(x) and dilation[0] == 1:
             y = _transposed3d(into, each * groups, tuple(window), stride, dilation, groups)(x, kernel)
         else:
             y = _by_stuffing(x, kernel, stride, dilation, groups, full)
-        return _shifted(_cropped(y, crops, sizes), bias)
+        return _shift(_crop(y, crops, sizes), bias)
 
     return call
 
@@ -178,7 +181,7 @@ def _by_gradient(x, kernel, stride, dilation, groups, full, crops, sizes):
     run = _gradient(kernel.shape[0], kernel.shape[2:], stride, dilation, groups, pairs)
     y = run(x, kernel, (x.shape[0], channels, *wanted))
     y = y.squeeze(2) if flat else y
-    return _cropped(y, crops, sizes) if whole else y
+    return _crop(y, crops, sizes) if whole else y
 
 
 def _by_stuffing(x, kernel, stride, dilation, groups, full):
@@ -187,14 +190,14 @@ def _by_stuffing(x, kernel, stride, dilation, groups, full):
     window, rank = tuple(window), len(full)
     for axis, step in enumerate(stride, 2):
         if step > 1:
-            x = _stuffed(x, axis, step)
+            x = _insert_zeros(x, axis, step)
     flipped = ops.flip(kernel, tuple(range(2, rank + 2))).reshape(groups, into // groups, each, *window)
     flipped = ops.swapaxes(flipped, 1, 2).reshape(groups * each, into // groups, *window)
     reach = tuple((d * (k - 1),) * 2 for d, k in zip(dilation, window, strict=True))
     return _by_products(x, flipped, window, (1,) * rank, reach, dilation, full, groups)
 
 
-def _stuffed(x, axis: int, step: int):
+def _insert_zeros(x, axis: int, step: int):
     shape = x.shape
     wide = ops.stack([x, *[ops.zeros_like(x)] * (step - 1)], axis + 1)
     wide = wide.reshape(*shape[:axis], shape[axis] * step, *shape[axis + 1 :])
@@ -202,9 +205,9 @@ def _stuffed(x, axis: int, step: int):
     return _slice(wide, (0,) * len(shape), size)
 
 
-def _cropped(y, crops, sizes):
-    """What is left after the crops; zeros are appended where they are below zero."""
-    y = bordered(y, tuple((max(0, -before), max(0, -after)) for before, after in crops))
+def _crop(y, crops, sizes):
+    """The elements inside the crops; zeros are appended where they are below zero."""
+    y = pad_spatial(y, tuple((max(0, -before), max(0, -after)) for before, after in crops))
     start = (0, 0, *(max(0, before) for before, _ in crops))
     return y if y.shape[2:] == tuple(sizes) else _slice(y, start, (*y.shape[:2], *sizes))
 

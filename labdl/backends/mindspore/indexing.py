@@ -1,5 +1,8 @@
 """MindSpore's spelling of reading and writing elements by position."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+
 import builtins
 import math
 
@@ -9,7 +12,7 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arrays import _gathered
-from labdl.backends.mindspore.kinds import ALL, HALF, as_tensor, broadcast, is_complex, is_floating, through
+from labdl.backends.mindspore.dtypes import ALL, HALF, as_tensor, broadcast, is_complex, is_floating, through
 from labdl.spec import normal_axes
 
 _int64 = mindspore.int64
@@ -61,8 +64,13 @@ def _places(shape):
     return np.arange(math.prod(shape)).reshape(shape)
 
 
-_WRITERS = {None: ops.tensor_scatter_update, "add": ops.tensor_scatter_add, "multiply": ops.tensor_scatter_mul,
-            "max": ops.tensor_scatter_max, "min": ops.tensor_scatter_min}  # fmt: skip
+_WRITERS = {
+    None: ops.tensor_scatter_update,
+    "add": ops.tensor_scatter_add,
+    "multiply": ops.tensor_scatter_mul,
+    "max": ops.tensor_scatter_max,
+    "min": ops.tensor_scatter_min,
+}
 
 
 def _write(x, at, values, reduce):
@@ -71,8 +79,17 @@ def _write(x, at, values, reduce):
         return x.copy()
     if reduce and is_complex(x):
         split, join = (_parts, P.Complex()) if reduce == "add" else (_polar, _from_polar)
-        return join(*(_write(a, at, b, how) for a, b, how in zip(split(x), split(values), ("multiply", "add") if
-                      reduce == "multiply" else ("add", "add"), strict=True)))  # fmt: skip
+        return join(
+            *(
+                _write(a, at, b, how)
+                for a, b, how in zip(
+                    split(x),
+                    split(values),
+                    ("multiply", "add") if reduce == "multiply" else ("add", "add"),
+                    strict=True,
+                )
+            )
+        )
     values, at = ops.broadcast_to(values, at.shape).reshape(-1), at.reshape(-1, 1)
     return _JOINED.get(reduce, _WRITERS[reduce])(x.reshape(-1), at, values).reshape(x.shape)
 
@@ -104,7 +121,7 @@ def _keeping_nan(reduce):
     return call
 
 
-def _multiplied(x, at, values):
+def _multiply_at(x, at, values):
     """The kernel's gradient is wrong where a place is named twice: the product is a constant, and the formula of first
     order in each factor, which is zero, is added to it."""
     if not is_floating(x):
@@ -127,7 +144,7 @@ def _multiplied(x, at, values):
     return ops.tensor_scatter_add(product + of_x, at, of_values)
 
 
-_JOINED = {"max": _keeping_nan("max"), "min": _keeping_nan("min"), "multiply": _multiplied}
+_JOINED = {"max": _keeping_nan("max"), "min": _keeping_nan("min"), "multiply": _multiply_at}
 
 
 _SMALL = {"bool": ("int32", "bool")} | HALF
@@ -162,13 +179,13 @@ def gather_nd(x, indices):
     return _gathered(rows, _numbers(indices, x.shape[:width]), 0)
 
 
-def _added(updates, indices, shape):
+def _add_at(updates, indices, shape):
     if not updates.size or 0 in shape:
         return ops.zeros(shape, updates.dtype)
     return ops.scatter_nd(indices, updates, shape)
 
 
-_scattered = through(_added, ALL[1:])
+_scattered = through(_add_at, ALL[1:])
 
 
 def scatter_nd(indices, updates, shape):
@@ -183,7 +200,7 @@ def scatter_nd(indices, updates, shape):
 
 
 def _plain(item) -> bool:
-    """What MindSpore's own slices are right for; their gradient with a step writes out of bounds from four axes on."""
+    """Slices that MindSpore's own indexing gets right; their gradient with a step writes out of bounds from four axes on."""
     return (
         item is None
         or item is Ellipsis
@@ -223,7 +240,7 @@ def getitem(x, index):
     items, axis, chosen, result = _items(index, x.ndim), 0, [], []
     for item in items:
         if isinstance(item, slice) and item != slice(None):
-            x = _sliced(x, range(*item.indices(x.shape[axis])), axis)
+            x = _slice(x, range(*item.indices(x.shape[axis])), axis)
         if item is None or isinstance(item, slice):
             result.append(item if item is None else slice(None))
         else:
@@ -239,7 +256,7 @@ def getitem(x, index):
     return x[tuple(result)] if None in result else x
 
 
-def _sliced(x, places, axis):
+def _slice(x, places, axis):
     if places.step == 1:
         return x[(*(slice(None),) * axis, slice(places.start, builtins.max(places.start, places.stop)))]
     return _gathered(x, Tensor(np.array(places, "int64")), axis)
@@ -273,7 +290,7 @@ def setitem(x, index, value):
     value = as_tensor(value)
     items = index if isinstance(index, tuple) else (index,)
     if len(items) == 1 and not value.ndim and isinstance(index, Tensor) and _is_mask(index) and index.shape == x.shape:
-        return _chosen(x, index, value)
+        return _compile_each(x, index, value)
     places = _places(x.shape)
     if builtins.any(isinstance(item, Tensor) for item in items):
         at = getitem(Tensor(places), index)
@@ -284,4 +301,4 @@ def setitem(x, index, value):
     return _written(x, at, value)
 
 
-_chosen = through(lambda x, mask, value: ops.where(mask, value.astype(x.dtype), x), ALL)
+_compile_each = through(lambda x, mask, value: ops.where(mask, value.astype(x.dtype), x), ALL)

@@ -44,7 +44,7 @@ def interruptible(function: Callable) -> Callable:
         global _running, _ended
         with _lock:
             if not _running:
-                _taken()
+                _mindspore_has_sigint()
             _running += 1
         try:
             return function(*args)
@@ -64,13 +64,16 @@ def interruptible(function: Callable) -> Callable:
 
 def install() -> None:
     """Listen for SIGTERM, where nobody else does; only the main thread may."""
-    if os.name == "posix" and threading.current_thread() is threading.main_thread() \
-            and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # fmt: skip
-        signal.signal(signal.SIGTERM, _terminated)
+    if (
+        os.name == "posix"
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    ):
+        signal.signal(signal.SIGTERM, _on_sigterm)
 
 
-class _Found(ctypes.Structure):
-    """What dladdr tells of an address."""
+class _AddressInfo(ctypes.Structure):
+    """The result of dladdr for an address."""
 
     _fields_ = [
         ("file", ctypes.c_char_p),
@@ -82,11 +85,11 @@ class _Found(ctypes.Structure):
 
 @functools.cache
 def _of_mindspore(address: int | None) -> bool:
-    found = _Found()
+    found = _AddressInfo()
     return bool(_c.dladdr(ctypes.c_void_p(address), ctypes.byref(found))) and b"mindspore" in (found.file or b"")
 
 
-def _taken() -> bool:
+def _mindspore_has_sigint() -> bool:
     """Whether SIGINT is MindSpore's now; what it does otherwise is remembered."""
     _c.sigaction(signal.SIGINT, None, _now)
     if _of_mindspore(_address.value):
@@ -97,14 +100,14 @@ def _taken() -> bool:
 
 def _put_back() -> None:
     with _lock:
-        if not _running and _taken() and any(_former.raw):
+        if not _running and _mindspore_has_sigint() and any(_former.raw):
             _c.sigaction(signal.SIGINT, _former, None)
 
 
-def _terminated(number, frame) -> None:
+def _on_sigterm(number, frame) -> None:
     global _forgiven
     now = time.monotonic()
-    theirs = os.getpid() == _process and (_running or now - _ended < _SOON or _taken())
+    theirs = os.getpid() == _process and (_running or now - _ended < _SOON or _mindspore_has_sigint())
     if not theirs or now - _forgiven < _AGAIN:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)

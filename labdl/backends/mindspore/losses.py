@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import Tensor
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import float32
+from labdl.backends.mindspore.dtypes import float32
 
 _log_softmax, _filled, _equal = P.LogSoftmax(-1), P.MaskedFill(), P.Equal()
 _POSITIONS = (mindspore.int32, mindspore.int64)

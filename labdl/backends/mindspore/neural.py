@@ -7,14 +7,14 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arithmetic import where
-from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float32, float64, through
+from labdl.backends.mindspore.dtypes import FRACTIONS, HALF, as_tensor, float32, float64, through
+from labdl.backends.mindspore.kernel_operands import in_common_dtype
 from labdl.backends.mindspore.random import dropout_mask
-from labdl.backends.mindspore.weights import joined
 
 _add, _mul, _matmul2 = P.Add(), P.Mul(), P.MatMul()
 
 
-@joined
+@in_common_dtype
 def linear(x, kernel, bias=None):
     shape, wanted = x.shape, kernel.shape
     if not shape or len(wanted) != 2 or shape[-1] != wanted[0] or not (bias is None or bias.shape == wanted[1:]):
@@ -28,7 +28,7 @@ def linear(x, kernel, bias=None):
     return y if bias is None else _add(y, bias)
 
 
-def _thinned(x, rate):
+def _drop(x, rate):
     """The mask is drawn apart from the data, so that compiled steps get it as an input: their own draws cannot be repeated."""
     mask = dropout_mask(x.shape, rate)
     if x.dtype is not float64:
@@ -36,7 +36,7 @@ def _thinned(x, rate):
     return where(mask > 0, x * as_tensor(1 / (1 - rate), float64), 0.0)
 
 
-_dropout = through(_thinned, FRACTIONS, HALF)
+_dropout = through(_drop, FRACTIONS, HALF)
 
 
 def dropout(x, rate, training=False):

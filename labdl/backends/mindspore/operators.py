@@ -1,17 +1,17 @@
 """The operators that MindSpore spells differently, from the files of this folder; the rest are found in it by name."""
 
 from labdl.backends.mindspore.activations import *
-from labdl.backends.mindspore.algebra import *
 from labdl.backends.mindspore.arithmetic import *
 from labdl.backends.mindspore.arrays import *
 from labdl.backends.mindspore.convolution import *
-from labdl.backends.mindspore.elementary import *
 from labdl.backends.mindspore.indexing import *
+from labdl.backends.mindspore.linear_algebra import *
 from labdl.backends.mindspore.losses import *
+from labdl.backends.mindspore.math_functions import *
 from labdl.backends.mindspore.neural import *
-from labdl.backends.mindspore.normalisation import *
+from labdl.backends.mindspore.normalization import *
 from labdl.backends.mindspore.pooling import *
 from labdl.backends.mindspore.random import *
-from labdl.backends.mindspore.recurrence import *
+from labdl.backends.mindspore.recurrent import *
 from labdl.backends.mindspore.reductions import *
 from labdl.backends.mindspore.sorting import *

@@ -1,5 +1,8 @@
 """MindSpore's spelling of pooling, on its fastest CPU kernels."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
+
 from functools import lru_cache
 from math import prod
 
@@ -8,9 +11,9 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.convolution import bordered, windows
-from labdl.backends.mindspore.kinds import FRACTIONS, HALF, as_tensor, float64, through
-from labdl.backends.mindspore.weights import either_format, hashable
+from labdl.backends.mindspore.convolution import pad_spatial, windows
+from labdl.backends.mindspore.dtypes import FRACTIONS, HALF, as_tensor, float64, through
+from labdl.backends.mindspore.kernel_operands import either_format, hashable
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
 _expand = P.ExpandDims()
@@ -27,8 +30,9 @@ def _plan(sizes, kernel_size, stride, padding, dilation, ceil_mode):
     if padding != "same" and any(max(pair) > r // 2 for pair, r in zip(pairs, reach, strict=True)):
         raise ValueError(f"padding of a pooling window may be at most half of it, received {padding!r}")
     out = window_sizes(sizes, window, stride, padding, dilation, ceil_mode)
-    over = tuple(max(0, (o - 1) * s + r - n - b - a)
-                 for o, s, r, n, (b, a) in zip(out, stride, reach, sizes, pairs, strict=True))  # fmt: skip
+    over = tuple(
+        max(0, (o - 1) * s + r - n - b - a) for o, s, r, n, (b, a) in zip(out, stride, reach, sizes, pairs, strict=True)
+    )
     return window, stride, dilation, pairs, over, out
 
 
@@ -43,7 +47,7 @@ def _kernel(kind: str, window, stride):
 
 @lru_cache(None)
 def _share(sizes, window, stride, pairs, over, inside, name):
-    """What each mean must be multiplied by where a part of the border does not count."""
+    """The factor of each mean where a part of the border does not count."""
     size = tuple(n + b + a + e for n, (b, a), e in zip(sizes, pairs, over, strict=True))
     counted = np.zeros(size)
     ends = [(b, b + n) if inside else (0, n + b + a) for n, (b, a) in zip(sizes, pairs, strict=True)]
@@ -67,7 +71,7 @@ def _pool(kind: str, rank: int):
         if not x.size:
             return ops.zeros((*x.shape[:2], *out), x.dtype)
         full = tuple((b, a + e) for (b, a), e in zip(pairs, over, strict=True))
-        x = bordered(x, full, -float("inf") if kind == "max" else 0.0)
+        x = pad_spatial(x, full, -float("inf") if kind == "max" else 0.0)
         if max(dilation) > 1:  # the kernels know none: lay the windows out side by side
             for axis, (o, k, s, d) in enumerate(zip(out, window, stride, dilation, strict=True), 2):
                 x = ops.gather(x, _spread(o, k, s, d), axis)
@@ -90,8 +94,15 @@ def _max_pool(rank: int):
     run = _pool("max", rank)
 
     def max_pool(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first"):
-        return run(x, kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode,
-                   data_format=data_format)  # fmt: skip
+        return run(
+            x,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            ceil_mode=ceil_mode,
+            data_format=data_format,
+        )
 
     return max_pool
 
@@ -99,10 +110,18 @@ def _max_pool(rank: int):
 def _avg_pool(rank: int):
     run = _pool("avg", rank)
 
-    def avg_pool(x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                 data_format="channels_first"):  # fmt: skip
-        return run(x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
-                   count_include_pad=count_include_pad, data_format=data_format)  # fmt: skip
+    def avg_pool(
+        x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True, data_format="channels_first"
+    ):
+        return run(
+            x,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            data_format=data_format,
+        )
 
     return avg_pool
 
@@ -117,7 +136,7 @@ def _max_unpool(rank: int):
     def unpool(x, indices, kernel_size, stride, padding, size):
         if x.ndim != rank + 2 or indices.shape != x.shape:
             raise ValueError(f"one index for each element of {x.shape} is wanted, received {indices.shape}")
-        sizes = _unpooled(x.shape[2:], *hashable((kernel_size, stride, padding, size)))
+        sizes = _unpool(x.shape[2:], *hashable((kernel_size, stride, padding, size)))
         channels, area = x.shape[0] * x.shape[1], prod(sizes)
         if not x.size:
             return ops.zeros((*x.shape[:2], *sizes), x.dtype)
@@ -135,7 +154,7 @@ def _max_unpool(rank: int):
 
 
 @lru_cache(None)
-def _unpooled(sizes, kernel_size, stride, padding, size):
+def _unpool(sizes, kernel_size, stride, padding, size):
     rank = len(sizes)
     if size is not None:
         return per_axis(size, rank, "size")

@@ -1,14 +1,17 @@
 """Random numbers on MindSpore, drawn by NumPy: MindSpore makes a kernel anew for each draw, which takes it 3 ms on a CPU."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 import math
 
 import mindspore
 import numpy as np
 from mindspore import Tensor
 
-from labdl.backends.mindspore.kinds import name_of
-from labdl.backends.mindspore.recorder import drawing
-from labdl.backends.mindspore.runtime import dtype
+from labdl.backends.mindspore.call_recorder import draws_random_numbers
+from labdl.backends.mindspore.dtypes import name_of
+from labdl.backends.mindspore.tensors import dtype
 
 _generator = np.random.default_rng()
 
@@ -41,7 +44,7 @@ def _below(high, name):
     return (bits + (0xFFFF if high <= 0 else 0) & 0xFFFF0000).astype("uint32").view("float32")  # rounded down
 
 
-@drawing
+@draws_random_numbers
 def random_uniform(shape, low, high, name):
     kind = _fraction(name)
     drawn = _generator.random(shape, kind) * np.array(high - low, kind) + np.array(low, kind)
@@ -50,24 +53,24 @@ def random_uniform(shape, low, high, name):
     return Tensor(np.asarray(drawn, kind)).astype(dtype(name))
 
 
-@drawing
+@draws_random_numbers
 def random_normal(shape, mean, std, name):
     kind = _fraction(name)
     drawn = _generator.standard_normal(shape, kind) * np.array(std, kind) + np.array(mean, kind)
     return Tensor(np.asarray(drawn, kind)).astype(dtype(name))
 
 
-@drawing
+@draws_random_numbers
 def random_integers(shape, low, high, name):
     return Tensor(np.asarray(_generator.integers(low, high, shape))).astype(dtype(name))
 
 
-@drawing
+@draws_random_numbers
 def random_permutation(n):
     return Tensor(_generator.permutation(n).astype("int64"))
 
 
-@drawing
+@draws_random_numbers
 def dropout_mask(shape, rate):
     """1 / (1 - rate) for what is kept and 0 for the rest, in float32."""
     kept = _generator.random(shape, "float32") >= rate

@@ -1,5 +1,8 @@
 """MindSpore's spelling of reductions over axes and running ones."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportAttributeAccessIssue=false, reportOptionalMemberAccess=false, reportOptionalOperand=false
+
 import builtins
 import math
 
@@ -8,7 +11,7 @@ import numpy as np
 from mindspore import mint, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import (
+from labdl.backends.mindspore.dtypes import (
     ALL_NUMBERS,
     ALL_REALS,
     FRACTIONS,
@@ -21,7 +24,7 @@ from labdl.backends.mindspore.kinds import (
     is_floating,
     through,
 )
-from labdl.backends.mindspore.runtime import dtype as native_dtype
+from labdl.backends.mindspore.tensors import dtype as native_dtype
 from labdl.spec import COMPLEX, INTEGERS, normal_axes
 
 _WIDE = ("int64", "float32", "float64", *COMPLEX)

@@ -1,5 +1,8 @@
 """MindSpore's spelling of sorting, searching, sets and counts."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportOptionalSubscript=false
+
 import builtins
 import math
 
@@ -8,7 +11,7 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.kinds import as_tensor, is_complex, is_floating, matched
+from labdl.backends.mindspore.dtypes import as_tensor, is_complex, is_floating, promote_operands
 from labdl.spec import normal_axes
 
 _int64, _float64 = mindspore.int64, mindspore.float64
@@ -94,7 +97,7 @@ def unique_all(x):
 
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
-    x1, x2 = matched(x1, x2)
+    x1, x2 = promote_operands(x1, x2)
     if x1.ndim != 1:
         raise ValueError(f"searchsorted wants a sorted tensor of one axis, received {x1.shape}")
     if sorter is not None:
@@ -108,8 +111,11 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
 
 
 def nonzero(x):
-    x = x if x.dtype is mindspore.bool_ else ops.not_equal(x.astype(mindspore.float32) if
-                                                          x.dtype is mindspore.bfloat16 else x, 0)  # fmt: skip
+    x = (
+        x
+        if x.dtype is mindspore.bool_
+        else ops.not_equal(x.astype(mindspore.float32) if x.dtype is mindspore.bfloat16 else x, 0)
+    )
     if not x.ndim:
         raise ValueError("nonzero wants at least one axis")
     if not x.size:
@@ -119,7 +125,7 @@ def nonzero(x):
 
 
 def isin(x1, x2, *, invert=False):
-    x1, x2 = matched(x1, x2)
+    x1, x2 = promote_operands(x1, x2)
     if not x1.size or not x2.size:
         return ops.full(x1.shape, invert, dtype=mindspore.bool_)
     if x1.dtype is mindspore.bfloat16:
@@ -191,11 +197,21 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     for share in q if isinstance(q, list | tuple) else (q,):
         position = share * (flat.shape[at] - 1)
         low, high = math.floor(position), math.ceil(position)
-        weight = {"linear": position - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
-                  "nearest": builtins.round(position) - low}[method]  # fmt: skip
+        weight = {
+            "linear": position - low,
+            "lower": 0,
+            "higher": high - low,
+            "midpoint": (high - low) / 2,
+            "nearest": builtins.round(position) - low,
+        }[method]
         below, above = ops.narrow(ordered, at, low, 1), ops.narrow(ordered, at, high, 1)
-        mixed = below if weight == 0 else above if weight == 1 else (below * as_tensor(1 - weight, x.dtype)
-                                                                           + above * as_tensor(weight, x.dtype))  # fmt: skip
+        mixed = (
+            below
+            if weight == 0
+            else above
+            if weight == 1
+            else (below * as_tensor(1 - weight, x.dtype) + above * as_tensor(weight, x.dtype))
+        )
         result = ops.where(missing, as_tensor(math.nan, x.dtype), mixed)
         if axis is None:
             result = result.reshape((1,) * rank if keepdims else ())

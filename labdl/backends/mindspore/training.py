@@ -1,15 +1,18 @@
 """MindSpore's training steps: flat calls compiled by ``mindspore.jit``, or eager (PyNative mode)."""
 
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportGeneralTypeIssues=false, reportOptionalCall=false, reportOptionalMemberAccess=false
+
 import contextlib
 from pathlib import Path
 
 import mindspore
 from mindspore import ParameterTuple, ops
+from mindspore.graph.api import _pynative_executor
 
 from labdl.backends.mindspore.interrupts import interruptible
-from labdl.backends.mindspore.optimizer import fused
+from labdl.backends.mindspore.optimizers import fused_kernels
 from labdl.backends.mindspore.random import random_state, set_random_state
-from labdl.backends.mindspore.runtime import _pynative_executor
 
 _LEFT = Path("rank_0", "om", "analyze_fail.ir")  # what the compiler has not understood, wherever Python happens to work
 _REFUSALS = (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError, SyntaxError)  # of the compiler
@@ -17,25 +20,27 @@ _REFUSALS = (RuntimeError, TypeError, ValueError, NotImplementedError, Attribute
 
 def gradient_function(objective, optimizer, compiled: bool | None = None):
     """Compiled by default where the objective has a flat form: mindspore.jit cannot read Python that dispatches."""
-    eager = _differentiated(objective, optimizer)
+    eager = _eager_gradients(objective, optimizer)
 
     def compile_(flat):
         run = mindspore.jit(_of(flat, optimizer))
         return lambda *inputs: run(*inputs, *flat.draw())
 
-    return _chosen(objective, eager, compile_, compiled, optimizer)
+    return _compile_each(objective, eager, compile_, compiled, optimizer)
 
 
 def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
-    """Compiled by default where the objective has a flat form, the optimiser's kernels with it.
+    """Compiled by default where the objective has a flat form, the optimizer's kernels with it.
 
     ``timed(update)`` may put another function in the place of an update that is not compiled with the rest, to take its time.
     """
-    if update is not None or not fused(optimizer):  # what changes gradients or parameters is Python that dispatches
+    if update is not None or not fused_kernels(
+        optimizer
+    ):  # what changes gradients or parameters is Python that dispatches
         return _updating(gradient_function(objective, optimizer, compiled), optimizer, update, timed)
 
     def compile_(flat):
-        differentiate, kernels = _of(flat, optimizer), fused(optimizer)
+        differentiate, kernels = _of(flat, optimizer), fused_kernels(optimizer)
 
         count = len(kernels.numbers())
 
@@ -51,8 +56,8 @@ def train_function(objective, optimizer, compiled: bool | None = None, update=No
 
         return run
 
-    eager = _updating(_differentiated(objective, optimizer), optimizer, None, timed)
-    return _chosen(objective, eager, compile_, compiled, optimizer)
+    eager = _updating(_eager_gradients(objective, optimizer), optimizer, None, timed)
+    return _compile_each(objective, eager, compile_, compiled, optimizer)
 
 
 def update_function(optimizer, update, compiled: bool | None = None):
@@ -72,15 +77,15 @@ def evaluate_function(forward, compiled: bool | None = None):
         run = mindspore.jit(flat.run)
         return lambda *inputs: run(*inputs, *flat.draw())
 
-    return _chosen(forward, forward, compile_, compiled or False)
+    return _compile_each(forward, forward, compile_, compiled or False)
 
 
 def _of(flat, optimizer):
     return mindspore.value_and_grad(flat.run, None, ParameterTuple(optimizer.variables), has_aux=True)
 
 
-def _differentiated(objective, optimizer):
-    """The eager function of the gradients, remade when other variables are learnt."""
+def _eager_gradients(objective, optimizer):
+    """The eager function of the gradients, remade when other variables are learned."""
     differentiate, version = None, None
 
     def run(*batch):
@@ -98,7 +103,7 @@ def _differentiated(objective, optimizer):
 
 
 def _updating(gradients, optimizer, update, timed):
-    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learnt
+    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learned
     apply = apply if timed is None else timed(apply)
 
     def step(*batch):
@@ -109,14 +114,16 @@ def _updating(gradients, optimizer, update, timed):
     return step
 
 
-def _chosen(objective, eager, compile_, compiled, optimizer=None):
+def _compile_each(objective, eager, compile_, compiled, optimizer=None):
     """For each kind of batch the compiled function, made when it is first wanted, or the eager one without a flat form."""
     if compiled is False:
         return eager
     if not hasattr(objective, "flat"):
         if compiled:
-            raise NotImplementedError("mindspore.jit compiles no Python that dispatches: train a Module with the Trainer, "
-                                      "or leave compiled out")  # fmt: skip
+            raise NotImplementedError(
+                "mindspore.jit compiles no Python that dispatches: train a Module with the Trainer, "
+                "or leave compiled out"
+            )
         return eager
     made: dict = {}
 

@@ -4,9 +4,9 @@ import functools
 import math
 
 import paddle
-from paddle import _C_ops
 
-from labdl.backends.paddle.operands import (
+from labdl.backends.paddle import kernels
+from labdl.backends.paddle.dtypes import (
     BOOL,
     COMPLEX,
     FLOAT32,
@@ -17,61 +17,61 @@ from labdl.backends.paddle.operands import (
     as_tensor,
     cast,
     each,
-    filled,
     fractions,
+    full_tensor,
+    in_wider_dtype,
     is_complex,
-    matched,
     pair,
+    promote_operands,
     refuse,
     same,
-    widened,
 )
-from labdl.backends.paddle.runtime import TENSORS
+from labdl.backends.paddle.tensors import TENSORS
 
-_scale = _C_ops.scale
+_scale = kernels.scale
 _REALS = functools.partial(pair, refused=COMPLEX)
 _NUMBERS = functools.partial(pair, refused=(BOOL,))
 _REAL_NUMBERS = functools.partial(pair, refused=(BOOL, *COMPLEX))
 _ANY = functools.partial(pair, table={})  # kernels for every dtype
 
 # a sum with -0.0 changes nothing, not even the sign of a zero
-add = pair(_C_ops.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
-subtract = _NUMBERS(_C_ops.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
-multiply = pair(_C_ops.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
-floor_divide, remainder = map(_REAL_NUMBERS, (_C_ops.floor_divide, _C_ops.remainder))
-maximum, minimum = map(_REAL_NUMBERS, (_C_ops.maximum, _C_ops.minimum))
-copysign, nextafter = pair(_C_ops.copysign), pair(_C_ops.nextafter)
-atan2 = _REAL_NUMBERS(lambda y, x: _C_ops.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
-equal, not_equal = _ANY(same), _ANY(lambda x, y: _C_ops.logical_not(same(x, y)))
-less, less_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.less_than, _C_ops.less_equal))
-greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (_C_ops.greater_than, _C_ops.greater_equal))
-logical_and, logical_or, logical_xor = map(_ANY, (_C_ops.logical_and, _C_ops.logical_or, _C_ops.logical_xor))
-bitwise_and, bitwise_or, bitwise_xor = map(_ANY, (_C_ops.bitwise_and, _C_ops.bitwise_or, _C_ops.bitwise_xor))
-bitwise_left_shift = pair(lambda x, y: _C_ops.bitwise_left_shift(x, y, True))
-bitwise_right_shift = pair(lambda x, y: _C_ops.bitwise_right_shift(x, y, True))
-logical_not, bitwise_invert = _C_ops.logical_not, _C_ops.bitwise_not
+add = pair(kernels.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
+subtract = _NUMBERS(kernels.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
+multiply = pair(kernels.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
+floor_divide, remainder = map(_REAL_NUMBERS, (kernels.floor_divide, kernels.remainder))
+maximum, minimum = map(_REAL_NUMBERS, (kernels.maximum, kernels.minimum))
+copysign, nextafter = pair(paddle.copysign), pair(paddle.nextafter)
+atan2 = _REAL_NUMBERS(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
+equal, not_equal = _ANY(same), _ANY(lambda x, y: kernels.logical_not(same(x, y)))
+less, less_equal = (_ANY(k, refused=COMPLEX) for k in (kernels.less_than, kernels.less_equal))
+greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (paddle.greater_than, kernels.greater_equal))
+logical_and, logical_or, logical_xor = map(_ANY, (kernels.logical_and, paddle.logical_or, paddle.logical_xor))
+bitwise_and, bitwise_or, bitwise_xor = map(_ANY, (paddle.bitwise_and, paddle.bitwise_or, paddle.bitwise_xor))
+bitwise_left_shift = pair(lambda x, y: paddle.bitwise_left_shift(x, y, True))
+bitwise_right_shift = pair(lambda x, y: paddle.bitwise_right_shift(x, y, True))
+logical_not, bitwise_invert = kernels.logical_not, paddle.bitwise_not
 
 
-@functools.partial(_NUMBERS, table=FRACTIONS, straight=_C_ops.divide)
+@functools.partial(_NUMBERS, table=FRACTIONS, straight=kernels.divide)
 def divide(x, y):
     """Paddle gives NaN for a complex number divided by 0, not the infinities of its parts divided by 0."""
     if not is_complex(x.dtype):
-        return _C_ops.divide(x, y)
-    real, imag = _C_ops.real(x), _C_ops.imag(x)
-    zero = filled([], 0, real.dtype)
-    parts = _C_ops.complex(_C_ops.divide(real, zero), _C_ops.divide(imag, zero))
-    return where(same(y, filled([], 0, y.dtype)), parts, _C_ops.divide(x, y))
+        return kernels.divide(x, y)
+    real, imag = paddle.real(x), paddle.imag(x)
+    zero = full_tensor([], 0, real.dtype)
+    parts = kernels.complex(kernels.divide(real, zero), kernels.divide(imag, zero))
+    return where(same(y, full_tensor([], 0, y.dtype)), parts, kernels.divide(x, y))
 
 
 _NUMBER = functools.partial(each, refused=(BOOL,))
-isfinite, isinf, isnan = (_NUMBER(k, returned=False) for k in (_C_ops.isfinite, _C_ops.isinf, _C_ops.isnan))
-abs, square, sign = map(_NUMBER, (_C_ops.abs, _C_ops.square, _C_ops.sign))
-round, negative = _NUMBER(lambda x: _C_ops.round(x, 0)), _NUMBER(lambda x: _scale(x, -1.0, -0.0, True))
+isfinite, isinf, isnan = (_NUMBER(k, returned=False) for k in (paddle.isfinite, paddle.isinf, paddle.isnan))
+abs, square, sign = map(_NUMBER, (paddle.abs, paddle.square, paddle.sign))
+round, negative = _NUMBER(lambda x: paddle.round(x, 0)), _NUMBER(lambda x: _scale(x, -1.0, -0.0, True))
 
 
 def _whole(kernel):
     """For functions that leave integers as they are."""
-    general = widened(kernel, refused=(BOOL,))
+    general = in_wider_dtype(kernel, refused=(BOOL,))
 
     def call(x):
         return x if x.dtype in INTEGERS else general(x)
@@ -79,56 +79,56 @@ def _whole(kernel):
     return call
 
 
-floor, ceil, trunc = map(_whole, (_C_ops.floor, _C_ops.ceil, _C_ops.trunc))
-reciprocal, expm1 = fractions(_C_ops.reciprocal), fractions(_C_ops.expm1)
-log, log1p, log2, log10 = map(fractions, (_C_ops.log, _C_ops.log1p, _C_ops.log2, _C_ops.log10))
-sin, cos, tan = map(fractions, (_C_ops.sin, _C_ops.cos, _C_ops.tan))
-asin, acos, atan = map(fractions, (_C_ops.asin, _C_ops.acos, _C_ops.atan))
-sinh, cosh, tanh = map(fractions, (_C_ops.sinh, _C_ops.cosh, _C_ops.tanh))
-asinh, acosh, atanh = map(fractions, (_C_ops.asinh, _C_ops.acosh, _C_ops.atanh))
-erf = fractions(_C_ops.erf)
+floor, ceil, trunc = map(_whole, (paddle.floor, paddle.ceil, paddle.trunc))
+reciprocal, expm1 = fractions(paddle.reciprocal), fractions(paddle.expm1)
+log, log1p, log2, log10 = map(fractions, (paddle.log, paddle.log1p, paddle.log2, paddle.log10))
+sin, cos, tan = map(fractions, (paddle.sin, paddle.cos, paddle.tan))
+asin, acos, atan = map(fractions, (paddle.asin, paddle.acos, paddle.atan))
+sinh, cosh, tanh = map(fractions, (paddle.sinh, paddle.cosh, kernels.tanh))
+asinh, acosh, atanh = map(fractions, (paddle.asinh, paddle.acosh, paddle.atanh))
+erf = fractions(paddle.erf)
 
 
-@functools.partial(fractions, straight=_C_ops.exp)
+@functools.partial(fractions, straight=kernels.exp)
 def exp(x):
     """Paddle computes that of complex128 in complex64."""
     if x.dtype != paddle.complex128:
-        return _C_ops.exp(x)
-    angle, zero = _C_ops.imag(x), filled([], 0.0, paddle.float64)
-    size = _C_ops.exp(_C_ops.real(x))
+        return kernels.exp(x)
+    angle, zero = paddle.imag(x), full_tensor([], 0.0, paddle.float64)
+    size = kernels.exp(paddle.real(x))
     still = same(angle, zero)  # infinity times 0 would be NaN
-    return _C_ops.complex(
-        _C_ops.multiply(size, _C_ops.cos(angle)), where(still, zero, _C_ops.multiply(size, _C_ops.sin(angle)))
+    return kernels.complex(
+        kernels.multiply(size, paddle.cos(angle)), where(still, zero, kernels.multiply(size, paddle.sin(angle)))
     )
 
 
 @fractions
 def sqrt(x):
-    """Paddle's vectorised square root of infinity is NaN in float32."""
-    root = _C_ops.sqrt(x)
-    return _C_ops.where(_C_ops.equal(x, filled([], math.inf, FLOAT32)), x, root) if x.dtype is FLOAT32 else root
+    """Paddle's vectorized square root of infinity is NaN in float32."""
+    root = paddle.sqrt(x)
+    return kernels.where(kernels.equal(x, full_tensor([], math.inf, FLOAT32)), x, root) if x.dtype is FLOAT32 else root
 
 
-@functools.partial(fractions, straight=_C_ops.rsqrt)
+@functools.partial(fractions, straight=paddle.rsqrt)
 def rsqrt(x):
-    return _C_ops.reciprocal(_C_ops.sqrt(x)) if is_complex(x.dtype) else _C_ops.rsqrt(x)
+    return paddle.reciprocal(paddle.sqrt(x)) if is_complex(x.dtype) else paddle.rsqrt(x)
 
 
 @functools.partial(fractions, refused=COMPLEX)
 def exp2(x):
-    return _C_ops.elementwise_pow(filled([], 2.0, x.dtype), x)
+    return kernels.elementwise_pow(full_tensor([], 2.0, x.dtype), x)
 
 
 def _power(x, y):
     """Paddle's powers of integers go through float64, which has not all their digits: here by repeated squaring."""
     if x.dtype not in INTEGERS:
-        return _C_ops.elementwise_pow(x, y)
-    result, one = filled([], 1, x.dtype), filled([], 1, x.dtype)
-    y = _C_ops.minimum(_C_ops.maximum(y, filled([], 0, y.dtype)), filled([], 127, y.dtype))
+        return kernels.elementwise_pow(x, y)
+    result, one = full_tensor([], 1, x.dtype), full_tensor([], 1, x.dtype)
+    y = kernels.minimum(kernels.maximum(y, full_tensor([], 0, y.dtype)), full_tensor([], 127, y.dtype))
     for bit in range(7):  # higher powers overflow but for those of -1, 0 and 1
-        odd = _C_ops.bitwise_and(y, filled([], 1 << bit, y.dtype))
-        result = _C_ops.multiply(result, where(cast(odd, BOOL), x, one))
-        x = _C_ops.multiply(x, x)
+        odd = paddle.bitwise_and(y, full_tensor([], 1 << bit, y.dtype))
+        result = kernels.multiply(result, where(cast(odd, BOOL), x, one))
+        x = kernels.multiply(x, x)
     return result
 
 
@@ -139,21 +139,21 @@ def pow(x, y):
     if y.__class__ in (int, float) and isinstance(x, TENSORS):
         kind = x.dtype
         if kind is FLOAT32:
-            return _C_ops.pow(x, y)
+            return kernels.pow(x, y)
         if y < 0 and y.__class__ is int and kind in INTEGERS:
             raise ValueError(f"integers have no negative integer powers, received {y}: convert with ops.astype")
     return _any_power(x, y)
 
 
 def fmod(x, y):
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return _fmod(x, y)
 
 
 @_REAL_NUMBERS
 def _fmod(x, y):
-    rest = _C_ops.remainder(_C_ops.abs(x), _C_ops.abs(y))
-    return where(_C_ops.less_than(x, filled([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
+    rest = kernels.remainder(paddle.abs(x), paddle.abs(y))
+    return where(kernels.less_than(x, full_tensor([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
 
 
 def clip(x, min=None, max=None):
@@ -161,7 +161,7 @@ def clip(x, min=None, max=None):
     if x.dtype is FLOAT32:
         low, high = -math.inf if min is None else min, math.inf if max is None else max
         if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
-            return _C_ops.clip(x, low, high)
+            return kernels.clip(x, low, high)
     refuse(x.dtype, (BOOL, *COMPLEX))
     x = x if min is None else maximum(x, min)
     return x if max is None else minimum(x, max)
@@ -174,7 +174,7 @@ def where(condition, x, y):
     except AttributeError:  # a Python number
         same = False
     if not same:
-        x, y = matched(x, y)
+        x, y = promote_operands(x, y)
     return _choose(condition, x, y)
 
 
@@ -183,18 +183,18 @@ def _choose(condition, x, y):
     if kind is not FLOAT32 and kind in WIDER and kind != BOOL:
         return cast(_choose(condition, cast(x, WIDER[kind]), cast(y, WIDER[kind])), kind)
     if condition.shape == x.shape == y.shape:
-        return _C_ops.where(condition, x, y)
+        return kernels.where(condition, x, y)
     return paddle.where(condition, x, y)
 
 
 @pair
 def _gcd(x, y):
-    zero, one = filled([], 0, x.dtype), filled([], 1, x.dtype)
-    x, y = paddle.broadcast_tensors([_C_ops.abs(x), _C_ops.abs(y)])
-    # as many steps as the largest neighbours among Fibonacci's numbers take
+    zero, one = full_tensor([], 0, x.dtype), full_tensor([], 1, x.dtype)
+    x, y = paddle.broadcast_tensors([paddle.abs(x), paddle.abs(y)])
+    # as many steps as the largest neighbors among Fibonacci's numbers take
     for _ in range(47 if x.dtype == paddle.int32 else 92):
-        ended = _C_ops.equal(y, zero)
-        rest = _C_ops.remainder(x, where(ended, one, y))
+        ended = kernels.equal(y, zero)
+        rest = kernels.remainder(x, where(ended, one, y))
         x, y = where(ended, x, y), where(ended, zero, rest)
     return x
 
@@ -209,28 +209,28 @@ def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
 
 
 def signbit(x):
-    return less(_C_ops.copysign(filled([], 1.0, x.dtype), x), 0.0)
+    return less(paddle.copysign(full_tensor([], 1.0, x.dtype), x), 0.0)
 
 
 @functools.partial(_REAL_NUMBERS, table=FRACTIONS)
 def logaddexp(x, y):
     """Paddle gives NaN for two equal infinities."""
-    first = _C_ops.greater_equal(x, y)
+    first = kernels.greater_equal(x, y)
     high, low = where(first, x, y), where(first, y, x)
-    endless = _C_ops.logical_and(_C_ops.isinf(high), same(low, high))
-    gap = where(endless, filled([], 0.0, x.dtype), _C_ops.subtract(low, high))
-    return _C_ops.add(high, _C_ops.log1p(_C_ops.exp(gap)))
+    endless = kernels.logical_and(paddle.isinf(high), same(low, high))
+    gap = where(endless, full_tensor([], 0.0, x.dtype), kernels.subtract(low, high))
+    return kernels.add(high, paddle.log1p(kernels.exp(gap)))
 
 
 @pair
 def _hypot(x, y):
-    high, low = _C_ops.maximum(_C_ops.abs(x), _C_ops.abs(y)), _C_ops.minimum(_C_ops.abs(x), _C_ops.abs(y))
-    plain = _C_ops.logical_or(same(high, filled([], 0.0, x.dtype)), _C_ops.isinf(high))
-    one = filled([], 1.0, x.dtype)
-    ratio = _C_ops.divide(where(plain, filled([], 0.0, x.dtype), low), where(plain, one, high))
-    result = _C_ops.multiply(high, _C_ops.sqrt(_C_ops.add(one, _C_ops.square(ratio))))
-    endless = _C_ops.logical_or(_C_ops.isinf(x), _C_ops.isinf(y))
-    return where(endless, filled([], math.inf, x.dtype), result)
+    high, low = kernels.maximum(paddle.abs(x), paddle.abs(y)), kernels.minimum(paddle.abs(x), paddle.abs(y))
+    plain = paddle.logical_or(same(high, full_tensor([], 0.0, x.dtype)), paddle.isinf(high))
+    one = full_tensor([], 1.0, x.dtype)
+    ratio = kernels.divide(where(plain, full_tensor([], 0.0, x.dtype), low), where(plain, one, high))
+    result = kernels.multiply(high, paddle.sqrt(kernels.add(one, paddle.square(ratio))))
+    endless = paddle.logical_or(paddle.isinf(x), paddle.isinf(y))
+    return where(endless, full_tensor([], math.inf, x.dtype), result)
 
 
 def hypot(x, y):
@@ -241,37 +241,37 @@ def hypot(x, y):
 @fractions
 def erfinv(x):
     """Paddle gives infinities beyond -1 and 1."""
-    inside = _C_ops.less_equal(_C_ops.abs(x), filled([], 1.0, x.dtype))
-    return where(inside, _C_ops.erfinv(x), filled([], math.nan, x.dtype))
+    inside = kernels.less_equal(paddle.abs(x), full_tensor([], 1.0, x.dtype))
+    return where(inside, paddle.erfinv(x), full_tensor([], math.nan, x.dtype))
 
 
 @fractions
 def erfc(x):
     """Paddle has none but 1 - erf(x), which has no digits left for large x."""
-    far = filled([], 30.0, x.dtype)  # where nothing of it is left in any dtype, and before squares overflow
-    x = _C_ops.minimum(_C_ops.maximum(x, _scale(far, -1.0, 0.0, True)), far)
-    near = _C_ops.less_than(_C_ops.abs(x), filled([], 0.5, x.dtype))
-    plain = _scale(_C_ops.erf(x), -1.0, 1.0, True)
-    far = where(near, filled([], 1.0, x.dtype), x)  # the incomplete gamma function has no gradient at 0
-    half = filled([], 0.5, x.dtype)
-    tail = _C_ops.gammaincc(_C_ops.expand(half, far.shape), _C_ops.square(far))
-    tail = where(_C_ops.less_than(far, filled([], 0.0, x.dtype)), _scale(tail, -1.0, 2.0, True), tail)
+    far = full_tensor([], 30.0, x.dtype)  # where nothing of it is left in any dtype, and before squares overflow
+    x = kernels.minimum(kernels.maximum(x, _scale(far, -1.0, 0.0, True)), far)
+    near = kernels.less_than(paddle.abs(x), full_tensor([], 0.5, x.dtype))
+    plain = _scale(paddle.erf(x), -1.0, 1.0, True)
+    far = where(near, full_tensor([], 1.0, x.dtype), x)  # the incomplete gamma function has no gradient at 0
+    half = full_tensor([], 0.5, x.dtype)
+    tail = kernels.gammaincc(kernels.expand(half, far.shape), paddle.square(far))
+    tail = where(kernels.less_than(far, full_tensor([], 0.0, x.dtype)), _scale(tail, -1.0, 2.0, True), tail)
     return where(near, plain, tail)
 
 
-lgamma, digamma = fractions(_C_ops.lgamma), fractions(_C_ops.digamma)
+lgamma, digamma = fractions(paddle.lgamma), fractions(paddle.digamma)
 
 
 def complex(real, imag):
-    return _C_ops.complex(*paddle.broadcast_tensors(matched(real, imag)))
+    return kernels.complex(*paddle.broadcast_tensors(promote_operands(real, imag)))
 
 
 def real(x):
-    return _C_ops.real(x) if is_complex(x.dtype) else x
+    return paddle.real(x) if is_complex(x.dtype) else x
 
 
 def conj(x):
-    return _C_ops.conj(x) if is_complex(x.dtype) else x
+    return paddle.conj(x) if is_complex(x.dtype) else x
 
 
 def stop_gradient(x):

@@ -1,4 +1,4 @@
-"""What the Array API standard asks of Paddle's own types."""
+"""Members of Paddle's types for the Array API standard."""
 
 import paddle
 

@@ -1,29 +1,32 @@
 """PaddlePaddle's spelling of operators that arrange elements."""
 
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+
 import functools
 import math
 
 import numpy as np
 import paddle
-from paddle import _C_ops
 
+from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import where
-from labdl.backends.paddle.operands import (
+from labdl.backends.paddle.dtypes import (
     BOOL,
     HALF_ONLY,
     INT64,
     as_tensor,
     cast,
-    counted,
     diagonal_mask,
-    filled,
+    full_tensor,
     in_dtype,
+    in_wider_dtype,
+    integer_range,
     is_complex,
-    matched,
     on_cpu,
-    widened,
+    promote_operands,
 )
-from labdl.backends.paddle.runtime import dtype as native_dtype
+from labdl.backends.paddle.tensors import dtype as native_dtype
 
 
 def reshape(x, shape):
@@ -36,24 +39,24 @@ def reshape(x, shape):
         shape = [0 if n == -1 else n for n in shape]
         if 0 not in shape:
             raise ValueError(f"reshape of {tuple(x.shape)} to {tuple(shape)}: the numbers of elements differ")
-        return _C_ops.expand(_one(x), shape)
+        return kernels.expand(_one(x), shape)
     if 0 in shape:
         raise ValueError(f"reshape of {tuple(x.shape)} to {tuple(shape)}: the numbers of elements differ")
-    return _C_ops.reshape(x, shape)
+    return kernels.reshape(x, shape)
 
 
 def _one(x):
     """An element of the dtype of an empty tensor, which keeps its history."""
-    return _C_ops.sum(x, [], x.dtype, False)
+    return paddle.sum(x, [], x.dtype, False)
 
 
 def permute_dims(x, axes):
     rank = x.ndim
-    return _C_ops.transpose(x, [a % rank for a in axes])
+    return kernels.transpose(x, [a % rank for a in axes])
 
 
 def expand_dims(x, axis=0):
-    return _C_ops.unsqueeze(x, [axis])
+    return kernels.unsqueeze(x, [axis])
 
 
 def squeeze(x, axis):
@@ -62,16 +65,16 @@ def squeeze(x, axis):
     for a in axes:
         if x.shape[a] not in (1, -1):
             raise ValueError(f"squeeze wants a size of 1 on axis {a}, received {tuple(x.shape)}")
-    return _C_ops.squeeze(x, axes) if axes else _C_ops.assign(x)
+    return kernels.squeeze(x, axes) if axes else kernels.assign(x)
 
 
 def concat(xs, axis=0):
-    xs = matched(*xs)
-    return _C_ops.concat([_C_ops.reshape(x, [-1]) for x in xs], 0) if axis is None else _C_ops.concat(xs, axis)
+    xs = promote_operands(*xs)
+    return kernels.concat([kernels.reshape(x, [-1]) for x in xs], 0) if axis is None else kernels.concat(xs, axis)
 
 
 def stack(xs, axis=0):
-    return _C_ops.stack(matched(*xs), axis)
+    return kernels.stack(promote_operands(*xs), axis)
 
 
 def split(x, sections, axis=0):
@@ -80,45 +83,45 @@ def split(x, sections, axis=0):
         if size % sections:
             raise ValueError(f"axis {axis} of size {size} cannot be split into {sections} equal parts")
         sections = [size // sections] * sections
-    return tuple(_C_ops.split(x, list(sections), axis % x.ndim))  # with a negative axis it splits nonsense
+    return tuple(kernels.split(x, list(sections), axis % x.ndim))  # with a negative axis it splits nonsense
 
 
-@functools.partial(widened, table=HALF_ONLY)
-def _tiled(x, repetitions):
-    return _C_ops.tile(x, repetitions)
+@functools.partial(in_wider_dtype, table=HALF_ONLY)
+def _tile(x, repetitions):
+    return kernels.tile(x, repetitions)
 
 
 def tile(x, repetitions):
-    return _tiled(x, [repetitions] if isinstance(repetitions, int) else list(repetitions))
+    return _tile(x, [repetitions] if isinstance(repetitions, int) else list(repetitions))
 
 
 def repeat(x, repeats, *, axis=None):
     if axis is None:
-        x, axis = _C_ops.reshape(x, [-1]), 0
+        x, axis = kernels.reshape(x, [-1]), 0
     size = x.shape[axis]
     if isinstance(repeats, int):
         if repeats < 0:
             raise ValueError(f"repeat wants 0 or more, received {repeats}")
-        places = _C_ops.floor_divide(counted(0, size * repeats), filled([], max(repeats, 1), INT64))
+        places = kernels.floor_divide(integer_range(0, size * repeats), full_tensor([], max(repeats, 1), INT64))
     else:  # how many there will be follows from values
         repeats = cast(as_tensor(repeats), INT64)
-        repeats = _C_ops.expand(repeats, [size]) if repeats.ndim == 0 or repeats.shape[0] == 1 else repeats
+        repeats = kernels.expand(repeats, [size]) if repeats.ndim == 0 or repeats.shape[0] == 1 else repeats
         if not size:
             return x
-        places = _C_ops.repeat_interleave_with_tensor_index(counted(0, size), repeats, 0, -1)
-    return picked(x, places, axis % x.ndim)
+        places = kernels.repeat_interleave_with_tensor_index(integer_range(0, size), repeats, 0, -1)
+    return take_rows(x, places, axis % x.ndim)
 
 
-@functools.partial(widened, table=HALF_ONLY)
-def picked(x, places, axis):
+@functools.partial(in_wider_dtype, table=HALF_ONLY)
+def take_rows(x, places, axis):
     """Slices at positions of one axis."""
     if 0 in x.shape and not x.shape[axis] and places.shape[0]:  # the kernel would read what is not there
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
-    return _C_ops.gather(x, places, axis)
+    return kernels.gather(x, places, axis)
 
 
 def broadcast_to(x, shape):
-    return _C_ops.expand(x, [shape] if isinstance(shape, int) else list(shape))
+    return kernels.expand(x, [shape] if isinstance(shape, int) else list(shape))
 
 
 def broadcast_arrays(*arrays):
@@ -127,15 +130,15 @@ def broadcast_arrays(*arrays):
         return ()
     arrays = [as_tensor(x) for x in arrays]
     shape = list(np.broadcast_shapes(*(tuple(x.shape) for x in arrays)))
-    return tuple(x if x.shape == shape else _C_ops.expand(x, shape) for x in arrays)
+    return tuple(x if x.shape == shape else kernels.expand(x, shape) for x in arrays)
 
 
 def _some(axis, rank):
     return list(range(rank)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
 
 
-_flipped = widened(_C_ops.flip)
-_rolled = widened(_C_ops.roll)
+_flipped = in_wider_dtype(kernels.flip)
+_rolled = in_wider_dtype(paddle.roll)
 
 
 def flip(x, axis=None):
@@ -146,27 +149,27 @@ def roll(x, shift, axis=None):
     axes = [] if axis is None else _some(axis, x.ndim)
     shifts = [shift] * max(len(axes), 1) if isinstance(shift, int) else list(shift)
     if 0 in x.shape or not x.ndim:
-        return _C_ops.assign(x)
+        return kernels.assign(x)
     return _rolled(x, shifts, axes)
 
 
-@widened
-def _bordered(x, pairs, value):
-    return _C_ops.pad(x, pairs, value)
+@in_wider_dtype
+def _pad_axis(x, pairs, value):
+    return kernels.pad(x, pairs, value)
 
 
 def pad(x, padding, mode="constant", value=0.0):
     """Paddle's other modes are for the axes of images: here axis by axis."""
     if not x.ndim:
-        return _C_ops.assign(x)
+        return kernels.assign(x)
     if mode == "constant":
-        return _bordered(x, [n for pair in padding for n in pair], value)
+        return _pad_axis(x, [n for pair in padding for n in pair], value)
     for axis, (before, after) in enumerate(padding):
         if before or after:
             size = x.shape[axis]
             if not size or (mode == "reflect" and max(before, after) >= size):
                 raise ValueError(f"pad with {mode} of {(before, after)} wants more elements than {size}")
-            x = picked(x, _border(size, before, after, mode), axis)
+            x = take_rows(x, _border(size, before, after, mode), axis)
     return x
 
 
@@ -176,7 +179,7 @@ def _border(size, before, after, mode):
     return paddle.to_tensor(np.pad(np.arange(size), (before, after), mode=names[mode]))  # type: ignore[call-overload]
 
 
-_triangle = {name: widened(getattr(_C_ops, name)) for name in ("tril", "triu")}
+_triangle = {name: in_wider_dtype(kernel) for name, kernel in (("tril", paddle.tril), ("triu", paddle.triu))}
 
 
 def tril(x, *, k=0):
@@ -188,14 +191,14 @@ def triu(x, *, k=0):
 
 
 def diagonal(x, *, offset=0, axes=(-2, -1)):
-    return _C_ops.diagonal(x, offset, *axes)
+    return paddle.diagonal(x, offset, *axes)
 
 
-@widened
+@in_wider_dtype
 def _on_diagonal(x, offset):
     rows, size = max(-offset, 0), x.shape[-1] + abs(offset)
-    x = _C_ops.pad(x, [0, 0] * (x.ndim - 1) + [rows, size - rows - x.shape[-1]], 0.0)
-    return where(diagonal_mask(size, offset), _C_ops.unsqueeze(x, [-1]), filled([], 0, x.dtype))
+    x = kernels.pad(x, [0, 0] * (x.ndim - 1) + [rows, size - rows - x.shape[-1]], 0.0)
+    return where(diagonal_mask(size, offset), kernels.unsqueeze(x, [-1]), full_tensor([], 0, x.dtype))
 
 
 def diag(x, *, offset=0):
@@ -216,15 +219,15 @@ def _kind(x, dtype):
 
 
 def full_like(x, value, *, dtype=None):
-    return filled(x.shape, value, _kind(x, dtype))
+    return full_tensor(x.shape, value, _kind(x, dtype))
 
 
 def zeros_like(x, *, dtype=None):
-    return filled(x.shape, 0, _kind(x, dtype))
+    return full_tensor(x.shape, 0, _kind(x, dtype))
 
 
 def ones_like(x, *, dtype=None):
-    return filled(x.shape, 1, _kind(x, dtype))
+    return full_tensor(x.shape, 1, _kind(x, dtype))
 
 
 def whole_numbers(indices):
@@ -239,11 +242,13 @@ def from_start(indices, size, outside=None):
     One outside of the axis becomes ``outside``, or the size: a number that kernels refuse, for they count those just below
     0 from the end, and among those of several axes it may be another element's.
     """
-    indices, zero = whole_numbers(indices), filled([], 0, INT64)
-    later = _C_ops.scale(indices, 1.0, float(size), True)
-    found = _C_ops.where(_C_ops.less_than(indices, zero), later, indices)
-    known = _C_ops.logical_and(_C_ops.greater_equal(found, zero), _C_ops.less_than(found, filled([], size, INT64)))
-    return _C_ops.where(known, found, _C_ops.scale(found, 0.0, float(size if outside is None else outside), True))
+    indices, zero = whole_numbers(indices), full_tensor([], 0, INT64)
+    later = kernels.scale(indices, 1.0, float(size), True)
+    found = kernels.where(kernels.less_than(indices, zero), later, indices)
+    known = kernels.logical_and(
+        kernels.greater_equal(found, zero), kernels.less_than(found, full_tensor([], size, INT64))
+    )
+    return kernels.where(known, found, kernels.scale(found, 0.0, float(size if outside is None else outside), True))
 
 
 def positions(indices, size):
@@ -256,8 +261,8 @@ def take(x, indices, axis=0):
     axis = axis % len(shape)
     indices = positions(as_tensor(indices), shape[axis])
     if indices.ndim == 1:
-        return picked(x, indices, axis)
-    result = picked(x, _C_ops.reshape(indices, [-1]), axis)
+        return take_rows(x, indices, axis)
+    result = take_rows(x, kernels.reshape(indices, [-1]), axis)
     return reshape(result, [*shape[:axis], *indices.shape, *shape[axis + 1 :]])
 
 
@@ -266,10 +271,10 @@ def along(x, indices, axis):
     indices = positions(as_tensor(indices), x.shape[axis])
     shape = list(x.shape)
     shape[axis] = indices.shape[axis]
-    return indices if indices.shape == shape else _C_ops.expand(indices, shape)
+    return indices if indices.shape == shape else kernels.expand(indices, shape)
 
 
-_taken_along = widened(_C_ops.take_along_axis)
+_taken_along = in_wider_dtype(kernels.take_along_axis)
 
 
 def take_along_axis(x, indices, axis=-1):
@@ -279,5 +284,5 @@ def take_along_axis(x, indices, axis=-1):
     if not x.shape[axis] and 0 not in indices.shape:
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
     if is_complex(x.dtype):
-        return _C_ops.complex(*(_taken_along(part, indices, axis) for part in (_C_ops.real(x), _C_ops.imag(x))))
+        return kernels.complex(*(_taken_along(part, indices, axis) for part in (paddle.real(x), paddle.imag(x))))
     return _taken_along(x, indices, axis)

@@ -1,12 +1,18 @@
 """PaddlePaddle's convolutions."""
 
-from paddle import _C_ops
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false
 
-from labdl.backends.paddle.precision import any_precision
+from labdl.backends.paddle import kernels
+from labdl.backends.paddle.dtype_fallback import any_precision
 from labdl.spec import crop_pairs, pad_pairs, per_axis
 
-FORMATS = {("channels_first", 2): "NCHW", ("channels_last", 2): "NHWC",
-           ("channels_first", 3): "NCDHW", ("channels_last", 3): "NDHWC"}  # fmt: skip
+FORMATS = {
+    ("channels_first", 2): "NCHW",
+    ("channels_last", 2): "NHWC",
+    ("channels_first", 3): "NCDHW",
+    ("channels_last", 3): "NDHWC",
+}
 
 
 def spatial_sizes(x, data_format):
@@ -24,8 +30,8 @@ def check_fit(sizes, window, dilations, pairs):
             raise ValueError("the window does not fit")
 
 
-def bordered(pairs, data_format):
-    """What is added to all axes, from what is added to the spatial ones."""
+def pads_of_all_axes(pairs, data_format):
+    """Padding of all axes, from that of the spatial ones."""
     return ((0, 0), (0, 0), *pairs) if data_format == "channels_first" else ((0, 0), *pairs, (0, 0))
 
 
@@ -33,7 +39,7 @@ def _with_bias(y, bias, plane, data_format):
     if bias is None:
         return y
     # (C, 1, 1) takes the fast broadcast; Paddle's own (1, C, 1, 1) one that is 20 times slower
-    return _C_ops.add(y, bias if data_format == "channels_last" else _C_ops.reshape(bias, [-1] + [1] * plane))
+    return kernels.add(y, bias if data_format == "channels_last" else kernels.reshape(bias, [-1] + [1] * plane))
 
 
 def _conv(rank):
@@ -51,9 +57,9 @@ def _conv(rank):
             x, kernel = x.unsqueeze(at), kernel.unsqueeze(2)
             strides, dilations, pairs = (1, *strides), (1, *dilations), ((0, 0), *pairs)
         if rank < 3:
-            y = _C_ops.conv2d(x, kernel, strides, flat(pairs), "EXPLICIT", dilations, groups, layout)
+            y = kernels.conv2d(x, kernel, strides, flat(pairs), "EXPLICIT", dilations, groups, layout)
         else:
-            y = _C_ops.conv3d(x, kernel, strides, flat(pairs), "EXPLICIT", groups, dilations, layout)
+            y = kernels.conv3d(x, kernel, strides, flat(pairs), "EXPLICIT", groups, dilations, layout)
         y = _with_bias(y, bias, plane, data_format)
         return y if rank > 1 else y.squeeze(at)
 
@@ -65,21 +71,40 @@ conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)
 
 def _conv_transpose(rank):
     plane = rank if rank > 1 else 2
-    kernels = _C_ops.conv2d_transpose if plane == 2 else _C_ops.conv3d_transpose
+    native = kernels.conv2d_transpose if plane == 2 else kernels.conv3d_transpose
 
     @any_precision
-    def call(x, kernel, bias=None, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
-             data_format="channels_first"):  # fmt: skip
+    def call(
+        x,
+        kernel,
+        bias=None,
+        *,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        data_format="channels_first",
+    ):
         """Paddle's "same" means something else, and it wants padding that is the same at both ends."""
         if rank == 3 and data_format == "channels_last":  # the kernel takes the axes for others
-            x = _C_ops.transpose(x, [0, 4, 1, 2, 3])
-            y = call(x, kernel, bias, stride=stride, padding=padding, output_padding=output_padding, dilation=dilation,
-                     groups=groups)  # fmt: skip
-            return _C_ops.transpose(y, [0, 2, 3, 4, 1])
+            x = kernels.transpose(x, [0, 4, 1, 2, 3])
+            y = call(
+                x,
+                kernel,
+                bias,
+                stride=stride,
+                padding=padding,
+                output_padding=output_padding,
+                dilation=dilation,
+                groups=groups,
+            )
+            return kernels.transpose(y, [0, 2, 3, 4, 1])
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
         crops = crop_pairs(padding, kernel.shape[2:], strides, dilations, output_padding)
-        for n, k, s, d, (before, after) in zip(spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations, crops,
-                                               strict=True):  # fmt: skip
+        for n, k, s, d, (before, after) in zip(
+            spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations, crops, strict=True
+        ):
             if n >= 0 and (n - 1) * s + d * (k - 1) < before + after:
                 raise ValueError("nothing is left")  # what is said is the rule's
         if x.shape[1 if data_format == "channels_first" else -1] != kernel.shape[0] or kernel.shape[0] % groups:
@@ -91,9 +116,9 @@ def _conv_transpose(rank):
             strides, dilations, crops = (1, *strides), (1, *dilations), ((0, 0), *crops)
         cut = [n for before, after in crops for n in (before, max(after, 0))]
         beyond = [(0, max(-after, 0)) for _, after in crops]
-        y = kernels(x, kernel, strides, cut, [], [], "EXPLICIT", groups, dilations, layout)
+        y = native(x, kernel, strides, cut, [], [], "EXPLICIT", groups, dilations, layout)
         if any(map(any, beyond)):
-            y = _C_ops.pad(y, flat(bordered(beyond, data_format)), 0.0)
+            y = kernels.pad(y, flat(pads_of_all_axes(beyond, data_format)), 0.0)
         y = _with_bias(y, bias, plane, data_format)
         return y if rank > 1 else y.squeeze(at)
 

@@ -4,30 +4,34 @@ Its own index expressions read memory that is not theirs, or end the process, wh
 reversed slices or positions that do not exist: here they are slices first, then positions along one axis.
 """
 
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
+
 import functools
 import math
 
 import numpy as np
-from paddle import _C_ops
+import paddle
 
+from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import isnan, where
-from labdl.backends.paddle.arrays import along, from_start, picked, reshape
-from labdl.backends.paddle.operands import (
+from labdl.backends.paddle.arrays import along, from_start, reshape, take_rows
+from labdl.backends.paddle.dtypes import (
     BOOL,
     HALF_ONLY,
     INT64,
     WIDER,
     as_tensor,
     cast,
-    counted,
-    filled,
+    full_tensor,
     in_dtype,
+    in_wider_dtype,
+    integer_range,
     is_complex,
     is_fraction,
-    matched,
-    widened,
+    promote_operands,
 )
-from labdl.backends.paddle.runtime import TENSORS
+from labdl.backends.paddle.tensors import TENSORS
 
 _WHOLE = slice(None)
 _ARRAYS = (*TENSORS, np.ndarray)
@@ -60,27 +64,27 @@ def _split(x, index):
     return (*items[:first], *(_WHOLE,) * sum(map(_width, group)), *items[last:]), first, group
 
 
-def _numbered(group, sizes):
+def _flat_positions(group, sizes):
     """The positions that a group names, as numbers of the elements of its axes in order."""
     found = []
     for item in group:
         if _width(item) == 1 and not (isinstance(item, TENSORS) and item.dtype == BOOL):
             found.append(item)
         else:
-            found.extend(_C_ops.unbind(_C_ops.nonzero(item), 1))
+            found.extend(kernels.unbind(kernels.nonzero(item), 1))
     total = None
     for item, size, rest in zip(found, sizes, [math.prod(sizes[a + 1 :]) for a in range(len(sizes))], strict=True):
         item = (
             from_start(item, size, math.prod(sizes))
             if isinstance(item, TENSORS)
-            else filled([], _known(item, size), INT64)
+            else full_tensor([], _check_position(item, size), INT64)
         )
-        item = item if rest == 1 else _C_ops.scale(item, float(rest), 0.0, True)
-        total = item if total is None else _C_ops.add(total, item)
+        item = item if rest == 1 else kernels.scale(item, float(rest), 0.0, True)
+        total = item if total is None else kernels.add(total, item)
     return total
 
 
-def _sliced(x, items):
+def _slice(x, items):
     """The new axes of None are made at the end: Paddle puts them elsewhere where integers follow and nothing is left."""
     if not any(i is None for i in items):
         return x[items]
@@ -89,10 +93,10 @@ def _sliced(x, items):
         if item is None:
             new.append(axis)
         axis += 1 if item is None or isinstance(item, slice) else x.ndim - len(rest) + 1 if item is Ellipsis else 0
-    return _C_ops.unsqueeze(x[tuple(rest)] if rest else x, new)
+    return kernels.unsqueeze(x[tuple(rest)] if rest else x, new)
 
 
-def _known(place, size):
+def _check_position(place, size):
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for an axis of size {size}")
     return place % size
@@ -103,15 +107,15 @@ def getitem(x, index):
         return x[index]
     slices, first, group = _split(x, index)
     if not group:
-        return _sliced(x, slices)
+        return _slice(x, slices)
     if any(s is not _WHOLE and s != _WHOLE for s in slices):
-        x = _sliced(x, slices)
+        x = _slice(x, slices)
     shape = list(x.shape)
     last = first + sum(map(_width, group))
     _check_masks(group, shape[first:last])
-    number = _numbered(group, shape[first:last])
+    number = _flat_positions(group, shape[first:last])
     merged = reshape(x, [*shape[:first], math.prod(shape[first:last]), *shape[last:]]) if last - first > 1 else x
-    result = picked(merged, _C_ops.reshape(number, [-1]), first)
+    result = take_rows(merged, kernels.reshape(number, [-1]), first)
     return result if number.ndim == 1 else reshape(result, [*shape[:first], *number.shape, *shape[last:]])
 
 
@@ -127,7 +131,7 @@ def _check_masks(group, sizes):
 
 
 def _value(value, x):
-    return in_dtype(as_tensor(value), x.dtype) if isinstance(value, _ARRAYS) else filled([], value, x.dtype)
+    return in_dtype(as_tensor(value), x.dtype) if isinstance(value, _ARRAYS) else full_tensor([], value, x.dtype)
 
 
 def setitem(x, index, value):
@@ -136,19 +140,19 @@ def setitem(x, index, value):
     mask = group[0] if len(group) == 1 and not first and all(s == _WHOLE for s in slices) else None
     if mask is not None and mask.dtype == BOOL and value.ndim <= x.ndim - mask.ndim:
         _check_masks(group, list(x.shape[: mask.ndim]))
-        return where(_C_ops.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)]), value, x)
-    places = getitem(reshape(counted(0, math.prod(x.shape)), x.shape), index)
+        return where(kernels.reshape(mask, [*mask.shape, *[1] * (x.ndim - mask.ndim)]), value, x)
+    places = getitem(reshape(integer_range(0, math.prod(x.shape)), x.shape), index)
     if 0 in places.shape:
-        return _C_ops.assign(x)
-    return _written(x, places, _C_ops.expand(value, places.shape), False)
+        return kernels.assign(x)
+    return _write_at(x, places, kernels.expand(value, places.shape), False)
 
 
-def _written(x, places, values, added):
+def _write_at(x, places, values, added):
     """The tensor with values at numbers of its elements."""
-    flat = _C_ops.index_put(
-        _C_ops.reshape(x, [-1]), [_C_ops.reshape(places, [-1])], _C_ops.reshape(values, [-1]), added
+    flat = paddle.index_put(
+        kernels.reshape(x, [-1]), [kernels.reshape(places, [-1])], kernels.reshape(values, [-1]), added
     )
-    return _C_ops.reshape(flat, x.shape)
+    return kernels.reshape(flat, x.shape)
 
 
 _REDUCTIONS = {"multiply": "mul", "max": "amax", "min": "amin"}
@@ -156,77 +160,79 @@ _REDUCTIONS = {"multiply": "mul", "max": "amax", "min": "amin"}
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
     """Paddle's put_along_axis knows few dtypes and loses NaN from the largest and the smallest."""
-    x, updates = matched(as_tensor(x), updates)
+    x, updates = promote_operands(as_tensor(x), updates)
     kind = x.dtype
     if reduce is not None and (kind == BOOL or (is_complex(kind) and reduce != "multiply" and reduce != "add")):
         raise TypeError(f"scatter cannot reduce these by {reduce!r}")
     axis %= x.ndim
     indices = along(x, indices, axis)
     if 0 in indices.shape:
-        return _C_ops.assign(x)
-    updates = _C_ops.expand(updates, indices.shape)
+        return kernels.assign(x)
+    updates = kernels.expand(updates, indices.shape)
     wide = kind if reduce is None else WIDER.get(kind, kind)
-    result = _scattered(in_dtype(x, wide), indices, in_dtype(updates, wide), axis, reduce)
+    result = _scatter(in_dtype(x, wide), indices, in_dtype(updates, wide), axis, reduce)
     return in_dtype(result, kind)
 
 
-def _scattered(x, indices, updates, axis, reduce):
+def _scatter(x, indices, updates, axis, reduce):
     if reduce is None or reduce == "add":
-        return _written(x, _places(x, indices, axis), updates, reduce is not None)
+        return _write_at(x, _places(x, indices, axis), updates, reduce is not None)
     if is_complex(x.dtype):
-        return _multiplied(x, indices, updates, axis)
-    result = _C_ops.put_along_axis(x, indices, updates, axis, _REDUCTIONS[reduce], True)
+        return _multiply_at(x, indices, updates, axis)
+    result = kernels.put_along_axis(x, indices, updates, axis, _REDUCTIONS[reduce], True)
     if reduce == "multiply" or not is_fraction(x.dtype):
         return result
-    lost = _scattered(cast(isnan(x), INT64), indices, cast(isnan(updates), INT64), axis, "add")
-    return where(cast(lost, BOOL), filled([], math.nan, x.dtype), result)
+    lost = _scatter(cast(isnan(x), INT64), indices, cast(isnan(updates), INT64), axis, "add")
+    return where(cast(lost, BOOL), full_tensor([], math.nan, x.dtype), result)
 
 
 def _places(x, indices, axis):
     """Numbers of the elements that stand at positions along an axis."""
     shape = list(x.shape)
     stride = math.prod(shape[axis + 1 :])
-    before = _C_ops.scale(counted(0, math.prod(shape[:axis])), float(stride * shape[axis]), 0.0, True)
-    start = _C_ops.add(_C_ops.reshape(before, [*shape[:axis], *[1] * (len(shape) - axis)]),
-                       _C_ops.reshape(counted(0, stride), [*[1] * (axis + 1), *shape[axis + 1 :]]))  # fmt: skip
+    before = kernels.scale(integer_range(0, math.prod(shape[:axis])), float(stride * shape[axis]), 0.0, True)
+    start = kernels.add(
+        kernels.reshape(before, [*shape[:axis], *[1] * (len(shape) - axis)]),
+        kernels.reshape(integer_range(0, stride), [*[1] * (axis + 1), *shape[axis + 1 :]]),
+    )
     indices = from_start(indices, shape[axis])
-    return _C_ops.add(start, _C_ops.scale(indices, float(stride), 0.0, True))
+    return kernels.add(start, kernels.scale(indices, float(stride), 0.0, True))
 
 
-def _multiplied(x, indices, updates, axis):
+def _multiply_at(x, indices, updates, axis):
     """Complex numbers times all of their updates: no kernel does that."""
     order = [*(a for a in range(x.ndim) if a != axis), axis]
     back = [order.index(a) for a in range(x.ndim)]
     indices = from_start(indices, x.shape[axis])
-    indices, updates = (_C_ops.unsqueeze(_C_ops.transpose(t, order), [-1]) for t in (indices, updates))
-    hit = _C_ops.equal(indices, counted(0, x.shape[axis]))
-    factors = _C_ops.prod(where(hit, updates, filled([], 1, x.dtype)), [x.ndim - 1], False, False)
-    return _C_ops.multiply(x, _C_ops.transpose(factors, back))
+    indices, updates = (kernels.unsqueeze(kernels.transpose(t, order), [-1]) for t in (indices, updates))
+    hit = kernels.equal(indices, integer_range(0, x.shape[axis]))
+    factors = kernels.prod(where(hit, updates, full_tensor([], 1, x.dtype)), [x.ndim - 1], False, False)
+    return kernels.multiply(x, kernels.transpose(factors, back))
 
 
-@functools.partial(widened, table=HALF_ONLY)
-def _gathered(x, indices):
-    return _C_ops.gather_nd(x, indices)
+@functools.partial(in_wider_dtype, table=HALF_ONLY)
+def _gather_nd(x, indices):
+    return kernels.gather_nd(x, indices)
 
 
 def gather_nd(x, indices):
     indices = cast(as_tensor(indices), INT64)
     if 0 in x.shape[: indices.shape[-1]] and 0 not in indices.shape[:-1]:
         raise IndexError(f"there is no element to take of {tuple(x.shape)}")
-    return _gathered(x, indices)
+    return _gather_nd(x, indices)
 
 
 def scatter_nd(indices, updates, shape):
-    return _added(as_tensor(updates), indices, shape)
+    return _add_at(as_tensor(updates), indices, shape)
 
 
-@functools.partial(widened, table=HALF_ONLY)
-def _added(updates, indices, shape):
+@functools.partial(in_wider_dtype, table=HALF_ONLY)
+def _add_at(updates, indices, shape):
     indices = cast(as_tensor(indices), INT64)
-    start = filled(shape, 0, updates.dtype)
+    start = full_tensor(shape, 0, updates.dtype)
     if not indices.shape[-1]:
         rows = list(range(indices.ndim - 1))
-        return _C_ops.sum(updates, rows, updates.dtype, False) if rows else _C_ops.assign(updates)
+        return paddle.sum(updates, rows, updates.dtype, False) if rows else kernels.assign(updates)
     if 0 in updates.shape or 0 in start.shape:
         return start
-    return _C_ops.index_put(start, list(_C_ops.unbind(indices, indices.ndim - 1)), updates, True)
+    return paddle.index_put(start, list(kernels.unbind(indices, indices.ndim - 1)), updates, True)

@@ -1,15 +1,18 @@
 """PaddlePaddle's pooling."""
 
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
+
 import math
 
 import numpy as np
 import paddle
-from paddle import _C_ops
 
+from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arrays import take
-from labdl.backends.paddle.convolution import FORMATS, bordered, check_fit, flat, spatial_sizes
-from labdl.backends.paddle.operands import INT64, in_dtype
-from labdl.backends.paddle.precision import any_precision
+from labdl.backends.paddle.convolution import FORMATS, check_fit, flat, pads_of_all_axes, spatial_sizes
+from labdl.backends.paddle.dtype_fallback import any_precision
+from labdl.backends.paddle.dtypes import INT64, in_dtype
 from labdl.backends.paddle.reductions import max as largest
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
@@ -27,8 +30,10 @@ def _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_form
     if ceil_mode and padding != "same":
         # Paddle keeps windows that begin beyond the input: ask for PyTorch's sizes by padding what hangs over
         wanted = window_sizes(sizes, window, strides, padding, dilations, True)
-        over = [(o - 1) * s + d * (k - 1) + 1 - n - b - a
-                for o, s, d, k, n, (b, a) in zip(wanted, strides, dilations, window, sizes, pairs, strict=True)]  # fmt: skip
+        over = [
+            (o - 1) * s + d * (k - 1) + 1 - n - b - a
+            for o, s, d, k, n, (b, a) in zip(wanted, strides, dilations, window, sizes, pairs, strict=True)
+        ]
         over = [n if n > 0 else 0 for n in over]
     return window, strides, pairs, over
 
@@ -49,8 +54,8 @@ def _in_plane(x, rank, data_format, *sizes):
 
 def _max_pool(rank):
     plane = rank if rank > 1 else 2
-    kernels = _C_ops.pool2d if plane == 2 else _C_ops.pool3d
-    remembering = _C_ops.max_pool2d_with_index if plane == 2 else _C_ops.max_pool3d_with_index
+    native = kernels.pool2d if plane == 2 else kernels.pool3d
+    remembering = kernels.max_pool2d_with_index if plane == 2 else kernels.max_pool3d_with_index
 
     @any_precision
     def call(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first"):
@@ -60,22 +65,33 @@ def _max_pool(rank):
         window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_format)
         pairs = _reaching(pairs, over)
         if dilation != 1 and max(dilations) > 1:
-            return _dilated(x, window, strides, dilations, pairs, data_format)
+            return _dilated_pool(x, window, strides, dilations, pairs, data_format)
         x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, pairs)
         if first and all(b == a for b, a in pairs):
             # its gradient knows where each maximum was; pool2d's searches again and takes twice the time
             y = remembering(x, window, strides, [b for b, _ in pairs], False, False, False)[0]
         else:
-            y = kernels(x, window, strides, flat(pairs), False, True, FORMATS[data_format, plane], "max", False, False,
-                        "EXPLICIT")  # fmt: skip
+            y = native(
+                x,
+                window,
+                strides,
+                flat(pairs),
+                False,
+                True,
+                FORMATS[data_format, plane],
+                "max",
+                False,
+                False,
+                "EXPLICIT",
+            )
         return y if rank > 1 else y.squeeze(2 if first else 1)
 
     return call
 
 
-def _dilated(x, window, strides, dilations, pairs, data_format):
+def _dilated_pool(x, window, strides, dilations, pairs, data_format):
     """Paddle has no such kernel: one axis after the other, the elements of its windows as a further axis."""
-    x = _C_ops.pad(x, flat(bordered(pairs, data_format)), -math.inf)
+    x = kernels.pad(x, flat(pads_of_all_axes(pairs, data_format)), -math.inf)
     begin = 2 if data_format == "channels_first" else 1
     for axis, (k, s, d) in enumerate(zip(window, strides, dilations, strict=True), begin):
         count = (x.shape[axis] - d * (k - 1) - 1) // s + 1
@@ -85,22 +101,34 @@ def _dilated(x, window, strides, dilations, pairs, data_format):
 
 def _avg_pool(rank):
     plane = rank if rank > 1 else 2
-    kernels = _C_ops.pool2d if plane == 2 else _C_ops.pool3d
+    native = kernels.pool2d if plane == 2 else kernels.pool3d
 
     @any_precision
-    def call(x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-             data_format="channels_first"):  # fmt: skip
+    def call(
+        x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True, data_format="channels_first"
+    ):
         ones = (1,) * rank
         window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, ones, ceil_mode, data_format)
         exclusive = padding == "same" or not count_include_pad  # whether the border does not count
         if not exclusive and (any(over) or [b for b, a in pairs if a != b]):
             # explicit padding counts as zeros, what hangs over does not count; Paddle miscounts an uneven border
             if any(map(any, pairs)):
-                x, pairs = _C_ops.pad(x, flat(bordered(pairs, data_format)), 0.0), ((0, 0),) * rank
+                x, pairs = kernels.pad(x, flat(pads_of_all_axes(pairs, data_format)), 0.0), ((0, 0),) * rank
             exclusive = True
         x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, _reaching(pairs, over))
-        y = kernels(x, window, strides, flat(pairs), False, exclusive, FORMATS[data_format, plane], "avg", False, False,
-                    "EXPLICIT")  # fmt: skip
+        y = native(
+            x,
+            window,
+            strides,
+            flat(pairs),
+            False,
+            exclusive,
+            FORMATS[data_format, plane],
+            "avg",
+            False,
+            False,
+            "EXPLICIT",
+        )
         return y if rank > 1 else y.squeeze(2 if data_format == "channels_first" else 1)
 
     return call
@@ -124,9 +152,9 @@ def _max_unpool(rank):
         zeros = paddle.zeros([*lead, math.prod(size)], x.dtype)
         if not x.size:
             return zeros.reshape([*lead, *size])
-        places = _C_ops.reshape(in_dtype(indices, INT64), rows)
-        y = _C_ops.put_along_axis(zeros, places, _C_ops.reshape(x, rows), 2, "assign", True)
-        return _C_ops.reshape(y, [*lead, *size])
+        places = kernels.reshape(in_dtype(indices, INT64), rows)
+        y = kernels.put_along_axis(zeros, places, kernels.reshape(x, rows), 2, "assign", True)
+        return kernels.reshape(y, [*lead, *size])
 
     return call
 

@@ -1,11 +1,18 @@
 """Paddle's random numbers."""
 
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportPrivateImportUsage=false
+
 import numpy as np
 import paddle
 from paddle.base import core
 
 from labdl.backends.paddle.arithmetic import less, where
-from labdl.backends.paddle.runtime import dtype_name
+from labdl.backends.paddle.tensors import dtype_name
+
+
+def seed(value: int) -> None:
+    paddle.seed(value)
 
 
 def _wide(name):
@@ -60,8 +67,12 @@ def random_state():
     state = {}
     for device, generator in _generators().items():
         place, seed, offset, engine = generator.get_state().__getstate__()
-        state[device] = {"place": place, "seed": seed, "offset": offset,
-                         "engine": np.array(bytes(engine).split(), "uint64")}  # fmt: skip
+        state[device] = {
+            "place": place,
+            "seed": seed,
+            "offset": offset,
+            "engine": np.array(bytes(engine).split(), "uint64"),
+        }
     return state
 
 

@@ -1,14 +1,17 @@
 """PaddlePaddle's spelling of reductions, overall and running."""
 
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+
 import builtins
 import functools
 import math
 
 import paddle
-from paddle import _C_ops
 
+from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import isnan, sqrt, where
-from labdl.backends.paddle.operands import (
+from labdl.backends.paddle.dtypes import (
     BOOL,
     FLOAT32,
     FRACTIONS,
@@ -18,11 +21,11 @@ from labdl.backends.paddle.operands import (
     LONG,
     WIDER,
     cast,
-    filled,
+    full_tensor,
+    in_wider_dtype,
     is_fraction,
-    widened,
 )
-from labdl.backends.paddle.runtime import dtype as native_dtype
+from labdl.backends.paddle.tensors import dtype as native_dtype
 
 
 def _axes(axis):
@@ -43,7 +46,7 @@ def _summing(kernel):
             kind = native_dtype(dtype)
             x = x if x.dtype == kind else cast(x, kind)
         if axis == ():  # to Paddle that is all axes
-            return cast(x, INT64) if dtype is None and (kind == BOOL or kind in INTEGERS) else _copied(x)
+            return cast(x, INT64) if dtype is None and (kind == BOOL or kind in INTEGERS) else _copy(x)
         if kind is FLOAT32:
             return kernel(x, _axes(axis), keepdims)
         long = LONG.get(kind, kind)
@@ -54,42 +57,42 @@ def _summing(kernel):
     return call
 
 
-def _copied(x):
-    return _C_ops.assign(x)
+def _copy(x):
+    return kernels.assign(x)
 
 
 def _product(x, axes, keepdims):
     """Paddle's gradient of a product is NaN where a factor is 0; that of running products is right."""
     if x.stop_gradient:
-        return _C_ops.prod(x, axes, keepdims, not axes)
+        return kernels.prod(x, axes, keepdims, not axes)
     axes = [a % x.ndim for a in axes] or list(range(x.ndim))
     kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
     rest = [n for a, n in enumerate(x.shape) if a not in axes]
     if not x.ndim or 0 in x.shape:
-        return _C_ops.prod(x, axes, keepdims, not axes)
+        return kernels.prod(x, axes, keepdims, not axes)
     order = [a for a in range(x.ndim) if a not in axes] + axes
-    x = _C_ops.reshape(_C_ops.transpose(x, order), [*rest, -1])
-    last = _C_ops.slice(_C_ops.cumprod(x, len(rest), False, False), [len(rest)], [-1], [x.shape[-1]], [1], [])
-    return _C_ops.reshape(last, kept if keepdims else rest)
+    x = kernels.reshape(kernels.transpose(x, order), [*rest, -1])
+    last = kernels.slice(kernels.cumprod(x, len(rest), False, False), [len(rest)], [-1], [x.shape[-1]], [1], [])
+    return kernels.reshape(last, kept if keepdims else rest)
 
 
-sum = _summing(lambda x, axes, keepdims: _C_ops.sum(x, axes, None, keepdims))
+sum = _summing(lambda x, axes, keepdims: paddle.sum(x, axes, None, keepdims))
 prod = _summing(_product)
 
 
 def _by_axes(kernel, table, returned=True):
-    general = widened(kernel, table, returned)
+    general = in_wider_dtype(kernel, table, returned)
 
     def call(x, axis=None, keepdims=False):
         if axis == ():
-            return _C_ops.reshape(general(_C_ops.unsqueeze(x, [0]), [0], False), x.shape)
+            return kernels.reshape(general(kernels.unsqueeze(x, [0]), [0], False), x.shape)
         return (kernel if x.dtype is FLOAT32 else general)(x, _axes(axis), keepdims)
 
     return call
 
 
-mean = _by_axes(_C_ops.mean, FRACTIONS)
-any, all = _by_axes(_C_ops.any, WIDER, False), _by_axes(_C_ops.all, WIDER, False)
+mean = _by_axes(kernels.mean, FRACTIONS)
+any, all = _by_axes(paddle.any, WIDER, False), _by_axes(paddle.all, WIDER, False)
 
 
 def _extreme(kernel):
@@ -104,15 +107,15 @@ def _extreme(kernel):
     return call
 
 
-max, min = _extreme(_C_ops.amax), _extreme(_C_ops.amin)
+max, min = _extreme(paddle.amax), _extreme(paddle.amin)
 
 
 def _position(kernel, worst):
-    @functools.partial(widened, returned=False)
+    @functools.partial(in_wider_dtype, returned=False)
     def found(x, axis, keepdims):
         if is_fraction(x.dtype):  # Paddle does not see NaN: where there is one, the first of them is asked for
             lost = isnan(x)
-            some = _C_ops.any(lost, [axis], True)
+            some = paddle.any(lost, [axis], True)
             x = where(some, cast(lost, x.dtype) if worst > 0 else -cast(lost, x.dtype), x)
         return kernel(x, axis, keepdims)
 
@@ -121,8 +124,8 @@ def _position(kernel, worst):
             _refuse_empty(x, axis, "a position")
         if axis is not None:
             return found(x, axis, keepdims)
-        result = found(_C_ops.reshape(x, [-1]), 0, False)
-        return _C_ops.reshape(result, [1] * x.ndim) if keepdims else result
+        result = found(kernels.reshape(x, [-1]), 0, False)
+        return kernels.reshape(result, [1] * x.ndim) if keepdims else result
 
     return call
 
@@ -131,7 +134,7 @@ argmax, argmin = _position(paddle.argmax, 1), _position(paddle.argmin, -1)
 
 
 def _spread(function):
-    wide = widened(function, FRACTIONS)
+    wide = in_wider_dtype(function, FRACTIONS)
 
     def call(x, axis=None, keepdims=False, correction=0):
         return wide(x, axis, keepdims, correction)
@@ -140,58 +143,64 @@ def _spread(function):
 
 
 def _variance(x, axis, keepdims, correction):
-    centre = mean(x, axis, True)
-    squares = _C_ops.square(_C_ops.subtract(x, centre))
+    center = mean(x, axis, True)
+    squares = paddle.square(kernels.subtract(x, center))
     if not correction:
         return mean(squares, axis, keepdims)
-    count = math.prod(x.shape) // (math.prod(centre.shape) or 1)
+    count = math.prod(x.shape) // (math.prod(center.shape) or 1)
     total = sum(squares, axis, keepdims)
     free = count - correction
-    return _C_ops.divide(total, filled([], free if free > 0 else 0.0, x.dtype))
+    return kernels.divide(total, full_tensor([], free if free > 0 else 0.0, x.dtype))
 
 
 var = _spread(_variance)
 std = _spread(lambda *args: sqrt(_variance(*args)))
 
 
-@functools.partial(widened, table=FRACTIONS)
+@functools.partial(in_wider_dtype, table=FRACTIONS)
 def _quantile(x, q, axis, keepdims, method):
     whole = x.ndim
     if axis is None:
-        x, axis = _C_ops.reshape(x, [-1]), 0
+        x, axis = kernels.reshape(x, [-1]), 0
     axis %= x.ndim or 1
-    x = x if x.ndim else _C_ops.reshape(x, [1])
-    ordered = _C_ops.argsort(x, axis, False, True)[0]
+    x = x if x.ndim else kernels.reshape(x, [1])
+    ordered = kernels.argsort(x, axis, False, True)[0]
     size = x.shape[axis]
     lost = isnan(_at(ordered, axis, size - 1))
     results = []
     for share in q if isinstance(q, list | tuple) else [q]:
         place = share * (size - 1)
         low, high = math.floor(place), math.ceil(place)
-        weight = {"linear": place - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
-                  "nearest": round(place) - low}[method]  # fmt: skip
+        weight = {
+            "linear": place - low,
+            "lower": 0,
+            "higher": high - low,
+            "midpoint": (high - low) / 2,
+            "nearest": round(place) - low,
+        }[method]
         mixed = _at(ordered, axis, high if weight == 1 else low)
         if 0 < weight < 1:
-            mixed = _C_ops.add(_C_ops.scale(mixed, 1 - weight, 0.0, True),
-                               _C_ops.scale(_at(ordered, axis, high), weight, 0.0, True))  # fmt: skip
-        result = where(lost, filled([], math.nan, x.dtype), mixed)
+            mixed = kernels.add(
+                kernels.scale(mixed, 1 - weight, 0.0, True), kernels.scale(_at(ordered, axis, high), weight, 0.0, True)
+            )
+        result = where(lost, full_tensor([], math.nan, x.dtype), mixed)
         if not keepdims:
-            result = _C_ops.squeeze(result, [axis])
+            result = kernels.squeeze(result, [axis])
         elif result.ndim != whole:
-            result = _C_ops.reshape(result, [1] * whole)
+            result = kernels.reshape(result, [1] * whole)
         results.append(result)
-    return _C_ops.stack(results, 0) if isinstance(q, list | tuple) else results[0]
+    return kernels.stack(results, 0) if isinstance(q, list | tuple) else results[0]
 
 
 def _at(x, axis, place):
     """The elements at one place of an axis, which stays."""
-    return _C_ops.slice(x, [axis], [place], [place + 1], [1], [])
+    return kernels.slice(x, [axis], [place], [place + 1], [1], [])
 
 
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     _refuse_empty(x, axis, "a quantile")
     if axis is None and keepdims and x.ndim > 1:
-        return _C_ops.reshape(
+        return kernels.reshape(
             _quantile(x, q, None, False, method), [*([len(q)] if isinstance(q, list | tuple) else []), *[1] * x.ndim]
         )
     return _quantile(x, q, axis, keepdims, method)
@@ -204,20 +213,20 @@ def _running(kernel, start):
         x = x if x.dtype == long else cast(cast(x, kind), long)
         axis = (axis or 0) % x.ndim
         if include_initial:
-            first = filled([1 if a == axis else n for a, n in enumerate(x.shape)], start, long)
-            x = _C_ops.concat([first, x], axis)
+            first = full_tensor([1 if a == axis else n for a, n in enumerate(x.shape)], start, long)
+            x = kernels.concat([first, x], axis)
         result = kernel(x, axis)
         return cast(result, kind) if kind in HALVES or (dtype is not None and long != kind) else result
 
     return call
 
 
-cumulative_sum = _running(lambda x, axis: _C_ops.cumsum(x, axis, False, False, False), 0)
-cumulative_prod = _running(lambda x, axis: _C_ops.cumprod(x, axis, False, False), 1)
+cumulative_sum = _running(lambda x, axis: kernels.cumsum(x, axis, False, False, False), 0)
+cumulative_prod = _running(lambda x, axis: kernels.cumprod(x, axis, False, False), 1)
 
 
 def _extreme_so_far(kernel):
-    wide = widened(lambda x, axis: kernel(x, axis, INT64)[0])
+    wide = in_wider_dtype(lambda x, axis: kernel(x, axis, INT64)[0])
 
     def call(x, axis=None):
         return wide(x, axis or 0)
@@ -225,14 +234,14 @@ def _extreme_so_far(kernel):
     return call
 
 
-cumulative_max, cumulative_min = map(_extreme_so_far, (_C_ops.cummax, _C_ops.cummin))
+cumulative_max, cumulative_min = map(_extreme_so_far, (kernels.cummax, kernels.cummin))
 
 
-@widened
+@in_wider_dtype
 def _log_sums(x, axis):
-    result = _C_ops.logcumsumexp(x, axis, False, False, False)
-    top = _C_ops.cummax(x, axis, INT64)[0]
-    return where(_C_ops.isfinite(top), result, top)
+    result = kernels.logcumsumexp(x, axis, False, False, False)
+    top = kernels.cummax(x, axis, INT64)[0]
+    return where(paddle.isfinite(top), result, top)
 
 
 def logcumsumexp(x, axis=None):

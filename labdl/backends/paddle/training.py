@@ -4,66 +4,18 @@ import warnings
 
 import paddle
 
+from labdl.backends.eager_training import EagerTraining
+from labdl.backends.paddle.autograd import clear_gradients
 from labdl.backends.paddle.random import random_state, set_random_state
-from labdl.backends.paddle.runtime import clear_gradients
 
 
-def gradient_function(objective, optimizer, compiled: bool | None = None):
-    """Eager by default: on CPUs paddle.jit.to_static makes training steps slower."""
-    objective = _compiled(objective) if compiled else objective
-
-    def run(*batch):
-        variables = optimizer.variables
-        clear_gradients(variables)
-        result = objective(*batch)
-        result[0].backward()
-        return _detached(result), [v.grad for v in variables]
-
-    return run
-
-
-def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
-    """See `gradient_function`; ``timed(update)`` may put another function in the place of the update, to take its time."""
-    gradients = gradient_function(objective, optimizer, compiled)
-    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learnt
-    apply = apply if timed is None else timed(apply)
-
-    def step(*batch):
-        result, found = gradients(*batch)
-        optimizer.advance()
-        with paddle.no_grad():
-            told = apply(found)
-        return (*result, *(told or ()))
-
-    return step
-
-
-def update_function(optimizer, update, compiled: bool | None = None):
-    """An update from gradients that were made before; gives what ``update(gradients)`` gives."""
-
-    def apply(gradients):
-        optimizer.advance()
-        with paddle.no_grad():
-            return update(gradients)
-
-    return apply
-
-
-def evaluate_function(forward, compiled: bool | None = None):
-    forward = _compiled(forward, training=False) if compiled else forward
-
-    def evaluate(*inputs):
-        with paddle.no_grad():
-            return forward(*inputs)
-
-    return evaluate
-
-
-def _compiled(objective, training=True):
+def _compile(objective, training: bool):
     """For each kind of batch the compiled flat form, or the objective itself where there is none."""
     if not hasattr(objective, "flat"):
-        raise NotImplementedError("paddle.jit.to_static compiles no Python that dispatches: train a Module with the Trainer, "
-                                  "or leave compiled out")  # fmt: skip
+        raise NotImplementedError(
+            "paddle.jit.to_static compiles no Python that dispatches: train a Module with the Trainer, "
+            "or leave compiled out"
+        )
     made: dict = {}
 
     def run(*batch):
@@ -96,10 +48,6 @@ def _compiled(objective, training=True):
     return run
 
 
-def _detached(value):
-    """Results without their history, whatever tuples, lists and dicts they come in."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_detached, value))
-    if isinstance(value, dict):
-        return {key: _detached(v) for key, v in value.items()}
-    return value.detach() if isinstance(value, paddle.Tensor) else value
+_steps = EagerTraining(paddle.Tensor, paddle.no_grad, paddle.no_grad, clear_gradients, _compile)
+gradient_function, train_function = _steps.gradient_function, _steps.train_function
+update_function, evaluate_function = _steps.update_function, _steps.evaluate_function

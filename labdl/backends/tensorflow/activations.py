@@ -4,7 +4,7 @@ import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import floating
+from labdl.backends.tensorflow.dtypes import floating
 
 _raw = tf.raw_ops
 

@@ -1,23 +1,26 @@
 """TensorFlow's spelling of arithmetic, rounding and functions, element by element."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportArgumentType=false, reportCallIssue=false
+
 import functools
 import math
 
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow.promotion import (
+from labdl.backends.tensorflow.dtypes import (
     BITS,
     COMPLEX,
     HALVES,
     INTEGERS,
     SMALL,
     floating,
-    matched,
     number,
     of,
     one,
     pair,
+    promote_operands,
     through,
     together,
     two,
@@ -63,7 +66,7 @@ _QUOTIENTS = dict.fromkeys(_SINGLE, _quotient) | through(tf.float32, _quotient, 
 
 def floor_divide(x, y):
     """TensorFlow rounds before it takes the floor (1 // 0.1 gives 10), and leaves infinity infinite."""
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return _QUOTIENTS.get(x.dtype, two(_raw.FloorDiv))(x, y)
 
 
@@ -86,7 +89,7 @@ _RESTS = (
 
 def fmod(x, y):
     """TensorFlow's ``truncatemod`` has no gradient, and no kernel for small dtypes."""
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return _RESTS.get(x.dtype, two(_raw.TruncateMod))(x, y)
 
 
@@ -102,7 +105,7 @@ square, reciprocal = one(of(_raw.Square)), floating(of(_raw.Reciprocal))
 
 def clip(x, min=None, max=None):
     """Where ``min`` is above ``max`` TensorFlow's ``clip_by_value`` gives ``min``."""
-    given = iter(matched(*(v for v in (x, min, max) if v is not None)))
+    given = iter(promote_operands(*(v for v in (x, min, max) if v is not None)))
     x, low, high = (v if v is None else next(given) for v in (x, min, max))
     x = x if low is None else tf.maximum(x, low)
     return x if high is None else tf.minimum(x, high)
@@ -121,7 +124,7 @@ def _common_divisor(x, y):
 
 def gcd(x, y):
     """TensorFlow has none."""
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     if x.dtype not in INTEGERS:
         raise TypeError("gcd wants integers")
     return tf.cast(_common_divisor(*(tf.abs(tf.cast(v, tf.int64)) for v in together(x, y))), x.dtype)
@@ -130,7 +133,7 @@ def gcd(x, y):
 # -- rounding and floating-point numbers
 
 
-def _truncated(x):
+def _truncate(x):
     return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x))
 
 
@@ -139,7 +142,7 @@ def _both_parts(x):
 
 
 _KEPT = dict.fromkeys(INTEGERS, _same)
-floor, ceil, trunc = one(of(_raw.Floor), _KEPT), one(of(_raw.Ceil), _KEPT), one(_truncated, _KEPT)
+floor, ceil, trunc = one(of(_raw.Floor), _KEPT), one(of(_raw.Ceil), _KEPT), one(_truncate, _KEPT)
 round = one(of(_raw.Round), _KEPT | dict.fromkeys(COMPLEX, _both_parts))
 
 
@@ -150,7 +153,7 @@ def signbit(x):
 
 def copysign(x, y):
     """TensorFlow has none."""
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return tf.where(tf.equal(signbit(x), signbit(y)), x, -x)
 
 
@@ -201,7 +204,7 @@ def _own_gradient(function):
 
     @functools.wraps(function)
     def call(x, y):
-        x, y = together(*matched(x, y))
+        x, y = together(*promote_operands(x, y))
         if x.dtype in INTEGERS:
             x, y = tf.cast(x, tf.float32), tf.cast(y, tf.float32)
         return function(x, y)

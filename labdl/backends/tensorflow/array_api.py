@@ -1,4 +1,4 @@
-"""What the Array API standard asks of TensorFlow's own types."""
+"""Members of TensorFlow's types for the Array API standard."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,5 +1,8 @@
 """TensorFlow's spelling of operators that change shape, order and dtype."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportArgumentType=false, reportOptionalOperand=false
+
 import functools
 import operator
 
@@ -7,12 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from labdl.backends.tensorflow import layout
-from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, matched, number, sizes, together
+from labdl.backends.tensorflow.dtypes import COMPLEX, INTEGERS, number, promote_operands, sizes, together
 
 
 def reshape(x, shape):
     shape = [shape] if isinstance(shape, int) else [-1 if n is None else n for n in shape]
-    return layout.flattened(x, tf.reshape(x, shape))
+    return layout.remember_picture(x, tf.reshape(x, shape))
 
 
 def flatten(x, start_axis=0, end_axis=-1):
@@ -24,7 +27,7 @@ def flatten(x, start_axis=0, end_axis=-1):
         raise ValueError("flatten wants start_axis before end_axis")
     shape = sizes(x)
     joined = functools.reduce(operator.mul, shape[first : last + 1])
-    return layout.flattened(x, tf.reshape(x, [*shape[:first], joined, *shape[last + 1 :]]))
+    return layout.remember_picture(x, tf.reshape(x, [*shape[:first], joined, *shape[last + 1 :]]))
 
 
 def permute_dims(x, axes):
@@ -41,14 +44,14 @@ def squeeze(x, axis):
 
 
 def concat(xs, axis=0):
-    xs = matched(*xs)
+    xs = promote_operands(*xs)
     if axis is None:
         xs, axis = [tf.reshape(x, (-1,)) for x in xs], 0
     return tf.concat(xs, axis)
 
 
 def stack(xs, axis=0):
-    return tf.stack(matched(*xs), axis)
+    return tf.stack(promote_operands(*xs), axis)
 
 
 def split(x, sections, axis=0):

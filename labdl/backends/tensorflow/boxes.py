@@ -1,13 +1,16 @@
 """Suppression of overlapping boxes by TensorFlow's kernels."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportArgumentType=false
+
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import HALVES
+from labdl.backends.tensorflow.dtypes import HALVES
 from labdl.backends.tensorflow.sorting import argsort
 
 
-def _suppressed(boxes, scores, kept):
-    """What ``kept`` leaves of the boxes in order, given with falling scores: the kernels pass over NaN and -inf."""
+def _suppress(boxes, scores, kept):
+    """The boxes that ``kept`` leaves, in order, given with falling scores: the kernels pass over NaN and -inf."""
     order = argsort(scores, descending=True, stable=True)
     count = tf.shape(scores)[0]
     falling = tf.cast(count - tf.range(count), tf.float32)
@@ -31,10 +34,14 @@ def _among_all(boxes, scores, iou_threshold, classes):
             of = tf.gather(classes, order)
             overlaps &= tf.equal(of[:, None], of)
         return tf.raw_ops.NonMaxSuppressionWithOverlaps(
-            overlaps=tf.cast(overlaps, tf.float32), scores=falling, max_output_size=count, overlap_threshold=0.5,
-            score_threshold=0.0)  # fmt: skip
+            overlaps=tf.cast(overlaps, tf.float32),
+            scores=falling,
+            max_output_size=count,
+            overlap_threshold=0.5,
+            score_threshold=0.0,
+        )
 
-    return _suppressed(boxes, scores, kept)
+    return _suppress(boxes, scores, kept)
 
 
 def nms(boxes, scores, iou_threshold):
@@ -44,10 +51,14 @@ def nms(boxes, scores, iou_threshold):
 
     def kept(ranked, falling, count, order):
         return tf.raw_ops.NonMaxSuppressionV3(
-            boxes=tf.cast(ranked, tf.float32), scores=falling, max_output_size=count, iou_threshold=iou_threshold,
-            score_threshold=0.0)  # fmt: skip
+            boxes=tf.cast(ranked, tf.float32),
+            scores=falling,
+            max_output_size=count,
+            iou_threshold=iou_threshold,
+            score_threshold=0.0,
+        )
 
-    return _suppressed(boxes, scores, kept)
+    return _suppress(boxes, scores, kept)
 
 
 def batched_nms(boxes, scores, classes, iou_threshold):

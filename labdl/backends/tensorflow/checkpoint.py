@@ -19,7 +19,7 @@ _ASIDE = ("optimizer", "save_counter", "seed_generator", "_dropout_layer", "kera
 
 
 def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
-    """The arrays of the model's variables (a `labdl.twins.tensorflow.Group`), and the keys of what else is in the file.
+    """The arrays of the model's variables (`interop.weights.tensorflow.KerasLayer`), and the keys of all else in the file.
 
     The model is what the checkpoint was made of, or what it has under one of its names. Raises FileFormatError for a file
     that is broken, or that has names of graphs, as TensorFlow 1 wrote them.
@@ -29,8 +29,13 @@ def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
         if not reader.has_tensor(_GRAPH):
             raise FileFormatError("it was not written by tf.train.Checkpoint")
         graph = TrackableObjectGraph.FromString(reader.get_tensor(_GRAPH))
-        nodes = [({c.local_name: c.node_id for c in n.children},
-                  {a.name: a.checkpoint_key for a in n.attributes}.get(_VALUE)) for n in graph.nodes]  # fmt: skip
+        nodes = [
+            (
+                {c.local_name: c.node_id for c in n.children},
+                {a.name: a.checkpoint_key for a in n.attributes}.get(_VALUE),
+            )
+            for n in graph.nodes
+        ]
         sizes = _sizes(reader)
         if sum(sizes.values()) > sum(p.stat().st_size for p in path.parent.glob(f"{path.name}.data-*")):
             raise FileFormatError("it claims to hold more than it does")
@@ -56,8 +61,11 @@ def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
 def _sizes(reader) -> dict[str, int]:
     """Bytes of each array of numbers."""
     types = reader.get_variable_to_dtype_map()
-    return {key: math.prod(shape) * types[key].size for key, shape in reader.get_variable_to_shape_map().items()
-            if types[key].is_floating or types[key].is_integer or types[key].is_bool or types[key].is_complex}  # fmt: skip
+    return {
+        key: math.prod(shape) * types[key].size
+        for key, shape in reader.get_variable_to_shape_map().items()
+        if types[key].is_floating or types[key].is_integer or types[key].is_bool or types[key].is_complex
+    }
 
 
 def _array(value) -> np.ndarray:
@@ -74,7 +82,7 @@ def _locate(layer, nodes, at: int, found: dict[str, str]) -> None:
             if own in children and (key := nodes[children[own]][1]):
                 found[name] = key
                 break
-    listed = _listed(nodes, at)
+    listed = _list_children(nodes, at)
     full = [name for name, part in layer.parts.items() if _holds(part)]
     for name, part in layer.parts.items():
         target = next((children[n] for n in (name, f"_{name}") if n in children), None)
@@ -88,7 +96,7 @@ def _holds(layer) -> bool:
     return bool(layer.values) or any(_holds(part) for part in layer.parts.values())
 
 
-def _listed(nodes, at: int) -> list[int]:
+def _list_children(nodes, at: int) -> list[int]:
     """The layers with variables of a Sequential or functional model, in order."""
     holder = nodes[at][0].get("_functional", at)
     layers = nodes[nodes[holder][0][_LAYERS]][0] if _LAYERS in nodes[holder][0] else {}
@@ -97,7 +105,7 @@ def _listed(nodes, at: int) -> list[int]:
 
 
 def _keys(nodes, root: int):
-    """Keys of all variables of an object; what optimisers and random numbers keep aside is none of them."""
+    """Keys of all variables of an object; what optimizers and random numbers keep aside is none of them."""
     waiting, seen = [root], {root}
     while waiting:
         children, key = nodes[waiting.pop()]

@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow.promotion import COMPLEX, INTEGERS, matched, of, one, pair, through, two
+from labdl.backends.tensorflow.dtypes import COMPLEX, INTEGERS, of, one, pair, promote_operands, through, two
 
 equal, not_equal = pair(two(_raw.Equal)), pair(two(_raw.NotEqual))
 
@@ -42,7 +42,7 @@ isinf, isnan = _test(_raw.IsInf, tf.logical_or, False), _test(_raw.IsNan, tf.log
 
 
 def where(condition, x, y):
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return _raw.SelectV2(condition=condition, t=x, e=y)
 
 

@@ -1,12 +1,15 @@
 """Convolution and transposed convolution: TensorFlow's kernels behind PyTorch's meaning."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportArgumentType=false, reportCallIssue=false, reportOptionalOperand=false, reportReturnType=false
+
 import functools
 import itertools
 import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import matched, sizes
+from labdl.backends.tensorflow.dtypes import promote_operands, sizes
 from labdl.backends.tensorflow.spatial import as_planar, padded, spatial
 from labdl.spec import crop_pairs, pad_pairs, per_axis, window_sizes
 
@@ -20,7 +23,7 @@ def _alike(function):
     @functools.wraps(function)
     def call(x, kernel, bias=None, **options):
         if x.dtype is not kernel.dtype or (bias is not None and bias.dtype is not x.dtype):
-            x, kernel, *rest = matched(*(v for v in (x, kernel, bias) if v is not None))
+            x, kernel, *rest = promote_operands(*(v for v in (x, kernel, bias) if v is not None))
             bias = rest[0] if rest else None
         return function(x, kernel, bias, **options)
 
@@ -39,8 +42,10 @@ def _conv(rank):
         pairs = padding
         if padding != "same":
             pairs = pad_pairs(padding, (None,) * rank, window, strides, dilations)
-            if all(s == 1 and b == a and b + a == d * (k - 1)
-                   for s, d, k, (b, a) in zip(strides, dilations, window, pairs, strict=True)):  # fmt: skip
+            if all(
+                s == 1 and b == a and b + a == d * (k - 1)
+                for s, d, k, (b, a) in zip(strides, dilations, window, pairs, strict=True)
+            ):
                 pairs = "same"
         if 0 in (*x.shape, *kernel.shape):
             return _nothing(x, kernel, strides, padding, dilations)
@@ -95,8 +100,9 @@ def _product(x, kernel, strides, dilations, border, places):
         x = tf.pad(x, [(0, 0), *pairs, (0, 0)])
     seen = []
     for tap in itertools.product(*map(range, _window(kernel, len(strides)))):
-        parts = (slice(t * d, t * d + (n - 1) * s + 1, s)
-                 for t, d, n, s in zip(tap, dilations, places, strides, strict=True))  # fmt: skip
+        parts = (
+            slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in zip(tap, dilations, places, strides, strict=True)
+        )
         seen.append(x[(slice(None), *parts)])
     outputs, channels, *_ = kernel.shape
     rows = tf.reshape(tf.stack(seen, -1), [-1, channels * len(seen)])
@@ -104,7 +110,7 @@ def _product(x, kernel, strides, dilations, border, places):
 
 
 def _nothing(x, kernel, strides, padding, dilations):
-    """What no elements give: oneDNN gets the number of channels wrong."""
+    """The result for no elements: oneDNN gets the number of channels wrong."""
     rank = len(strides)
     inner = window_sizes(x.shape[-1 - rank : -1], kernel.shape[2:], strides, padding, dilations)
     return tf.zeros(((x.shape[0], *(1,) * (rank == 1), *inner, kernel.shape[0])), x.dtype)
@@ -149,8 +155,13 @@ def _has_gradient(shape, kernel, dilation, dtype) -> bool:
         y = tf.nn.conv2d(x, weights, 1, "VALID", dilations=dilation)
         try:
             tf.raw_ops.Conv2DBackpropInput(
-                input_sizes=shape, filter=weights, out_backprop=y, strides=(1, 1, 1, 1), padding="VALID",
-                dilations=(1, dilation, dilation, 1))  # fmt: skip
+                input_sizes=shape,
+                filter=weights,
+                out_backprop=y,
+                strides=(1, 1, 1, 1),
+                padding="VALID",
+                dilations=(1, dilation, dilation, 1),
+            )
         except (tf.errors.UnimplementedError, tf.errors.InvalidArgumentError):
             return False
     return True
@@ -171,7 +182,7 @@ def _conv_transpose(rank):
         crops = ((0, 0), *crops) if rank == 1 else crops
         if max(dilations) > 1 and not (rank < 3 and _dilated_gradients(x.dtype)):
             kernel, dilations = _spread(kernel, dilations), (1,) * len(dilations)
-        y = _transposed(x, kernel, strides, dilations, [(b, max(a, 0)) for b, a in crops], groups)
+        y = _transpose(x, kernel, strides, dilations, [(b, max(a, 0)) for b, a in crops], groups)
         if [a for _, a in crops if a < 0]:
             y = tf.pad(y, [(0, 0), *((0, max(-a, 0)) for _, a in crops), (0, 0)])
         return y if bias is None else tf.nn.bias_add(y, bias)
@@ -191,14 +202,15 @@ def _spread(kernel, dilations):
     return kernel
 
 
-def _transposed(x, kernel, strides, dilations, crops, groups):
+def _transpose(x, kernel, strides, dilations, crops, groups):
     rank = len(strides)
     if groups > 1 and (rank == 3 or not _grouped_gradients(x.dtype)):
         parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1), strict=True)
-        return tf.concat([_transposed(a, k, strides, dilations, crops, 1) for a, k in parts], -1)
+        return tf.concat([_transpose(a, k, strides, dilations, crops, 1) for a, k in parts], -1)
     count, *inner = sizes(x)[:-1]
-    full = [(n - 1) * s + d * (k - 1) + 1
-            for n, s, d, k in zip(inner, strides, dilations, kernel.shape[:rank], strict=True)]  # fmt: skip
+    full = [
+        (n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(inner, strides, dilations, kernel.shape[:rank], strict=True)
+    ]
     channels = kernel.shape[-2] * groups
     cropped = [c for c in crops if c != (0, 0)]
     if rank == 2 and cropped and groups == max(dilations) == 1:

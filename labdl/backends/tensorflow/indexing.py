@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from labdl.backends.tensorflow.arrays import positions
-from labdl.backends.tensorflow.promotion import NUMBERS, matched, number, sizes, together
+from labdl.backends.tensorflow.dtypes import NUMBERS, number, promote_operands, sizes, together
 
 _ARRAYS = (tf.Tensor, tf.Variable, np.ndarray)
 
@@ -71,7 +71,7 @@ def setitem(x, index, value):
     return tf.ensure_shape(tf.reshape(flat, sizes(x)), x.shape)
 
 
-def _multiplied(x, places, updates):
+def _multiply_at(x, places, updates):
     """By a product of the updates of each element: there is no scattered product."""
     shape = tf.shape(x, tf.int64)
     steps = tf.math.cumprod(shape, exclusive=True, reverse=True)
@@ -97,7 +97,7 @@ def _scattered_extreme(function):
 _SCATTER = {
     None: tf.tensor_scatter_nd_update,
     "add": tf.tensor_scatter_nd_add,
-    "multiply": _multiplied,
+    "multiply": _multiply_at,
     "max": _scattered_extreme(tf.tensor_scatter_nd_max),
     "min": _scattered_extreme(tf.tensor_scatter_nd_min),
 }
@@ -105,13 +105,15 @@ _SCATTER = {
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
     """TensorFlow wants positions on all axes."""
-    x, updates = matched(x, updates)
+    x, updates = promote_operands(x, updates)
     axis %= x.shape.rank
     shape = sizes(x)
     indices = tf.convert_to_tensor(positions(indices, shape[axis]))
     shape[axis] = sizes(indices)[axis]
-    grid = [tf.reshape(tf.range(tf.cast(n, tf.int64)), [-1 if a == b else 1 for b in range(len(shape))])
-            for a, n in enumerate(shape)]  # fmt: skip
+    grid = [
+        tf.reshape(tf.range(tf.cast(n, tf.int64)), [-1 if a == b else 1 for b in range(len(shape))])
+        for a, n in enumerate(shape)
+    ]
     grid[axis] = indices
     places = tf.stack([tf.broadcast_to(g, shape) for g in grid], -1)
     result = _SCATTER[reduce](x, places, tf.broadcast_to(updates, shape))

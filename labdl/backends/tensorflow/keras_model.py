@@ -4,8 +4,8 @@ import keras
 import tensorflow as tf
 
 from labdl.errors import ModelError
-from labdl.twins import level
-from labdl.twins.tensorflow import LAYERS
+from labdl.interop.weights import layer_mapping
+from labdl.interop.weights.tensorflow import LAYERS
 
 
 def _hold(layer, branch) -> None:
@@ -13,8 +13,10 @@ def _hold(layer, branch) -> None:
 
     They have Keras's names where it has the layer, and LabDL's axes.
     """
-    links = level(LAYERS, branch).links
-    names = {link.own[0]: link.native[0] for link in links if link.direct and "/" not in link.native[0]}
+    mappings = layer_mapping(LAYERS, branch).mappings
+    names = {
+        mapping.own[0]: mapping.native[0] for mapping in mappings if mapping.direct and "/" not in mapping.native[0]
+    }
     for own, parameter in branch.parameters.items():
         name, value = names.get(own, own) or "value", parameter.value
         made = keras.Variable(value, dtype=value.dtype.name, trainable=parameter.trainable, name=name)
@@ -56,5 +58,7 @@ class LabModule(keras.Model, tf.Module):
         return self._run(*inputs)
 
     def get_config(self):
-        raise ModelError("Keras cannot rebuild a model of LabDL from a .keras file: labdl.save keeps the model, and "
-                         "export() or save_weights() what Keras needs of it")  # fmt: skip
+        raise ModelError(
+            "Keras cannot rebuild a model of LabDL from a .keras file: labdl.save keeps the model, and "
+            "export() or save_weights() what Keras needs of it"
+        )

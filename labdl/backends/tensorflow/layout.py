@@ -1,9 +1,9 @@
-"""Channels last, the one layout that TensorFlow's spatial CPU kernels take, at no cost between neighbouring operators.
+"""Channels last, the one layout that TensorFlow's spatial CPU kernels take, at no cost between neighboring operators.
 
 Every spatial operator on channels-first tensors transposes its input and its result. While a tf.function is traced, the
-transposed result knows the original that it was made of, and what can compute on that does (`labdl.ops.layout`): the
+transposed result knows the original that it was made of, and what can compute on that does (`labdl.ops.channels_last`): the
 transposes between are never run. To a tape such a use is a transpose nevertheless, so that the gradient of every logical
-tensor is there for those who ask; the optimiser (Grappler) removes the pairs that nobody asked for. Eager tensors know
+tensor is there for those who ask; the optimizer (Grappler) removes the pairs that nobody asked for. Eager tensors know
 nothing: they are transposed at once anyway.
 """
 
@@ -65,11 +65,11 @@ def _first(y):
 
 
 def _as_made_of(x, original):
-    """What x was transposed from, for tapes the transpose of x."""
-    return _told(tf.identity, original, x, _first)
+    """The original of x; to tapes it is the transpose of x."""
+    return _record_as_made_from(tf.identity, original, x, _first)
 
 
-def _told(make, original, x, back):
+def _record_as_made_from(make, original, x, back):
     """``make(original)`` for the graph, something made of x for tapes; ``back`` takes a gradient of the one to the other."""
     with record.stop_recording():
         made = make(original)
@@ -77,7 +77,7 @@ def _told(make, original, x, back):
     return made
 
 
-def flattened(x, y):
+def remember_picture(x, y):
     """``y``, which knows what it was made of if it has the elements of each sample of x in one row."""
     if lies_last(x) and tf.is_symbolic_tensor(y) and y.shape.rank == 2 and y.shape[0] == x.shape[0] is not None:
         setattr(y, _PICTURE, x)
@@ -92,7 +92,9 @@ def rows(x, kernel):
         return x, kernel
     original = picture.__dict__[_ORIGINAL]
     channels, outputs, shape, flat = original.shape[-1], kernel.shape[-1], original.shape, x.shape
-    x = _told(lambda y: tf.reshape(y, flat), original, x, lambda g: tf.reshape(_first(tf.reshape(g, shape)), flat))
+    x = _record_as_made_from(
+        lambda y: tf.reshape(y, flat), original, x, lambda g: tf.reshape(_first(tf.reshape(g, shape)), flat)
+    )
     kernel = tf.transpose(tf.reshape(kernel, [channels, -1, outputs]), [1, 0, 2])
     return x, tf.reshape(kernel, [-1, outputs])
 

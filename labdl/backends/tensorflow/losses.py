@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import matched
+from labdl.backends.tensorflow.dtypes import promote_operands
 
 REDUCED = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}
 
@@ -12,7 +12,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     if target.shape.rank == logits.shape.rank:
         return _soft_cross_entropy(logits, target, label_smoothing, weight, reduction)
     if weight is not None:
-        logits, weight = matched(logits, weight)
+        logits, weight = promote_operands(logits, weight)
     target = target if target.dtype in (tf.int32, tf.int64) else tf.cast(target, tf.int64)
     counted = tf.not_equal(target, tf.constant(ignore_index, target.dtype))
     known = tf.where(counted, target, tf.zeros_like(target))
@@ -35,7 +35,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
 
 def _soft_cross_entropy(logits, target, label_smoothing, weight, reduction):
     """With probabilities for a target."""
-    logits, target, *given = matched(logits, target, *(() if weight is None else (weight,)))
+    logits, target, *given = promote_operands(logits, target, *(() if weight is None else (weight,)))
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
     target = target * given[0] if given else target

@@ -5,8 +5,8 @@ import math
 import tensorflow as tf
 
 from labdl.backends.tensorflow import layout
-from labdl.backends.tensorflow.algebra import matmul
-from labdl.backends.tensorflow.promotion import matched, sizes
+from labdl.backends.tensorflow.dtypes import promote_operands, sizes
+from labdl.backends.tensorflow.linear_algebra import matmul
 
 
 def linear(x, kernel, bias=None):
@@ -14,7 +14,7 @@ def linear(x, kernel, bias=None):
     if bias is None:
         return y
     if y.dtype is not bias.dtype:
-        y, bias = matched(y, bias)
+        y, bias = promote_operands(y, bias)
     return tf.nn.bias_add(y, bias) if y.shape.rank > 1 else y + bias
 
 
@@ -42,8 +42,8 @@ def causal_mask(scores):
 
 def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
     """TensorFlow has none."""
-    query, key, value = matched(query, key, value)
-    key, value = (_repeated(t, query) for t in (key, value))
+    query, key, value = promote_operands(query, key, value)
+    key, value = (_repeat_heads(t, query) for t in (key, value))
     scores = tf.matmul(query, key, transpose_b=True) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if causal:
         scores = causal_mask(scores)
@@ -59,7 +59,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     return tf.matmul(dropout(weights, rate, training), value)
 
 
-def _repeated(heads, query):
+def _repeat_heads(heads, query):
     """Heads (axis -3) as many as the query has."""
     if min(heads.shape.rank, query.shape.rank) < 4:
         return heads

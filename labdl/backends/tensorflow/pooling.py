@@ -1,11 +1,14 @@
 """Pooling and its inverse: TensorFlow's kernels behind PyTorch's meaning."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportArgumentType=false, reportGeneralTypeIssues=false, reportOptionalCall=false
+
 import itertools
 import math
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import sizes
+from labdl.backends.tensorflow.dtypes import sizes
 from labdl.backends.tensorflow.spatial import as_planar, padded, spatial
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
@@ -45,7 +48,7 @@ def _pool(rank, pool):
         if padding != "same" or max(dilations) > 1:
             pairs = pad_pairs(padding, inner, window, strides, dilations)
             if ceil_mode and padding != "same":
-                over = _overhang(inner, window, strides, dilations, padding, pairs)
+                over = _ceil_excess(inner, window, strides, dilations, padding, pairs)
         window, strides, dilations = as_planar(rank, window, strides, dilations)
         if rank == 1:
             over, pairs = (0, *over), pairs if pairs == "same" else ((0, 0), *pairs)
@@ -54,36 +57,40 @@ def _pool(rank, pool):
     return spatial(rank, compute)
 
 
-def _overhang(inner, window, strides, dilations, padding, pairs):
+def _ceil_excess(inner, window, strides, dilations, padding, pairs):
     """How far the last window of ``ceil_mode`` reaches beyond the padded input."""
     if None in inner:
         raise ValueError(f"pooling with ceil_mode=True wants known spatial sizes, received {tuple(inner)}")
     counts = window_sizes(inner, window, strides, padding, dilations, True)
-    return [max(0, (o - 1) * s + d * (k - 1) + 1 - n - b - a)
-            for o, s, k, d, n, (b, a) in zip(counts, strides, window, dilations, inner, pairs, strict=True)]  # fmt: skip
+    return [
+        max(0, (o - 1) * s + d * (k - 1) + 1 - n - b - a)
+        for o, s, k, d, n, (b, a) in zip(counts, strides, window, dilations, inner, pairs, strict=True)
+    ]
 
 
-def _widened(pairs, over):
+def _pad_window(pairs, over):
     return pairs if pairs == "same" else tuple((b, a + o) for (b, a), o in zip(pairs, over, strict=True))
 
 
 def _largest(x, window, strides, dilations, pairs, over):
     """The kernels pass over NaN, and make the lowest number of a window of minus infinities."""
     rank, dtype = len(window), x.dtype
-    x, border = padded(x, _widened(pairs, over), rank, -math.inf if max(dilations) > 1 else dtype.min)
+    x, border = padded(x, _pad_window(pairs, over), rank, -math.inf if max(dilations) > 1 else dtype.min)
     if max(dilations) > 1:
-        return _dilated(x, window, strides, dilations)
+        return _dilated_pool(x, window, strides, dilations)
     return _MAX_POOL[rank](dtype)(x, window, strides, border)
 
 
-def _dilated(x, window, strides, dilations):
+def _dilated_pool(x, window, strides, dilations):
     """By slices, one for each place in a window: TensorFlow's dilated pooling knows stride 1 only."""
-    counts = [(n - d * (k - 1) - 1) // s + 1
-              for n, k, d, s in zip(sizes(x)[1:-1], window, dilations, strides, strict=True)]  # fmt: skip
+    counts = [
+        (n - d * (k - 1) - 1) // s + 1 for n, k, d, s in zip(sizes(x)[1:-1], window, dilations, strides, strict=True)
+    ]
     result = None
     for at in itertools.product(*map(range, window)):
-        places = (slice(a * d, a * d + (m - 1) * s + 1, s)
-                  for a, d, m, s in zip(at, dilations, counts, strides, strict=True))  # fmt: skip
+        places = (
+            slice(a * d, a * d + (m - 1) * s + 1, s) for a, d, m, s in zip(at, dilations, counts, strides, strict=True)
+        )
         part = x[(slice(None), *places)]
         result = part if result is None else tf.maximum(result, part)
     return result
@@ -93,7 +100,7 @@ def _average(x, window, strides, dilations, pairs, over, count_include_pad=True)
     rank = len(window)
     pool = _AVG_POOL[rank](x.dtype)
     inner = sizes(x)[1:-1]
-    x, border = padded(x, _widened(pairs, over), rank)
+    x, border = padded(x, _pad_window(pairs, over), rank)
     y = pool(x, window, strides, border)  # "SAME" leaves its border out of the mean
     left_out = pairs != "same" and not count_include_pad and [p for p in pairs if p != (0, 0)]
     if any(over) or left_out:  # and so must be what hangs over, and the border where it does not count

@@ -4,6 +4,12 @@ import numpy as np
 import tensorflow as tf
 
 
+def seed(value: int) -> None:
+    """TensorFlow's own random operators, and dropout's generator, which compiled functions hold as a variable."""
+    tf.random.set_seed(value)
+    tf.random.get_global_generator().reset_from_seed(value)
+
+
 def _generator():
     return tf.random.get_global_generator()
 

@@ -4,9 +4,12 @@ TensorFlow's BlockLSTM kernel costs 1.7 times Keras's LSTM: it sums the gradient
 written out one behind the other, which costs a graph a sixth less than a loop in it; many would take long to compile.
 """
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportCallIssue=false
+
 import tensorflow as tf
 
-from labdl.backends.tensorflow.promotion import matched, sizes
+from labdl.backends.tensorflow.dtypes import promote_operands, sizes
 
 
 def _network(recur):
@@ -17,7 +20,7 @@ def _network(recur):
     """
 
     def call(x, kernel, bias, weights, states, lengths, reverse):
-        x, kernel, bias, *weights = matched(x, kernel, bias, *weights)
+        x, kernel, bias, *weights = promote_operands(x, kernel, bias, *weights)
         if lengths is not None:
             lengths = tf.clip_by_value(tf.cast(lengths, tf.int64), 0, tf.shape(x, tf.int64)[1])
         x = _backwards(x, lengths) if reverse else x

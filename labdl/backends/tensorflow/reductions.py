@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow.promotion import COMPLEX, HALVES, INTEGERS, number, sizes
+from labdl.backends.tensorflow.dtypes import COMPLEX, HALVES, INTEGERS, number, sizes
 from labdl.backends.tensorflow.sorting import sort
 
 

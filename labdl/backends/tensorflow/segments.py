@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 
 from labdl.backends.tensorflow.arrays import positions
-from labdl.backends.tensorflow.promotion import INTEGERS, number
+from labdl.backends.tensorflow.dtypes import INTEGERS, number
 
 
 def _rows(function):

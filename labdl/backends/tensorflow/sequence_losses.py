@@ -1,9 +1,12 @@
 """Losses of sequences as loops of TensorFlow's: as many operations for many steps as for few."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportOperatorIssue=false
+
 import tensorflow as tf
 
+from labdl.backends.tensorflow.dtypes import HALVES
 from labdl.backends.tensorflow.losses import REDUCED
-from labdl.backends.tensorflow.promotion import HALVES
 
 # the logarithm of "impossible": finite, because the difference of two infinities would be NaN, in gradients too
 _NEVER = -1e30
@@ -24,7 +27,7 @@ def _either(*logs):
     return most + tf.math.log(tf.add_n([tf.exp(v - most) for v in logs]))
 
 
-def _shifted(x, count):
+def _shift(x, count):
     """The elements ``count`` places further on the last axis, behind what is impossible."""
     return tf.pad(x, ((0, 0), (count, 0)), constant_values=_NEVER)[:, : -count or None]
 
@@ -63,8 +66,8 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
     seen = tf.gather(logs, everywhere, batch_dims=2)
 
     def step(at, reached):
-        two = tf.where(skips, _shifted(reached, 2), never)
-        found = _either(reached, _shifted(reached, 1), two) + tf.gather(seen, at)
+        two = tf.where(skips, _shift(reached, 2), never)
+        found = _either(reached, _shift(reached, 1), two) + tf.gather(seen, at)
         return (tf.where(input_lengths > tf.cast(at, tf.int64), found, reached),)
 
     (reached,) = _loop(step, _size(logits, 0), start)
@@ -77,7 +80,7 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
     return tf.cast(REDUCED[reduction](losses), logits.dtype)
 
 
-def _skewed(grid):
+def _skew(grid):
     """A grid (N, steps, width) read along its diagonals: row d - u, column u is at (d, u)."""
     count, steps, width = tf.unstack(tf.shape(grid))
     rows = tf.pad(tf.transpose(grid, (0, 2, 1)), ((0, 0), (0, 0), (0, width)), constant_values=_NEVER)
@@ -89,11 +92,11 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
     """TensorFlow has none."""
     logs = _log_probabilities(logits)
     input_lengths, target_lengths = (tf.cast(v, tf.int64)[:, None] for v in (input_lengths, target_lengths))
-    waits = _skewed(logs[..., blank])
+    waits = _skew(logs[..., blank])
     labels = _labels(targets, target_lengths[:, 0], blank)[:, None]
     labels = tf.broadcast_to(labels, tf.shape(logs[:, :, :-1, 0], tf.int64))
     speaks = tf.gather(logs[:, :, :-1], labels, batch_dims=3)
-    speaks = _skewed(tf.pad(speaks, ((0, 0), (0, 0), (0, 1)), constant_values=_NEVER))
+    speaks = _skew(tf.pad(speaks, ((0, 0), (0, 0), (0, 1)), constant_values=_NEVER))
     place = tf.range(tf.shape(logs, tf.int64)[2])[None]
     never = tf.constant(_NEVER, logs.dtype)
     zeros = tf.zeros_like(logs[:, 0, :, 0])
@@ -102,7 +105,7 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
     def step(at, reached, result):
         # at the first diagonal nothing has been spoken or waited for
         before = tf.maximum(at - 1, 0)
-        moved = _either(reached + tf.gather(waits, before), _shifted(reached + tf.gather(speaks, before), 1))
+        moved = _either(reached + tf.gather(waits, before), _shift(reached + tf.gather(speaks, before), 1))
         reached = tf.where(tf.equal(at, 0), reached, moved)
         done = tf.logical_and(tf.equal(goal, tf.cast(at, tf.int64)), ends)
         return reached, tf.where(done, reached + tf.gather(waits, at), result)

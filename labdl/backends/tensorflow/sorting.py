@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
-from labdl.backends.tensorflow.promotion import BITS, COMPLEX, INTEGERS, matched, sizes
+from labdl.backends.tensorflow.dtypes import BITS, COMPLEX, INTEGERS, promote_operands, sizes
 
 
 def _keys(x):
@@ -47,14 +47,14 @@ def _first(x, count, descending):
     return _raw.TopKV2(input=keys, k=count, sorted=True, index_type=tf.int64).indices
 
 
-def _chosen(x, order):
+def _choose(x, order):
     return tf.gather(x, order, axis=-1, batch_dims=x.shape.rank - 1)
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
     """TensorFlow has no order for NaN."""
     x, back = _last(x, axis)
-    return back(_chosen(x, _first(x, sizes(x)[-1], descending)))
+    return back(_choose(x, _first(x, sizes(x)[-1], descending)))
 
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
@@ -68,7 +68,7 @@ def topk(x, k, axis=-1, *, largest=True):
     _no_bool(x, "topk")
     x, back = _last(x, axis)
     order = _first(x, k, largest)
-    return back(_chosen(x, order)), back(order)
+    return back(_choose(x, order)), back(order)
 
 
 def _groups(x):
@@ -98,7 +98,7 @@ def unique_all(x):
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
     """TensorFlow counts NaN as the smallest."""
-    x1, x2 = matched(x1, x2)
+    x1, x2 = promote_operands(x1, x2)
     _no_bool(x1, "searchsorted")
     x1 = x1 if sorter is None else tf.gather(x1, tf.cast(sorter, tf.int64))
     return tf.reshape(tf.searchsorted(_keys(x1), tf.reshape(_keys(x2), (-1,)), side, tf.int64), tf.shape(x2))
@@ -112,7 +112,7 @@ def nonzero(x):
 
 def isin(x1, x2, *, invert=False):
     """TensorFlow has none."""
-    x1, x2 = matched(x1, x2)
+    x1, x2 = promote_operands(x1, x2)
     keys = _raw.TopKV2(input=_keys(tf.reshape(x2, (-1,))), k=tf.size(x2)).values[::-1]
     keys = tf.concat([keys, keys[-1:]], 0)  # a place for what is larger than all
     wanted = tf.reshape(_keys(x1), (-1,))

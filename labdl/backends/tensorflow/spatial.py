@@ -1,4 +1,4 @@
-"""What the operators over spatial axes share: the layout, the borders, and two axes where there is one."""
+"""Layout, borders and a second axis for operators over spatial axes."""
 
 import tensorflow as tf
 

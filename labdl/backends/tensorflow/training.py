@@ -1,11 +1,14 @@
 """TensorFlow's training steps, compiled as one graph."""
 
+# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# pyright: reportOptionalCall=false
+
 import functools
 import warnings
 
 import tensorflow as tf
 
-from labdl.backends.tensorflow.runtime import placed
+from labdl.backends.tensorflow.devices import device_scope
 
 
 def _gradients(objective, optimizer, batch):
@@ -76,26 +79,26 @@ def update_function(optimizer, update, compiled: bool | str | None = None):
 
 
 def evaluate_function(forward, compiled: bool | str | None = None):
-    return _compiled(lambda *inputs: forward(*inputs), compiled, forward)
+    return _compile(lambda *inputs: forward(*inputs), compiled, forward)
 
 
 def _following(function, optimizer, compiled, objective=None):
-    """The function, compiled again when other variables are learnt: that is another graph."""
+    """The function, compiled again when other variables are learned: that is another graph."""
     run, version = None, None
 
     def call(*batch):
         nonlocal run, version
         if version != optimizer.version:
-            run, version = _compiled(function, compiled, objective), optimizer.version
+            run, version = _compile(function, compiled, objective), optimizer.version
         return run(*batch)
 
     return call
 
 
-def _compiled(function, compiled, objective=None):
+def _compile(function, compiled, objective=None):
     """The function as a graph, or itself where its Python cannot be read as one; ``objective`` is what that is said of."""
     if compiled is False or getattr(objective, "refused", False):
-        return _placed(function)
+        return _on_device(function)
     made = {}
 
     def compile_():
@@ -133,7 +136,7 @@ def _compiled(function, compiled, objective=None):
             made[key] = compile_()
         return made[key](*inputs)
 
-    return _placed(call)
+    return _on_device(call)
 
 
 def _refuse(objective, error) -> None:
@@ -144,9 +147,9 @@ def _refuse(objective, error) -> None:
         warnings.warn(f"the function is not compiled but runs as it is: {reason}", stacklevel=2)
 
 
-def _placed(function):
+def _on_device(function):
     def call(*inputs):
-        with placed():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
+        with device_scope():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
             return function(*inputs)
 
     return call

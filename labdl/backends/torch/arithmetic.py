@@ -5,13 +5,13 @@ import functools
 import numpy as np
 import torch
 
-from labdl.backends.torch.runtime import dtype, spec_of
+from labdl.backends.torch.tensors import dtype, spec_of
 from labdl.spec import promote
 
 _Tensor = torch.Tensor
 
 
-def matched(*values):
+def promote_operands(*values):
     """Tensors of one dtype, as LabDL promotes: torch lets the number of axes decide, and takes numbers in few places."""
     first = values[0]
     kind = first.dtype if isinstance(first, _Tensor) else None
@@ -20,8 +20,10 @@ def matched(*values):
             break
     else:
         return values
-    values = [v.item() if isinstance(v, np.generic) else torch.as_tensor(v) if isinstance(v, np.ndarray | list) else v
-              for v in values]  # fmt: skip
+    values = [
+        v.item() if isinstance(v, np.generic) else torch.as_tensor(v) if isinstance(v, np.ndarray | list) else v
+        for v in values
+    ]
     common = dtype(promote(*(spec_of(v).dtype if isinstance(v, _Tensor) else v for v in values)))
     device = next((v.device for v in values if isinstance(v, _Tensor)), None)
     return [v.to(common) if isinstance(v, _Tensor) else torch.tensor(v, dtype=common, device=device) for v in values]
@@ -33,7 +35,7 @@ def _pair(function):
     def call(x, y):
         if x.__class__ is y.__class__ and x.dtype is y.dtype:
             return function(x, y)
-        return function(*matched(x, y))
+        return function(*promote_operands(x, y))
 
     return call
 
@@ -50,7 +52,7 @@ def _infix(function):
                 return function(x, y)
         elif y.__class__ in _REAL_NUMBERS and x.dtype is not torch.bool and isinstance(x, _Tensor):
             return function(x, y)
-        return function(*matched(x, y))
+        return function(*promote_operands(x, y))
 
     return call
 
@@ -79,7 +81,7 @@ def where(condition, x, y):
     condition = torch.as_tensor(condition)
     if isinstance(x, _Tensor) and isinstance(y, _Tensor) and x.dtype is y.dtype:
         return torch.where(condition, x, y)
-    return torch.where(condition, *matched(x, y))
+    return torch.where(condition, *promote_operands(x, y))
 
 
 def sign(x):
@@ -117,7 +119,7 @@ def _floating(function):
 
 
 def logaddexp(x, y):
-    x, y = matched(x, y)
+    x, y = promote_operands(x, y)
     return torch.logaddexp(*(v if v.is_floating_point() else v.float() for v in (x, y)))
 
 

@@ -1,4 +1,4 @@
-"""What the Array API standard asks of PyTorch's own types."""
+"""Members of PyTorch's types for the Array API standard."""
 
 import torch
 
@@ -7,6 +7,8 @@ _sizes = torch.Tensor.size
 
 class _Count(int):
     """The number of a tensor's elements, which as a function still gives torch's sizes."""
+
+    tensor: torch.Tensor
 
     def __call__(self, dim=None):
         return _sizes(self.tensor, dim)

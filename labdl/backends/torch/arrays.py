@@ -1,11 +1,13 @@
 """PyTorch's spelling of operators that arrange, read and write elements."""
 
+from typing import Any
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from labdl.backends.torch.arithmetic import matched
-from labdl.backends.torch.runtime import dtype as native_dtype
+from labdl.backends.torch.arithmetic import promote_operands
+from labdl.backends.torch.tensors import dtype as native_dtype
 
 _Tensor = torch.Tensor
 
@@ -41,12 +43,12 @@ def squeeze(x, axis):
 
 
 def concat(xs, axis=0):
-    xs = matched(*xs)
+    xs = promote_operands(*xs)
     return torch.cat([x.reshape(-1) for x in xs], 0) if axis is None else torch.cat(xs, axis)
 
 
 def stack(xs, axis=0):
-    return torch.stack(matched(*xs), axis)
+    return torch.stack(promote_operands(*xs), axis)
 
 
 def split(x, sections, axis=0):
@@ -76,7 +78,7 @@ def flip(x, axis=None):
     return torch.flip(x, tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis))
 
 
-def roll(x, shift, axis=None):
+def roll(x, shift, axis: Any = None):
     if isinstance(axis, list | tuple) and isinstance(shift, int):
         shift = (shift,) * len(axis)
     return torch.roll(x, shift, axis)

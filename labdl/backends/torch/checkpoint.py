@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from labdl.backends.torch.runtime import to_numpy
+from labdl.backends.torch.tensors import to_numpy
 from labdl.errors import FileFormatError
 
 

@@ -16,13 +16,14 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         target = target.long()
     if len(shape) != 1:
         logits, target = logits.reshape(-1, classes), target.reshape((-1, classes)[: 1 + target.is_floating_point()])
-    loss = F.cross_entropy(logits, target, weight, ignore_index=ignore_index, reduction=reduction,
-                           label_smoothing=label_smoothing)  # fmt: skip
+    loss = F.cross_entropy(
+        logits, target, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+    )
     return loss.reshape(shape) if reduction == "none" else loss
 
 
 def _differ(x, y):
-    """What only the composite brings together."""
+    """Operands that only the composite promotes."""
     return x.__class__ is not y.__class__ or x.dtype is not y.dtype or x.shape != y.shape
 
 

@@ -1,8 +1,8 @@
 """The operators that PyTorch spells differently, from the files of this folder; the rest are found in it by name."""
 
-from labdl.backends.torch.algebra import *
 from labdl.backends.torch.arithmetic import *
 from labdl.backends.torch.arrays import *
+from labdl.backends.torch.linear_algebra import *
 from labdl.backends.torch.losses import *
 from labdl.backends.torch.neural import *
 from labdl.backends.torch.random import *

@@ -1,26 +1,32 @@
 """PyTorch's random numbers."""
 
+from typing import Any
+
 import numpy as np
 import torch
 
-from labdl.backends.torch import runtime
-from labdl.backends.torch.runtime import dtype
+from labdl.backends.torch import devices
+from labdl.backends.torch.tensors import dtype
+
+
+def seed(value: int) -> None:
+    torch.manual_seed(value)
 
 
 def random_uniform(shape, low, high, name):
-    return torch.empty(shape, dtype=dtype(name), device=runtime._device).uniform_(low, high)
+    return torch.empty(shape, dtype=dtype(name), device=devices.selected).uniform_(low, high)
 
 
 def random_normal(shape, mean, std, name):
-    return torch.empty(shape, dtype=dtype(name), device=runtime._device).normal_(mean, std)
+    return torch.empty(shape, dtype=dtype(name), device=devices.selected).normal_(mean, std)
 
 
 def random_integers(shape, low, high, name):
-    return torch.randint(low, high, shape, dtype=dtype(name), device=runtime._device)
+    return torch.randint(low, high, shape, dtype=dtype(name), device=devices.selected)
 
 
 def random_permutation(n):
-    return torch.randperm(n, device=runtime._device)
+    return torch.randperm(n, device=devices.selected)
 
 
 def random_uniform_like(x, low=0.0, high=1.0):
@@ -48,7 +54,7 @@ def set_random_state(state) -> None:
     if "cpu" not in found or any(value.dtype != "uint8" or value.ndim != 1 for value in found.values()):
         raise ValueError("the random state of torch wants the bytes of a generator for 'cpu'")
     for device, value in found.items():
-        if device in runtime.devices():
-            module = torch if device == "cpu" else getattr(torch, device.partition(":")[0])
+        if device in devices.devices():
+            module: Any = torch if device == "cpu" else getattr(torch, device.partition(":")[0])
             tensor = torch.tensor(value)
             module.set_rng_state(tensor, device) if ":" in device else module.set_rng_state(tensor)

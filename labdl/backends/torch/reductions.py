@@ -5,8 +5,8 @@ import math
 
 import torch
 
-from labdl.backends.torch.arithmetic import matched
-from labdl.backends.torch.runtime import dtype as native_dtype
+from labdl.backends.torch.arithmetic import promote_operands
+from labdl.backends.torch.tensors import dtype as native_dtype
 
 
 def _all_axes(x, axis):
@@ -107,8 +107,13 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     for share in q if isinstance(q, list | tuple) else [q]:
         place = share * (ordered.shape[-1] - 1)
         low, high = math.floor(place), math.ceil(place)
-        weight = {"linear": place - low, "lower": 0, "higher": high - low, "midpoint": (high - low) / 2,
-                  "nearest": builtins.round(place) - low}[method]  # fmt: skip
+        weight = {
+            "linear": place - low,
+            "lower": 0,
+            "higher": high - low,
+            "midpoint": (high - low) / 2,
+            "nearest": builtins.round(place) - low,
+        }[method]
         mixed = ordered[..., high if weight == 1 else low]
         if 0 < weight < 1:
             mixed = (1 - weight) * mixed + weight * ordered[..., high]
@@ -153,14 +158,14 @@ def logcumsumexp(x, axis=None):
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
-    return x[argsort(x, axis)] if x.ndim == 0 else _ordered(x, axis, descending).values
+    return x[argsort(x, axis)] if x.ndim == 0 else _order(x, axis, descending).values
 
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
-    return _ordered(x, axis, descending).indices
+    return _order(x, axis, descending).indices
 
 
-def _ordered(x, axis, descending):
+def _order(x, axis, descending):
     """torch puts NaN first in descending order."""
     if not descending:
         return torch.sort(x, dim=axis, stable=True)
@@ -177,7 +182,7 @@ def topk(x, k, axis=-1, *, largest=True):
     """torch counts NaN as the largest."""
     if not x.is_floating_point():
         return tuple(torch.topk(x, k, dim=axis, largest=largest))
-    order = _ordered(x, axis, largest).indices.narrow(axis, 0, k)
+    order = _order(x, axis, largest).indices.narrow(axis, 0, k)
     return torch.gather(x, axis, order), order
 
 
@@ -199,7 +204,8 @@ def unique_all(x):
 def searchsorted(x1, x2, *, side="left", sorter=None):
     """torch lets values pass NaN, which stands at the end."""
     x1, x2 = (
-        torch.nan_to_num(v, torch.inf, torch.inf, -torch.inf) if v.is_floating_point() else v for v in matched(x1, x2)
+        torch.nan_to_num(v, torch.inf, torch.inf, -torch.inf) if v.is_floating_point() else v
+        for v in promote_operands(x1, x2)
     )
     return torch.searchsorted(x1, x2, side=side, sorter=None if sorter is None else sorter.long())
 
@@ -212,7 +218,7 @@ def nonzero(x):
 
 
 def isin(x1, x2, *, invert=False):
-    x1, x2 = (v.to(torch.uint8) if v.dtype is torch.bool else v for v in matched(x1, x2))
+    x1, x2 = (v.to(torch.uint8) if v.dtype is torch.bool else v for v in promote_operands(x1, x2))
     return torch.isin(x1, x2, invert=invert)
 
 

@@ -1,5 +1,7 @@
 """PyTorch's spelling of attention and recurrence."""
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 
@@ -18,7 +20,8 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
 
 
 # torch.compile leaves out torch.nn.LSTM and GRU too; what it makes of the kernel for CPUs fails when it is run (2.13)
-_lstm, _gru = (torch.compiler.disable(f, reason="it leaves recurrent layers out") for f in (torch.lstm, torch.gru))
+_disable: Any = torch.compiler.disable
+_lstm, _gru = (_disable(f, reason="it leaves recurrent layers out") for f in (torch.lstm, torch.gru))
 
 
 def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):

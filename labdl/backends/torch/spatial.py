@@ -44,8 +44,18 @@ conv1d, conv2d, conv3d = _conv(1, F.conv1d), _conv(2, F.conv2d), _conv(3, F.conv
 
 
 def _conv_transpose(rank, function):
-    def call(x, kernel, bias=None, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
-             data_format="channels_first"):  # fmt: skip
+    def call(
+        x,
+        kernel,
+        bias=None,
+        *,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        data_format="channels_first",
+    ):
         """torch knows neither "same" nor different padding at both ends: the full result is cut."""
         x = _channels_first(x, data_format)
         if isinstance(padding, int):
@@ -64,8 +74,10 @@ def _conv_transpose(rank, function):
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (
-    _conv_transpose(1, F.conv_transpose1d), _conv_transpose(2, F.conv_transpose2d), _conv_transpose(3, F.conv_transpose3d)
-)  # fmt: skip
+    _conv_transpose(1, F.conv_transpose1d),
+    _conv_transpose(2, F.conv_transpose2d),
+    _conv_transpose(3, F.conv_transpose3d),
+)
 
 
 def _max_pool(rank, function):
@@ -85,11 +97,19 @@ max_pool1d, max_pool2d, max_pool3d = _max_pool(1, F.max_pool1d), _max_pool(2, F.
 
 
 def _avg_pool(rank, function):
-    def call(x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-             data_format="channels_first"):  # fmt: skip
+    def call(
+        x, kernel_size, *, stride=None, padding=0, ceil_mode=False, count_include_pad=True, data_format="channels_first"
+    ):
         if x.dtype in (torch.float16, torch.bfloat16) and rank == 3:  # no kernel
-            wide = call(x.float(), kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
-                        count_include_pad=count_include_pad, data_format=data_format)  # fmt: skip
+            wide = call(
+                x.float(),
+                kernel_size,
+                stride=stride,
+                padding=padding,
+                ceil_mode=ceil_mode,
+                count_include_pad=count_include_pad,
+                data_format=data_format,
+            )
             return wide.to(x.dtype)
         x = _channels_first(x, data_format)
         # with three axes torch refuses a window larger than the input without its border

@@ -5,64 +5,13 @@ import warnings
 
 import torch
 
-from labdl.backends.torch.runtime import clear_gradients
+from labdl.backends.eager_training import EagerTraining
+from labdl.backends.torch.autograd import clear_gradients
 
 _count = itertools.count()
 
 
-def gradient_function(objective, optimizer, compiled: bool | None = None):
-    """Eager by default: on CPUs torch.compile makes training steps slower."""
-    objective = _compiled(objective) if compiled else objective
-
-    def run(*batch):
-        variables = optimizer.variables
-        clear_gradients(variables)
-        result = objective(*batch)
-        result[0].backward()
-        told = tuple([r.detach() if isinstance(r, torch.Tensor) else r for r in result])
-        return told, [v.grad for v in variables]
-
-    return run
-
-
-def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
-    """See `gradient_function`; ``timed(update)`` may put another function in the place of the update, to take its time."""
-    gradients = gradient_function(objective, optimizer, compiled)
-    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learnt
-    apply = apply if timed is None else timed(apply)
-
-    def step(*batch):
-        result, found = gradients(*batch)
-        optimizer.advance()
-        with torch.no_grad():
-            told = apply(found)
-        return (*result, *(told or ()))
-
-    return step
-
-
-def update_function(optimizer, update, compiled: bool | None = None):
-    """An update from gradients that were made before; gives what ``update(gradients)`` gives."""
-
-    def apply(gradients):
-        optimizer.advance()
-        with torch.no_grad():
-            return update(gradients)
-
-    return apply
-
-
-def evaluate_function(forward, compiled: bool | None = None):
-    forward = _compiled(forward) if compiled else forward
-
-    def evaluate(*inputs):
-        with torch.inference_mode():
-            return forward(*inputs)
-
-    return evaluate
-
-
-def _compiled(function):
+def _compile(function, training: bool):
     """The function compiled as a whole, or itself where torch.compile cannot; the reason is said once, as a warning.
 
     Not in pieces around what cannot be compiled: entering and leaving them costs more than they gain.
@@ -97,3 +46,8 @@ def _compiled(function):
 
 def _first_line(error: Exception) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+_steps = EagerTraining(torch.Tensor, torch.no_grad, torch.inference_mode, clear_gradients, _compile)
+gradient_function, train_function = _steps.gradient_function, _steps.train_function
+update_function, evaluate_function = _steps.update_function, _steps.evaluate_function

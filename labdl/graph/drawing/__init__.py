@@ -1,5 +1,5 @@
 """Graphs as pictures that look like the editor's canvas, made without a browser."""
 
-from labdl.graph.drawing.picture import to_svg
+from labdl.graph.drawing.render import to_svg
 
 __all__ = ["to_svg"]

@@ -1,4 +1,4 @@
-"""Transcripts and events from the frames of an audio model."""
+"""Post-processors of audio models: transcripts and events."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from labdl.errors import ModelError
-from labdl.infer.postprocess.classification import named
-from labdl.infer.postprocess.processor import (
+from labdl.infer.postprocess.base import (
     PostProcessor,
     Share,
     array_of,
     postprocessor,
     probabilities,
     sigmoid,
-    single,
+    single_array,
 )
-from labdl.infer.postprocess.vocabulary import Vocabulary, check_vocabulary, spelt, texts_or_tokens
-from labdl.train.metrics.decisions import log_probabilities
-from labdl.train.settings import INNER, Amount
+from labdl.infer.postprocess.classification import check_names
+from labdl.infer.postprocess.vocabulary import Vocabulary, check_vocabulary, decode_tokens, texts_or_tokens
+from labdl.settings import INNER, Amount
+from labdl.train.metrics.outputs import log_probabilities
 
 Seconds = Annotated[float, Gt(0)]
 
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """What was said: token numbers (k), the time at which each begins (k), their text, and the log-probability of the path."""
+    """Recognized tokens (k), their start times (k), their text, and the log-probability of the path."""
 
     tokens: np.ndarray
     times: np.ndarray
@@ -39,12 +39,12 @@ class Transcript:
 
 @postprocessor
 class SpeechRecognition(PostProcessor):
-    """The most probable symbol of each frame, repeats merged and blanks left out: greedy CTC decoding.
+    """Greedy CTC decoding: the most probable symbol of each frame, without repeats and blanks.
 
-    Logits or log-probabilities (frames, symbols), probabilities with ``from_logits=False``; or these with the number of
-    frames that count as a second output. ``vocabulary`` makes the text: a list of symbols, joined as they are, in which
-    ``delimiter`` stands for a blank between words; or a function token numbers -> text. ``hop`` is the time from one frame to
-    the next. Source: Graves et al., Connectionist Temporal Classification, 2006, best path decoding.
+    Logits or log-probabilities (frames, symbols), probabilities with ``from_logits=False``; optionally with the number of
+    valid frames as a second output. ``vocabulary`` is a list of symbols, which are concatenated, with ``delimiter`` for a
+    space between words; or a function token numbers -> text. ``hop`` is the time between frames.
+    Source: Graves et al., Connectionist Temporal Classification, 2006, best path decoding.
     """
 
     blank: Annotated[int, Ge(0)] = 0
@@ -60,15 +60,15 @@ class SpeechRecognition(PostProcessor):
         length = None
         if isinstance(output, tuple) and len(output) == 2:
             output, length = output[0], int(array_of(output[1]).item())
-        scores = single(self, output, "scores (frames, symbols)", 2)[:length]
+        scores = single_array(self, output, "scores (frames, symbols)", 2)[:length]
         if self.blank >= scores.shape[1]:
-            raise ModelError(f"SpeechRecognition: the output has {scores.shape[1]} symbols, and no blank {self.blank}")
+            raise ModelError(f"SpeechRecognition: the output has {scores.shape[1]} symbols, no blank {self.blank}")
         path = scores.argmax(1)
         begins = np.flatnonzero(np.diff(path, prepend=-1) != 0)
         begins = begins[path[begins] != self.blank]
         tokens = path[begins]
         score = float(log_probabilities(scores, self.from_logits).max(1).sum()) if scores.size else 0.0
-        text = spelt(self, self.vocabulary, tokens)
+        text = decode_tokens(self, self.vocabulary, tokens)
         if text is not None and self.delimiter:
             text = " ".join(text.replace(self.delimiter, " ").split())
         return Transcript(tokens, begins * self.hop, text, score)
@@ -80,7 +80,7 @@ class SpeechRecognition(PostProcessor):
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """What was heard from when to when: starts (k), ends (k), class numbers (k), mean probabilities (k), and names."""
+    """Detected events: starts (k), ends (k), class numbers (k), mean probabilities (k), and names."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -94,10 +94,10 @@ class Events:
 
 @postprocessor
 class EventTagging(PostProcessor):
-    """Stretches of time in which an event sounds: frames above a threshold.
+    """Sound event detection: segments of frames above a threshold.
 
-    Logits (frames, classes), probabilities with ``from_logits=False``; a frame is ``hop`` seconds long. Of each class, pauses
-    up to ``longest_gap`` are bridged first, then events shorter than ``shortest`` are dropped. Events come in the order of
+    Logits (frames, classes), probabilities with ``from_logits=False``; a frame is ``hop`` seconds long. For each class,
+    gaps up to ``longest_gap`` are closed first, then events shorter than ``shortest`` are removed. Events are sorted by
     their starts.
     """
 
@@ -109,21 +109,21 @@ class EventTagging(PostProcessor):
     names: tuple[str, ...] | None = None
 
     def __call__(self, output) -> Events:
-        scores = single(self, output, "scores (frames, classes)", 2)
+        scores = single_array(self, output, "scores (frames, classes)", 2)
         shares = probabilities(sigmoid, scores, self.from_logits)
-        names = named(self, self.names, shares.shape[1])
-        found = sorted((*ends, kind) for kind in range(shares.shape[1]) for ends in self._stretches(shares[:, kind]))
+        names = check_names(self, self.names, shares.shape[1])
+        found = sorted((*ends, kind) for kind in range(shares.shape[1]) for ends in self._segments(shares[:, kind]))
         begins, ends, labels = np.array(found, "int64").reshape(-1, 3).T
         means = np.array([shares[begin:end, kind].mean() for begin, end, kind in found])
         return Events(begins * self.hop, ends * self.hop, labels, means, names and tuple(names[i] for i in labels))
 
-    def _stretches(self, shares: np.ndarray) -> list[tuple[int, int]]:
-        """The first frame of each event of a class, and the first one after it."""
+    def _segments(self, shares: np.ndarray) -> list[tuple[int, int]]:
+        """Start and end (exclusive) frames of the events of a class."""
         edges = np.diff((shares > self.threshold).astype("int8"), prepend=0, append=0)
         begins, ends = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0)
         if not len(begins):
             return []
-        # 0.3 seconds are three frames of 0.1, though the product is a little more
+        # tolerance for rounding: 3 * 0.1 is slightly more than 0.3
         apart = (begins[1:] - ends[:-1]) * self.hop > self.longest_gap * (1 + 1e-9)
         begins, ends = begins[np.append(True, apart)], ends[np.append(apart, True)]
         long = (ends - begins) * self.hop >= self.shortest * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""Objects from the boxes and scores of a detector."""
+"""Post-processor of object detectors."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from annotated_types import Ge
 
 from labdl import ops
 from labdl.errors import ConfigError, ModelError
-from labdl.infer.postprocess.processor import (
+from labdl.infer.postprocess.base import (
     PostProcessor,
     Share,
     Side,
     array_of,
-    best,
     postprocessor,
     sigmoid,
     softmax,
+    top_k_indices,
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Detections:
-    """Found objects, the surest first: boxes (k, 4) as x1, y1, x2, y2, scores (k), class numbers (k), their ``names``."""
+    """Detected objects by descending score: boxes (k, 4) as x1, y1, x2, y2, scores (k), class numbers (k), their names."""
 
     boxes: np.ndarray
     scores: np.ndarray
@@ -37,20 +37,20 @@ class Detections:
 
 @postprocessor
 class Detection(PostProcessor):
-    """Objects in a picture: boxes above a score, without those that a better one of their class overlaps.
+    """Object detection: boxes above a score threshold, after non-maximum suppression.
 
     Outputs are boxes (n, 4) and scores (n, classes), or boxes, scores (n) and class numbers (n); a tuple in this order or a
-    dictionary of "boxes", "scores" and "labels". Boxes are in ``box_format``; with ``normalised=True`` shares of the sides of
-    the picture. ``activation`` makes probabilities of the scores; the column ``background`` is no
-    class to be found. Of a box each class above ``threshold`` counts, or with ``best_class_only=True`` the best.
+    dictionary of "boxes", "scores" and "labels". Boxes are in ``box_format``, with ``normalized=True`` relative to the size
+    of the image. ``activation`` converts scores to probabilities; the column ``background`` is excluded. Each class above
+    ``threshold`` gives a detection of its box, or with ``best_class_only=True`` the best class only.
 
-    The best ``candidates`` go to the suppression at ``iou_threshold`` (in each class, or with ``class_agnostic=True`` in
-    all), ``max_detections`` remain. With ``image_size`` (height, width) of what the model saw and ``original_size`` of the
-    picture, boxes are in that picture's pixels and cut off at its edges; ``resize`` says how it was brought to size:
-    "stretch", or "letterbox" with margins of equal width.
+    The best ``candidates`` enter the suppression at ``iou_threshold`` (per class, or with ``class_agnostic=True`` over
+    all), of which ``max_detections`` are kept. With ``image_size`` (height, width) of the model's input and
+    ``original_size`` of the image, boxes are in pixels of the original and clipped to it; ``resize`` is the method by
+    which it was resized: "stretch", or "letterbox" with equal margins.
 
-    Sources: torchvision's RetinaNet and Faster R-CNN; Jocher's YOLOv5 for the letterbox. Raises ModelError for outputs that
-    do not fit, ConfigError for sizes of which one is missing.
+    Sources: torchvision's RetinaNet and Faster R-CNN; Jocher's YOLOv5 for the letterbox. Raises ModelError for invalid
+    outputs, ConfigError for a missing size.
     """
 
     threshold: Share = 0.05
@@ -62,25 +62,27 @@ class Detection(PostProcessor):
     background: int | None = None
     best_class_only: bool = False
     class_agnostic: bool = False
-    normalised: bool = False
+    normalized: bool = False
     image_size: tuple[Side, Side] | None = None
     original_size: tuple[Side, Side] | None = None
     resize: Literal["stretch", "letterbox"] = "stretch"
     names: tuple[str, ...] | None = None
 
     def check(self) -> None:
-        if self.image_size is None and (self.normalised or self.original_size is not None):
-            raise ConfigError("Detection wants image_size, the height and width of what the model saw, to give pixels")
+        if self.image_size is None and (self.normalized or self.original_size is not None):
+            raise ConfigError(
+                "Detection wants image_size, the height and width of the model's input, for boxes in pixels"
+            )
 
     def __call__(self, output) -> Detections:
         boxes, scores, labels = self._candidates(*self._parts(output))
         kept = scores > self.threshold
         boxes, scores, labels = boxes[kept], scores[kept], labels[kept]
-        first = best(scores, self.candidates)
+        first = top_k_indices(scores, self.candidates)
         boxes, scores, labels = boxes[first], scores[first], labels[first]
         kinds = np.zeros_like(labels) if self.class_agnostic else labels
         kept = ops.batched_nms(boxes, scores, kinds, self.iou_threshold)[: self.max_detections]
-        boxes, scores, labels = self._placed(boxes[kept]), scores[kept], labels[kept]
+        boxes, scores, labels = self._to_original(boxes[kept]), scores[kept], labels[kept]
         if self.names is not None and labels.size and not 0 <= labels.min() <= labels.max() < len(self.names):
             raise ModelError(f"Detection has {len(self.names)} names, the output has a class {labels.max()}")
         return Detections(boxes, scores, labels, self.names and tuple(self.names[i] for i in labels))
@@ -92,12 +94,14 @@ class Detection(PostProcessor):
         shapes = [part.shape for part in parts]
         ranks = [len(shape) for shape in shapes]
         if ranks not in ([2, 1], [2, 2], [2, 1, 1]) or shapes[0][1] != 4 or len({shape[0] for shape in shapes}) > 1:
-            raise ModelError(f"Detection wants boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n), "
-                             f"received {', '.join(map(str, shapes))}")  # fmt: skip
+            raise ModelError(
+                f"Detection wants boxes (n, 4) and scores (n, classes), or boxes, scores (n) and classes (n), "
+                f"received {', '.join(map(str, shapes))}"
+            )
         return parts
 
     def _candidates(self, boxes: np.ndarray, scores: np.ndarray, labels: np.ndarray | None = None):
-        """Boxes as corners, their scores and classes, one of each for a box and a class."""
+        """Boxes as corners, scores and classes of all pairs of a box and a class."""
         boxes = ops.box_convert(boxes, self.box_format, "xyxy")
         if self.activation == "softmax" and scores.ndim == 2:
             scores = softmax(scores)
@@ -116,12 +120,12 @@ class Detection(PostProcessor):
             return boxes, scores[np.arange(len(boxes)), chosen], kinds[chosen]
         return boxes.repeat(len(kinds), axis=0), scores.ravel(), np.tile(kinds, len(boxes))
 
-    def _placed(self, boxes: np.ndarray) -> np.ndarray:
-        """Boxes in pixels of the picture."""
+    def _to_original(self, boxes: np.ndarray) -> np.ndarray:
+        """Convert boxes to pixels of the original image."""
         if self.image_size is None:
             return boxes
         height, width = self.image_size
-        if self.normalised:
+        if self.normalized:
             boxes = boxes * np.array((width, height) * 2, boxes.dtype)
         if self.original_size is None:
             return ops.clip_boxes(boxes, self.image_size)
@@ -134,16 +138,16 @@ class Detection(PostProcessor):
         return ops.clip_boxes(boxes, self.original_size)
 
     def for_metrics(self, results) -> np.ndarray:
-        """(N, most, 6) as x1, y1, x2, y2, score, class, for `MeanAveragePrecision`; rows of class -1 fill up."""
-        return _filled([np.concatenate([r.boxes, r.scores[:, None], r.labels[:, None]], 1) for r in results], 6)
+        """(N, most, 6) as x1, y1, x2, y2, score, class, for `MeanAveragePrecision`, padded with rows of class -1."""
+        return _pad_rows([np.concatenate([r.boxes, r.scores[:, None], r.labels[:, None]], 1) for r in results], 6)
 
     def targets_for_metrics(self, targets) -> np.ndarray:
-        """(N, most, 5) as x1, y1, x2, y2, class, from the objects (k, 5) of each picture."""
-        return _filled([np.asarray(objects) for objects in targets], 5)
+        """(N, most, 5) as x1, y1, x2, y2, class, from the objects (k, 5) of each image."""
+        return _pad_rows([np.asarray(objects) for objects in targets], 5)
 
 
-def _filled(parts: list[np.ndarray], columns: int) -> np.ndarray:
-    """Rows of all pictures in one array; those of -1 fill up."""
+def _pad_rows(parts: list[np.ndarray], columns: int) -> np.ndarray:
+    """Stack the rows of all images, padded with -1."""
     rows = np.full((len(parts), max(map(len, parts)), columns), -1.0)
     for at, part in enumerate(parts):
         rows[at, : len(part)] = part.reshape(-1, columns)

@@ -1,4 +1,4 @@
-"""Key points from the heat maps of a pose estimator, or from coordinates."""
+"""Post-processor of keypoint detectors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from labdl.errors import ConfigError, ModelError
-from labdl.infer.postprocess.classification import named
-from labdl.infer.postprocess.processor import PostProcessor, postprocessor, single
-from labdl.train.settings import INNER
+from labdl.infer.postprocess.base import PostProcessor, postprocessor, single_array
+from labdl.infer.postprocess.classification import check_names
+from labdl.settings import INNER
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Key points (points, 2) as x, y, their scores (points), which of them are above the threshold, and their names."""
+    """Keypoints (points, 2) as x, y, their scores (points), whether these are above the threshold, and their names."""
 
     points: np.ndarray
     scores: np.ndarray
@@ -26,15 +26,15 @@ class Points:
 
 @postprocessor
 class Keypoints(PostProcessor):
-    """Key points at the maxima of heat maps, a quarter of a cell towards the higher neighbour.
+    """Keypoints at the maxima of heat maps, shifted by a quarter of a cell toward the higher neighbor.
 
     Heat maps (points, height, width), whose largest values are the scores; or coordinates (points, 2), (points * 2), or with
-    a score (points, 3). ``offset="none"`` leaves the quarter out; as in the public code it is not given to the first
-    two and the last row and column. A map without a value above 0 gives the point (0, 0) and that value as its score.
-    ``affine`` is a matrix (2, 3) from positions in the map (or coordinates as they come) to the picture: see `box_affine`.
-    ``visible`` says which scores are above ``threshold``.
+    a score (points, 3). ``offset="none"`` omits the shift, which as in the reference code is not applied in the first two
+    and the last row and column. A map without positive values gives the point (0, 0) with its maximum as score.
+    ``affine`` is a matrix (2, 3) from positions in the map (or coordinates) to the image: see `box_affine`.
+    ``visible`` are the points with a score above ``threshold``.
 
-    Source: Xiao, Wu & Wei, Simple Baselines for Human Pose Estimation and Tracking, 2018, whose public decoding HRNet shares.
+    Source: Xiao, Wu & Wei, Simple Baselines for Human Pose Estimation and Tracking, 2018, whose decoding HRNet uses as well.
     """
 
     offset: Literal["quarter", "none"] = "quarter"
@@ -47,7 +47,7 @@ class Keypoints(PostProcessor):
             raise ConfigError(f"Keypoints: affine wants a matrix (2, 3), received the shape {np.shape(self.affine)}")
 
     def __call__(self, output) -> Points:
-        found = single(self, output, "heat maps (points, height, width) or coordinates (points, 2)", 1, 2, 3)
+        found = single_array(self, output, "heat maps (points, height, width) or coordinates (points, 2)", 1, 2, 3)
         if found.ndim == 3:
             points, scores = self._peaks(found)
         elif (found.ndim == 1 and found.size % 2 == 0) or (found.ndim == 2 and found.shape[1] in (2, 3)):
@@ -60,10 +60,10 @@ class Keypoints(PostProcessor):
         if self.affine is not None:
             matrix = np.asarray(self.affine, "float64")
             points = points @ matrix[:, :2].T + matrix[:, 2]
-        return Points(points, scores, scores > self.threshold, named(self, self.names, len(points), "points"))
+        return Points(points, scores, scores > self.threshold, check_names(self, self.names, len(points), "points"))
 
     def _peaks(self, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (points, 2) of the largest values, and these."""
+        """Positions (points, 2) of the maxima, and their values."""
         count, height, width = maps.shape
         flat = maps.reshape(count, -1).argmax(1)
         scores = maps.reshape(count, -1).max(1)
@@ -78,14 +78,14 @@ class Keypoints(PostProcessor):
         return points, scores
 
     def for_metrics(self, results) -> np.ndarray:
-        """Points (N, points, 2), for `PCK` and the like."""
+        """Points (N, points, 2), for metrics such as `PCK`."""
         return np.stack([found.points for found in results])
 
 
 def box_affine(box, size: tuple[int, int]) -> np.ndarray:
-    """The matrix (2, 3) from positions in a map of ``size`` (height, width) to the part of a picture that it shows.
+    """Affine matrix (2, 3) from positions in a map of ``size`` (height, width) to a crop of an image.
 
-    ``box`` is x1, y1, x2, y2 in the picture: of a crop that was brought to the model's input, whatever its size there.
+    ``box`` is the crop, x1, y1, x2, y2 in the image, that was resized to the model's input.
     """
     x1, y1, x2, y2 = (float(v) for v in box)
     height, width = size

@@ -1,4 +1,4 @@
-"""BERT: a transformer encoder pre-trained on masked words (Devlin et al., 2019), as Hugging Face's Bert models."""
+"""BERT: a transformer encoder pre-trained on masked tokens (Devlin et al., 2019), as Hugging Face's Bert models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names, zoo
+from labdl.interop import public_weights
+from labdl.models import zoo
 
 _PAPER = "https://arxiv.org/abs/1810.04805"
 
@@ -33,7 +34,7 @@ class BertConfig:
 
 
 class BertEmbeddings(nn.Module):
-    """Sum of the vectors of word, position and type, normalised: tokens (N, steps) to (N, steps, features)."""
+    """Normalized sum of word, position and type embeddings: tokens (N, steps) to (N, steps, features)."""
 
     def __init__(self, config: BertConfig):
         self.words = nn.Embedding(config.vocabulary, config.features, embeddings_init="normal")
@@ -57,9 +58,17 @@ class Bert(nn.Module):
     def __init__(self, config: BertConfig | None = None):
         c = config or BertConfig()
         self.embeddings = BertEmbeddings(c)
-        self.encoder = nn.TransformerEncoder(c.heads, c.feed_forward, c.activation, rate=c.rate, epsilon=c.epsilon,
-                                             attention_rate=c.attention_rate, activation_rate=0.0, kernel_init="normal",
-                                             layers=c.layers)  # fmt: skip
+        self.encoder = nn.TransformerEncoder(
+            c.heads,
+            c.feed_forward,
+            c.activation,
+            rate=c.rate,
+            epsilon=c.epsilon,
+            attention_rate=c.attention_rate,
+            activation_rate=0.0,
+            kernel_init="normal",
+            layers=c.layers,
+        )
         self.pooler = nn.Linear(c.features, kernel_init="normal")
 
     def forward(self, tokens, mask=None, types=None):
@@ -68,7 +77,7 @@ class Bert(nn.Module):
 
 
 class MaskedWordHead(nn.Module):
-    """Logits of each word at each position; its last matrix is the table of word vectors, so that both learn as one."""
+    """Masked language modeling head; its output matrix is tied to the word embeddings."""
 
     def __init__(self, config: BertConfig):
         self.dense = nn.Linear(config.features, kernel_init="normal")
@@ -131,29 +140,33 @@ def bert_large() -> Bert:
     return Bert(LARGE)
 
 
-def _encoder(public: str, ours: str) -> list[names.Group]:
-    """Rows of the encoder, whose names begin with ``public`` there and with ``ours`` here."""
+def _encoder(public: str, ours: str) -> list[public_weights.Group]:
+    """Mappings of the encoder, with the name prefixes ``public`` and ``ours``."""
     block, target = f"{public}encoder.layer.{{}}", f"{ours}encoder/blocks/{{}}"
     table = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "types"}
     return [
-        names.Group(
-            *(names.plain(f"{public}embeddings.{theirs}.weight", f"{ours}embeddings/{here}/embeddings:0")
-              for theirs, here in table.items()),
-            names.norm(f"{public}embeddings.LayerNorm", f"{ours}embeddings/norm"),
+        public_weights.Group(
+            *(
+                public_weights.plain(f"{public}embeddings.{theirs}.weight", f"{ours}embeddings/{here}/embeddings:0")
+                for theirs, here in table.items()
+            ),
+            public_weights.norm(f"{public}embeddings.LayerNorm", f"{ours}embeddings/norm"),
             needed=True,
         ),
-        names.Group(
-            *(names.linear(f"{block}.attention.self.{part}", f"{target}/attention/{part}")
-              for part in ("query", "key", "value")),
-            names.linear(f"{block}.attention.output.dense", f"{target}/attention/projection"),
-            names.norm(f"{block}.attention.output.LayerNorm", f"{target}/attention_norm"),
-            names.linear(f"{block}.intermediate.dense", f"{target}/mlp/expand"),
-            names.linear(f"{block}.output.dense", f"{target}/mlp/contract"),
-            names.norm(f"{block}.output.LayerNorm", f"{target}/mlp_norm"),
+        public_weights.Group(
+            *(
+                public_weights.linear(f"{block}.attention.self.{part}", f"{target}/attention/{part}")
+                for part in ("query", "key", "value")
+            ),
+            public_weights.linear(f"{block}.attention.output.dense", f"{target}/attention/projection"),
+            public_weights.norm(f"{block}.attention.output.LayerNorm", f"{target}/attention_norm"),
+            public_weights.linear(f"{block}.intermediate.dense", f"{target}/mlp/expand"),
+            public_weights.linear(f"{block}.output.dense", f"{target}/mlp/contract"),
+            public_weights.norm(f"{block}.output.LayerNorm", f"{target}/mlp_norm"),
             needed=True,
         ),
-        names.Group(names.linear(f"{public}pooler.dense", f"{ours}pooler"), needed=True),
-    ]  # fmt: skip
+        public_weights.Group(public_weights.linear(f"{public}pooler.dense", f"{ours}pooler"), needed=True),
+    ]
 
 
 def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -161,7 +174,7 @@ def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
 
     Raises StateDictError naming what is missing or unexpected, and tied weights that differ.
     """
-    # the oldest files call the scale and offset of a normalisation gamma and beta
+    # old files name the scale and offset of a normalization gamma and beta
     current = {
         re.sub(r"LayerNorm\.(gamma|beta)$", lambda m: f"LayerNorm.{_SINCE[m[1]]}", k): v for k, v in weights.items()
     }
@@ -169,19 +182,19 @@ def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
     heads = "cls.predictions"
     groups = [
         *_encoder(*("bert.", "bert/") if wrapped else ("", "")),
-        names.Group(
-            names.plain(f"{heads}.bias", "words/bias:0"),
-            names.linear(f"{heads}.transform.dense", "words/dense"),
-            names.norm(f"{heads}.transform.LayerNorm", "words/norm"),
-            names.linear("cls.seq_relationship", "next_sentence"),
+        public_weights.Group(
+            public_weights.plain(f"{heads}.bias", "words/bias:0"),
+            public_weights.linear(f"{heads}.transform.dense", "words/dense"),
+            public_weights.norm(f"{heads}.transform.LayerNorm", "words/norm"),
+            public_weights.linear("cls.seq_relationship", "next_sentence"),
         ),
-        names.Group(names.linear("classifier", "classifier")),
+        public_weights.Group(public_weights.linear("classifier", "classifier")),
     ]
     copies = {
         f"{heads}.decoder.weight": "bert.embeddings.word_embeddings.weight",
         f"{heads}.decoder.bias": f"{heads}.bias",
     }
-    return names.rename(current, groups, ignored=r".*\.position_ids", copies=copies)
+    return public_weights.from_public(current, groups, ignored=r".*\.position_ids", copies=copies)
 
 
 _SINCE = {"gamma": "weight", "beta": "bias"}

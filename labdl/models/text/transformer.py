@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names, zoo
+from labdl.interop import public_weights
+from labdl.models import zoo
 
 _PAPER = "https://arxiv.org/abs/1706.03762"
 
@@ -18,12 +19,22 @@ class Transformer(nn.Module):
 
     The decoder is causal. Masks are those of `nn.TransformerDecoder`: ``source_mask`` and ``target_mask`` for the
     self-attentions, ``context_mask`` for the target's attention to the source; key masks (N, keys) are true for keys that
-    count. Each stack ends in a normalisation. The number of features is the inputs'.
+    count. Each stack ends in a normalization. The number of features is the inputs'.
     """
 
-    def __init__(self, heads: int = 8, encoder_layers: int = 6, decoder_layers: int = 6, feed_forward: int = 2048,
-                 *, rate: float = 0.1, activation="relu", norm_first: bool = False, epsilon: float = 1e-5,
-                 causal: bool = True):  # fmt: skip
+    def __init__(
+        self,
+        heads: int = 8,
+        encoder_layers: int = 6,
+        decoder_layers: int = 6,
+        feed_forward: int = 2048,
+        *,
+        rate: float = 0.1,
+        activation="relu",
+        norm_first: bool = False,
+        epsilon: float = 1e-5,
+        causal: bool = True,
+    ):
         shared = {
             "rate": rate,
             "activation": activation,
@@ -34,11 +45,26 @@ class Transformer(nn.Module):
         self.encoder = nn.TransformerEncoder(heads, feed_forward, layers=encoder_layers, **shared)
         self.decoder = nn.TransformerDecoder(heads, feed_forward, layers=decoder_layers, causal=causal, **shared)
 
-    def forward(self, source, target, source_mask=None, target_mask=None, context_mask=None, source_key_mask=None,
-                target_key_mask=None, context_key_mask=None):  # fmt: skip
+    def forward(
+        self,
+        source,
+        target,
+        source_mask=None,
+        target_mask=None,
+        context_mask=None,
+        source_key_mask=None,
+        target_key_mask=None,
+        context_key_mask=None,
+    ):
         context = self.encoder(source, mask=source_mask, key_mask=source_key_mask)
-        return self.decoder(target, context, mask=target_mask, key_mask=target_key_mask, context_mask=context_mask,
-                            context_key_mask=context_key_mask)  # fmt: skip
+        return self.decoder(
+            target,
+            context,
+            mask=target_mask,
+            key_mask=target_key_mask,
+            context_mask=context_mask,
+            context_key_mask=context_key_mask,
+        )
 
 
 class TranslationTransformer(nn.Module):
@@ -48,10 +74,19 @@ class TranslationTransformer(nn.Module):
     attends to. Training shifts the target: the logits at a position are for the next token.
     """
 
-    def __init__(self, vocabulary: int = 37000, features: int = 512, heads: int = 8, layers: int = 6,
-                 feed_forward: int = 2048, *, rate: float = 0.1, padding: int | None = None):  # fmt: skip
+    def __init__(
+        self,
+        vocabulary: int = 37000,
+        features: int = 512,
+        heads: int = 8,
+        layers: int = 6,
+        feed_forward: int = 2048,
+        *,
+        rate: float = 0.1,
+        padding: int | None = None,
+    ):
         self.features, self.padding = features, padding
-        # times sqrt(features) in the embedding, so the vectors have variance 1 there and the logits are moderate
+        # multiplied by sqrt(features) in the embedding, so that embeddings have variance 1 and logits are moderate
         self.table = nn.Parameter((vocabulary, features), f"normal(std={features**-0.5!r})")
         self.positions = nn.SinusoidalPositions()
         self.dropout = nn.Dropout(rate)
@@ -60,8 +95,13 @@ class TranslationTransformer(nn.Module):
     def forward(self, source, target):
         keys = None if self.padding is None else ops.not_equal(source, self.padding)
         steps = None if self.padding is None else ops.not_equal(target, self.padding)
-        hidden = self.core(self._embedded(source), self._embedded(target), source_key_mask=keys, target_key_mask=steps,
-                           context_key_mask=keys)  # fmt: skip
+        hidden = self.core(
+            self._embedded(source),
+            self._embedded(target),
+            source_key_mask=keys,
+            target_key_mask=steps,
+            context_key_mask=keys,
+        )
         return ops.matmul(hidden, ops.permute_dims(self.table, (1, 0)))
 
     def _embedded(self, tokens):
@@ -83,25 +123,35 @@ def transformer_big(vocabulary: int = 37000, *, padding: int | None = None) -> T
     return TranslationTransformer(vocabulary, 1024, 16, 6, 4096, rate=0.3, padding=padding)
 
 
-def _block(stack: str, attentions: Mapping[str, str], norms: Mapping[str, str]) -> names.Group:
+def _block(stack: str, attentions: Mapping[str, str], norms: Mapping[str, str]) -> public_weights.Group:
     public, ours = f"{stack}.layers.{{}}", f"{stack}/blocks/{{}}"
-    return names.Group(
-        *(names.packed_attention(f"{public}.{theirs}", f"{ours}/{here}") for theirs, here in attentions.items()),
-        names.linear(f"{public}.linear1", f"{ours}/mlp/expand"),
-        names.linear(f"{public}.linear2", f"{ours}/mlp/contract"),
-        *(names.norm(f"{public}.{theirs}", f"{ours}/{here}") for theirs, here in norms.items()),
+    return public_weights.Group(
+        *(
+            public_weights.packed_attention(f"{public}.{theirs}", f"{ours}/{here}")
+            for theirs, here in attentions.items()
+        ),
+        public_weights.linear(f"{public}.linear1", f"{ours}/mlp/expand"),
+        public_weights.linear(f"{public}.linear2", f"{ours}/mlp/contract"),
+        *(public_weights.norm(f"{public}.{theirs}", f"{ours}/{here}") for theirs, here in norms.items()),
         needed=True,
     )
 
 
 _GROUPS = (
     _block("encoder", {"self_attn": "attention"}, {"norm1": "attention_norm", "norm2": "mlp_norm"}),
-    _block("decoder", {"self_attn": "attention", "multihead_attn": "cross_attention"},
-           {"norm1": "attention_norm", "norm2": "cross_norm", "norm3": "mlp_norm"}),
-    names.Group(names.norm("encoder.norm", "encoder/norm"), names.norm("decoder.norm", "decoder/norm"), needed=True),
-)  # fmt: skip
+    _block(
+        "decoder",
+        {"self_attn": "attention", "multihead_attn": "cross_attention"},
+        {"norm1": "attention_norm", "norm2": "cross_norm", "norm3": "mlp_norm"},
+    ),
+    public_weights.Group(
+        public_weights.norm("encoder.norm", "encoder/norm"),
+        public_weights.norm("decoder.norm", "decoder/norm"),
+        needed=True,
+    ),
+)
 
 
 def from_torch(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Standard names and shapes of torch.nn.Transformer; raises StateDictError naming what is missing or unexpected."""
-    return names.rename(weights, _GROUPS)
+    return public_weights.from_public(weights, _GROUPS)

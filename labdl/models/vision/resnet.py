@@ -7,17 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names, zoo
+from labdl.interop import public_weights
+from labdl.models import zoo
 
 _PAPER = "https://arxiv.org/abs/1512.03385"
 
 
 class _Normed(nn.Module):
-    """A convolution without bias and a batch normalisation."""
+    """A convolution without bias and a batch normalization."""
 
     def __init__(self, channels: int, kernel_size: int, stride: int = 1, groups: int = 1):
-        self.conv = nn.Conv2d(channels, kernel_size=kernel_size, stride=stride, padding=kernel_size // 2, groups=groups,
-                              use_bias=False, kernel_init="he_normal(mode='fan_out')")  # fmt: skip
+        self.conv = nn.Conv2d(
+            channels,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=kernel_size // 2,
+            groups=groups,
+            use_bias=False,
+            kernel_init="he_normal(mode='fan_out')",
+        )
         self.norm = nn.BatchNorm()
 
     def forward(self, x):
@@ -67,8 +75,16 @@ class ResNet(nn.Module):
     ``depths`` are the numbers of blocks in the four stages. With ``classes=None`` it gives the features before the head.
     """
 
-    def __init__(self, block: type[BasicBlock] | type[Bottleneck], depths=(2, 2, 2, 2), *, classes: int | None = 1000,
-                 channels: int = 64, groups: int = 1, base_width: int = 64):  # fmt: skip
+    def __init__(
+        self,
+        block: type[BasicBlock] | type[Bottleneck],
+        depths=(2, 2, 2, 2),
+        *,
+        classes: int | None = 1000,
+        channels: int = 64,
+        groups: int = 1,
+        base_width: int = 64,
+    ):
         self.stem = _Normed(channels, 7, 2)
         self.pool = nn.MaxPool2d(3, stride=2, padding=1)
         self.stages = nn.ModuleList()
@@ -76,9 +92,16 @@ class ResNet(nn.Module):
         for at, depth in enumerate(depths):
             inner, stride = channels * 2**at, 1 if at == 0 else 2
             projects = stride != 1 or entering != inner * block.expansion
-            self.stages.append(nn.Sequential(*(
-                block(inner, 1 if i else stride, project=projects and i == 0, groups=groups, base_width=base_width)
-                for i in range(depth))))  # fmt: skip
+            self.stages.append(
+                nn.Sequential(
+                    *(
+                        block(
+                            inner, 1 if i else stride, project=projects and i == 0, groups=groups, base_width=base_width
+                        )
+                        for i in range(depth)
+                    )
+                )
+            )
             entering = inner * block.expansion
         self.average = nn.GlobalAvgPool()
         self.head = None if classes is None else nn.Linear(classes)
@@ -121,37 +144,54 @@ def resnet152(classes: int | None = 1000) -> ResNet:
     return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
 
 
-@zoo.register("image classification", inputs=zoo.images(), parameters=25_028_904,
-              paper="https://arxiv.org/abs/1611.05431")  # fmt: skip
+@zoo.register(
+    "image classification", inputs=zoo.images(), parameters=25_028_904, paper="https://arxiv.org/abs/1611.05431"
+)
 def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
     """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
 
 
-@zoo.register("image classification", inputs=zoo.images(), parameters=68_883_240,
-              paper="https://arxiv.org/abs/1605.07146")  # fmt: skip
+@zoo.register(
+    "image classification", inputs=zoo.images(), parameters=68_883_240, paper="https://arxiv.org/abs/1605.07146"
+)
 def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
     """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
     return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)
 
 
-def _normed(convolution: str, norm: str, ours: str) -> list[names.Row]:
-    return [*names.convolution(convolution, f"{ours}/conv", use_bias=False), *names.batch_norm(norm, f"{ours}/norm")]
+def _conv_norm(convolution: str, norm: str, ours: str) -> list[public_weights.WeightMapping]:
+    return [
+        *public_weights.convolution(convolution, f"{ours}/conv", use_bias=False),
+        *public_weights.batch_norm(norm, f"{ours}/norm"),
+    ]
 
 
 def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Standard names and shapes of torchvision's ResNet; raises StateDictError naming what is missing or unexpected."""
-    groups = [names.Group(_normed("conv1", "bn1", "stem"), needed=True)]
+    groups = [public_weights.Group(_conv_norm("conv1", "bn1", "stem"), needed=True)]
     for at in range(4):
         public, ours = f"layer{at + 1}.{{}}", f"stages/{at}/{{}}"
-        first = [_normed(f"{public}.conv{i}", f"{public}.bn{i}", f"{ours}/{part}")
-                 for i, part in ((1, "first"), (2, "second"))]  # fmt: skip
-        groups.append(names.Group(*first, needed=True))
+        first = [
+            _conv_norm(f"{public}.conv{i}", f"{public}.bn{i}", f"{ours}/{part}")
+            for i, part in ((1, "first"), (2, "second"))
+        ]
+        groups.append(public_weights.Group(*first, needed=True))
     # blocks of one model are alike, so a third convolution is in each of them or in none
     if any(".conv3." in name for name in weights):
-        groups += [names.Group(_normed(f"layer{at + 1}.{{}}.conv3", f"layer{at + 1}.{{}}.bn3", f"stages/{at}/{{}}/third"),
-                               needed=True) for at in range(4)]  # fmt: skip
-    groups += [names.Group(_normed(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1",
-                                   f"stages/{at}/0/shortcut"), needed=at > 0) for at in range(4)]  # fmt: skip
-    groups.append(names.Group(names.linear("fc", "head")))
-    return names.rename(weights, groups, ignored=r".*\.num_batches_tracked")
+        groups += [
+            public_weights.Group(
+                _conv_norm(f"layer{at + 1}.{{}}.conv3", f"layer{at + 1}.{{}}.bn3", f"stages/{at}/{{}}/third"),
+                needed=True,
+            )
+            for at in range(4)
+        ]
+    groups += [
+        public_weights.Group(
+            _conv_norm(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1", f"stages/{at}/0/shortcut"),
+            needed=at > 0,
+        )
+        for at in range(4)
+    ]
+    groups.append(public_weights.Group(public_weights.linear("fc", "head")))
+    return public_weights.from_public(weights, groups, ignored=r".*\.num_batches_tracked")

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from labdl import nn, ops
-from labdl.models import names, zoo
+from labdl.interop import public_weights
+from labdl.interop.weights.mapping import convert
+from labdl.models import zoo
 from labdl.spec import Spec, show
 
 _PAPER = "https://arxiv.org/abs/2010.11929"
@@ -17,26 +19,47 @@ _PAPER = "https://arxiv.org/abs/2010.11929"
 class VisionTransformer(nn.Module):
     """A transformer encoder over patches and a class token: images (N, C, H, W) to logits (N, classes).
 
-    Each patch has a learnt position, so images have the one size that is given, square or (height, width). With
-    ``classes=None`` it gives the features of the class token. Layer normalisation has epsilon 1e-6.
+    Each patch has a learned position, so images have the one size that is given, square or (height, width). With
+    ``classes=None`` it gives the features of the class token. Layer normalization has epsilon 1e-6.
     """
 
-    def __init__(self, image_size: int | tuple[int, int] = 224, patch_size: int = 16, layers: int = 12, heads: int = 12,
-                 features: int = 768, feed_forward: int = 3072, *, classes: int | None = 1000, rate: float = 0.0,
-                 attention_rate: float = 0.0):  # fmt: skip
+    def __init__(
+        self,
+        image_size: int | tuple[int, int] = 224,
+        patch_size: int = 16,
+        layers: int = 12,
+        heads: int = 12,
+        features: int = 768,
+        feed_forward: int = 3072,
+        *,
+        classes: int | None = 1000,
+        rate: float = 0.0,
+        attention_rate: float = 0.0,
+    ):
         self.image_size = (image_size, image_size) if isinstance(image_size, int) else tuple(image_size)
         self.patches = nn.PatchEmbedding(features, patch_size, kernel_init="lecun_normal")
         self.class_token = nn.ClassToken()
         self.positions = nn.PositionEmbedding(1 + math.prod(n // patch_size for n in self.image_size))
         self.dropout = nn.Dropout(rate)
-        self.encoder = nn.TransformerEncoder(heads, feed_forward, "gelu", norm_first=True, rate=rate, epsilon=1e-6,
-                                             attention_rate=attention_rate, layers=layers, final_norm=True)  # fmt: skip
+        self.encoder = nn.TransformerEncoder(
+            heads,
+            feed_forward,
+            "gelu",
+            norm_first=True,
+            rate=rate,
+            epsilon=1e-6,
+            attention_rate=attention_rate,
+            layers=layers,
+            final_norm=True,
+        )
         self.head = None if classes is None else nn.Linear(classes, kernel_init="zeros")
 
     def setup(self, x):
         if x.ndim != 4 or x.shape[2:] != self.image_size:
-            raise ValueError(f"VisionTransformer wants images (N, C, {', '.join(map(str, self.image_size))}), received "
-                             f"{show(x.shape)}: give image_size=")  # fmt: skip
+            raise ValueError(
+                f"VisionTransformer wants images (N, C, {', '.join(map(str, self.image_size))}), received "
+                f"{show(x.shape)}: give image_size="
+            )
 
     def forward(self, x):
         x = self.positions(self.class_token(self.patches(x)))
@@ -73,8 +96,7 @@ def vit_l_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransfo
     return VisionTransformer(image_size, 32, 24, 16, 1024, 4096, classes=classes)
 
 
-@zoo.register("image classification", inputs=_images, parameters=633_470_440,
-              paper="https://arxiv.org/abs/2201.08371")  # fmt: skip
+@zoo.register("image classification", inputs=_images, parameters=633_470_440, paper="https://arxiv.org/abs/2201.08371")
 def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransformer:
     """ViT-Huge with patches of 14 x 14, for images of 518 x 518 (Singh et al., 2022)."""
     return VisionTransformer(image_size, 14, 32, 16, 1280, 5120, classes=classes)
@@ -82,23 +104,23 @@ def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransfo
 
 _BLOCK, _OURS = "encoder.layers.encoder_layer_{}", "encoder/blocks/{}"
 _GROUPS = (
-    names.Group(
-        [("class_token", lambda array: {"class_token/token:0": array}),
-         ("encoder.pos_embedding", lambda array: {"positions/embeddings:0": array[0]})],
-        names.convolution("conv_proj", "patches/projection"),
-        names.norm("encoder.ln", "encoder/norm"),
+    public_weights.Group(
+        public_weights.plain("class_token", "class_token/token:0"),
+        [convert("positions/embeddings:0", "encoder.pos_embedding", lambda a: a[np.newaxis], lambda a: a[0])],
+        public_weights.convolution("conv_proj", "patches/projection"),
+        public_weights.norm("encoder.ln", "encoder/norm"),
         needed=True,
     ),
-    names.Group(
-        names.norm(f"{_BLOCK}.ln_1", f"{_OURS}/attention_norm"),
-        names.packed_attention(f"{_BLOCK}.self_attention", f"{_OURS}/attention"),
-        names.norm(f"{_BLOCK}.ln_2", f"{_OURS}/mlp_norm"),
-        names.linear(f"{_BLOCK}.mlp.0", f"{_OURS}/mlp/expand"),
-        names.linear(f"{_BLOCK}.mlp.3", f"{_OURS}/mlp/contract"),
+    public_weights.Group(
+        public_weights.norm(f"{_BLOCK}.ln_1", f"{_OURS}/attention_norm"),
+        public_weights.packed_attention(f"{_BLOCK}.self_attention", f"{_OURS}/attention"),
+        public_weights.norm(f"{_BLOCK}.ln_2", f"{_OURS}/mlp_norm"),
+        public_weights.linear(f"{_BLOCK}.mlp.0", f"{_OURS}/mlp/expand"),
+        public_weights.linear(f"{_BLOCK}.mlp.3", f"{_OURS}/mlp/contract"),
         needed=True,
     ),
-    names.Group(names.linear("heads.head", "head")),
-)  # fmt: skip
+    public_weights.Group(public_weights.linear("heads.head", "head")),
+)
 
 
 def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -110,4 +132,4 @@ def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
         for old, new in older.items():
             name = name.replace(old, new)
         renamed[name] = value
-    return names.rename(renamed, _GROUPS)
+    return public_weights.from_public(renamed, _GROUPS)

@@ -11,7 +11,7 @@ from labdl.ops.rules.indexing import *
 from labdl.ops.rules.linalg import *
 from labdl.ops.rules.loss import *
 from labdl.ops.rules.neural import *
-from labdl.ops.rules.normalisation import *
+from labdl.ops.rules.normalization import *
 from labdl.ops.rules.pooling import *
 from labdl.ops.rules.recurrence import *
 from labdl.ops.rules.reduction import *

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from labdl.ops.rules.elementwise import common_dtype, promoting
+from labdl.ops.rules.traits import layout
 from labdl.spec import Spec, normal_axes, show
 
 
+@layout("axis")
 def softmax(x, axis=-1, **options) -> Spec:
     """Same shape, same dtype; the axis must exist."""
     normal_axes(axis, x.ndim)
@@ -13,6 +15,7 @@ def softmax(x, axis=-1, **options) -> Spec:
 
 
 @promoting
+@layout("axis")
 def prelu(x, slope, *, axis=1) -> Spec:
     if slope.ndim > 1:
         raise ValueError(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from labdl.ops.rules.elementwise import common_dtype, operand, promoting
+from labdl.ops.rules.traits import layout
 from labdl.spec import COMPLEX, Size, Spec, broadcast, normal_axes, show
 
 
@@ -67,6 +68,7 @@ def flatten(x, start_axis=0, end_axis=-1) -> Spec:
     return x.with_shape(flattened(x.shape, start_axis, end_axis))
 
 
+@layout("permute_dims")
 def permute_dims(x, axes) -> Spec:
     order = normal_axes(axes, x.ndim)
     if sorted(order) != list(range(x.ndim)):
@@ -98,6 +100,7 @@ def squeeze(x, axis) -> Spec:
 
 
 @promoting
+@layout("axis")
 def concat(xs, axis=0) -> Spec:
     if not xs:
         raise ValueError("concat wants at least one tensor")
@@ -115,8 +118,10 @@ def concat(xs, axis=0) -> Spec:
                 raise ValueError(f"concat along axis {at}: {show(first.shape)} and {show(s.shape)} differ on axis {a}")
         size = s.shape[at]
         total = None if total is None or size is None else total + size
-    sizes = [total if a == at else next((s.shape[a] for s in specs if s.shape[a] is not None), None)
-             for a in range(first.ndim)]  # fmt: skip
+    sizes = [
+        total if a == at else next((s.shape[a] for s in specs if s.shape[a] is not None), None)
+        for a in range(first.ndim)
+    ]
     return Spec(tuple(sizes), common_dtype(*specs))
 
 
@@ -130,6 +135,7 @@ def stack(xs, axis=0) -> Spec:
     return concat([expand(s, axis) for s in specs], axis)
 
 
+@layout("axis")
 def split(x, sections, axis=0) -> tuple[Spec, ...]:
     at = one_axis(axis, x.ndim)
     size = x.shape[at]
@@ -196,6 +202,7 @@ def broadcast_arrays(*arrays) -> tuple[Spec, ...]:
     return tuple(x.with_shape(shape) for x in specs)
 
 
+@layout("axis")
 def flip(x, axis=None) -> Spec:
     normal_axes(axis, x.ndim)
     return x
@@ -211,6 +218,7 @@ def roll(x, shift, axis=None) -> Spec:
 _MODES = ("constant", "reflect", "replicate", "circular")
 
 
+@layout("pad")
 def pad(x, padding, mode="constant", value=0.0) -> Spec:
     if mode not in _MODES:
         raise ValueError(f"pad wants mode {', '.join(_MODES)}, received {mode!r}")
@@ -221,8 +229,9 @@ def pad(x, padding, mode="constant", value=0.0) -> Spec:
             raise ValueError(f"pad wants numbers of 0 or more, received {tuple(pair)}: cut with an index")
         most = {"reflect": -1, "circular": 0}.get(mode)
         if n is not None and most is not None and max(pair) > max(n + most, 0):
-            raise ValueError(f"pad by {mode!r} of a size of {n} adds at most {max(n + most, 0)}, received {tuple(pair)} "
-                             f"on axis {a}")  # fmt: skip
+            raise ValueError(
+                f"pad by {mode!r} of a size of {n} adds at most {max(n + most, 0)}, received {tuple(pair)} on axis {a}"
+            )
         if n == 0 and mode == "replicate" and max(pair):
             raise ValueError(f"pad by 'replicate' finds nothing to repeat on axis {a} of size 0")
     return x.with_shape([None if n is None else n + b + a for n, (b, a) in zip(x.shape, padding, strict=True)])
@@ -245,8 +254,11 @@ def two_axes(axes, ndim: int) -> tuple[int, int]:
 def diagonal(x, *, offset=0, axes=(-2, -1)) -> Spec:
     first, second = two_axes(axes, matrices(x).ndim)
     rows, columns = x.shape[first], x.shape[second]
-    size = None if rows is None or columns is None else max(
-        0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))  # fmt: skip
+    size = (
+        None
+        if rows is None or columns is None
+        else max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    )
     return x.with_shape([*(n for a, n in enumerate(x.shape) if a not in (first, second)), size])
 
 
@@ -257,11 +269,13 @@ def diag(x, *, offset=0) -> Spec:
     return x.with_shape([*x.shape[:-1], size, size])
 
 
+@layout("elementwise")
 def like(x, value=0, *, dtype=None) -> Spec:
     """Same shape, and the same dtype unless one is given."""
     return Spec(x.shape, dtype or x.dtype)
 
 
+@layout("elementwise")
 def astype(x, dtype) -> Spec:
     if dtype == "string" or (x.dtype in COMPLEX and dtype not in (*COMPLEX, "bool")):
         raise TypeError(f"astype cannot make {dtype} of {x.dtype}" + ": take ops.real first" * (dtype != "string"))

@@ -48,8 +48,10 @@ def conv(rank: int):
         _check_kernel(kernel, bias, rank, kernel.shape[0], what)
         out, per_group, *window = kernel.shape
         if channels is not None and channels != per_group * groups:
-            raise ValueError(f"{what} with {groups} group(s) and a kernel for {per_group} channels each wants "
-                             f"{per_group * groups} input channels, received {channels}")  # fmt: skip
+            raise ValueError(
+                f"{what} with {groups} group(s) and a kernel for {per_group} channels each wants "
+                f"{per_group * groups} input channels, received {channels}"
+            )
         if out % groups:
             raise ValueError(f"{what} cannot share {out} output channels among {groups} groups")
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
@@ -63,14 +65,26 @@ def conv_transpose(rank: int):
     what = f"conv_transpose{rank}d"
 
     @promoting
-    def rule(x, kernel, bias=None, *, stride=1, padding=0, output_padding=0, dilation=1, groups=1,
-             data_format="channels_first"):  # fmt: skip
+    def rule(
+        x,
+        kernel,
+        bias=None,
+        *,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        dilation=1,
+        groups=1,
+        data_format="channels_first",
+    ):
         channels, sizes = spatial(x, rank, data_format, what)
         _check_kernel(kernel, bias, rank, kernel.shape[1] * groups, what)
         into, per_group, *window = kernel.shape
         if channels is not None and channels != into:
-            raise ValueError(f"{what} with a kernel of shape {show(kernel.shape)} (in, out / groups, ...) wants {into} "
-                             f"input channels, received {channels}")  # fmt: skip
+            raise ValueError(
+                f"{what} with a kernel of shape {show(kernel.shape)} (in, out / groups, ...) wants {into} "
+                f"input channels, received {channels}"
+            )
         if into % groups:
             raise ValueError(f"{what} cannot share {into} input channels among {groups} groups")
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
@@ -87,20 +101,32 @@ def depthwise(rank: int):
         if channels is None:
             raise ValueError(f"depthwise_conv{rank}d wants a known number of channels, received {show(x.shape)}")
         if kernel.ndim != rank + 2 or kernel.shape[1] != 1:
-            raise ValueError(f"depthwise_conv{rank}d wants a kernel (channels * multiplier, 1, ...), "
-                             f"received {show(kernel.shape)}")  # fmt: skip
-        return conv(rank)(x, kernel, bias, stride=stride, padding=padding, dilation=dilation, groups=channels,
-                          data_format=data_format)  # fmt: skip
+            raise ValueError(
+                f"depthwise_conv{rank}d wants a kernel (channels * multiplier, 1, ...), received {show(kernel.shape)}"
+            )
+        return conv(rank)(
+            x, kernel, bias, stride=stride, padding=padding, dilation=dilation, groups=channels, data_format=data_format
+        )
 
     return rule
 
 
 def separable(rank: int):
     @promoting
-    def rule(x, depthwise_kernel, pointwise_kernel, bias=None, *, stride=1, padding=0, dilation=1,
-             data_format="channels_first"):  # fmt: skip
-        inner = depthwise(rank)(x, depthwise_kernel, stride=stride, padding=padding, dilation=dilation,
-                                data_format=data_format)  # fmt: skip
+    def rule(
+        x,
+        depthwise_kernel,
+        pointwise_kernel,
+        bias=None,
+        *,
+        stride=1,
+        padding=0,
+        dilation=1,
+        data_format="channels_first",
+    ):
+        inner = depthwise(rank)(
+            x, depthwise_kernel, stride=stride, padding=padding, dilation=dilation, data_format=data_format
+        )
         return conv(rank)(inner, pointwise_kernel, bias, data_format=data_format)
 
     return rule

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from labdl.ops.rules.traits import layout, promoting
 from labdl.spec import COMPLEX, FLOATS, Spec, as_spec, broadcast, promote
 
 NUMBER = bool | int | float | complex
-
-
-def promoting(rule):
-    """Mark the rule of operators whose free operands meet in one dtype before anything is computed."""
-    rule.promotes = True
-    return rule
 
 
 def operand(value) -> Spec:
@@ -35,53 +30,63 @@ def real_of(dtype: str) -> str:
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
+@layout("elementwise")
 def elementwise(x, *args, **kwargs) -> Spec:
     """Same shape, same dtype."""
     return operand(x)
 
 
+@layout("elementwise")
 def floating(x, *args, **kwargs) -> Spec:
     """Same shape, a dtype with fractions."""
     return Spec(x.shape, float_of(x.dtype))
 
 
+@layout("elementwise")
 def real(x, *args, **kwargs) -> Spec:
     """Same shape, the real dtype of complex numbers."""
     return Spec(x.shape, real_of(x.dtype))
 
 
+@layout("elementwise")
 def boolean(x, *args, **kwargs) -> Spec:
     return Spec(x.shape, "bool")
 
 
 @promoting
+@layout("elementwise")
 def binary(x, y, *args, **kwargs) -> Spec:
     return Spec(broadcast(operand(x).shape, operand(y).shape), common_dtype(x, y))
 
 
 @promoting
+@layout("elementwise")
 def division(x, y, *args, **kwargs) -> Spec:
     return floating(binary(x, y))
 
 
 @promoting
+@layout("elementwise")
 def comparison(x, y, *args, **kwargs) -> Spec:
     return Spec(binary(x, y).shape, "bool")
 
 
 @promoting
+@layout("elementwise")
 def selection(condition, x, y) -> Spec:
     both = binary(x, y)
     return Spec(broadcast(operand(condition).shape, both.shape), both.dtype)
 
 
 @promoting
+@layout("elementwise")
 def clip(x, min=None, max=None) -> Spec:
     given = [v for v in (x, min, max) if v is not None]
     return Spec(broadcast(*(operand(v).shape for v in given)), common_dtype(*given))
 
 
 @promoting
+@layout("elementwise")
 def complex_of(real, imag) -> Spec:
     """The dtype of complex numbers with these parts."""
     both = division(real, imag)

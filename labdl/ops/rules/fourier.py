@@ -16,7 +16,7 @@ def complex_dtype(dtype: str) -> str:
     return {"float64": "complex128", "complex128": "complex128"}.get(dtype, "complex64")
 
 
-def _checked(n: Size, norm: str) -> Size:
+def _check(n: Size, norm: str) -> Size:
     if norm not in NORMS:
         raise ValueError(f"norm wants {', '.join(NORMS)}, received {norm!r}")
     if n is not None and n < 1:
@@ -30,7 +30,7 @@ def _transform(dtype_of: Callable, given: Callable, result: Callable) -> Callabl
     def rule(x, n=None, axis=-1, norm="backward") -> Spec:
         at = one_axis(axis, x.ndim)
         size = x.shape[at]
-        n = _checked(n if n is not None or size is None else given(size), norm)
+        n = _check(n if n is not None or size is None else given(size), norm)
         return Spec(replaced(x, at, None if n is None else result(n)).shape, dtype_of(x.dtype))
 
     return rule
@@ -72,8 +72,11 @@ def fftn(x, s=None, axes=None, norm="backward") -> Spec:
 
 def rfftn(x, s=None, axes=None, norm="backward") -> Spec:
     chosen, sizes = transform_axes(x.ndim, s, axes)
-    return fftn(rfft(x, sizes[-1], chosen[-1], norm), sizes[:-1], chosen[:-1], norm) if chosen[1:] else (
-        rfft(x, sizes[-1], chosen[-1], norm))  # fmt: skip
+    return (
+        fftn(rfft(x, sizes[-1], chosen[-1], norm), sizes[:-1], chosen[:-1], norm)
+        if chosen[1:]
+        else (rfft(x, sizes[-1], chosen[-1], norm))
+    )
 
 
 def irfftn(x, s=None, axes=None, norm="backward") -> Spec:
@@ -103,8 +106,9 @@ def check_frames(n_fft: int, hop_length: int | None, window) -> int:
     return hop
 
 
-def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="reflect", normalized=False,
-         onesided=True) -> Spec:  # fmt: skip
+def stft(
+    x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="reflect", normalized=False, onesided=True
+) -> Spec:
     hop = check_frames(n_fft, hop_length, window)
     if x.ndim < 1:
         raise ValueError("stft wants a signal: at least one axis")
@@ -121,8 +125,7 @@ def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="refle
     return Spec((*x.shape[:-1], n_fft // 2 + 1 if onesided else n_fft, frames), complex_dtype(x.dtype))
 
 
-def istft(x, n_fft, hop_length=None, window=None, *, center=True, normalized=False, onesided=True,
-          length=None) -> Spec:  # fmt: skip
+def istft(x, n_fft, hop_length=None, window=None, *, center=True, normalized=False, onesided=True, length=None) -> Spec:
     hop = check_frames(n_fft, hop_length, window)
     wanted = n_fft // 2 + 1 if onesided else n_fft
     if x.ndim < 2 or x.shape[-2] not in (wanted, None):

@@ -9,12 +9,21 @@ from labdl.ops.rules.elementwise import common_dtype, promoting
 from labdl.spec import Spec, per_axis, show
 
 # mode of interpolate: the number of spatial axes it is for, None for any
-MODES = {"nearest": None, "nearest_exact": None, "area": None, "linear": None, "cubic": None, "bilinear": 2,
-         "trilinear": 3, "bicubic": 2}  # fmt: skip
+MODES = {
+    "nearest": None,
+    "nearest_exact": None,
+    "area": None,
+    "linear": None,
+    "cubic": None,
+    "bilinear": 2,
+    "trilinear": 3,
+    "bicubic": 2,
+}
 
 
-def interpolate(x, size=None, scale=None, *, mode="nearest", align_corners=False, antialias=False,
-                data_format="channels_first") -> Spec:  # fmt: skip
+def interpolate(
+    x, size=None, scale=None, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"
+) -> Spec:
     rank = x.ndim - 2
     if rank not in (1, 2, 3):
         raise ValueError(f"interpolate wants 1 to 3 spatial axes, received {show(x.shape)}")
@@ -53,8 +62,10 @@ def grid_sample(
 ) -> Spec:
     rank = x.ndim - 2
     if rank not in (2, 3) or grid.ndim != x.ndim or grid.shape[-1] not in (rank, None):
-        raise ValueError(f"grid_sample wants x of 2 or 3 spatial axes and a grid (N, ..., 2 or 3) over as many, received "
-                         f"{show(x.shape)} and {show(grid.shape)}")  # fmt: skip
+        raise ValueError(
+            f"grid_sample wants x of 2 or 3 spatial axes and a grid (N, ..., 2 or 3) over as many, received "
+            f"{show(x.shape)} and {show(grid.shape)}"
+        )
     if mode not in ("bilinear", "nearest", "bicubic") or (mode == "bicubic" and rank == 3):
         raise ValueError(f"grid_sample has the modes bilinear, nearest and, over 2 axes, bicubic, received {mode!r}")
     if padding not in ("zeros", "border", "reflection"):
@@ -73,8 +84,10 @@ def affine_grid(theta, size, *, align_corners=False) -> Spec:
     sizes = tuple(size)
     rank = len(sizes)
     if rank not in (2, 3) or theta.ndim != 3 or theta.shape[1:] != (rank, rank + 1):
-        raise ValueError(f"affine_grid wants theta (N, 2, 3) and size (H, W), or theta (N, 3, 4) and size (D, H, W), "
-                         f"received {show(theta.shape)} and {size!r}")  # fmt: skip
+        raise ValueError(
+            f"affine_grid wants theta (N, 2, 3) and size (H, W), or theta (N, 3, 4) and size (D, H, W), "
+            f"received {show(theta.shape)} and {size!r}"
+        )
     return theta.with_shape([theta.shape[0], *sizes, rank])
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from labdl.errors import OutOfRangeError
 from labdl.ops.rules.array import one_axis, replaced
 from labdl.ops.rules.elementwise import common_dtype, float_of, operand, promoting
+from labdl.ops.rules.traits import layout
 from labdl.spec import COMPLEX, INTEGERS, Shape, Size, Spec, broadcast, show
 
 
+@layout("take")
 def take(x, indices, axis=0) -> Spec:
     return replaced(x, one_axis(axis, x.ndim), *operand(indices).shape)
 
 
+@layout("getitem")
 def getitem(x, index) -> Spec:
     items = list(index) if isinstance(index, tuple) else [index]
     chosen = [i for i in items if isinstance(i, Spec)]
@@ -45,9 +48,11 @@ def getitem(x, index) -> Spec:
 def _check_items(items, chosen) -> None:
     for item in items:
         if isinstance(item, bool) or not (
-            item is None or item is Ellipsis or isinstance(item, int | slice)
+            item is None
+            or item is Ellipsis
+            or isinstance(item, int | slice)
             or (isinstance(item, Spec) and item.dtype in (*INTEGERS, "bool") and (item.ndim or item.dtype != "bool"))
-        ):  # fmt: skip
+        ):
             kind = f"a tensor of dtype {item.dtype}" if isinstance(item, Spec) else type(item).__name__
             raise TypeError(
                 f"an index is an integer, a slice, None, ..., a mask or a tensor of integers, received {kind}"
@@ -85,7 +90,7 @@ def _check_fit(given: Shape, wanted: Shape, name: str) -> None:
     """Values must spread to the place they are put to, and never the place to the values."""
     if len(given) > len(wanted) or any(
         m not in (1, None, n) and n is not None for n, m in zip(reversed(wanted), reversed(given), strict=False)
-    ):  # fmt: skip
+    ):
         raise OutOfRangeError(f"{name} wants values that fit {show(wanted)}, received {show(given)}")
 
 
@@ -159,8 +164,9 @@ def scatter_nd(indices, updates, shape) -> Spec:
 
 def _depth(indices, shape, name: str) -> int:
     if indices.ndim < 1 or not indices.shape[-1] or indices.shape[-1] > len(shape):
-        raise ValueError(f"{name} wants positions of 1 to {len(shape)} numbers on the last axis, received "
-                         f"{show(indices.shape)}")  # fmt: skip
+        raise ValueError(
+            f"{name} wants positions of 1 to {len(shape)} numbers on the last axis, received {show(indices.shape)}"
+        )
     return indices.shape[-1]
 
 

@@ -67,14 +67,14 @@ def batch_loss(prediction, target, *, reduction="mean", **options) -> Spec:
 
 
 @promoting
-def labelled_pair(first, second, target, *args, reduction="mean", **options) -> Spec:
+def labeled_pair(first, second, target, *args, reduction="mean", **options) -> Spec:
     """A loss of two tensors and a label, 1 or -1, for each element of both."""
     specs = (first, second, target)
     return reduced(broadcast(*(s.shape for s in specs)), common_dtype(*specs), reduction)
 
 
 @promoting
-def labelled_vectors(first, second, target, *args, reduction="mean", **options) -> Spec:
+def labeled_vectors(first, second, target, *args, reduction="mean", **options) -> Spec:
     """A loss of two tensors of vectors on the last axis and a label, 1 or -1, for each pair of vectors."""
     vectors = broadcast(first.shape, second.shape)
     if min(first.ndim, second.ndim) < 1:
@@ -96,16 +96,19 @@ def triplet(anchor, positive, negative, *args, reduction="mean", **options) -> S
 def class_numbers(logits, target, *, weight=None, reduction="mean", **options) -> Spec:
     """A loss of scores (..., classes) and one class number for each position (...)."""
     if target.ndim != logits.ndim - 1:
-        raise ValueError(f"scores {show(logits.shape)} with the classes last want class numbers of one axis less, "
-                         f"received {show(target.shape)}")  # fmt: skip
+        raise ValueError(
+            f"scores {show(logits.shape)} with the classes last want class numbers of one axis less, "
+            f"received {show(target.shape)}"
+        )
     _check_weight(logits, weight)
     shape = _same(logits.shape[:-1], target.shape, "scores", "class numbers")
     return reduced(shape, common_dtype(*_specs(logits, weight)), reduction)
 
 
 def _check_weight(logits, weight) -> None:
-    if weight is not None and (weight.ndim != 1 or (None not in (weight.shape[0], logits.shape[-1])
-                               and weight.shape[0] != logits.shape[-1])):  # fmt: skip
+    if weight is not None and (
+        weight.ndim != 1 or (None not in (weight.shape[0], logits.shape[-1]) and weight.shape[0] != logits.shape[-1])
+    ):
         raise ValueError(
             f"weight wants one number for each of the {logits.shape[-1]} classes, received {show(weight.shape)}"
         )
@@ -120,11 +123,15 @@ def _same(first, second, what: str, other: str):
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, reduction="mean", **options) -> Spec:
     if logits.ndim == 0 or target.ndim not in (logits.ndim - 1, logits.ndim):
-        raise ValueError(f"cross_entropy of logits {show(logits.shape)} wants class numbers of one axis less, or "
-                         f"probabilities of the same shape, received {show(target.shape)}")  # fmt: skip
+        raise ValueError(
+            f"cross_entropy of logits {show(logits.shape)} wants class numbers of one axis less, or "
+            f"probabilities of the same shape, received {show(target.shape)}"
+        )
     if (target.dtype in FLOATS) != (target.ndim == logits.ndim):
-        raise ValueError(f"cross_entropy wants integer class numbers {show(logits.shape[:-1])} or floating-point "
-                         f"probabilities {show(logits.shape)}, received {target.dtype} {show(target.shape)}")  # fmt: skip
+        raise ValueError(
+            f"cross_entropy wants integer class numbers {show(logits.shape[:-1])} or floating-point "
+            f"probabilities {show(logits.shape)}, received {target.dtype} {show(target.shape)}"
+        )
     if target.ndim < logits.ndim:
         return class_numbers(logits, target, weight=weight, reduction=reduction)
     _check_weight(logits, weight)
@@ -140,15 +147,19 @@ def multilabel_margin(prediction, target, *, reduction="mean") -> Spec:
 
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", **options) -> Spec:
     if logits.ndim != 3 or targets.ndim != 2:
-        raise ValueError(f"ctc_loss wants logits (steps, N, classes) and targets (N, labels), received "
-                         f"{show(logits.shape)} and {show(targets.shape)}")  # fmt: skip
+        raise ValueError(
+            f"ctc_loss wants logits (steps, N, classes) and targets (N, labels), received "
+            f"{show(logits.shape)} and {show(targets.shape)}"
+        )
     return reduced(_batch("ctc_loss", logits.shape[1], targets, input_lengths, target_lengths), logits.dtype, reduction)
 
 
 def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", **options) -> Spec:
     if logits.ndim != 4 or targets.ndim != 2:
-        raise ValueError(f"rnnt_loss wants logits (N, steps, labels + 1, classes) and targets (N, labels), received "
-                         f"{show(logits.shape)} and {show(targets.shape)}")  # fmt: skip
+        raise ValueError(
+            f"rnnt_loss wants logits (N, steps, labels + 1, classes) and targets (N, labels), received "
+            f"{show(logits.shape)} and {show(targets.shape)}"
+        )
     if logits.shape[1] == 0:
         raise ValueError(f"rnnt_loss wants at least one step, received {show(logits.shape)}")
     if None not in (logits.shape[2], targets.shape[1]) and logits.shape[2] != targets.shape[1] + 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from labdl.ops.rules.convolution import first_format
 from labdl.ops.rules.elementwise import common_dtype, operand, promoting
+from labdl.ops.rules.traits import layout
 from labdl.spec import Spec, broadcast, normal_axes, show
 
 
@@ -42,6 +43,7 @@ def maxout(x, pieces, axis=1) -> Spec:
     return x.with_shape([*x.shape[:at], None if n is None else n // pieces, *x.shape[at + 1 :]])
 
 
+@layout("elementwise")
 def dropout(x, rate, *args, **options) -> Spec:
     if not 0 <= rate <= 1:
         raise ValueError(f"a dropout rate lies between 0 and 1, received {rate}")
@@ -113,8 +115,10 @@ def causal_mask(scores) -> Spec:
 
 def attention(query, key, value, mask=None, causal=False, **options) -> Spec:
     if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ValueError(f"attention wants query, key and value (..., steps, features), received {show(query.shape)}, "
-                         f"{show(key.shape)}, {show(value.shape)}")  # fmt: skip
+        raise ValueError(
+            f"attention wants query, key and value (..., steps, features), received {show(query.shape)}, "
+            f"{show(key.shape)}, {show(value.shape)}"
+        )
     if None not in (query.shape[-1], key.shape[-1]) and query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query has {query.shape[-1]} features and key {key.shape[-1]}: they must agree")
     if None not in (key.shape[-2], value.shape[-2]) and key.shape[-2] != value.shape[-2]:

@@ -9,8 +9,9 @@ from labdl.spec import Spec, pad_pairs, per_axis, show, window_sizes
 def pool(rank: int, kind: str):
     what = f"{kind}_pool{rank}d"
 
-    def rule(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first",
-             **options):  # fmt: skip
+    def rule(
+        x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first", **options
+    ):
         channels, sizes = _with_channels(x, rank, data_format, what)
         window, dilations = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
         strides = window if stride is None else per_axis(stride, rank, "stride")
@@ -73,8 +74,9 @@ def unpooled_sizes(sizes, kernel_size, stride, padding, size=None) -> tuple:
     window = per_axis(kernel_size, rank, "kernel_size")
     strides = window if stride is None else per_axis(stride, rank, "stride")
     pads = per_axis(padding, rank, "padding", 0)
-    return tuple(None if n is None else (n - 1) * s - 2 * p + k
-                 for n, k, s, p in zip(sizes, window, strides, pads, strict=True))  # fmt: skip
+    return tuple(
+        None if n is None else (n - 1) * s - 2 * p + k for n, k, s, p in zip(sizes, window, strides, pads, strict=True)
+    )
 
 
 def adaptive_pool(rank: int, kind: str):

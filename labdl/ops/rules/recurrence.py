@@ -25,20 +25,27 @@ def _check_lengths(what: str, x, lengths) -> None:
 
 def _state(what: str, gates: int, x, kernel, recurrent_kernel, biases, states) -> Spec:
     if x.ndim != 2 or kernel.ndim != 2 or recurrent_kernel.ndim != 2:
-        raise ValueError(f"{what} wants x (N, in) in each step, a kernel and a recurrent_kernel of 2 axes, received "
-                         f"{show(x.shape)}, {show(kernel.shape)}, {show(recurrent_kernel.shape)}")  # fmt: skip
+        raise ValueError(
+            f"{what} wants x (N, in) in each step, a kernel and a recurrent_kernel of 2 axes, received "
+            f"{show(x.shape)}, {show(kernel.shape)}, {show(recurrent_kernel.shape)}"
+        )
     matmul(x, kernel)
     size = recurrent_kernel.shape[0]
     if recurrent_kernel.shape[1:] != (gates * size,) or kernel.shape[1] != gates * size:
-        raise ValueError(f"{what} wants a kernel (in, {gates} * H) and a recurrent_kernel (H, {gates} * H), received "
-                         f"{show(kernel.shape)} and {show(recurrent_kernel.shape)}")  # fmt: skip
+        raise ValueError(
+            f"{what} wants a kernel (in, {gates} * H) and a recurrent_kernel (H, {gates} * H), received "
+            f"{show(kernel.shape)} and {show(recurrent_kernel.shape)}"
+        )
     for bias in biases:
         if bias.shape != (gates * size,):
             raise ValueError(f"{what} wants a bias of shape ({gates * size},), received {show(bias.shape)}")
     result = x.with_shape([x.shape[0], size])
     for state in states:
-        if state is not None and (len(state.shape) != 2 or state.shape[1] != size
-                                  or (None not in (state.shape[0], x.shape[0]) and state.shape[0] != x.shape[0])):  # fmt: skip
+        if state is not None and (
+            len(state.shape) != 2
+            or state.shape[1] != size
+            or (None not in (state.shape[0], x.shape[0]) and state.shape[0] != x.shape[0])
+        ):
             raise ValueError(f"{what} wants a state ({x.shape[0]}, {size}), received {show(state.shape)}")
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labdl.ops.rules.elementwise import float_of, real_of
+from labdl.ops.rules.traits import layout
 from labdl.spec import INTEGERS, Spec, normal_axes, show
 
 
@@ -42,6 +43,7 @@ def extreme(x, axis=None, keepdims=False) -> Spec:
     return reduction(x, axis, keepdims)
 
 
+@layout("index_reduction")
 def index_reduction(x, axis=None, keepdims=False) -> Spec:
     if not isinstance(axis, int | None):
         raise ValueError(f"a position is found along one axis or in the flattened tensor, received axis={axis}")
@@ -70,12 +72,14 @@ def _the_axis(x, axis) -> int:
     return normal_axes(0 if axis is None else axis, x.ndim)[0]
 
 
+@layout("axis")
 def cumulative(x, axis=None) -> Spec:
     """Running extremes: same shape, same dtype."""
     _the_axis(x, axis)
     return x
 
 
+@layout("axis")
 def cumulative_total(x, axis=None, *, dtype=None, include_initial=False) -> Spec:
     at = _the_axis(x, axis)
     size = x.shape[at]

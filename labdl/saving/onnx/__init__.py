@@ -1,6 +1,6 @@
 """ONNX files (https://onnx.ai): models out, for programs without LabDL, and models in, from whatever program wrote them."""
 
-from labdl.saving.onnx.reading.module import import_onnx
-from labdl.saving.onnx.writing.file import export_onnx
+from labdl.saving.onnx.exporter.file import export_onnx
+from labdl.saving.onnx.importer.module import import_onnx
 
 __all__ = ["export_onnx", "import_onnx"]

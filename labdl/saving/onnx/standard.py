@@ -1,4 +1,4 @@
-"""What both ways share: the package, the version of the operator set, and the names of dtypes."""
+"""Names shared by import and export: the package, the version of the operator set, and dtypes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,21 @@ NEWEST = 24
 LARGEST = 2**31 - 1  # bytes of a protobuf message, and so of an ONNX file that holds its weights
 
 # LabDL's name of a dtype: the number that ONNX gives it (onnx.TensorProto.DataType)
-DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9, "float16": 10,
-          "float64": 11, "complex64": 14, "complex128": 15, "bfloat16": 16}  # fmt: skip
+DTYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "string": 8,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+    "complex64": 14,
+    "complex128": 15,
+    "bfloat16": 16,
+}
 NAMES = {number: name for name, number in DTYPES.items()}
 
 

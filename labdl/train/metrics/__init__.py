@@ -16,7 +16,7 @@ from labdl.train.metrics.classification import (
     TopKAccuracy,
 )
 from labdl.train.metrics.detection import BoxRecall, MeanAveragePrecision
-from labdl.train.metrics.keypoints import PCK, NormalisedMeanError, ObjectKeypointSimilarity
+from labdl.train.metrics.keypoints import PCK, NormalizedMeanError, ObjectKeypointSimilarity
 from labdl.train.metrics.metric import METRICS, Metric, metric
 from labdl.train.metrics.ranking import ROCAUC, AveragePrecision, LogLoss
 from labdl.train.metrics.regression import (
@@ -41,10 +41,48 @@ from labdl.train.metrics.text import (
 )
 
 __all__ = [
-    "BLEU", "F1", "METRICS", "PCK", "PSNR", "R2", "ROCAUC", "SSIM", "Accuracy", "AveragePrecision", "BalancedAccuracy",
-    "BoxRecall", "CharacterErrorRate", "CohenKappa", "ConfusionMatrix", "Dice", "EditDistance", "ExactMatch", "FBeta",
-    "HammingLoss", "Jaccard", "LogLoss", "MatthewsCorrelation", "MeanAbsoluteError", "MeanAbsolutePercentageError",
-    "MeanAveragePrecision", "MeanIoU", "MeanSquaredError", "Metric", "NormalisedMeanError", "ObjectKeypointSimilarity",
-    "PearsonCorrelation", "Perplexity", "PixelAccuracy", "Precision", "Recall", "RootMeanSquaredError", "RougeL",
-    "SignalToNoise", "SpearmanCorrelation", "Specificity", "TopKAccuracy", "WordErrorRate", "metric",
-]  # fmt: skip
+    "BLEU",
+    "F1",
+    "METRICS",
+    "PCK",
+    "PSNR",
+    "R2",
+    "ROCAUC",
+    "SSIM",
+    "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "BoxRecall",
+    "CharacterErrorRate",
+    "CohenKappa",
+    "ConfusionMatrix",
+    "Dice",
+    "EditDistance",
+    "ExactMatch",
+    "FBeta",
+    "HammingLoss",
+    "Jaccard",
+    "LogLoss",
+    "MatthewsCorrelation",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanAveragePrecision",
+    "MeanIoU",
+    "MeanSquaredError",
+    "Metric",
+    "NormalizedMeanError",
+    "ObjectKeypointSimilarity",
+    "PearsonCorrelation",
+    "Perplexity",
+    "PixelAccuracy",
+    "Precision",
+    "Recall",
+    "RootMeanSquaredError",
+    "RougeL",
+    "SignalToNoise",
+    "SpearmanCorrelation",
+    "Specificity",
+    "TopKAccuracy",
+    "WordErrorRate",
+    "metric",
+]

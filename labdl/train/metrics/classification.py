@@ -1,4 +1,4 @@
-"""How often a classifier is right, and in which way it is wrong."""
+"""Classification metrics."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from labdl.errors import ModelError
-from labdl.train.metrics.decisions import decided, labelled
-from labdl.train.metrics.metric import Average, Metric, averaged, metric, ratio
+from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
+from labdl.train.metrics.outputs import binarize_labels, classify_outputs
 
 
 @metric
 class Accuracy(Metric):
-    """Share of samples whose class is right: the largest output, or for one output its sign.
+    """Fraction of samples that are classified correctly.
 
-    Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); scores (N) or (N, 1) with 0 and 1, where
-    ``threshold`` divides no from yes (0 for logits, 0.5 for probabilities); or class numbers of integers. The other metrics
-    of this file take the same, and those with ``multilabel=True`` scores and 0 or 1 for each label (..., labels).
+    Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); binary scores (N) or (N, 1) with targets 0
+    and 1, predicted above ``threshold`` (0 for logits, 0.5 for probabilities); or integer class numbers. The other
+    classification metrics take the same, with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
     """
 
     higher_is_better = True
@@ -28,10 +28,10 @@ class Accuracy(Metric):
 
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
-        # each step of a training asks: the shortest way
+        # fast path for training steps
         if output.shape[:-1] == target.shape and output.ndim and output.shape[-1] > 1:
             return np.count_nonzero(output.argmax(-1) == target), target.size
-        chosen, true, _, _ = decided("Accuracy", output, target, self.threshold)
+        chosen, true, _, _ = classify_outputs("Accuracy", output, target, self.threshold)
         return np.count_nonzero(chosen == true), chosen.size
 
     def value(self, right, n):
@@ -40,7 +40,7 @@ class Accuracy(Metric):
 
 @metric
 class TopKAccuracy(Metric):
-    """Share of samples whose class is among the k largest outputs; ties count as right.
+    """Fraction of samples whose class is among the k largest outputs; ties count as correct.
 
     Scores (..., classes), class numbers (...). Semantics: keras.ops.in_top_k.
     """
@@ -52,8 +52,10 @@ class TopKAccuracy(Metric):
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
         if output.shape[:-1] != target.shape:
-            raise ModelError(f"TopKAccuracy wants scores (..., classes) and class numbers (...), received {output.shape} "
-                             f"and {target.shape}")  # fmt: skip
+            raise ModelError(
+                f"TopKAccuracy wants scores (..., classes) and class numbers (...), received {output.shape} "
+                f"and {target.shape}"
+            )
         own = np.take_along_axis(output, target[..., None].astype("int64"), -1)
         return np.count_nonzero((output > own).sum(-1) < self.k), target.size
 
@@ -61,25 +63,25 @@ class TopKAccuracy(Metric):
         return float(right / n) if n else float("nan")
 
 
-def _counts(asked, output, target) -> tuple:
-    """For each class: how often it was chosen rightly, was chosen, was true, and the number of decisions."""
-    name = type(asked).__name__
-    if getattr(asked, "multilabel", False):
-        chosen, true = labelled(name, output, target, asked.threshold)
+def _counts(owner, output, target) -> tuple:
+    """For each class: correct, predicted and true counts, and the number of samples."""
+    name = type(owner).__name__
+    if getattr(owner, "multilabel", False):
+        chosen, true = binarize_labels(name, output, target, owner.threshold)
         return (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true))
-    chosen, true, classes, binary = decided(name, output, target, asked.threshold)
+    chosen, true, classes, binary = classify_outputs(name, output, target, owner.threshold)
     right = chosen[chosen == true]
     counts = [np.bincount(v, minlength=classes) for v in (right, chosen, true)]
-    if binary and hasattr(asked, "average"):
-        counts = [c[1:] for c in counts]  # the question is about yes
+    if binary and hasattr(owner, "average"):
+        counts = [c[1:] for c in counts]  # of the positive class
     return *counts, np.int64(chosen.size)
 
 
-def _of_classes(asked, share, right, chosen, true, n):
-    """The average over classes of a share of right, chosen and true; micro counts all classes as one."""
-    if asked.average == "micro":
+def _average_share(owner, share, right, chosen, true, n):
+    """Average over classes of a share of correct, predicted and true counts; micro sums the counts first."""
+    if owner.average == "micro":
         return float(share(*(np.sum(v) for v in (right, chosen, true)), n * len(true)))
-    return averaged(share(right, chosen, true, n), true, (chosen > 0) | (true > 0), asked.average)
+    return average_classes(share(right, chosen, true, n), true, (chosen > 0) | (true > 0), owner.average)
 
 
 def _f_score(beta: float, right, chosen, true):
@@ -87,8 +89,8 @@ def _f_score(beta: float, right, chosen, true):
 
 
 @dataclasses.dataclass
-class _OfClasses(Metric):
-    """What metrics of single classes share: they differ in the share of right, chosen and true ones."""
+class _ClassMetric(Metric):
+    """Base class of metrics per class, which differ in the share of correct, predicted and true counts."""
 
     higher_is_better = True
 
@@ -100,19 +102,19 @@ class _OfClasses(Metric):
         return _counts(self, output, target)
 
     def value(self, *counts):
-        return _of_classes(self, self.share, *counts)
+        return _average_share(self, self.share, *counts)
 
     def share(self, right, chosen, true, n):
-        """The number for each class, from counts."""
+        """Compute the metric of each class from counts."""
         raise NotImplementedError(f"{type(self).__name__} has no share")
 
 
 @metric
-class Precision(_OfClasses):
-    """Share of what was chosen as a class that is of that class.
+class Precision(_ClassMetric):
+    """Fraction of the samples predicted as a class that belong to it.
 
-    ``average`` over classes that occur: "macro" is their mean, "weighted" by how often they are true, "micro" counts all as
-    one, "none" gives all. With one output, or ``multilabel=True``, it is about "yes", for each label.
+    ``average`` over classes that occur: "macro" is their mean, "weighted" by their number of samples, "micro" of the summed
+    counts, "none" returns all. With a single output, or ``multilabel=True``, it is that of the positive class or labels.
     Semantics: sklearn.metrics.precision_score with zero_division=0.
     """
 
@@ -121,23 +123,23 @@ class Precision(_OfClasses):
 
 
 @metric
-class Recall(_OfClasses):
-    """Share of a class that was found; averages as in Precision. Semantics: sklearn.metrics.recall_score."""
+class Recall(_ClassMetric):
+    """Fraction of a class that is predicted as it; averages as in Precision. Semantics: sklearn.metrics.recall_score."""
 
     def share(self, right, chosen, true, n):
         return ratio(right, true)
 
 
 @metric
-class Specificity(_OfClasses):
-    """Share of what is not of a class that was not chosen as it: the recall of "no"; averages as in Precision."""
+class Specificity(_ClassMetric):
+    """Fraction of the samples of other classes that are not predicted as a class; averages as in Precision."""
 
     def share(self, right, chosen, true, n):
         return ratio(n - chosen - true + right, n - true)
 
 
 @metric
-class F1(_OfClasses):
+class F1(_ClassMetric):
     """Harmonic mean of precision and recall; averages as in Precision. Semantics: sklearn.metrics.f1_score."""
 
     def share(self, right, chosen, true, n):
@@ -145,8 +147,8 @@ class F1(_OfClasses):
 
 
 @metric
-class FBeta(_OfClasses):
-    """Harmonic mean of precision and recall, where recall counts beta times as much (van Rijsbergen, 1979).
+class FBeta(_ClassMetric):
+    """Harmonic mean of precision and recall, with beta times the weight for recall (van Rijsbergen, 1979).
 
     Averages as in Precision. Semantics: sklearn.metrics.fbeta_score.
     """
@@ -158,8 +160,8 @@ class FBeta(_OfClasses):
 
 
 @metric
-class Jaccard(_OfClasses):
-    """Overlap of chosen and true samples of a class over their union; averages as in Precision.
+class Jaccard(_ClassMetric):
+    """Intersection of predicted and true samples of a class over their union; averages as in Precision.
 
     Semantics: sklearn.metrics.jaccard_score.
     """
@@ -180,12 +182,12 @@ class BalancedAccuracy(Metric):
         return _counts(self, output, target)
 
     def value(self, right, chosen, true, n):
-        return averaged(ratio(right, true), true, true > 0, "macro")
+        return average_classes(ratio(right, true), true, true > 0, "macro")
 
 
 @metric
 class CohenKappa(Metric):
-    """Agreement of outputs and targets beyond what chance gives (Cohen, 1960). Semantics: sklearn.metrics.cohen_kappa_score."""
+    """Agreement of predictions and targets beyond chance (Cohen, 1960). Semantics: sklearn.metrics.cohen_kappa_score."""
 
     higher_is_better = True
 
@@ -201,7 +203,7 @@ class CohenKappa(Metric):
 
 @metric
 class MatthewsCorrelation(Metric):
-    """Correlation of outputs and targets, for any number of classes (Matthews, 1975; Gorodkin, 2004).
+    """Correlation of predictions and targets, for any number of classes (Matthews, 1975; Gorodkin, 2004).
 
     Semantics: sklearn.metrics.matthews_corrcoef.
     """
@@ -221,7 +223,7 @@ class MatthewsCorrelation(Metric):
 
 @metric
 class HammingLoss(Metric):
-    """Share of labels that are wrong; without ``multilabel=True`` of samples. Semantics: sklearn.metrics.hamming_loss."""
+    """Fraction of wrong labels, without ``multilabel=True`` of wrong samples. Semantics: sklearn.metrics.hamming_loss."""
 
     higher_is_better = False
 
@@ -230,9 +232,9 @@ class HammingLoss(Metric):
 
     def statistics(self, output, target):
         if self.multilabel:
-            chosen, true = labelled("HammingLoss", output, target, self.threshold)
+            chosen, true = binarize_labels("HammingLoss", output, target, self.threshold)
         else:
-            chosen, true, _, _ = decided("HammingLoss", output, target, self.threshold)
+            chosen, true, _, _ = classify_outputs("HammingLoss", output, target, self.threshold)
         return np.count_nonzero(chosen != true), true.size
 
     def value(self, wrong, n):
@@ -241,7 +243,7 @@ class HammingLoss(Metric):
 
 @metric
 class ConfusionMatrix(Metric):
-    """How often each true class (rows) was taken for each class (columns). Semantics: sklearn.metrics.confusion_matrix."""
+    """Confusion matrix: true classes in rows, predicted ones in columns. Semantics: sklearn.metrics.confusion_matrix."""
 
     threshold: float = 0.0
 
@@ -250,7 +252,7 @@ class ConfusionMatrix(Metric):
         return False
 
     def statistics(self, output, target):
-        chosen, true, classes, _ = decided("ConfusionMatrix", output, target, self.threshold)
+        chosen, true, classes, _ = classify_outputs("ConfusionMatrix", output, target, self.threshold)
         return (np.bincount(true * classes + chosen, minlength=classes * classes).reshape(classes, classes),)
 
     def value(self, counts):

@@ -1,4 +1,4 @@
-"""How well boxes find objects, as the COCO challenge measures it (Lin et al., 2014)."""
+"""Object detection metrics of the COCO challenge (Lin et al., 2014)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, MinLen
 
 from labdl.errors import ModelError
-from labdl.train.metrics.metric import Metric, listed, metric
+from labdl.train.metrics.metric import Metric, extend_statistics, metric
 
 Thresholds = Annotated[tuple[Annotated[float, Gt(0), Le(1)], ...], MinLen(1)]
 COCO = tuple(round(0.5 + 0.05 * i, 2) for i in range(10))
@@ -16,7 +16,7 @@ _RECALLS = np.linspace(0, 1, 101)
 
 
 def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intersection over union of each box (N, D, 4) with each other one (N, G, 4) of its image: (N, D, G)."""
+    """Intersection over union of boxes (N, D, 4) with boxes (N, G, 4) of the same image: (N, D, G)."""
     first, second = boxes[:, :, None], others[:, None]
     sides = np.minimum(first[..., 2:], second[..., 2:]) - np.maximum(first[..., :2], second[..., :2])
     shared = np.clip(sides, 0, None).prod(-1)
@@ -25,9 +25,9 @@ def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
 
 
-def _matched(asked, output, target) -> tuple[list, list, list, list]:
-    """Scores and classes of all detections, at which thresholds each found an object, and the classes of all objects."""
-    name = type(asked).__name__
+def _match_boxes(owner, output, target) -> tuple[list, list, list, list]:
+    """Match detections to objects: scores and classes, matched thresholds of each detection, and classes of objects."""
+    name = type(owner).__name__
     output, target = np.asarray(output, "float64"), np.asarray(target, "float64")
     if (
         output.ndim != 3
@@ -36,20 +36,22 @@ def _matched(asked, output, target) -> tuple[list, list, list, list]:
         or target.shape[2] != 5
         or len(output) != len(target)
     ):
-        raise ModelError(f"{name} wants detections (N, boxes, 6) as x1, y1, x2, y2, score, class and objects (N, boxes, 5) "
-                         f"as x1, y1, x2, y2, class, received {output.shape} and {target.shape}")  # fmt: skip
+        raise ModelError(
+            f"{name} wants detections (N, boxes, 6) as x1, y1, x2, y2, score, class and objects (N, boxes, 5) "
+            f"as x1, y1, x2, y2, class, received {output.shape} and {target.shape}"
+        )
     order = np.argsort(-np.where(output[..., 5] < 0, -np.inf, output[..., 4]), axis=1, kind="stable")
     output = np.take_along_axis(output, order[..., None], 1)
     classes, objects = output[..., 5], target[..., 4]
     real = classes >= 0
     alike = (classes[:, :, None] == classes[:, None]) & real[:, None]
-    kept = real & (np.tril(alike).sum(-1) <= asked.max_detections)  # the best of each class in each image
+    kept = real & (np.tril(alike).sum(-1) <= owner.max_detections)  # the highest scores of each class in each image
     same = (classes[:, :, None] == objects[:, None]) & (objects >= 0)[:, None] & kept[:, :, None]
     shares = np.where(same, overlaps(output[..., :4], target[..., :4]), -1.0)
-    levels = np.minimum(np.array(asked.iou_thresholds), 1 - 1e-10)
+    levels = np.minimum(np.array(owner.iou_thresholds), 1 - 1e-10)
     images, found = np.arange(len(output)), np.zeros((*classes.shape, len(levels)), bool)
     free = np.ones((len(output), len(levels), target.shape[1]), bool)
-    for place in range(classes.shape[1] if target.shape[1] else 0):  # what is taken by a better one is taken
+    for place in range(classes.shape[1] if target.shape[1] else 0):  # by descending score, each object is matched once
         offered = np.where(free, shares[:, place, None], -1.0)
         best = offered.argmax(-1)
         hit = np.take_along_axis(offered, best[..., None], -1)[..., 0] >= levels
@@ -59,31 +61,31 @@ def _matched(asked, output, target) -> tuple[list, list, list, list]:
     return [output[..., 4][kept]], [classes[kept]], [found[kept]], [objects[objects >= 0]]
 
 
-def _joined(*parts: list) -> list[np.ndarray]:
+def _concatenate(*parts: list) -> list[np.ndarray]:
     return [np.concatenate(p) for p in parts]
 
 
 @metric
 class MeanAveragePrecision(Metric):
-    """Mean over classes and IoU thresholds of the precision at 101 recalls: COCO's AP.
+    """COCO's AP: mean over classes and IoU thresholds of the precision at 101 recalls.
 
-    Detections (N, boxes, 6) are x1, y1, x2, y2, score, class; objects (N, boxes, 5) are x1, y1, x2, y2, class; rows of class
-    -1 fill up. ``iou_thresholds`` are 0.5 to 0.95 as COCO has them, ``(0.5,)`` gives AP50 as PASCAL VOC has it. The best
-    ``max_detections`` of each class count in each image. Semantics: pycocotools, for objects of all sizes and no crowds.
+    Detections (N, boxes, 6) are x1, y1, x2, y2, score, class; objects (N, boxes, 5) are x1, y1, x2, y2, class; padded
+    with rows of class -1. ``iou_thresholds`` are 0.5 to 0.95 as in COCO, ``(0.5,)`` gives AP50 as in PASCAL VOC. The best
+    ``max_detections`` of each class are used in each image. Semantics: pycocotools, for objects of all sizes and no crowds.
     """
 
     higher_is_better = True
 
-    join = staticmethod(listed)
+    join = staticmethod(extend_statistics)
     costly: ClassVar[bool] = True
     iou_thresholds: Thresholds = COCO
     max_detections: Annotated[int, Ge(1)] = 100
 
     def statistics(self, output, target):
-        return _matched(self, output, target)
+        return _match_boxes(self, output, target)
 
     def value(self, *parts):
-        scores, classes, found, objects = _joined(*parts)
+        scores, classes, found, objects = _concatenate(*parts)
         order = np.argsort(-scores, kind="stable")
         classes, found = classes[order], found[order]
         kinds, wanted = np.unique(objects, return_counts=True)
@@ -93,36 +95,36 @@ class MeanAveragePrecision(Metric):
 
 
 def _precisions(found: np.ndarray, wanted: int) -> np.ndarray:
-    """For one class, whose detections are sorted: the mean over recalls of the best precision from there on."""
+    """Mean interpolated precision over recalls, for the sorted detections of one class."""
     if not len(found):
         return np.zeros(found.shape[1])
     hits = np.cumsum(found, axis=0)
     precision = hits / np.arange(1, len(found) + 1)[:, None]
     best = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
-    best = np.vstack([best, np.zeros(best.shape[1])])  # recalls that are never reached
+    best = np.vstack([best, np.zeros(best.shape[1])])  # for recalls that are not reached
     places = (hits[:, :, None] / wanted < _RECALLS).sum(0)
     return np.take_along_axis(best, places.T, axis=0).mean(0)
 
 
 @metric
 class BoxRecall(Metric):
-    """Share of objects that are found, the mean over classes and IoU thresholds: COCO's AR.
+    """COCO's AR: fraction of detected objects, mean over classes and IoU thresholds.
 
-    Detections, objects and settings as in MeanAveragePrecision; scores only decide which ``max_detections`` count.
+    Detections, objects and settings as in MeanAveragePrecision; scores only select the best ``max_detections``.
     """
 
     higher_is_better = True
 
-    join = staticmethod(listed)
+    join = staticmethod(extend_statistics)
     costly: ClassVar[bool] = True
     iou_thresholds: Thresholds = COCO
     max_detections: Annotated[int, Ge(1)] = 100
 
     def statistics(self, output, target):
-        return _matched(self, output, target)
+        return _match_boxes(self, output, target)
 
     def value(self, *parts):
-        _, classes, found, objects = _joined(*parts)
+        _, classes, found, objects = _concatenate(*parts)
         kinds, wanted = np.unique(objects, return_counts=True)
         if not kinds.size:
             return float("nan")

@@ -1,4 +1,4 @@
-"""How far keypoints are from where they should be, in relation to the size of what they lie on."""
+"""Keypoint metrics, relative to the size of the object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric
 
 Positive = Annotated[float, Gt(0)]
-# how much people disagree about nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles, from the COCO challenge
+# annotation deviations of nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles in the COCO challenge
 COCO = (
     0.026,
     0.025,
@@ -34,7 +34,7 @@ COCO = (
 
 
 def _distances(name: str, output, target) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distances (N, points), which points are labelled, and the labelled points with NaN for the others."""
+    """Distances (N, points), whether points are labeled, and the labeled points with NaN for the others."""
     output, target = np.asarray(output, "float64"), np.asarray(target, "float64")
     if (
         output.ndim != 3
@@ -42,43 +42,42 @@ def _distances(name: str, output, target) -> tuple[np.ndarray, np.ndarray, np.nd
         or target.shape[:2] != output.shape[:2]
         or target.shape[2:] not in ((2,), (3,))
     ):
-        raise ModelError(f"{name} wants keypoints (N, points, 2), and as targets (N, points, 2) or with a third number that is "
-                         f"0 for what is not labelled, received {output.shape} and {target.shape}")  # fmt: skip
+        raise ModelError(
+            f"{name} wants keypoints (N, points, 2), and as targets (N, points, 2) or with a third number that is "
+            f"0 for unlabeled points, received {output.shape} and {target.shape}"
+        )
     seen = target[..., 2] > 0 if target.shape[2] == 3 else np.ones(target.shape[:2], bool)
     true = np.where(seen[..., None], target[..., :2], np.nan)
     return np.linalg.norm(output - target[..., :2], axis=-1), seen, true
 
 
 def _sides(true: np.ndarray) -> np.ndarray:
-    """Width and height of the box around the labelled points (N, 2); 0 where there are none."""
+    """Width and height of the bounding box of the labeled points (N, 2); 0 without points."""
     low = np.where(np.isnan(true), np.inf, true).min(1, initial=np.inf)
     high = np.where(np.isnan(true), -np.inf, true).max(1, initial=-np.inf)
     return np.where(high > low, high - low, 0.0)
 
 
-def _relative(asked, output, target) -> tuple[np.ndarray, np.ndarray]:
-    """Distances over the reference length of their sample, and which of them count."""
-    name = type(asked).__name__
+def _relative(owner, output, target) -> tuple[np.ndarray, np.ndarray]:
+    """Distances relative to the reference length of the sample, and whether they are valid."""
+    name = type(owner).__name__
     distances, seen, true = _distances(name, output, target)
-    if asked.pair is None:
+    if owner.pair is None:
         length = _sides(true).max(1)
     else:
-        if max(asked.pair) >= true.shape[1] or min(asked.pair) < 0:
-            raise ModelError(
-                f"{name}(pair={asked.pair}) names a keypoint that does not exist: there are {true.shape[1]}"
-            )
-        length = np.linalg.norm(true[:, asked.pair[0]] - true[:, asked.pair[1]], axis=-1)
+        if max(owner.pair) >= true.shape[1] or min(owner.pair) < 0:
+            raise ModelError(f"{name}(pair={owner.pair}) has a keypoint out of range: there are {true.shape[1]}")
+        length = np.linalg.norm(true[:, owner.pair[0]] - true[:, owner.pair[1]], axis=-1)
     counted = seen & (length > 0)[:, None]
     return np.divide(distances, length[:, None], out=np.zeros_like(distances), where=counted), counted
 
 
 @metric
 class PCK(Metric):
-    """Share of correct keypoints: those within ``threshold`` times a reference length (Yang & Ramanan, 2013).
+    """Percentage of correct keypoints: those within ``threshold`` times a reference length (Yang & Ramanan, 2013).
 
-    Keypoints (N, points, 2); targets (N, points, 2), or (N, points, 3) with 0 for what is not labelled. The reference is the
-    longer side of the box around the true keypoints of the sample, or the distance of a ``pair`` of them, such as hip and
-    shoulder.
+    Keypoints (N, points, 2); targets (N, points, 2), or (N, points, 3) with 0 for unlabeled points. The reference is the
+    longer side of the bounding box of the true keypoints, or the distance of a ``pair`` of them, such as hip and shoulder.
     """
 
     higher_is_better = True
@@ -95,10 +94,10 @@ class PCK(Metric):
 
 
 @metric
-class NormalisedMeanError(Metric):
-    """Mean distance of keypoints from the true ones, as a share of a reference length; inputs as in PCK.
+class NormalizedMeanError(Metric):
+    """Mean distance from the true keypoints, relative to a reference length; inputs as in PCK.
 
-    With the outer eye corners as ``pair`` it is the error of facial landmarks (Sagonas et al., 2013).
+    For facial landmarks ``pair`` are the outer eye corners (Sagonas et al., 2013).
     """
 
     higher_is_better = False
@@ -115,10 +114,10 @@ class NormalisedMeanError(Metric):
 
 @metric
 class ObjectKeypointSimilarity(Metric):
-    """Mean of exp(-distance² / (2 area (2 sigma)²)) over the labelled keypoints of a sample, then over samples: COCO's OKS.
+    """COCO's OKS: mean of exp(-distance² / (2 area (2 sigma)²)) over the labeled keypoints of a sample, then over samples.
 
-    Inputs as in PCK; the area is that of the box around the true keypoints. ``sigmas`` says for each keypoint how exactly it
-    can be placed; the default is COCO's for the 17 keypoints of a person.
+    Inputs as in PCK; the area is that of the bounding box of the true keypoints. ``sigmas`` are the annotation deviations of
+    the keypoints; the default is COCO's for the 17 keypoints of a person.
     """
 
     higher_is_better = True
@@ -128,8 +127,10 @@ class ObjectKeypointSimilarity(Metric):
     def statistics(self, output, target):
         distances, seen, true = _distances("ObjectKeypointSimilarity", output, target)
         if distances.shape[1] != len(self.sigmas):
-            raise ModelError(f"ObjectKeypointSimilarity has {len(self.sigmas)} sigmas, received {distances.shape[1]} "
-                             "keypoints: give it one sigma for each")  # fmt: skip
+            raise ModelError(
+                f"ObjectKeypointSimilarity has {len(self.sigmas)} sigmas, received {distances.shape[1]} "
+                "keypoints: give it one sigma for each"
+            )
         area = _sides(true).prod(1)
         counted = seen & (area > 0)[:, None]
         spread = 2 * np.maximum(area, np.finfo("float64").tiny)[:, None] * (2 * np.array(self.sigmas)) ** 2

@@ -1,4 +1,4 @@
-"""What a metric is: what a batch tells, how batches join, and the value of all (NumPy only)."""
+"""Base class of metrics: statistics of batches, their accumulation, and the value (NumPy only)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import numpy as np
 
+from labdl import settings
 from labdl.errors import ModelError
-from labdl.train import settings
 
 Average = Literal["micro", "macro", "weighted", "none"]
 Kind = TypeVar("Kind", bound=type)
 METRICS: dict[str, type[Metric]] = {}
 
 
-def added(first: tuple, second: tuple) -> tuple:
-    """Counts and sums of two batches, element by element; the longer one where only it has seen the last classes."""
-    return tuple([a + b if getattr(a, "shape", ()) == getattr(b, "shape", ()) else _padded_sum(a, b)
-                  for a, b in zip(first, second, strict=True)])  # fmt: skip
+def add_statistics(first: tuple, second: tuple) -> tuple:
+    """Add the statistics of two batches elementwise, padded with zeros where one has seen fewer classes."""
+    return tuple(
+        [
+            a + b if getattr(a, "shape", ()) == getattr(b, "shape", ()) else _padded_sum(a, b)
+            for a, b in zip(first, second, strict=True)
+        ]
+    )
 
 
 def _padded_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -31,8 +35,8 @@ def _padded_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return total
 
 
-def listed(first: tuple, second: tuple) -> tuple:
-    """Rows of both, for what needs all samples at once; arrays are kept in lists until the value is asked for."""
+def extend_statistics(first: tuple, second: tuple) -> tuple:
+    """Extend lists of arrays, for metrics that need all samples at once."""
     for ours, more in zip(first, second, strict=True):
         ours.extend(more)
     return first
@@ -41,96 +45,98 @@ def listed(first: tuple, second: tuple) -> tuple:
 class Metric:
     """Base class of metrics: exact over any split of the data into batches.
 
-    A metric is a class with annotated settings and two methods: ``statistics(output, target)``, a tuple of arrays that a
-    batch of NumPy arrays tells, and ``value(*statistics)``, the number that they mean. ``join`` says how the statistics of
-    two batches become those of both; by default they add up. ``costly`` metrics are shown once an epoch, not each step.
-    ``higher_is_better`` says which of two runs is the better one by it.
+    A metric is a class with annotated settings and two methods: ``statistics(output, target)`` computes a tuple of arrays
+    from a batch of NumPy arrays, and ``value(*statistics)`` the metric. ``join`` combines the statistics of two batches, by
+    default by addition. ``costly`` metrics are displayed once per epoch, not at each step. ``higher_is_better`` is the
+    order of runs by the metric.
     """
 
-    join: ClassVar[Callable[[tuple, tuple], tuple]] = staticmethod(added)
+    join: ClassVar[Callable[[tuple, tuple], tuple]] = staticmethod(add_statistics)
     costly: ClassVar[bool] = False
-    higher_is_better: ClassVar[bool | None] = None  # None where nobody knows
+    higher_is_better: ClassVar[bool | None] = None  # None if undefined
     name: ClassVar[str] = "metric"
 
-    _seen: tuple | None = None
+    _state: tuple | None = None
 
     def __init_subclass__(cls):
-        cls.name = cls.__dict__.get("name", spelled(cls))
+        cls.name = cls.__dict__.get("name", snake_case(cls))
 
     def statistics(self, output, target) -> tuple:
-        """What a batch tells, as a tuple of arrays."""
+        """Compute the statistics of a batch, as a tuple of arrays."""
         raise NotImplementedError(f"{type(self).__name__} has no statistics(output, target)")
 
     def value(self, *statistics) -> Any:
-        """The number, or the array of one number a class, that statistics mean."""
+        """Compute the metric from statistics: a number, or an array with one number per class."""
         raise NotImplementedError(f"{type(self).__name__} has no value(...)")
 
     @property
     def scalar(self) -> bool:
-        """Whether the value is one number, which a curve can show."""
+        """Whether the value is a scalar, which can be plotted as a curve."""
         return getattr(self, "average", None) != "none"
 
     @property
-    def started(self) -> bool:
-        """Whether a batch has been seen since the beginning, or since `reset`."""
-        return self._seen is not None
+    def has_data(self) -> bool:
+        """Whether a batch has been added since the start or the last `reset`."""
+        return self._state is not None
 
     def update(self, output, target) -> None:
-        """Take a batch into account."""
+        """Accumulate a batch."""
         self.add(self.statistics(output, target))
 
     def add(self, statistics: tuple) -> None:
-        """Take the statistics of a batch into account."""
-        self._seen = statistics if self._seen is None else type(self).join(self._seen, statistics)
+        """Accumulate the statistics of a batch."""
+        self._state = statistics if self._state is None else type(self).join(self._state, statistics)
 
     def compute(self) -> Any:
-        """The value over all batches since the beginning, or since `reset`. Raises ModelError before the first one."""
-        if self._seen is None:
+        """Compute the value over all batches since the start or the last `reset`. Raises ModelError before the first one."""
+        if self._state is None:
             raise ModelError(f"{type(self).__name__} has seen no batch: call update(output, target) first")
-        return self.value(*self._seen)
+        return self.value(*self._state)
 
     def reset(self) -> None:
-        """Forget all batches."""
-        self._seen = None
+        """Reset the accumulated statistics."""
+        self._state = None
 
     @property
-    def seen(self) -> tuple | None:
-        """The joined statistics of all batches since the beginning, or since `reset`; None before the first one."""
-        return self._seen
+    def state(self) -> tuple | None:
+        """Accumulated statistics of all batches since the start or the last `reset`; None before the first one."""
+        return self._state
 
     def merge(self, other: Metric) -> None:
-        """Take all batches that another one of the same kind has seen into account, such as another process's."""
+        """Accumulate the batches of another metric of the same class, such as one of another process."""
         if type(other) is not type(self):
-            raise ModelError(f"{type(self).__name__} merges with its like, received {type(other).__name__}")
-        if other._seen is not None:
-            self.add(copy.deepcopy(other._seen))
+            raise ModelError(
+                f"{type(self).__name__} merges with metrics of the same class, received {type(other).__name__}"
+            )
+        if other._state is not None:
+            self.add(copy.deepcopy(other._state))
 
     def fresh(self) -> Metric:
-        """One with the same settings that has seen nothing."""
-        twin = copy.copy(self)
-        twin.reset()
-        return twin
+        """Copy with the same settings and no data."""
+        copied = copy.copy(self)
+        copied.reset()
+        return copied
 
     def __call__(self, output, target) -> Any:
-        """The value for one batch alone; nothing is remembered."""
+        """Compute the value for one batch, without accumulation."""
         return self.value(*self.statistics(output, target))
 
 
-def spelled(cls: type, suffix: str = "") -> str:
-    """The name of a class in small letters: ``TopKAccuracy`` is top_k_accuracy, ``GIoULoss`` without "Loss" is giou."""
+def snake_case(cls: type, suffix: str = "") -> str:
+    """Name of a class in snake case: ``TopKAccuracy`` is top_k_accuracy, ``GIoULoss`` without "Loss" is giou."""
     word = cls.__name__.removesuffix(suffix).replace("IoU", "IOU").replace("ROC", "Roc")
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", word).lower()
 
 
 @dataclass_transform()
 def metric(cls: Kind) -> Kind:
-    """Register a metric: its annotated fields are its settings, its name in small letters is what `Trainer` knows it by."""
+    """Register a metric: its annotated fields are its settings, its name for `Trainer` is in snake case."""
     dataclasses.dataclass(cls)
-    made = cls.__init__
+    original_init = cls.__init__
 
     def __init__(self, *args, **kwargs):  # noqa: N807
-        made(self, *args, **kwargs)
-        for field in dataclasses.fields(cls):  # lists, as JSON has them
+        original_init(self, *args, **kwargs)
+        for field in dataclasses.fields(cls):  # lists, as in JSON
             if isinstance(getattr(self, field.name), list):
                 object.__setattr__(self, field.name, tuple(getattr(self, field.name)))
         settings.check(self)
@@ -140,8 +146,8 @@ def metric(cls: Kind) -> Kind:
     return cls
 
 
-def averaged(values: np.ndarray, weights: np.ndarray, present: np.ndarray, average: Average) -> Any:
-    """One number from those of the classes: their mean over classes that occur, or weighted by how often they do."""
+def average_classes(values: np.ndarray, weights: np.ndarray, present: np.ndarray, average: Average) -> Any:
+    """Average over classes: their mean over classes that occur, or weighted by their number of samples."""
     if average == "none":
         return values
     if average == "weighted":
@@ -155,9 +161,11 @@ def ratio(above, below) -> np.ndarray:
     return np.divide(above, below, out=np.zeros(np.broadcast_shapes(above.shape, below.shape)), where=below != 0)
 
 
-def paired(name: str, output, target) -> tuple[np.ndarray, np.ndarray]:
-    """Output and target as float64 of one shape. Raises ModelError where they would broadcast instead."""
+def as_arrays(name: str, output, target) -> tuple[np.ndarray, np.ndarray]:
+    """Convert output and target to float64 arrays of the same shape. Raises ModelError where shapes differ."""
     output, target = np.asarray(output, "float64"), np.asarray(target, "float64")
     if output.shape != target.shape:
-        raise ModelError(f"{name} wants output and target of one shape, received {output.shape} and {target.shape}")
+        raise ModelError(
+            f"{name} wants output and target of the same shape, received {output.shape} and {target.shape}"
+        )
     return output, target

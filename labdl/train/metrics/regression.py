@@ -1,4 +1,4 @@
-"""How far predicted numbers are from the true ones."""
+"""Regression metrics."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from labdl.train.metrics.metric import Metric, listed, metric, paired, ratio
+from labdl.train.metrics.metric import Metric, as_arrays, extend_statistics, metric, ratio
 from labdl.train.metrics.ranking import ranks
 
 
 def _sum_of(name: str, output, target, function):
-    gap = function(*paired(name, output, target))
+    gap = function(*as_arrays(name, output, target))
     return gap.sum(), gap.size
 
 
@@ -60,27 +60,28 @@ class RootMeanSquaredError(Metric):
 
 @metric
 class MeanAbsolutePercentageError(Metric):
-    """Mean of |target - output| / |target|, as a share. Semantics: sklearn.metrics.mean_absolute_percentage_error."""
+    """Mean of |target - output| / |target|, as a fraction. Semantics: sklearn.metrics.mean_absolute_percentage_error."""
 
     higher_is_better = False
 
     def statistics(self, output, target):
         least = np.finfo("float64").eps
-        return _sum_of("MeanAbsolutePercentageError", output, target,
-                       lambda x, y: np.abs(x - y) / np.maximum(np.abs(y), least))  # fmt: skip
+        return _sum_of(
+            "MeanAbsolutePercentageError", output, target, lambda x, y: np.abs(x - y) / np.maximum(np.abs(y), least)
+        )
 
     def value(self, total, n):
         return _mean(total, n)
 
 
 def _columns(name: str, output, target) -> tuple[np.ndarray, np.ndarray]:
-    output, target = paired(name, output, target)
+    output, target = as_arrays(name, output, target)
     width = int(np.prod(output.shape[1:]))
     return output.reshape(-1, width), target.reshape(-1, width)
 
 
 def moments(first: tuple, second: tuple) -> tuple:
-    """Numbers, means and sums of products about them of two batches, without loss of digits (Chan et al., 1983)."""
+    """Combine counts, means and central moments of two batches, numerically stable (Chan et al., 1983)."""
     (n, mean, products), (m, other, more) = first, second
     total = n + m
     gap = other - mean
@@ -89,7 +90,7 @@ def moments(first: tuple, second: tuple) -> tuple:
 
 
 def _moments_of(name: str, output, target):
-    """For the pairs (output, target) of each column."""
+    """Counts, means and central moments of the pairs (output, target) of each column."""
     both = np.stack(_columns(name, output, target))  # (2, N, columns)
     n = both.shape[1]
     mean = both.mean(1) if n else np.zeros((2, both.shape[2]))
@@ -99,7 +100,7 @@ def _moments_of(name: str, output, target):
 
 @metric
 class R2(Metric):
-    """Share of the target's variance that the output explains: 1 is perfect, 0 is no better than the mean.
+    """Coefficient of determination: 1 is perfect, 0 is no better than the mean.
 
     The mean over columns where there are several. Semantics: sklearn.metrics.r2_score.
     """
@@ -141,12 +142,12 @@ class PearsonCorrelation(Metric):
 class SpearmanCorrelation(Metric):
     """Correlation of the ranks of output and target; the mean over columns. Semantics: scipy.stats.spearmanr.
 
-    Keeps all outputs and targets.
+    Stores all outputs and targets.
     """
 
     higher_is_better = True
 
-    join = staticmethod(listed)
+    join = staticmethod(extend_statistics)
     costly: ClassVar[bool] = True
     average: Literal["macro", "none"] = "macro"
 

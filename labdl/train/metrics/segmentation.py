@@ -1,4 +1,4 @@
-"""How well masks cover what they should."""
+"""Segmentation metrics."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ import dataclasses
 import numpy as np
 
 from labdl.errors import ModelError
-from labdl.train.metrics.decisions import decided
-from labdl.train.metrics.metric import Average, Metric, averaged, metric, ratio
+from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
+from labdl.train.metrics.outputs import classify_outputs
 
 
-def _pixels(asked, output, target) -> tuple[np.ndarray, ...]:
-    """For each class: pixels given to it rightly, given to it, and of it; what has ``ignore_index`` does not count."""
-    name = type(asked).__name__
+def _pixels(owner, output, target) -> tuple[np.ndarray, ...]:
+    """For each class: correct, predicted and true pixels; those with ``ignore_index`` are ignored."""
+    name = type(owner).__name__
     output, target = np.asarray(output), np.asarray(target)
     if output.ndim == target.ndim + 1:
-        output = np.moveaxis(output, asked.axis, -1)
+        output = np.moveaxis(output, owner.axis, -1)
     if output.shape not in (target.shape, (*target.shape, output.shape[-1])):
-        raise ModelError(f"{name} wants class numbers {target.shape}, or scores with the classes on one axis more (axis="
-                         f"{asked.axis}; axis=1 is for channels first), received {output.shape}")  # fmt: skip
-    counted = np.ones(target.shape, bool) if asked.ignore_index is None else target != asked.ignore_index
-    chosen, true, classes, _ = decided(name, output[counted], target[counted], asked.threshold)
+        raise ModelError(
+            f"{name} wants class numbers {target.shape}, or scores with the classes on one axis more (axis="
+            f"{owner.axis}; axis=1 is for channels first), received {output.shape}"
+        )
+    counted = np.ones(target.shape, bool) if owner.ignore_index is None else target != owner.ignore_index
+    chosen, true, classes, _ = classify_outputs(name, output[counted], target[counted], owner.threshold)
     return tuple(np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true))
 
 
 @metric
 class PixelAccuracy(Metric):
-    """Share of pixels whose class is right.
+    """Fraction of pixels that are classified correctly.
 
-    Scores (N, ..., classes), or with the classes on another ``axis`` (1: channels first), or class numbers, or one score a
-    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` does not count.
+    Scores (N, ..., classes), or with the classes on another ``axis`` (1: channels first), or class numbers, or one score per
+    pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored.
     """
 
     higher_is_better = True
@@ -48,7 +50,7 @@ class PixelAccuracy(Metric):
 
 @dataclasses.dataclass
 class _Overlap(Metric):
-    """What overlaps of pixels share: they differ in the ratio that they take."""
+    """Base class of overlap metrics, which differ in the ratio."""
 
     higher_is_better = True
 
@@ -63,18 +65,18 @@ class _Overlap(Metric):
     def value(self, right, chosen, true):
         if self.average == "micro":
             return float(self.share(right.sum(), chosen.sum(), true.sum()))
-        return averaged(self.share(right, chosen, true), true, (chosen > 0) | (true > 0), self.average)
+        return average_classes(self.share(right, chosen, true), true, (chosen > 0) | (true > 0), self.average)
 
     def share(self, right, chosen, true):
-        """The number for each class, from counts of pixels."""
+        """Compute the metric of each class from counts of pixels."""
         raise NotImplementedError(f"{type(self).__name__} has no share")
 
 
 @metric
 class MeanIoU(_Overlap):
-    """Overlap of predicted and true pixels of a class over their union, the mean over classes that occur.
+    """Intersection over union of predicted and true pixels of a class, mean over classes that occur.
 
-    Inputs as in PixelAccuracy; counts go over all images, as in the PASCAL VOC challenge (Everingham et al., 2015).
+    Inputs as in PixelAccuracy; counts are summed over all images, as in the PASCAL VOC challenge (Everingham et al., 2015).
     """
 
     def share(self, right, chosen, true):
@@ -83,9 +85,9 @@ class MeanIoU(_Overlap):
 
 @metric
 class Dice(_Overlap):
-    """Twice the overlap of predicted and true pixels of a class over the sum of both, the mean over classes that occur.
+    """Dice coefficient, the F1 score of pixels: 2 * overlap / sum of predicted and true pixels, mean over classes that occur.
 
-    Inputs as in PixelAccuracy; counts go over all images (Dice, 1945). It is the F1 of pixels.
+    Inputs as in PixelAccuracy; counts are summed over all images (Dice, 1945).
     """
 
     def share(self, right, chosen, true):

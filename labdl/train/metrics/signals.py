@@ -1,4 +1,4 @@
-"""How close a restored sound or image is to the clean one."""
+"""Metrics of restored signals and images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from labdl.errors import ModelError
-from labdl.train.metrics.metric import Metric, metric, paired
+from labdl.train.metrics.metric import Metric, as_arrays, metric
 
 Positive = Annotated[float, Gt(0)]
 
@@ -29,10 +29,9 @@ def _mean(total, n) -> float:
 
 @metric
 class SignalToNoise(Metric):
-    """Signal-to-noise ratio in decibels, the mean over signals on the last axis.
+    """Signal-to-noise ratio in decibels, mean over signals on the last axis.
 
-    ``scale_invariant``: the target is scaled to fit best and means are taken off first, so that loudness does not matter:
-    SI-SNR, also SI-SDR (Le Roux et al., 2019).
+    ``scale_invariant`` removes the means and scales the target optimally first: SI-SNR, also SI-SDR (Le Roux et al., 2019).
     """
 
     higher_is_better = True
@@ -40,7 +39,7 @@ class SignalToNoise(Metric):
     scale_invariant: bool = True
 
     def statistics(self, output, target):
-        output, target = paired("SignalToNoise", output, target)
+        output, target = as_arrays("SignalToNoise", output, target)
         if output.ndim < 2:
             raise ModelError(f"SignalToNoise wants signals (N, ..., samples), received {output.shape}")
         if self.scale_invariant:
@@ -56,7 +55,7 @@ class SignalToNoise(Metric):
 
 @metric
 class PSNR(Metric):
-    """Peak signal-to-noise ratio in decibels, the mean over images (N, ...); ``peak`` is the largest possible value.
+    """Peak signal-to-noise ratio in decibels, mean over images (N, ...); ``peak`` is the largest possible value.
 
     Semantics: skimage.metrics.peak_signal_noise_ratio of each image.
     """
@@ -66,7 +65,7 @@ class PSNR(Metric):
     peak: Positive = 1.0
 
     def statistics(self, output, target):
-        output, target = paired("PSNR", output, target)
+        output, target = as_arrays("PSNR", output, target)
         if output.ndim < 2:
             raise ModelError(f"PSNR wants images (N, ...), received {output.shape}")
         error = ((output - target) ** 2).reshape(len(output), -1).mean(1)
@@ -78,10 +77,10 @@ class PSNR(Metric):
 
 @metric
 class SSIM(Metric):
-    """Structural similarity of images: 1 where they are the same (Wang et al., 2004), the mean over images.
+    """Structural similarity (Wang et al., 2004), 1 for equal images, mean over images.
 
     Images (N, channels, H, W), or with ``data_format="channels_last"`` (N, H, W, channels), are compared in Gaussian windows
-    of 11 × 11 pixels (sigma 1.5) that lie inside, channel by channel; ``peak`` is the largest possible value.
+    of 11 × 11 pixels (sigma 1.5) inside the image, per channel; ``peak`` is the largest possible value.
     Semantics: skimage.metrics.structural_similarity with gaussian_weights=True and use_sample_covariance=False.
     """
 
@@ -94,7 +93,7 @@ class SSIM(Metric):
     sigma: Positive = 1.5
 
     def statistics(self, output, target):
-        output, target = paired("SSIM", output, target)
+        output, target = as_arrays("SSIM", output, target)
         if output.ndim != 4:
             raise ModelError(f"SSIM wants 4 axes, images with channels, received {output.shape}")
         if self.data_format == "channels_last":
@@ -103,7 +102,7 @@ class SSIM(Metric):
             raise ModelError(
                 f"SSIM(window={self.window}) wants images of at least that size, received {output.shape[2:]}"
             )
-        x, y, xx, yy, xy = map(self._blurred, (output, target, output**2, target**2, output * target))
+        x, y, xx, yy, xy = map(self._blur, (output, target, output**2, target**2, output * target))
         small, steady = (0.01 * self.peak) ** 2, (0.03 * self.peak) ** 2
         light = (2 * x * y + small) / (x**2 + y**2 + small)
         structure = (2 * (xy - x * y) + steady) / (xx - x**2 + yy - y**2 + steady)
@@ -112,8 +111,8 @@ class SSIM(Metric):
     def value(self, total, n):
         return _mean(total, n)
 
-    def _blurred(self, images: np.ndarray) -> np.ndarray:
-        """Weighted means of all windows: along the rows, then along the columns."""
+    def _blur(self, images: np.ndarray) -> np.ndarray:
+        """Gaussian-weighted means of all windows, separably."""
         place = np.arange(self.window) - (self.window - 1) / 2
         weights = np.exp(-(place**2) / (2 * self.sigma**2))
         weights /= weights.sum()

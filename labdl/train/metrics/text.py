@@ -1,7 +1,7 @@
-"""How close a text, or any sequence of symbols, is to the true one.
+"""Metrics of texts and other sequences of symbols.
 
-Texts are lists of strings (words are what blanks divide), lists of lists of tokens, or integers (N, length) in which
-``padding`` fills up; class scores (N, length, classes) stand for their largest.
+Texts are lists of strings (split into words at whitespace), lists of lists of tokens, or integers (N, length) padded with
+``padding``; of scores (N, length, classes) the largest is used.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from annotated_types import Ge
 
 from labdl.errors import ModelError
-from labdl.train.metrics.decisions import log_probabilities
 from labdl.train.metrics.metric import Metric, metric
+from labdl.train.metrics.outputs import log_probabilities
 
 
 def sequences(name: str, output, target, padding: int = -1, split: Callable = str.split) -> list[tuple[list, list]]:
-    """Pairs of lists of symbols, from texts in any of their forms. Raises ModelError where their numbers differ."""
+    """Pairs of lists of symbols from texts. Raises ModelError where the numbers of texts and targets differ."""
     if isinstance(output, np.ndarray) and isinstance(target, np.ndarray) and output.ndim == target.ndim + 1:
         output = output.argmax(-1)
     sides = [[_symbols(name, one, padding, split) for one in side] for side in (output, target)]
@@ -35,22 +35,20 @@ def _symbols(name: str, one, padding: int, split: Callable) -> list:
         return list(split(one))
     if isinstance(one, np.ndarray):
         if one.ndim != 1 or one.dtype.kind not in "iu":
-            raise ModelError(
-                f"{name} wants whole numbers (N, length) as symbols, received rows of {one.dtype} {one.shape}"
-            )
+            raise ModelError(f"{name} wants integers (N, length) as symbols, received rows of {one.dtype} {one.shape}")
         return one[one != padding].tolist()
     return list(one)
 
 
-def _coded(first: list, second: list) -> tuple[np.ndarray, np.ndarray]:
-    """Both sequences with a number for each symbol."""
+def _encode(first: list, second: list) -> tuple[np.ndarray, np.ndarray]:
+    """Encode the symbols of both sequences as integers."""
     codes: dict = {}
     return tuple(np.array([codes.setdefault(s, len(codes)) for s in side], "int64") for side in (first, second))  # type: ignore[return-value]
 
 
 def edit_distance(first: list, second: list) -> int:
-    """Insertions, deletions and substitutions that make one of the other (Levenshtein, 1966), a row at a time."""
-    one, other = _coded(first, second)
+    """Minimal number of insertions, deletions and substitutions between two sequences (Levenshtein, 1966)."""
+    one, other = _encode(first, second)
     place = np.arange(len(other) + 1)
     row = place.copy()
     for symbol in one:
@@ -62,7 +60,7 @@ def edit_distance(first: list, second: list) -> int:
 
 def common_length(first: list, second: list) -> int:
     """Length of the longest common subsequence."""
-    one, other = _coded(first, second)
+    one, other = _encode(first, second)
     row = np.zeros(len(other) + 1, "int64")
     for symbol in one:
         row[1:] = np.maximum.accumulate(np.maximum(row[1:], row[:-1] + (other == symbol)))
@@ -79,7 +77,7 @@ def _rate(wrong, length) -> float:
 
 @metric
 class WordErrorRate(Metric):
-    """Words to insert, delete or replace, over the number of true words; above 1 is possible. For speech recognition."""
+    """Insertions, deletions and substitutions of words, over the number of true words; may exceed 1."""
 
     higher_is_better = False
 
@@ -94,7 +92,7 @@ class WordErrorRate(Metric):
 
 @metric
 class CharacterErrorRate(Metric):
-    """Characters to insert, delete or replace, over the number of true characters; for speech and handwriting."""
+    """Insertions, deletions and substitutions of characters, over the number of true characters."""
 
     higher_is_better = False
 
@@ -109,19 +107,19 @@ class CharacterErrorRate(Metric):
 
 @metric
 class EditDistance(Metric):
-    """Mean number of characters, or symbols, to insert, delete or replace in a text (Levenshtein, 1966).
+    """Mean number of insertions, deletions and substitutions of characters or symbols (Levenshtein, 1966).
 
-    ``normalised`` divides each by the length of the longer text.
+    ``normalized`` divides each by the length of the longer text.
     """
 
     higher_is_better = False
 
-    normalised: bool = False
+    normalized: bool = False
     padding: int = -1
 
     def statistics(self, output, target):
         pairs = sequences("EditDistance", output, target, self.padding, list)
-        distances = [edit_distance(a, b) / (max(len(a), len(b), 1) if self.normalised else 1) for a, b in pairs]
+        distances = [edit_distance(a, b) / (max(len(a), len(b), 1) if self.normalized else 1) for a, b in pairs]
         return sum(distances), len(pairs)
 
     def value(self, total, n):
@@ -130,7 +128,7 @@ class EditDistance(Metric):
 
 @metric
 class ExactMatch(Metric):
-    """Share of texts that equal the true one symbol by symbol; blanks around words do not count."""
+    """Fraction of texts that equal the target, ignoring whitespace between words."""
 
     higher_is_better = True
 
@@ -146,10 +144,10 @@ class ExactMatch(Metric):
 
 @metric
 class BLEU(Metric):
-    """Precision of the word groups of up to ``n`` words, times a penalty for what is too short (Papineni et al., 2002).
+    """Precision of n-grams of up to ``n`` words, times a brevity penalty (Papineni et al., 2002).
 
-    Over the whole corpus, with one true text each. ``smooth`` adds 1 to the counts of groups of two words and more
-    (Lin & Och, 2004), so that short texts are not 0.
+    Over the whole corpus, with one reference each. ``smooth`` adds 1 to the counts of n-grams with n > 1 (Lin & Och, 2004),
+    so that short texts are not 0.
     """
 
     higher_is_better = True
@@ -179,7 +177,7 @@ class BLEU(Metric):
 
 @metric
 class RougeL(Metric):
-    """F-score of the longest common subsequence of words, the mean over texts (Lin, 2004)."""
+    """F-score of the longest common subsequence of words, mean over texts (Lin, 2004)."""
 
     higher_is_better = True
 
@@ -195,9 +193,9 @@ class RougeL(Metric):
 
 @metric
 class Perplexity(Metric):
-    """exp of the mean of minus the log-probability of the true symbols: how many a language model hesitates between.
+    """Perplexity of a language model: exp of the mean negative log-probability of the true symbols.
 
-    Logits (..., classes), probabilities with ``from_logits=False``; targets (...); ``ignore_index`` does not count.
+    Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored.
     """
 
     higher_is_better = False
@@ -208,8 +206,9 @@ class Perplexity(Metric):
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
         if output.shape[:-1] != target.shape:
-            raise ModelError(f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and "
-                             f"{target.shape}")  # fmt: skip
+            raise ModelError(
+                f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and {target.shape}"
+            )
         counted = target != self.ignore_index
         logs = log_probabilities(output[counted], self.from_logits)
         return -np.take_along_axis(logs, target[counted][:, None].astype("int64"), -1).sum(), np.count_nonzero(counted)

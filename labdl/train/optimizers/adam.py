@@ -1,25 +1,25 @@
-"""Adam and its descendants: a running mean of the gradients, scaled by a running measure of their size."""
+"""Adam and its variants."""
 
 from __future__ import annotations
 
 from labdl import ops
 from labdl.nn.types import Rate
-from labdl.train.optimizers.base import Optimizer, decayed, registered
-from labdl.train.settings import Amount
+from labdl.settings import Amount
+from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
 
 def moments(optimizer, gradient, state):
-    """Running means of the gradient and of its square."""
+    """Update the running means of the gradient and of its square."""
     beta_1, beta_2 = optimizer.beta_1, optimizer.beta_2
     mean = state["mean"] * beta_1 + gradient * (1 - beta_1)
     return mean, state["square"] * beta_2 + gradient * gradient * (1 - beta_2)
 
 
-@registered()
+@register()
 class Adam(Optimizer):
-    """Adaptive moments: the usual choice.
+    """Adam: adaptive moment estimation.
 
-    m and v are running means of g and g², corrected for their start at 0; parameter -= rate · m / (sqrt(v) + epsilon)
+    m and v are bias-corrected running means of g and g²; parameter -= rate · m / (sqrt(v) + epsilon)
     (Kingma & Ba, 2014). ``amsgrad`` uses the largest v so far (Reddi et al., 2018). Weight decay is added to the gradient. As
     torch.optim.Adam.
     """
@@ -40,9 +40,11 @@ class Adam(Optimizer):
         return {"rate": rate, "corrected": rate * spread / (1 - self.beta_1**step), "epsilon": self.epsilon * spread}
 
     def update(self, parameter, gradient, state, *, rate, corrected, epsilon):
-        return self._moved(parameter, decayed(gradient, parameter, self.weight_decay), state, corrected, epsilon)
+        return self._adam_step(
+            parameter, apply_weight_decay(gradient, parameter, self.weight_decay), state, corrected, epsilon
+        )
 
-    def _moved(self, parameter, gradient, state, rate, epsilon):
+    def _adam_step(self, parameter, gradient, state, rate, epsilon):
         mean, square = moments(self, gradient, state)
         after, size = {"mean": mean, "square": square}, square
         if self.amsgrad:
@@ -50,9 +52,9 @@ class Adam(Optimizer):
         return parameter - mean / (ops.sqrt(size) + epsilon) * rate, after
 
 
-@registered()
+@register()
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient: the usual choice for Transformers.
+    """Adam with decoupled weight decay, common for Transformers.
 
     parameter = (1 - rate · weight_decay) · parameter before Adam's step (Loshchilov & Hutter, 2017). As torch.optim.AdamW.
     """
@@ -61,12 +63,12 @@ class AdamW(Adam):
 
     def update(self, parameter, gradient, state, *, rate, corrected, epsilon):
         parameter = parameter - parameter * (rate * self.weight_decay)
-        return self._moved(parameter, gradient, state, corrected, epsilon)
+        return self._adam_step(parameter, gradient, state, corrected, epsilon)
 
 
-@registered()
+@register()
 class Adamax(Optimizer):
-    """Adam scaled by the largest gradient so far, which fades.
+    """Variant of Adam based on the infinity norm.
 
     u = max(beta_2 · u, |g| + epsilon); parameter -= rate · m / (1 - beta_1^t) / u (Kingma & Ba, 2014, section 7.1). As
     torch.optim.Adamax.
@@ -85,17 +87,17 @@ class Adamax(Optimizer):
         return {"rate": rate / (1 - self.beta_1**step)}
 
     def update(self, parameter, gradient, state, *, rate):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         mean = state["mean"] * self.beta_1 + gradient * (1 - self.beta_1)
         largest = ops.maximum(state["largest"] * self.beta_2, ops.abs(gradient) + self.epsilon)
         return parameter - mean / largest * rate, {"mean": mean, "largest": largest}
 
 
-@registered()
+@register()
 class NAdam(Optimizer):
-    """Adam with Nesterov's momentum.
+    """Adam with Nesterov momentum.
 
-    The momentum follows the schedule beta_1 · (1 - 0.96^(t · momentum_decay) / 2), whose product so far is the slot
+    The momentum follows the schedule beta_1 · (1 - 0.96^(t · momentum_decay) / 2), whose cumulative product is the slot
     ``product`` (Dozat, 2016). As torch.optim.NAdam.
     """
 
@@ -114,22 +116,23 @@ class NAdam(Optimizer):
         return {"rate": rate, "now": now, "following": following, "correction": 1 / (1 - self.beta_2**step)}
 
     def update(self, parameter, gradient, state, *, rate, now, following, correction):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         mean, square = moments(self, gradient, state)
         product = state["product"] * now
         ahead = mean * following / (product * following - 1) + gradient * (1 - now) / (
             product - 1
-        )  # with the sign turned
+        )  # with opposite sign
         parameter = parameter + ahead / (ops.sqrt(square * correction) + self.epsilon) * rate
         return parameter, {"mean": mean, "square": square, "product": product}
 
 
-@registered()
+@register()
 class RAdam(Optimizer):
-    """Adam that needs no warm-up: it scales only once the scale is known well enough.
+    """Rectified Adam, which needs no warm-up.
 
-    While the length of the running mean, rho, is 5 or less, parameter -= rate · m; from then on Adam's step times a factor
-    that grows to 1 (Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond", 2020). As torch.optim.RAdam.
+    While rho, the length of the approximated moving average, is at most 5, parameter -= rate · m; then Adam's step times a
+    rectification factor that grows to 1 (Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond", 2020). As
+    torch.optim.RAdam.
     """
 
     learning_rate: Amount = 1e-3
@@ -152,7 +155,7 @@ class RAdam(Optimizer):
         return {"plain": 0.0, "scaled": rate * factor * (1 - power) ** 0.5}
 
     def update(self, parameter, gradient, state, *, plain, scaled):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         mean, square = moments(self, gradient, state)
         return parameter - (mean * plain + mean / (ops.sqrt(square) + self.epsilon) * scaled), {
             "mean": mean,

@@ -1,4 +1,4 @@
-"""Optimisers that scale each element by the size of its gradients so far."""
+"""Optimizers with adaptive learning rates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from annotated_types import Le
 
 from labdl import ops
 from labdl.nn.types import Positive, Rate
-from labdl.train.optimizers.base import Optimizer, decayed, registered
-from labdl.train.settings import Amount
+from labdl.settings import Amount
+from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
 
-@registered()
+@register()
 class Adagrad(Optimizer):
-    """Smaller steps for elements that have moved much; for sparse data.
+    """Adagrad: steps are scaled by the sum of squared gradients; for sparse data.
 
     n += g²; parameter -= rate / (1 + t · rate_decay) · g / (sqrt(n) + epsilon), t counted from 0 (Duchi et al., 2011). As
     torch.optim.Adagrad.
@@ -33,14 +33,14 @@ class Adagrad(Optimizer):
         return {"rate": rate / (1 + (step - 1) * self.rate_decay)}
 
     def update(self, parameter, gradient, state, *, rate):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         total = state["sum"] + gradient * gradient
         return parameter - gradient / (ops.sqrt(total) + self.epsilon) * rate, {"sum": total}
 
 
-@registered()
+@register()
 class Adadelta(Optimizer):
-    """Steps in the units of the parameters themselves: hardly needs a learning rate.
+    """Adadelta: steps are scaled by running averages of squared gradients and updates.
 
     v = rho · v + (1 - rho) · g²; d = sqrt(u + epsilon) / sqrt(v + epsilon) · g; u = rho · u + (1 - rho) · d²;
     parameter -= rate · d (Zeiler, 2012). As torch.optim.Adadelta.
@@ -55,19 +55,20 @@ class Adadelta(Optimizer):
         return {"square": (shape, 0.0), "moved": (shape, 0.0)}
 
     def update(self, parameter, gradient, state, *, rate):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         square = state["square"] * self.rho + gradient * gradient * (1 - self.rho)
         step = ops.sqrt(state["moved"] + self.epsilon) / ops.sqrt(square + self.epsilon) * gradient
         moved = state["moved"] * self.rho + step * step * (1 - self.rho)
         return parameter - step * rate, {"square": square, "moved": moved}
 
 
-@registered()
+@register()
 class RMSprop(Optimizer):
-    """The gradient divided by its running root mean square; for recurrent networks.
+    """RMSprop: the gradient divided by its running root mean square.
 
-    v = rho · v + (1 - rho) · g², less the square of the running mean of g if ``centered``; d = g / (sqrt(v) + epsilon), through
-    a momentum if wanted; parameter -= rate · d (Tieleman & Hinton, 2012; Graves, 2013). As torch.optim.RMSprop, rho its alpha.
+    v = rho · v + (1 - rho) · g², less the square of the running mean of g if ``centered``; d = g / (sqrt(v) + epsilon),
+    optionally with momentum; parameter -= rate · d (Tieleman & Hinton, 2012; Graves, 2013). As torch.optim.RMSprop with
+    alpha=rho.
     """
 
     learning_rate: Amount = 1e-2
@@ -82,7 +83,7 @@ class RMSprop(Optimizer):
         return {name: (shape, 0.0) for name in names}
 
     def update(self, parameter, gradient, state, *, rate):
-        gradient = decayed(gradient, parameter, self.weight_decay)
+        gradient = apply_weight_decay(gradient, parameter, self.weight_decay)
         size = square = state["square"] * self.rho + gradient * gradient * (1 - self.rho)
         after = {"square": square}
         if self.centered:
@@ -94,11 +95,11 @@ class RMSprop(Optimizer):
         return parameter - step * rate, after
 
 
-@registered()
+@register()
 class Adafactor(Optimizer):
-    """Adam's scale in little memory: of a matrix, only the means over rows and over columns are kept.
+    """Adafactor: adaptive learning rates with sublinear memory, from row and column means of squared gradients.
 
-    The step is limited to a root mean square of ``clip``, and measured in that of the parameter, at least ``epsilon_2``; the
+    The root mean square of the step is limited to ``clip``, and scaled by that of the parameter, at least ``epsilon_2``; the
     rate is at most 1 / sqrt(t) (Shazeer & Stern, 2018). As torch.optim.Adafactor.
     """
 
@@ -138,13 +139,13 @@ def _root_mean_square(x):
     return ops.sqrt(ops.mean(x * x))
 
 
-@registered()
+@register()
 class FTRL(Optimizer):
-    """Follow the regularised leader: many weights become exactly 0; for wide, sparse linear models.
+    """FTRL-Proximal (follow the regularized leader), which gives sparse weights; for linear models.
 
     s = (sqrt(n + g²) - sqrt(n)) / rate; z += g - s · parameter; n += g²; the parameter is 0 where |z| <= l1, else
-    -(z - sign(z) · l1) / ((beta + sqrt(n)) / rate + l2) (McMahan et al., "Ad Click Prediction", 2013, algorithm 1). It starts
-    from 0: what the parameter was before fades in the first steps.
+    -(z - sign(z) · l1) / ((beta + sqrt(n)) / rate + l2) (McMahan et al., "Ad Click Prediction", 2013, algorithm 1). The
+    initial value of the parameter vanishes in the first steps.
     """
 
     learning_rate: Amount = 0.1
@@ -157,13 +158,13 @@ class FTRL(Optimizer):
         return {"sum": (shape, self.initial), "linear": (shape, 0.0)}
 
     def numbers(self, step, rate):
-        return {"inverse": 1 / max(rate, 1e-12)}  # a schedule may begin at 0
+        return {"inverse": 1 / max(rate, 1e-12)}  # a schedule may start at 0
 
     def update(self, parameter, gradient, state, *, inverse):
         total = state["sum"] + gradient * gradient
         root = ops.sqrt(total)
         linear = state["linear"] + gradient - (root - ops.sqrt(state["sum"])) * parameter * inverse
         shrunk = ops.sign(linear) * ops.maximum(ops.abs(linear) - self.l1, 0.0)
-        # a size of 0 has seen no gradient yet, and shrunk is 0 there
+        # where no gradient was seen yet, size and shrunk are 0
         size = ops.maximum((root + self.beta) * inverse + self.l2, 1e-30)
         return -shrunk / size, {"sum": total, "linear": linear}

@@ -1,4 +1,4 @@
-"""What an optimiser is: checked settings, and the one place where its update is written down (R4.4)."""
+"""Base class and registry of optimizers: validated settings and an update rule."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from labdl.errors import ConfigError, meant
+from labdl.errors import ConfigError, suggest_name
 from labdl.ops.infix import neutral
-from labdl.train.settings import INNER, Amount, changeable, check, make, settings_schema
+from labdl.settings import INNER, Amount, check, create, form_fields, settings_schema
 
 Slots = dict[str, tuple[tuple[int, ...], float]]
 
 
 @dataclasses.dataclass
 class Optimizer:
-    """Settings of an optimiser and its meaning; `Trainer` binds it to the parameters of a model.
+    """Settings and update rule of an optimizer; `Trainer` binds it to the parameters of a model.
 
-    A subclass writes `slots`, `numbers` where more than the learning rate is wanted, and `update`, with `labdl.ops`: it
-    runs on every backend as it is, unless the backend's table has a kernel of the framework that means the same.
+    A subclass implements `slots`, `numbers` if it needs more than the learning rate, and `update` with `labdl.ops`, which
+    runs on every backend unless the backend maps it to an equivalent optimizer of the framework.
 
-    ``groups`` gives settings of their own to parameters whose standard names match a pattern (as file names do):
-    ``groups=[("*/bias:0", {"weight_decay": 0.0})]``; of several that match, later ones win. A group's learning rate keeps
-    its ratio to the optimiser's when that changes.
+    ``groups`` overrides settings of parameters whose standard names match a pattern (as file names do):
+    ``groups=[("*/bias:0", {"weight_decay": 0.0})]``; of several that match, later ones take precedence. A group's learning
+    rate keeps its ratio to the optimizer's when that changes.
     """
 
     kind: ClassVar[str] = ""
@@ -31,7 +31,7 @@ class Optimizer:
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        cls.kind = cls.__name__.lower()  # so that a subclass with another update is no backend's own
+        cls.kind = cls.__name__.lower()  # so that a backend's optimizer is not used for a subclass with another update
         if "update" in cls.__dict__:
             cls.update = neutral(cls.update)
 
@@ -40,85 +40,89 @@ class Optimizer:
         self.check()
         for group in self.groups:
             if not (isinstance(group, list | tuple) and len(group) == 2 and isinstance(group[0], str)):
-                raise ConfigError(f"{type(self).__name__}: groups wants pairs of a pattern and settings such as "
-                                  f"('*/bias:0', {{'weight_decay': 0.0}}), received {group!r}")  # fmt: skip
-            self.changed(group[1])
+                raise ConfigError(
+                    f"{type(self).__name__}: groups wants pairs of a pattern and settings such as "
+                    f"('*/bias:0', {{'weight_decay': 0.0}}), received {group!r}"
+                )
+            self.replace(group[1])
 
     def check(self) -> None:
-        """Raise ConfigError for settings that do not go together."""
+        """Raise ConfigError for inconsistent settings."""
 
-    def changed(self, settings: Mapping[str, Any]) -> Optimizer:
-        """The optimiser of a group: these settings changed."""
-        return make(type(self), {**self.settings(), **settings})
+    def replace(self, settings: Mapping[str, Any]) -> Optimizer:
+        """Copy with other settings, such as those of a group."""
+        return create(type(self), {**self.settings(), **settings})
 
     def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in changeable(type(self))}
+        return {name: getattr(self, name) for name in form_fields(type(self))}
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of the settings, for a form."""
+        """JSON Schema of the settings, for forms."""
         return settings_schema(cls)
 
-    # -- the meaning
+    # -- update rule
 
     def slots(self, shape: tuple[int, ...]) -> Slots:
-        """What is remembered of a parameter of this shape: for each name, the shape and the value it begins with."""
+        """State of a parameter of this shape: shape and initial value by name."""
         return {}
 
     def numbers(self, step: int, rate: float) -> dict[str, float]:
-        """What is the same for all parameters in this step, the first being 1: Python's own arithmetic, in float64."""
+        """Numbers of a step that are common to all parameters, in Python's float64; the first step is 1."""
         return {"rate": rate}
 
     def update(self, parameter, gradient, state: dict[str, Any], **numbers) -> tuple[Any, dict[str, Any]]:
-        """The parameter and its slots after a step, computed with `labdl.ops` on tensors of any backend.
+        """Compute the parameter and its slots after a step, with `labdl.ops` on tensors of any backend.
 
-        Numbers stand behind tensors (``g * rate``): the first operand finds the backend, and a number has to be asked twice.
+        Write tensors before numbers (``g * rate``): dispatch looks at the first operand first.
         """
         raise NotImplementedError(f"{type(self).__name__} has no update")
 
 
 @dataclasses.dataclass(frozen=True)
-class Named:
-    """An optimiser that can be asked for by name, with the settings that the name stands for."""
+class NamedOptimizer:
+    """An entry of the registry: an optimizer class with preset settings."""
 
     cls: type[Optimizer]
     extra: tuple[tuple[str, Any], ...] = ()
 
     def make(self, **settings) -> Optimizer:
-        return make(self.cls, {**dict(self.extra), **settings})
+        return create(self.cls, {**dict(self.extra), **settings})
 
     def code(self, **settings) -> str:
-        """The Python that makes it. Raises ConfigError as making it would."""
+        """Python source that creates the optimizer. Raises ConfigError as `make`."""
         self.make(**settings)
         given = ", ".join(f"{k}={v!r}" for k, v in {**settings, **dict(self.extra), **settings}.items())
         return f"labdl.train.{self.cls.__name__}({given})"
 
 
-OPTIMIZERS: dict[str, Named] = {}
+OPTIMIZERS: dict[str, NamedOptimizer] = {}
 
 
-def registered(**aliases: dict[str, Any]) -> Callable[[type], type]:
-    """Register an optimiser under its class's name in small letters; ``aliases`` are further names with their settings."""
+def register(**aliases: dict[str, Any]) -> Callable[[type], type]:
+    """Register an optimizer under its class's name in lower case; ``aliases`` are further names with preset settings."""
 
-    def register(cls: type) -> type:
+    def decorate(cls: type) -> type:
         cls = dataclasses.dataclass(cls)
-        OPTIMIZERS[cls.kind] = Named(cls)
-        OPTIMIZERS.update({name: Named(cls, tuple(extra.items())) for name, extra in aliases.items()})
+        OPTIMIZERS[cls.kind] = NamedOptimizer(cls)
+        OPTIMIZERS.update({name: NamedOptimizer(cls, tuple(extra.items())) for name, extra in aliases.items()})
         return cls
 
-    return register
+    return decorate
 
 
 def optimizer(value: str | Optimizer, **settings) -> Optimizer:
-    """An optimiser by name with settings, or as given. Raises ConfigError that lists the names or the settings."""
+    """Look up an optimizer by name with settings, or as given. Raises ConfigError that lists the names or settings."""
     if isinstance(value, Optimizer):
-        return value.changed(settings) if settings else value
+        return value.replace(settings) if settings else value
     if value not in OPTIMIZERS:
-        raise ConfigError(f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received "
-                          f"{value!r}{meant(value, OPTIMIZERS)}")  # fmt: skip
+        raise ConfigError(
+            f"optimizer wants one of {', '.join(OPTIMIZERS)} or labdl.train.SGD(...) and the like, received "
+            f"{value!r}{suggest_name(value, OPTIMIZERS)}"
+        )
     return OPTIMIZERS[value].make(**settings)
 
 
-def decayed(gradient, parameter, weight_decay: float):
-    """The gradient with the weight decay in it, as an L2 penalty has it."""
+def apply_weight_decay(gradient, parameter, weight_decay: float):
+    """Add the gradient of an L2 penalty."""
     return gradient + parameter * weight_decay if weight_decay else gradient

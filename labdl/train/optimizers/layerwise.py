@@ -1,12 +1,12 @@
-"""Optimisers for large batches: each parameter has a rate of its own, in proportion to its norm."""
+"""Optimizers with layerwise adaptive rates, for large batches."""
 
 from __future__ import annotations
 
 from labdl import ops
 from labdl.nn.types import Positive, Rate
+from labdl.settings import Amount
 from labdl.train.optimizers.adam import moments
-from labdl.train.optimizers.base import Optimizer, decayed, registered
-from labdl.train.settings import Amount
+from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
 
 def _norm(x):
@@ -20,9 +20,9 @@ def _ratio(above, below, more=0.0):
     return ops.where(known, above / ops.where(known, below + more, one), one)
 
 
-@registered()
+@register()
 class LARS(Optimizer):
-    """Momentum with a rate for each parameter, for large batches of pictures.
+    """LARS: SGD with momentum and layerwise adaptive rates, for large batches of images.
 
     v = momentum · v + rate · trust · |w| / (|g| + weight_decay · |w|) · (g + weight_decay · w); parameter w -= v, with the
     factor 1 where |w| or |g| is 0 (You et al., "Large Batch Training of Convolutional Networks", 2017).
@@ -39,14 +39,14 @@ class LARS(Optimizer):
     def update(self, parameter, gradient, state, *, rate):
         size, slope = _norm(parameter), _norm(gradient)
         local = _ratio(size * self.trust, slope, size * self.weight_decay)
-        step = decayed(gradient, parameter, self.weight_decay)
+        step = apply_weight_decay(gradient, parameter, self.weight_decay)
         momentum = state["momentum"] * self.momentum + step * (local * rate)
         return parameter - momentum, {"momentum": momentum}
 
 
-@registered()
+@register()
 class LAMB(Optimizer):
-    """Adam with a rate for each parameter, for large batches of text.
+    """LAMB: Adam with layerwise adaptive rates, for large batches of text.
 
     r = Adam's step + weight_decay · w; parameter w -= rate · |w| / |r| · r, with the factor 1 where |w| or |r| is 0 (You et
     al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes", 2020, algorithm 2).
@@ -67,6 +67,6 @@ class LAMB(Optimizer):
     def update(self, parameter, gradient, state, *, rate, first, second):
         mean, square = moments(self, gradient, state)
         step = mean * first / (ops.sqrt(square * second) + self.epsilon)
-        step = decayed(step, parameter, self.weight_decay)
+        step = apply_weight_decay(step, parameter, self.weight_decay)
         ratio = _ratio(_norm(parameter), _norm(step))
         return parameter - step * (ratio * rate), {"mean": mean, "square": square}

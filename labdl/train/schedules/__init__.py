@@ -1,8 +1,8 @@
-"""Learning rates that change while a model trains."""
+"""Learning rate schedules."""
 
 from labdl.train.schedules.base import SCHEDULES, Plan, Schedule, schedule
-from labdl.train.schedules.combined import Chain, Lambda, LinearWarmup, ReduceOnPlateau, Sequential
-from labdl.train.schedules.cycles import CosineRestarts, Cyclic, OneCycle
+from labdl.train.schedules.composite import Chain, Lambda, LinearWarmup, ReduceOnPlateau, Sequential
+from labdl.train.schedules.cyclic import CosineRestarts, Cyclic, OneCycle
 from labdl.train.schedules.decay import (
     Constant,
     CosineDecay,
@@ -16,6 +16,27 @@ from labdl.train.schedules.decay import (
     WarmupCosine,
 )
 
-__all__ = ["SCHEDULES", "Chain", "Constant", "CosineDecay", "CosineRestarts", "Cyclic", "ExponentialDecay", "InverseSquareRoot",
-           "Lambda", "Linear", "LinearWarmup", "MultiStep", "Noam", "OneCycle", "Plan", "PolynomialDecay", "ReduceOnPlateau",
-           "Schedule", "Sequential", "StepDecay", "WarmupCosine", "schedule"]  # fmt: skip
+__all__ = [
+    "SCHEDULES",
+    "Chain",
+    "Constant",
+    "CosineDecay",
+    "CosineRestarts",
+    "Cyclic",
+    "ExponentialDecay",
+    "InverseSquareRoot",
+    "Lambda",
+    "Linear",
+    "LinearWarmup",
+    "MultiStep",
+    "Noam",
+    "OneCycle",
+    "Plan",
+    "PolynomialDecay",
+    "ReduceOnPlateau",
+    "Schedule",
+    "Sequential",
+    "StepDecay",
+    "WarmupCosine",
+    "schedule",
+]

@@ -1,4 +1,4 @@
-"""Learning rates as functions of the step: what a schedule is, how it is found by name, and how it is laid over a run."""
+"""Base class and registry of learning rate schedules, and their plan for a run."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
-from labdl.errors import ConfigError, StateDictError, meant
-from labdl.train.settings import changeable, check, make, settings_schema
+from labdl.errors import ConfigError, StateDictError, suggest_name
+from labdl.settings import check, create, form_fields, settings_schema
 
 
 @dataclasses.dataclass
 class Schedule:
     """``schedule(step, base_rate) -> rate``: the learning rate before the update of a step, the first being 0.
 
-    With ``unit="epoch"`` all its counts are epochs. A length left out (None) is that of the whole training.
+    With ``unit="epoch"`` all counts are epochs. A length of None is that of the whole training.
     """
 
     kind: ClassVar[str] = ""
-    lengths: ClassVar[tuple[str, ...]] = ("steps",)  # fields that None makes as long as the training
+    lengths: ClassVar[tuple[str, ...]] = ("steps",)  # fields whose None stands for the length of the training
     unit: Literal["step", "epoch"] = dataclasses.field(default="step", kw_only=True)
 
     def __init_subclass__(cls, **options):
@@ -32,23 +32,23 @@ class Schedule:
         self.check()
 
     def check(self) -> None:
-        """Raise ConfigError for settings that do not go together."""
+        """Raise ConfigError for inconsistent settings."""
 
     def __call__(self, step: int, base_rate: float) -> float:
         raise NotImplementedError(f"{type(self).__name__} has no formula")
 
     def settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in changeable(type(self))}
+        return {name: getattr(self, name) for name in form_fields(type(self))}
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of the settings, for a form."""
+        """JSON Schema of the settings, for forms."""
         return settings_schema(cls)
 
     # -- a run
 
-    def fitted(self, steps_per_epoch: int, epochs: int) -> Schedule:
-        """A copy for a run of so many epochs: lengths that were left out are known, and nothing has been observed yet."""
+    def bind(self, steps_per_epoch: int, epochs: int) -> Schedule:
+        """Copy for a run of so many epochs, with its length filled in and without observations."""
         own = copy.copy(self)
         total = epochs if self.unit == "epoch" else epochs * steps_per_epoch
         for name in self.lengths:
@@ -58,38 +58,38 @@ class Schedule:
 
     def plan(self, base_rate: float, steps_per_epoch: int, epochs: int) -> Plan:
         """The learning rates of a run."""
-        return Plan(self.fitted(steps_per_epoch, epochs), base_rate, steps_per_epoch)
+        return Plan(self.bind(steps_per_epoch, epochs), base_rate, steps_per_epoch)
 
     def observe(self, value: float) -> None:
-        """Hear a figure of the epoch that ended; only schedules that wait for one remember it."""
+        """Receive the monitored metric at the end of an epoch; ignored unless the schedule depends on it."""
 
     def state_dict(self) -> dict[str, float]:
-        """What has been observed so far, as plain numbers; nothing for those that follow from the step alone."""
+        """State from observations, as plain numbers; empty for functions of the step."""
         return {}
 
     def load_state_dict(self, values: Mapping[str, float]) -> None:
-        """Go on from what has been observed. Raises StateDictError for the memory of another kind of schedule."""
+        """Restore the state. Raises StateDictError for the state of another kind of schedule."""
         own = self.state_dict()
         if values.keys() != own.keys():
-            raise StateDictError(f"{type(self).__name__} remembers {', '.join(own) or 'nothing'}, received "
-                                 f"{', '.join(values) or 'nothing'}")  # fmt: skip
+            raise StateDictError(
+                f"{type(self).__name__} has the state {', '.join(own) or 'nothing'}, received "
+                f"{', '.join(values) or 'nothing'}"
+            )
         self.remember(values)
 
     def remember(self, values: Mapping[str, float]) -> None:
-        """Take over what `state_dict` gave; only schedules that remember something have to."""
+        """Set the state from `state_dict`; overridden by schedules with state."""
 
-    def known(self, length: int | None) -> int:
-        """A length that has been given or filled in."""
+    def require_length(self, length: int | None) -> int:
+        """Return a length, or raise ConfigError if it is None."""
         if length is None:
-            raise ConfigError(
-                f"{type(self).__name__} wants steps, because it is used outside of a Trainer, which knows them"
-            )
+            raise ConfigError(f"{type(self).__name__} wants steps when it is used without a Trainer")
         return length
 
 
 @dataclasses.dataclass
 class Plan:
-    """A schedule laid over a run: ``plan(step)`` is the learning rate before the update of that step, the first being 0."""
+    """A schedule bound to a run: ``plan(step)`` is the learning rate before the update of that step, the first being 0."""
 
     schedule: Schedule
     base_rate: float
@@ -101,44 +101,46 @@ class Plan:
         return self.schedule(step, self.base_rate)
 
     def observe(self, values: Mapping[str, float]) -> None:
-        """Pass on the figure that the schedule watches; without validation the one of the training data."""
+        """Pass the metric that the schedule monitors; without validation that of the training data."""
         name = getattr(self.schedule, "metric", None)
         if name is not None:
-            self.schedule.observe(watched(self.schedule, name, values))
+            self.schedule.observe(monitored_value(self.schedule, name, values))
 
 
-def watched(owner: object, name: str, values: Mapping[str, float]) -> float:
-    """The figure of an epoch that somebody watches; without validation the one of the training data."""
+def monitored_value(owner: object, name: str, values: Mapping[str, float]) -> float:
+    """Value of a monitored metric of an epoch; without validation that of the training data."""
     for found in (name, name.removeprefix("val_")):
         if found in values:
             return values[found]
-    raise ConfigError(f"{type(owner).__name__} watches {name!r}, the epoch has {', '.join(values)}")
+    raise ConfigError(f"{type(owner).__name__} monitors {name!r}, the epoch has {', '.join(values)}")
 
 
 SCHEDULES: dict[str, type[Schedule]] = {}
 
 
-def registered(*aliases: str) -> Callable[[type], type]:
-    """Register a schedule under its class's name in small letters, and under other names."""
+def register(*aliases: str) -> Callable[[type], type]:
+    """Register a schedule under its class's name in snake case, and under other names."""
 
-    def register(cls: type) -> type:
+    def decorate(cls: type) -> type:
         cls = dataclasses.dataclass(cls)
         SCHEDULES.update(dict.fromkeys((cls.kind, *aliases), cls))
         return cls
 
-    return register
+    return decorate
 
 
 def schedule(value: str | Schedule | Callable[[int], float], **settings) -> Schedule:
-    """A schedule by name with settings, from a function of the step that gives a factor, or as given.
+    """Create a schedule by name with settings, from a function of the step that returns a factor, or as given.
 
     Raises ConfigError that lists the names or the settings.
     """
     if isinstance(value, Schedule):
         return value
     if callable(value):
-        return make(SCHEDULES["lambda"], {"function": value, **settings})
+        return create(SCHEDULES["lambda"], {"function": value, **settings})
     if value not in SCHEDULES:
-        raise ConfigError(f"schedule wants one of {', '.join(SCHEDULES)}, an object such as labdl.train.CosineDecay() or a "
-                          f"function of the step, received {value!r}{meant(value, SCHEDULES)}")  # fmt: skip
-    return make(SCHEDULES[value], settings)
+        raise ConfigError(
+            f"schedule wants one of {', '.join(SCHEDULES)}, an object such as labdl.train.CosineDecay() or a "
+            f"function of the step, received {value!r}{suggest_name(value, SCHEDULES)}"
+        )
+    return create(SCHEDULES[value], settings)

@@ -1,4 +1,4 @@
-"""Learning rates that fall, some after a rise at the start."""
+"""Decaying schedules, some with warm-up."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from annotated_types import MinLen
 
 from labdl.errors import ConfigError
 from labdl.nn.types import Count, Positive, Whole
-from labdl.train.schedules.base import Schedule, registered
-from labdl.train.settings import Amount
+from labdl.settings import Amount
+from labdl.train.schedules.base import Schedule, register
 
 
-@registered()
+@register()
 class Constant(Schedule):
-    """The same rate all the time; for the first ``steps`` times ``factor``. As torch's ConstantLR."""
+    """Constant rate, times ``factor`` for the first ``steps``. As torch's ConstantLR."""
 
     factor: Amount = 1.0
     steps: Whole = 0
@@ -25,22 +25,22 @@ class Constant(Schedule):
         return base_rate * (self.factor if step < self.steps else 1.0)
 
 
-@registered()
+@register()
 class Linear(Schedule):
-    """In a straight line from a factor to another over ``steps``, then as it is. As torch's LinearLR."""
+    """Linear from factor ``start`` to ``end`` over ``steps``, then constant. As torch's LinearLR."""
 
     steps: Count | None = None
     start: Amount = 1 / 3
     end: Amount = 1.0
 
     def __call__(self, step, base_rate):
-        steps = self.known(self.steps)
+        steps = self.require_length(self.steps)
         return base_rate * (self.start + (self.end - self.start) * min(step, steps) / steps)
 
 
-@registered("step")
+@register("step")
 class StepDecay(Schedule):
-    """Times ``factor`` after ``every`` steps: base · factor^(step // every). As torch's StepLR."""
+    """Step decay by ``factor`` every ``every`` steps: base · factor^(step // every). As torch's StepLR."""
 
     every: Count = 30
     factor: Positive = 0.1
@@ -49,29 +49,29 @@ class StepDecay(Schedule):
         return base_rate * self.factor ** (step // self.every)
 
 
-@registered()
+@register()
 class MultiStep(Schedule):
-    """Times ``factor`` at each of the steps in ``milestones``. As torch's MultiStepLR."""
+    """Decay by ``factor`` at each of the steps in ``milestones``. As torch's MultiStepLR."""
 
     milestones: Annotated[tuple[Whole, ...], MinLen(1)]
     factor: Positive = 0.1
 
     def __post_init__(self):
-        if isinstance(self.milestones, list):  # as JSON has them
+        if isinstance(self.milestones, list):  # as in JSON
             self.milestones = tuple(self.milestones)
         super().__post_init__()
 
     def check(self):
         if list(self.milestones) != sorted(self.milestones):
-            raise ConfigError(f"MultiStep: milestones wants rising numbers, received {self.milestones!r}")
+            raise ConfigError(f"MultiStep: milestones wants ascending numbers, received {self.milestones!r}")
 
     def __call__(self, step, base_rate):
         return base_rate * self.factor ** bisect.bisect_right(self.milestones, step)
 
 
-@registered("exponential")
+@register("exponential")
 class ExponentialDecay(Schedule):
-    """Smoothly times ``factor`` in ``every`` steps: base · factor^(step / every). As torch's ExponentialLR for every = 1."""
+    """Exponential decay: base · factor^(step / every). As torch's ExponentialLR for every = 1."""
 
     factor: Positive = 0.95
     every: Count = 1
@@ -80,22 +80,22 @@ class ExponentialDecay(Schedule):
         return base_rate * self.factor ** (step / self.every)
 
 
-@registered("polynomial")
+@register("polynomial")
 class PolynomialDecay(Schedule):
-    """Down to ``end`` in ``steps``: end + (base - end) · (1 - step / steps)^power. As torch's PolynomialLR for end = 0."""
+    """Polynomial decay: end + (base - end) · (1 - step / steps)^power. As torch's PolynomialLR for end = 0."""
 
     steps: Count | None = None
     power: Positive = 1.0
     end: Amount = 0.0
 
     def __call__(self, step, base_rate):
-        left = 1 - min(step, self.known(self.steps)) / self.known(self.steps)
+        left = 1 - min(step, self.require_length(self.steps)) / self.require_length(self.steps)
         return self.end + (base_rate - self.end) * left**self.power
 
 
-@registered("cosine")
+@register("cosine")
 class CosineDecay(Schedule):
-    """Half a wave of the cosine down to ``end`` in ``steps``, and there it stays.
+    """Cosine decay to ``end`` in ``steps``, then constant.
 
     end + (base - end) · (1 + cos(pi · step / steps)) / 2 (Loshchilov & Hutter, 2016). As torch's CosineAnnealingLR up
     to its T_max.
@@ -105,14 +105,14 @@ class CosineDecay(Schedule):
     end: Amount = 0.0
 
     def __call__(self, step, base_rate):
-        return half_wave(base_rate, self.end, step, self.known(self.steps))
+        return cosine(base_rate, self.end, step, self.require_length(self.steps))
 
 
-@registered()
+@register()
 class WarmupCosine(Schedule):
-    """A straight rise from 0 over ``warmup`` steps, then half a wave of the cosine down to ``end``: usual for Transformers.
+    """Linear warm-up from 0 over ``warmup`` steps, then cosine decay to ``end``; common for Transformers.
 
-    ``steps`` counts both. As torch's LinearLR followed by CosineAnnealingLR, the rise from 0.
+    ``steps`` is the total. As torch's LinearLR from 0 followed by CosineAnnealingLR.
     """
 
     warmup: Whole = 100
@@ -122,12 +122,12 @@ class WarmupCosine(Schedule):
     def __call__(self, step, base_rate):
         if step < self.warmup:
             return base_rate * step / self.warmup
-        return half_wave(base_rate, self.end, step - self.warmup, max(self.known(self.steps) - self.warmup, 1))
+        return cosine(base_rate, self.end, step - self.warmup, max(self.require_length(self.steps) - self.warmup, 1))
 
 
-@registered()
+@register()
 class InverseSquareRoot(Schedule):
-    """A straight rise over ``warmup`` steps to the base rate, then base · sqrt(warmup / step)."""
+    """Linear warm-up over ``warmup`` steps to the base rate, then base · sqrt(warmup / step)."""
 
     warmup: Count = 4000
 
@@ -135,11 +135,11 @@ class InverseSquareRoot(Schedule):
         return base_rate * min(step / self.warmup, (self.warmup / max(step, 1)) ** 0.5)
 
 
-@registered()
+@register()
 class Noam(Schedule):
-    """The schedule of the first Transformer: base · features^-0.5 · min(n^-0.5, n · warmup^-1.5), n = step + 1.
+    """Schedule of the original Transformer: base · features^-0.5 · min(n^-0.5, n · warmup^-1.5), n = step + 1.
 
-    Vaswani et al., "Attention Is All You Need", 2017, section 5.3; meant for a base rate of about 1.
+    Vaswani et al., "Attention Is All You Need", 2017, section 5.3; for a base rate of about 1.
     """
 
     features: Count = 512
@@ -150,6 +150,6 @@ class Noam(Schedule):
         return base_rate * self.features**-0.5 * min(n**-0.5, n * self.warmup**-1.5)
 
 
-def half_wave(high: float, low: float, step: int, steps: int) -> float:
-    """From high to low on half a wave of the cosine."""
+def cosine(high: float, low: float, step: int, steps: int) -> float:
+    """Cosine interpolation from high to low."""
     return low + (high - low) * (1 + math.cos(math.pi * min(step, steps) / steps)) / 2

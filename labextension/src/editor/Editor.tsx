@@ -9,48 +9,52 @@ import {
   useSyncExternalStore
 } from 'react';
 
-import { EditorActions } from './actions';
-import { Breadcrumbs } from './Breadcrumbs';
-import { Canvas } from './Canvas';
-import { CanvasOnly, showing } from './canvasOnly';
-import { CheckStore } from './checkStore';
-import { useClassMenu } from './ClassMenu';
-import { keepCodePane, readCodePane } from './codePane';
-import { CodePanel } from './CodePanel';
+import { EditorActions } from './commands/actions';
+import { Breadcrumbs } from './canvas/Breadcrumbs';
+import { Canvas } from './canvas/Canvas';
+import { CanvasOnly, showing } from './canvas/canvas-only';
+import { CheckStore } from './model/check-store';
+import { useClassMenu } from './code/ClassMenu';
+import { keepCodePane, readCodePane } from './code/code-pane';
+import { CodePanel } from './code/CodePanel';
 import { EditorContextProvider, huesOf } from './context';
-import { GraphDocument } from './document';
-import { fragmentFromText, fragmentToText } from './fragment';
-import { HealthStore } from './healthStore';
+import { GraphDocument } from './model/document';
+import { fragmentFromText, fragmentToText } from './model/fragment';
+import { HealthStore } from './health/health-store';
 import { EditorHost } from './host';
-import { IconButton } from './Icon';
-import { InspectorPlace } from './InspectorPlace';
-import { keptName, withKept } from './keptBlocks';
-import { isTyping, runKey } from './keys';
-import { LiveCheck } from './liveCheck';
-import { EMPTY_GRAPH } from './model';
-import { placeScene } from './nesting';
-import { NOBODY, People } from './people';
-import { NODE_NAME_ID } from './NodeDetails';
-import { NotePad } from './notePad';
-import { Palette } from './Palette';
-import { PaletteMemory } from './paletteMemory';
-import { directionOf } from './placement';
-import { SampleRun } from './sampleRun';
+import { IconButton } from '../ui/Icon';
+import { InspectorSlot } from './inspector/InspectorSlot';
+import { savedBlockName, withSavedBlocks } from './palette/saved-blocks';
+import { isTyping, runKey } from './commands/key-bindings';
+import { Places } from './canvas/layout-request';
+import { LiveCheck } from './model/live-check';
+import { EMPTY_GRAPH } from './model/graph-data';
+import { useArrange } from './canvas/useArrange';
+import { usePlaces } from './canvas/usePlaces';
+import { NOBODY, People } from './model/collaborators';
+import { NODE_NAME_ID } from './inspector/NodeDetails';
+import { NoteEditing } from './notes/note-editing';
+import { Palette } from './palette/Palette';
+import { PaletteStorage } from './palette/palette-storage';
+import { directionOf } from './canvas/placement';
+import { SampleRun } from './samples/sample-run';
 import { EditorPreferences, PREFERENCES } from './preferences';
-import { ReadOnlyBar } from './ReadOnlyBar';
-import { SelectionStore } from './selection';
+import { ReadOnlyBanner } from './ReadOnlyBanner';
+import { SelectionStore } from './model/selection';
 import { StatusBar } from './StatusBar';
 import { StatusItem } from './StatusItem';
 import { Toolbar } from './Toolbar';
-import { Translator } from './translator';
+import { Translator } from '../ui/translator';
 import { useActions } from './useActions';
-import { useHealth } from './useHealth';
-import { useLayers } from './useLayers';
-import { useLock } from './useLock';
-import { useQuickMenu } from './useQuickMenu';
-import { useScene } from './useScene';
+import { useHealth } from './health/useHealth';
+import { useLayers } from './palette/useLayers';
+import { useLock } from './model/useLock';
+import { useQuickMenu } from './commands/useQuickMenu';
+import { useScene } from './canvas/useScene';
 
-export type { EditorActions } from './actions';
+export type { EditorActions } from './commands/actions';
+
+const NOWHERE: Places = {};
 
 export interface EditorProps {
   document: GraphDocument;
@@ -113,14 +117,14 @@ function EditorBody({
   const [askedCode, askCode] = useState(0);
   const [notice, say] = useNotice();
   const canvas = useRef<HTMLDivElement>(null);
-  const [memory] = useState(() => new PaletteMemory(undefined, host.palette));
+  const [memory] = useState(() => new PaletteStorage(undefined, host.palette));
   useEffect(memory.start, [memory]);
 
   const isLocked = useLock(document) !== null;
   const { layers, failure, isLoading, reload } = useLayers(host);
   const { blocks } = useSyncExternalStore(memory.subscribe, memory.state);
   const offered = useMemo(
-    () => withKept(layers, blocks, trans),
+    () => withSavedBlocks(layers, blocks, trans),
     [layers, blocks, trans]
   );
   const checks = useMemo(() => new CheckStore(), []);
@@ -141,7 +145,7 @@ function EditorBody({
   useEffect(() => tellSample?.(sample), [sample, tellSample]);
   const health = useHealth(document, host, tellHealth);
   const [closed] = useState(() => new Set<string>());
-  const pad = useMemo(() => new NotePad(document), [document]);
+  const pad = useMemo(() => new NoteEditing(document), [document]);
 
   // A graph that was loaded into an empty document brings its own direction.
   const isEmpty = Object.keys(graph.nodes).length === 0;
@@ -151,10 +155,15 @@ function EditorBody({
   );
 
   const { scene, sceneNow, setWithin } = useScene(document, graph, layers);
-  const places = useMemo(
-    () => placeScene(scene, direction),
-    [scene, direction]
+  const arrange = useArrange(host, say, trans);
+  const placed = usePlaces(
+    scene,
+    direction,
+    host,
+    isLoading,
+    arrange.onFailure
   );
+  const places = placed ?? NOWHERE;
   useEffect(() => {
     // Inside of a block there is no telling where the rest would stand.
     document.shownAt = () => (scene.within ? {} : places);
@@ -166,14 +175,14 @@ function EditorBody({
     () => ({
       whole: graph,
       // Without the layers' ports there is nothing to draw the edges to.
-      graph: isLoading ? EMPTY_GRAPH : scene.graph,
+      graph: isLoading || !placed ? EMPTY_GRAPH : scene.graph,
       scene,
       places,
       layers: scene.layers,
       selected,
       direction
     }),
-    [graph, isLoading, scene, places, selected, direction]
+    [graph, isLoading, scene, placed, places, selected, direction]
   );
 
   const classes = useClassMenu(host, say, trans, canvas);
@@ -185,7 +194,7 @@ function EditorBody({
     setWithin,
     keep: (name, fragment) => memory.keepBlock(name, fragmentToText(fragment)),
     kept: type => {
-      const text = blocks[keptName(type) ?? ''];
+      const text = blocks[savedBlockName(type) ?? ''];
       return text === undefined
         ? undefined
         : (fragmentFromText(text) ?? undefined);
@@ -195,6 +204,7 @@ function EditorBody({
     direction,
     places,
     trans,
+    arrange: arrange.arrange,
     setDirection,
     say,
     canvas,
@@ -234,7 +244,7 @@ function EditorBody({
         }}
       >
         {notices}
-        {!only && <ReadOnlyBar document={document} layers={layers} />}
+        {!only && <ReadOnlyBanner document={document} layers={layers} />}
         <div className="labdl-panes">
           {isLocked ? null : panes.palette ? (
             <Palette
@@ -250,7 +260,7 @@ function EditorBody({
             <IconButton
               icon="chevron"
               className="labdl-pane-opener"
-              label={trans.__('Show the layers')}
+              label={trans.__('Show the palette')}
               onClick={() => setPanes({ ...panes, palette: true })}
             />
           )}
@@ -289,7 +299,7 @@ function EditorBody({
             {isEmpty && !isLocked && (
               <p className="labdl-empty">
                 {trans.__(
-                  'Drag a layer here, double-click one in the list, or press Shift+A.'
+                  'Drag a layer here, double-click one in the palette, or press Shift+A.'
                 )}
               </p>
             )}
@@ -306,7 +316,7 @@ function EditorBody({
             />
           )}
           {!only && (
-            <InspectorPlace
+            <InspectorSlot
               document={document}
               graph={graph}
               layers={layers}

@@ -1,13 +1,13 @@
 // The line at the bottom: size of the model, problems, and how the check is doing.
 import { useSyncExternalStore } from 'react';
 
-import { shortBytes, shortCount } from '../dashboard/format';
-import { EditorActions } from './actions';
-import { CheckState, Figure } from './checkStore';
+import { formatBytes, formatShortCount } from '../ui/number-format';
+import { EditorActions } from './commands/actions';
+import { CheckState, Figure } from './model/check-store';
 import { useEditorContext } from './context';
-import { fullCount } from './format';
-import { Icon } from './Icon';
-import { Costs } from './model';
+import { fullCount } from './model/shape-format';
+import { Icon } from '../ui/Icon';
+import { Costs } from './model/graph-data';
 
 export interface StatusBarProps {
   nodes: number;
@@ -23,7 +23,7 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
     <div
       className="labdl-status"
       role="group"
-      aria-label={trans.__('State of the model')}
+      aria-label={trans.__('Model status')}
     >
       <span className="labdl-status-nodes">
         {trans._n('%1 layer', '%1 layers', nodes)}
@@ -55,17 +55,15 @@ function Totals({ total }: { total: Costs }) {
     ],
     [
       'operations',
-      trans.__('%1 FLOPs', shortCount(total.operations)),
+      trans.__('%1 FLOPs', formatShortCount(total.operations)),
       trans.__(
-        'Show the floating-point operations of each layer, for one sample'
+        'Show the floating-point operations of each layer for one sample'
       )
     ],
     [
       'memory',
-      shortBytes(total.memory),
-      trans.__(
-        'Show the memory that training takes for each layer, for one sample'
-      )
+      formatBytes(total.memory),
+      trans.__('Show the training memory of each layer for one sample')
     ]
   ];
   return figures.map(([figure, text, title]) => (

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 
 import { useEditorContext } from './context';
-import { fullCount } from './format';
+import { fullCount } from './model/shape-format';
 
 interface StatusItemProps {
   place: HTMLElement;

@@ -2,14 +2,14 @@
 import { Panel } from '@xyflow/react';
 import { ReactNode, useSyncExternalStore } from 'react';
 
-import { EditorActions } from './actions';
-import { ActivationButtons } from './ActivationButtons';
+import { EditorActions } from './commands/actions';
+import { ActivationButtons } from './samples/ActivationButtons';
 import { useEditorContext } from './context';
-import { GraphDocument } from './document';
-import { HealthButton } from './HealthButton';
-import { IconButton } from './Icon';
-import { Direction } from './layout';
-import { useLock } from './useLock';
+import { GraphDocument } from './model/document';
+import { HealthButton } from './health/HealthButton';
+import { IconButton } from '../ui/Icon';
+import { Direction } from './canvas/node-size';
+import { useLock } from './model/useLock';
 
 export interface ToolbarProps {
   document: GraphDocument;

@@ -1,13 +1,13 @@
 // What every part of the editor reads from its surroundings.
 import { createContext, useContext } from 'react';
 
-import { CheckStore } from './checkStore';
-import { HealthWatch } from './healthWatch';
+import { CheckStore } from './model/check-store';
+import { HealthWatch } from './health/health-watch';
 import { EditorHost } from './host';
-import { LayerTable } from './model';
-import { People } from './people';
-import { SampleRun } from './sampleRun';
-import { Translator } from './translator';
+import { LayerTable } from './model/graph-data';
+import { People } from './model/collaborators';
+import { SampleRun } from './samples/sample-run';
+import { Translator } from '../ui/translator';
 
 export interface EditorContext {
   trans: Translator;
@@ -20,7 +20,7 @@ export interface EditorContext {
   people: People;
   /** The sections of the inspector that a person has closed. */
   closed: Set<string>;
-  /** Hue of a category's colour, 0 to 359. */
+  /** Hue of a category's color, 0 to 359. */
   hueOf(category: string | undefined): number | undefined;
 }
 
@@ -36,10 +36,10 @@ export function useEditorContext(): EditorContext {
   return context;
 }
 
-// Far enough apart to tell neighbours in the palette from each other.
+// Far enough apart to tell neighbors in the palette from each other.
 const HUES = [210, 28, 145, 275, 350, 185, 50, 320, 95, 240];
 
-/** Colours by the order in which the categories come. */
+/** Colors by the order in which the categories come. */
 export function huesOf(layers: LayerTable): Map<string, number> {
   const hues = new Map<string, number>();
   for (const { category } of layers.values()) {

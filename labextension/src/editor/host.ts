@@ -1,16 +1,19 @@
 // What the editor asks of the program it runs in.
-import type { RunEvent } from '../dashboard/source';
-import { KernelClasses } from './classes';
-import { MakeSourceEditor, Reading } from './coding';
-import { SampleAnswer, WeightsAnswer } from './looking';
-import { CheckResult, GraphData, LayerSchema } from './model';
-import { KeptElsewhere } from './paletteMemory';
+import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type { RunEvent } from '../runs/store/source';
+import { KernelClasses } from './code/kernel-classes';
+import { MakeSourceEditor, Reading } from './code/source-editor';
+import { SampleAnswer, WeightsAnswer } from './samples/inspection-data';
+import { CheckResult, GraphData, LayerSchema } from './model/graph-data';
+import { KeptElsewhere } from './palette/palette-storage';
 
 export interface EditorHost {
   /** Every layer that may stand in a graph. */
   layers(): Promise<LayerSchema[]>;
   /** Shapes, parameter counts and problems of a graph. */
   check(graph: GraphData): Promise<CheckResult>;
+  /** Positions for nodes that have none, or for all that are to be arranged anew. */
+  layout(request: LayoutRequest): Promise<LayoutAnswer['positions']>;
   /** The graph as Python source. */
   code(graph: GraphData): Promise<string>;
   /**
@@ -20,7 +23,7 @@ export interface EditorHost {
   read(source: string, graph: GraphData | null): Promise<Reading>;
   /** The classes of models that a notebook's kernel has; null if the person chose none. */
   classes?(): Promise<KernelClasses | null>;
-  /** Keeps favourites and blocks better than this browser does. */
+  /** Keeps favorites and blocks better than this browser does. */
   palette?: KeptElsewhere;
   /** Edits source better than a text area. */
   sourceEditor?: MakeSourceEditor;

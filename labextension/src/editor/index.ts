@@ -1,20 +1,20 @@
 // The editor's public face: everything its hosts need.
-export type { EditorActions } from './actions';
-export type { MakeSourceEditor, Reading } from './coding';
-export type { Alignment } from './alignment';
-export { Bar } from './Bar';
-export { Button } from './Button';
-export type { DiffHost, Difference } from './diffData';
-export { DiffView } from './DiffView';
-export type { ComparedModel } from './DiffView';
-export { GraphDocument } from './document';
-export { formatValue, parseText } from './fieldText';
-export { fullCount } from './format';
+export type { EditorActions } from './commands/actions';
+export type { MakeSourceEditor, Reading } from './code/source-editor';
+export type { Alignment } from './commands/alignment';
+export { Banner } from '../ui/Banner';
+export { Button } from '../ui/Button';
+export type { DiffHost, Difference } from './diff/diff-data';
+export { DiffView } from './diff/DiffView';
+export type { ComparedModel } from './diff/DiffView';
+export { GraphDocument } from './model/document';
+export { formatValue, parseText } from './inspector/field-text';
+export { fullCount } from './model/shape-format';
 export { Editor } from './Editor';
 export type { EditorProps } from './Editor';
-export type { HealthStore } from './healthStore';
+export type { HealthStore } from './health/health-store';
 export type { EditorHost } from './host';
-export type { SampleAnswer, WeightsAnswer } from './looking';
+export type { SampleAnswer, WeightsAnswer } from './samples/inspection-data';
 export type {
   CheckResult,
   EdgeData,
@@ -23,17 +23,17 @@ export type {
   LayerSchema,
   NodeData,
   ParamSchema
-} from './model';
-export { mend } from './merging';
-export { sameJson } from './model';
-export { keptIn } from './paletteMemory';
-export type { Kept, KeptElsewhere } from './paletteMemory';
-export type { People, Person } from './people';
+} from './model/graph-data';
+export { applyResolution } from './model/conflict-resolution';
+export { sameJson } from './model/graph-data';
+export { keptIn } from './palette/palette-storage';
+export type { SavedItems, KeptElsewhere } from './palette/palette-storage';
+export type { People, Person } from './model/collaborators';
 export { PREFERENCES } from './preferences';
-export { SettingsForm } from './SettingsForm';
+export { SettingsForm } from './inspector/SettingsForm';
 export type { EditorPreferences } from './preferences';
-export type { SampleRun } from './sampleRun';
-export { plainTranslator } from './translator';
-export type { Translator } from './translator';
-export type { KernelClass, KernelClasses } from './classes';
-export { isPythonFile } from './dragged';
+export type { SampleRun } from './samples/sample-run';
+export { plainTranslator } from '../ui/translator';
+export type { Translator } from '../ui/translator';
+export type { KernelClass, KernelClasses } from './code/kernel-classes';
+export { isPythonFile } from './canvas/drag-data';

@@ -1,7 +1,7 @@
 // What a person has set for every editor.
 
-import { Figure } from './checkStore';
-import { Direction } from './layout';
+import { Figure } from './model/check-store';
+import { Direction } from './canvas/node-size';
 
 export interface EditorPreferences {
   /** The way a graph flows that has no connections yet. */

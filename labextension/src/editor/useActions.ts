@@ -2,15 +2,15 @@
 import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { RefObject, useLayoutEffect, useRef, useState } from 'react';
 
-import { EditorActions, makeActions, Surroundings } from './actions';
-import { LayerFlowEdge, LayerFlowNode } from './flow';
-import { NODE_SIZE } from './layout';
-import { Position } from './model';
-import { FIT, openView, VISIBLE } from './openView';
-import { usePointer } from './pointer';
-import { Scene } from './scene';
+import { EditorActions, makeActions, Surroundings } from './commands/actions';
+import { LayerFlowEdge, LayerFlowNode } from './canvas/react-flow';
+import { NODE_SIZE } from './canvas/node-size';
+import { Position } from './model/graph-data';
+import { FIT, fitInitialView, VISIBLE } from './canvas/initial-view';
+import { usePointer } from './canvas/pointer';
+import { Scene } from './canvas/scene';
 
-type FromCanvas =
+type CanvasAccess =
   | 'scene'
   | 'sizeOf'
   | 'middle'
@@ -24,7 +24,7 @@ type FromCanvas =
   | 'zoomOut'
   | 'focus';
 
-export interface ActionProps extends Omit<Surroundings, FromCanvas> {
+export interface ActionProps extends Omit<Surroundings, CanvasAccess> {
   canvas: RefObject<HTMLDivElement | null>;
   sceneNow(): Scene;
 }
@@ -78,7 +78,7 @@ export function useActions(props: ActionProps): EditorActions {
     // The nodes are where they will be once React has drawn them.
     openAgain: (leastZoom = VISIBLE) =>
       void requestAnimationFrame(() =>
-        openView(flow, store.getState(), leastZoom)
+        fitInitialView(flow, store.getState(), leastZoom)
       ),
     show: ids =>
       void flow.fitView({

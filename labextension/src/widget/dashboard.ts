@@ -2,7 +2,7 @@
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
-import { Dashboard } from '../dashboard/Dashboard';
+import { Dashboard } from '../runs/dashboard/Dashboard';
 import { mount } from './mount';
 import { pageTranslator } from './page-translator';
 import { WidgetRunSource } from './run-source';
@@ -19,7 +19,7 @@ export default function dashboardWidget() {
     render({ el }: { el: HTMLElement }) {
       if (!source) {
         throw new Error(
-          'The dashboard was rendered before it was initialised.'
+          'The dashboard was rendered before it was initialized.'
         );
       }
       return mount(

@@ -2,8 +2,8 @@
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
-import { DiffView } from '../editor/DiffView';
-import type { GraphData } from '../editor/model';
+import { DiffView } from '../editor/diff/DiffView';
+import type { GraphData } from '../editor/model/graph-data';
 import type { WidgetEditorHost } from './editor-host';
 import type { EditorTraits } from './graph-trait';
 import { mountTall } from './mount';

@@ -1,21 +1,24 @@
 // What the editor asks of Python, as numbered requests over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
-import type { RunEvent } from '../dashboard/source';
-import type { KernelClasses } from '../editor/classes';
-import type { Reading } from '../editor/coding';
-import type { DiffHost, Difference } from '../editor/diffData';
-import type { SampleAnswer, WeightsAnswer } from '../editor/looking';
-import type { CheckResult, GraphData, LayerSchema } from '../editor/model';
+import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type { CodeAnswer, WidgetReply, WidgetRequest } from '../api/editor';
+import type { LayersAnswer } from '../api/graph';
+import type { RunEvent } from '../runs/store/source';
+import type { KernelClasses } from '../editor/code/kernel-classes';
+import type { Reading } from '../editor/code/source-editor';
+import type { DiffHost, Difference } from '../editor/diff/diff-data';
+import type {
+  SampleAnswer,
+  WeightsAnswer
+} from '../editor/samples/inspection-data';
+import type {
+  CheckResult,
+  GraphData,
+  LayerSchema
+} from '../editor/model/graph-data';
 import type { EditorTraits } from './graph-trait';
 import { WidgetRunSource } from './run-source';
-
-interface Reply {
-  type: 'reply';
-  id: string;
-  result?: unknown;
-  error?: string;
-}
 
 interface Waiting {
   resolve: (result: unknown) => void;
@@ -42,15 +45,21 @@ export class WidgetEditorHost implements DiffHost {
   }
 
   async layers(): Promise<LayerSchema[]> {
-    return (await this._request<{ layers: LayerSchema[] }>('layers')).layers;
+    return (await this._request<LayersAnswer>('layers')).layers;
   }
 
   check(graph: GraphData): Promise<CheckResult> {
     return this._request<CheckResult>('check', graph);
   }
 
+  async layout(request: LayoutRequest): Promise<LayoutAnswer['positions']> {
+    const name = 'layout';
+    return (await this._request<LayoutAnswer>(name, undefined, request))
+      .positions;
+  }
+
   async code(graph: GraphData): Promise<string> {
-    return (await this._request<{ source: string }>('code', graph)).source;
+    return (await this._request<CodeAnswer>('code', graph)).source;
   }
 
   read(source: string, graph: GraphData | null): Promise<Reading> {
@@ -80,7 +89,7 @@ export class WidgetEditorHost implements DiffHost {
   }
 
   private _request<T>(
-    name: string,
+    name: NonNullable<WidgetRequest['name']>,
     graph?: GraphData,
     more?: object
   ): Promise<T> {
@@ -90,17 +99,18 @@ export class WidgetEditorHost implements DiffHost {
         resolve: result => resolve(result as T),
         reject
       });
-      this._model.send({
+      const request: WidgetRequest = {
         type: 'request',
         id,
         name,
         ...(graph && { graph }),
         ...more
-      });
+      };
+      this._model.send(request);
     });
   }
 
-  private readonly _received = (message: Reply): void => {
+  private readonly _received = (message: WidgetReply): void => {
     const waiting =
       message.type === 'reply' ? this._waiting.get(message.id) : undefined;
     if (!waiting) {

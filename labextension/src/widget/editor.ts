@@ -3,7 +3,7 @@
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
 import * as Y from 'yjs';
-import { GraphDocument } from '../editor/document';
+import { GraphDocument } from '../editor/model/document';
 import { Editor } from '../editor/Editor';
 import { isDiff, renderDiff } from './diff';
 import { WidgetEditorHost } from './editor-host';
@@ -30,7 +30,7 @@ export default function editorWidget() {
     },
     render({ model, el }: { model: AnyModel<EditorTraits>; el: HTMLElement }) {
       if (!shared) {
-        throw new Error('The editor was rendered before it was initialised.');
+        throw new Error('The editor was rendered before it was initialized.');
       }
       const { graph, host } = shared;
       if (isDiff(model)) {

@@ -1,8 +1,8 @@
 // Keeps the trait `_graph` of a widget and a graph document the same, without echoes.
 
 import type { AnyModel } from '@anywidget/types';
-import { GraphDocument } from '../editor/document';
-import { GraphData, sameJson } from '../editor/model';
+import { GraphDocument } from '../editor/model/document';
+import { GraphData, sameJson } from '../editor/model/graph-data';
 
 export interface EditorTraits {
   _graph: GraphData;

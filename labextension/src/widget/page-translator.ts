@@ -1,23 +1,23 @@
 // The words of a widget in the language of the page around it: JupyterLab writes that into the page.
-import { fill, plainTranslator, Translator } from '../editor/translator';
+import { fill, plainTranslator, Translator } from '../ui/translator';
 
 /** Texts by the words of the source, a form for one and a form for more. */
-export type Catalogue = { [text: string]: string[] | object };
+export type Catalog = { [text: string]: string[] | object };
 
-/** Put in by the build: the catalogues of this repository by their languages, such as zh_CN. */
-declare const LABDL_CATALOGUES: { [language: string]: Catalogue } | undefined;
+/** Put in by the build: the catalogs of this repository by their languages, such as zh_CN. */
+declare const LABDL_CATALOGS: { [language: string]: Catalog } | undefined;
 
 export function pageTranslator(
   language = document.documentElement.lang,
-  catalogues = typeof LABDL_CATALOGUES === 'undefined' ? {} : LABDL_CATALOGUES
+  catalogs = typeof LABDL_CATALOGS === 'undefined' ? {} : LABDL_CATALOGS
 ): Translator {
-  const catalogue = catalogues[language.replace('-', '_')];
-  return catalogue ? translatorOf(catalogue) : plainTranslator;
+  const catalog = catalogs[language.replace('-', '_')];
+  return catalog ? translatorOf(catalog) : plainTranslator;
 }
 
-function translatorOf(catalogue: Catalogue): Translator {
+function translatorOf(catalog: Catalog): Translator {
   const forms = (text: string) => {
-    const found = catalogue[text];
+    const found = catalog[text];
     return Array.isArray(found) ? found : [];
   };
   return {

@@ -1,7 +1,8 @@
 // The events of a run over the messages of a widget. Several views share one source, and so one conversation.
 
 import type { AnyModel } from '@anywidget/types';
-import { unpack, type PackedEvent } from '../dashboard/packing';
+import type * as api from '../api/runs';
+import { unpack, type PackedEvent } from '../runs/store/binary-events';
 import type {
   CommandValue,
   RunCode,
@@ -9,25 +10,11 @@ import type {
   RunEvent,
   RunListener,
   RunSource
-} from '../dashboard/source';
+} from '../runs/store/source';
 
-interface EventsMessage {
-  type: 'events';
-  /** Of the runs of a folder, which one. */
-  path?: string;
-  /** Which of the runs of the widget, counted; a later one takes the place of those before. */
-  run: number;
-  /** How many events of the run came before these. */
-  first: number;
+type EventsMessage = Omit<api.EventsMessage, 'events'> & {
   events: PackedEvent[];
-  alive: boolean;
-}
-
-interface CodeMessage {
-  type: 'code';
-  path?: string;
-  files: RunCode;
-}
+};
 
 /** Somebody who hears a run; `count` is how many of its events have been told. */
 interface Follower {
@@ -84,7 +71,7 @@ export class WidgetRunSource implements RunSource {
   }
 
   private readonly _received = (
-    message: EventsMessage | CodeMessage,
+    message: EventsMessage | api.CodeMessage,
     buffers: DataView[]
   ): void => {
     if (message.path !== this._path) {
@@ -129,6 +116,10 @@ export class WidgetRunSource implements RunSource {
     if (next && follower.run >= 0) {
       fresh.unshift({ kind: 'reset', time: Date.now() / 1000 });
     }
+    if (message.best && fresh.length) {
+      const { time } = fresh[fresh.length - 1];
+      fresh.push({ kind: 'best', time, best: message.best });
+    }
     follower.count = Math.max(known, first + message.events.length);
     follower.run = run;
     follower.alive = alive;
@@ -162,7 +153,9 @@ export class WidgetRunSource implements RunSource {
     }
   }
 
-  private _send(message: object): void {
+  private _send(
+    message: api.SyncRequest | api.CommandRequest | api.CodeRequest
+  ): void {
     this._model.send(
       this._path === undefined ? message : { ...message, path: this._path }
     );

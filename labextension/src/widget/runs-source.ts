@@ -2,37 +2,20 @@
 
 import type { AnyModel } from '@anywidget/types';
 import type {
+  ListMessage,
+  ListRequest,
+  WriteRequest,
+  WrittenMessage
+} from '../api/runs';
+import type {
   About,
   Brief,
-  Group,
   Runs,
   RunsListener,
   RunsSource
-} from '../compare/source';
-import type { RunSource } from '../dashboard/source';
+} from '../runs/compare/runs-source';
+import type { RunSource } from '../runs/store/source';
 import { WidgetRunSource } from './run-source';
-
-interface ListMessage {
-  type: 'runs';
-  folder: string;
-  /** What follows is what is new since this token. */
-  since: string;
-  token: string;
-  whole?: boolean;
-  runs?: Brief[];
-  gone?: string[];
-  group?: Group | null;
-  truncated?: string | null;
-  trouble?: string;
-}
-
-interface WrittenMessage {
-  type: 'written';
-  id: string;
-  done?: boolean;
-  about?: About;
-  error?: string;
-}
 
 type Answer = (message: WrittenMessage) => void;
 
@@ -96,7 +79,8 @@ export class WidgetRunsSource implements RunsSource {
           resolve(done ? null : about);
         }
       });
-      this._model.send({ type: 'write', id, path, words, before });
+      const request: WriteRequest = { type: 'write', id, path, words, before };
+      this._model.send(request);
     });
   }
 
@@ -141,7 +125,8 @@ export class WidgetRunsSource implements RunsSource {
   private _ask(): void {
     if (!this._asking) {
       this._asking = true;
-      this._model.send({ type: 'list', token: '' });
+      const request: ListRequest = { type: 'list', token: '' };
+      this._model.send(request);
     }
   }
 }

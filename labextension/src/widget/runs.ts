@@ -2,7 +2,7 @@
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
-import { RunsView } from '../compare/RunsView';
+import { RunsView } from '../runs/compare/RunsView';
 import { mount } from './mount';
 import { pageTranslator } from './page-translator';
 import { WidgetRunsSource } from './runs-source';
@@ -18,7 +18,7 @@ export default function runsWidget() {
     },
     render({ el }: { el: HTMLElement }) {
       if (!source) {
-        throw new Error('The runs were rendered before they were initialised.');
+        throw new Error('The runs were rendered before they were initialized.');
       }
       return mount(
         el,

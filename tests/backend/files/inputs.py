@@ -5,8 +5,12 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).parent
-SUFFIXES = {"torch": (".pt", ".safetensors"), "paddle": (".pdparams",), "mindspore": (".ckpt",),
-            "tensorflow": (".weights.h5", "")}  # fmt: skip
+SUFFIXES = {
+    "torch": (".pt", ".safetensors"),
+    "paddle": (".pdparams",),
+    "mindspore": (".ckpt",),
+    "tensorflow": (".weights.h5", ""),
+}
 SHAPES = {
     "image": ((2, 3, 9, 8),),
     "signal": ((2, 3, 9),),
@@ -28,6 +32,6 @@ def inputs_of(name):
 
 
 def drawn(shape, rng, name):
-    """Values for a parameter, which no initialiser gives: biases and statistics too."""
+    """Values for a parameter, which no initializer gives: biases and statistics too."""
     values = np.asarray(rng.normal(size=shape) * 0.4)
     return np.asarray(np.abs(values) + 0.5 if "var" in name else values, "float32")

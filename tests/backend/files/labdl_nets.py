@@ -9,10 +9,15 @@ class Image(nn.Module):
     def __init__(self):
         self.mix = nn.SeparableConv2d(5, 3)
         self.stem = nn.Sequential(
-            nn.Conv2d(4, (3, 2)), nn.BatchNorm(), nn.PReLU(shared=False), nn.DepthwiseConv2d(2, multiplier=2),
-            nn.GroupNorm(2), nn.Conv2d(6, 1, groups=2, use_bias=False), nn.InstanceNorm(affine=True),
+            nn.Conv2d(4, (3, 2)),
+            nn.BatchNorm(),
+            nn.PReLU(shared=False),
+            nn.DepthwiseConv2d(2, multiplier=2),
+            nn.GroupNorm(2),
+            nn.Conv2d(6, 1, groups=2, use_bias=False),
+            nn.InstanceNorm(affine=True),
             nn.ConvTranspose2d(4, 2, stride=2),
-        )  # fmt: skip
+        )
         self.head = nn.Linear(3)
 
     def forward(self, x):

@@ -34,10 +34,15 @@ class Image(nn.Cell):
         super().__init__()
         self.mix = Separable(nn.Conv2d, 4, 4, 5, 3)
         self.stem = nn.SequentialCell(
-            nn.Conv2d(3, 4, (3, 2), **VALID), nn.BatchNorm2d(4), nn.PReLU(4), nn.Conv2d(4, 8, 2, group=4, **VALID),
-            nn.GroupNorm(2, 8), nn.Conv2d(8, 6, 1, group=2, pad_mode="valid"), InstanceNorm(6),
+            nn.Conv2d(3, 4, (3, 2), **VALID),
+            nn.BatchNorm2d(4),
+            nn.PReLU(4),
+            nn.Conv2d(4, 8, 2, group=4, **VALID),
+            nn.GroupNorm(2, 8),
+            nn.Conv2d(8, 6, 1, group=2, pad_mode="valid"),
+            InstanceNorm(6),
             nn.Conv2dTranspose(6, 4, 2, stride=2, **VALID),
-        )  # fmt: skip
+        )
         self.head = nn.Dense(5, 3)
 
     def construct(self, x):
@@ -51,7 +56,11 @@ class InstanceNorm(nn.Cell):
         super().__init__()
         own = nn.InstanceNorm2d(size)
         self.moving_mean, self.moving_variance, self.gamma, self.beta = (
-            own.moving_mean, own.moving_variance, own.gamma, own.beta)  # fmt: skip
+            own.moving_mean,
+            own.moving_variance,
+            own.gamma,
+            own.beta,
+        )
 
     def construct(self, x):
         mean, var = x.mean((2, 3), keep_dims=True), x.var((2, 3), keepdims=True)
@@ -181,5 +190,6 @@ def write(name, folder):
 
 if __name__ == "__main__":
     (HERE / "mindspore").mkdir(exist_ok=True)
-    np.savez(HERE / "mindspore" / "outputs.npz",
-             **{name: write(name, HERE / "mindspore") for name in sys.argv[1:] or NETS})  # fmt: skip
+    np.savez(
+        HERE / "mindspore" / "outputs.npz", **{name: write(name, HERE / "mindspore") for name in sys.argv[1:] or NETS}
+    )

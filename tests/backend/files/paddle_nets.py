@@ -42,10 +42,15 @@ class Image(nn.Layer):
         super().__init__()
         self.mix = Separable2d(4, 5)
         self.stem = nn.Sequential(
-            nn.Conv2D(3, 4, (3, 2)), nn.BatchNorm2D(4), nn.PReLU(4), nn.Conv2D(4, 8, 2, groups=4), nn.GroupNorm(2, 8),
-            nn.Conv2D(8, 6, 1, groups=2, bias_attr=False), nn.InstanceNorm2D(6),
+            nn.Conv2D(3, 4, (3, 2)),
+            nn.BatchNorm2D(4),
+            nn.PReLU(4),
+            nn.Conv2D(4, 8, 2, groups=4),
+            nn.GroupNorm(2, 8),
+            nn.Conv2D(8, 6, 1, groups=2, bias_attr=False),
+            nn.InstanceNorm2D(6),
             nn.Conv2DTranspose(6, 4, 2, stride=2),
-        )  # fmt: skip
+        )
         self.head = nn.Linear(5, 3)
 
     def forward(self, x):

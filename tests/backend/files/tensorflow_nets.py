@@ -22,12 +22,18 @@ class Image(keras.Model):
     def __init__(self):
         super().__init__()
         self.mix = layers.SeparableConv2D(5, 3)
-        self.stem = keras.Sequential([
-            layers.Conv2D(4, (3, 2)), layers.BatchNormalization(epsilon=1e-5), layers.PReLU(shared_axes=[1, 2]),
-            layers.DepthwiseConv2D(2, depth_multiplier=2), layers.GroupNormalization(2, epsilon=1e-5),
-            layers.Conv2D(6, 1, groups=2, use_bias=False), layers.GroupNormalization(-1, epsilon=1e-5),
-            layers.Conv2DTranspose(4, 2, strides=2),
-        ])  # fmt: skip
+        self.stem = keras.Sequential(
+            [
+                layers.Conv2D(4, (3, 2)),
+                layers.BatchNormalization(epsilon=1e-5),
+                layers.PReLU(shared_axes=[1, 2]),
+                layers.DepthwiseConv2D(2, depth_multiplier=2),
+                layers.GroupNormalization(2, epsilon=1e-5),
+                layers.Conv2D(6, 1, groups=2, use_bias=False),
+                layers.GroupNormalization(-1, epsilon=1e-5),
+                layers.Conv2DTranspose(4, 2, strides=2),
+            ]
+        )
         self.head = layers.Dense(3)
 
     def call(self, x):
@@ -244,10 +250,15 @@ def write(name, folder):
 
 def _plain_of(net):
     plain = PlainParts()
-    for mine, other in ((plain.scale, net.scale), (plain.shift, net.shift), *(
-        (getattr(a, word), getattr(b, word)) for word in ("kernel", "bias")
-        for a, b in zip([*plain.blocks, *plain.heads.values()], [*net.blocks, *net.heads.values()], strict=True)
-    )):  # fmt: skip
+    for mine, other in (
+        (plain.scale, net.scale),
+        (plain.shift, net.shift),
+        *(
+            (getattr(a, word), getattr(b, word))
+            for word in ("kernel", "bias")
+            for a, b in zip([*plain.blocks, *plain.heads.values()], [*net.blocks, *net.heads.values()], strict=True)
+        ),
+    ):
         mine.assign(other)
     return plain
 
@@ -259,5 +270,6 @@ def _values(net):
 
 if __name__ == "__main__":
     (HERE / "tensorflow").mkdir(exist_ok=True)
-    np.savez(HERE / "tensorflow" / "outputs.npz",
-             **{name: write(name, HERE / "tensorflow") for name in sys.argv[1:] or NETS})  # fmt: skip
+    np.savez(
+        HERE / "tensorflow" / "outputs.npz", **{name: write(name, HERE / "tensorflow") for name in sys.argv[1:] or NETS}
+    )

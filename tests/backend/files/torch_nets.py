@@ -33,10 +33,15 @@ class Image(nn.Module):
         super().__init__()
         self.mix = Separable2d(4, 5)
         self.stem = nn.Sequential(
-            nn.Conv2d(3, 4, (3, 2)), nn.BatchNorm2d(4), nn.PReLU(4), nn.Conv2d(4, 8, 2, groups=4), nn.GroupNorm(2, 8),
-            nn.Conv2d(8, 6, 1, groups=2, bias=False), nn.InstanceNorm2d(6, affine=True),
+            nn.Conv2d(3, 4, (3, 2)),
+            nn.BatchNorm2d(4),
+            nn.PReLU(4),
+            nn.Conv2d(4, 8, 2, groups=4),
+            nn.GroupNorm(2, 8),
+            nn.Conv2d(8, 6, 1, groups=2, bias=False),
+            nn.InstanceNorm2d(6, affine=True),
             nn.ConvTranspose2d(6, 4, 2, stride=2),
-        )  # fmt: skip
+        )
         self.head = nn.Linear(5, 3)
 
     def forward(self, x):

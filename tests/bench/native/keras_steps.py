@@ -10,9 +10,13 @@ def _mlp():
 
 def _cnn():
     return [
-        layers.Conv2D(32, 3, padding="same", activation="relu"), layers.MaxPooling2D(),
-        layers.Conv2D(64, 3, padding="same", activation="relu"), layers.MaxPooling2D(), layers.Flatten(), layers.Dense(10),
-    ]  # fmt: skip
+        layers.Conv2D(32, 3, padding="same", activation="relu"),
+        layers.MaxPooling2D(),
+        layers.Conv2D(64, 3, padding="same", activation="relu"),
+        layers.MaxPooling2D(),
+        layers.Flatten(),
+        layers.Dense(10),
+    ]
 
 
 def _block(x):

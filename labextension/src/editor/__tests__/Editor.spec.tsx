@@ -1,7 +1,7 @@
 // The editor as a person uses it, without the drawing: palette, form, status line.
 import { act, fireEvent, screen } from '@testing-library/react';
 
-import { CheckResult, LayerSchema } from '../model';
+import { CheckResult, LayerSchema } from '../model/graph-data';
 import { openEditor } from './opening';
 
 const LAYERS: LayerSchema[] = [
@@ -158,7 +158,7 @@ describe('Editor', () => {
     await pass(500);
     expect(document.snapshot().nodes.a.params).toEqual({ size: 7 });
     expect(document.snapshot().nodes.b.params).toEqual({});
-    fireEvent.click(screen.getByText('Make it a layer of its own'));
+    fireEvent.click(screen.getByText('Make independent'));
     expect(screen.queryByText(/The same layer as/)).toBeNull();
     fireEvent.change(field('labdl_size'), { target: { value: '9' } });
     await pass(500);

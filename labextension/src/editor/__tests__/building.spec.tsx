@@ -1,4 +1,4 @@
-// Building a graph as a person does: the quick menu, layers dropped into links, favourites.
+// Building a graph as a person does: the quick menu, layers dropped into links, favorites.
 import {
   act,
   createEvent,
@@ -8,7 +8,7 @@ import {
 } from '@testing-library/react';
 
 import { GraphDocument } from '..';
-import { LayerSchema } from '../model';
+import { LayerSchema } from '../model/graph-data';
 import { openEditor } from './opening';
 
 const layer = (
@@ -164,7 +164,7 @@ describe('a layer dropped from the palette', () => {
   });
 });
 
-describe('favourites', () => {
+describe('favorites', () => {
   const heading = (name: string) => screen.queryByRole('button', { name });
   const inGroup = (name: string) =>
     [
@@ -175,15 +175,15 @@ describe('favourites', () => {
 
   it('come first, and come back', async () => {
     const { actions } = await open();
-    expect(heading('Favourites')).toBeNull();
+    expect(heading('Favorites')).toBeNull();
     expect(heading('Recent')).toBeNull();
-    const star = screen.getByLabelText('Sink is a favourite');
+    const star = screen.getByLabelText('Sink is a favorite');
     expect(star.getAttribute('aria-pressed')).toBe('false');
     fireEvent.click(star);
     act(() => void actions.addLayer('Source'));
     act(() => void actions.addLayer('Filter'));
     for (let visit = 0; visit < 2; visit++) {
-      expect(inGroup('Favourites')).toEqual(['Sink']);
+      expect(inGroup('Favorites')).toEqual(['Sink']);
       expect(inGroup('Recent')).toEqual(['Filter', 'Source']);
       cleanup();
       await open();
@@ -191,9 +191,9 @@ describe('favourites', () => {
     fireEvent.change(screen.getByRole('searchbox'), {
       target: { value: 'sink' }
     });
-    expect(heading('Favourites')).toBeNull();
-    fireEvent.click(screen.getByLabelText('Sink is a favourite'));
+    expect(heading('Favorites')).toBeNull();
+    fireEvent.click(screen.getByLabelText('Sink is a favorite'));
     fireEvent.change(screen.getByRole('searchbox'), { target: { value: '' } });
-    expect(heading('Favourites')).toBeNull();
+    expect(heading('Favorites')).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ import {
 
 import { EditorActions } from '..';
 import type { EditorHost, KernelClasses } from '..';
-import { GraphData } from '../model';
+import { GraphData } from '../model/graph-data';
 import { openEditor } from './opening';
 
 const READ: GraphData = {
@@ -95,7 +95,7 @@ describe('Python that is dropped', () => {
     await drop(file('huge.py', 'good'.repeat(300_000)));
     expect(read).toHaveBeenCalledTimes(1);
     expect(
-      screen.getByText('Only files of Python can be dropped here.')
+      screen.getByText('Only Python files can be dropped here.')
     ).toBeTruthy();
   });
 
@@ -166,7 +166,7 @@ describe('the classes of a kernel', () => {
     const { types } = await show({ classes: () => Promise.resolve(CLASSES) });
     await choose(/^Scale/);
     expect(types()).toEqual(['Scale']);
-    expect(screen.getByText(/^Scale is a layer of that notebook/)).toBeTruthy();
+    expect(screen.getByText(/^Scale is defined in that notebook/)).toBeTruthy();
   });
 
   it('without source say why', async () => {
@@ -177,8 +177,14 @@ describe('the classes of a kernel', () => {
   });
 
   it.each([
-    [() => Promise.resolve({ classes: [] }), /^There is no class of nn.Module/],
-    [() => Promise.reject(new Error('busy')), /did not say its classes: busy/],
+    [
+      () => Promise.resolve({ classes: [] }),
+      /^This kernel has no subclass of nn.Module/
+    ],
+    [
+      () => Promise.reject(new Error('busy')),
+      /classes of the kernel could not be listed: busy/
+    ],
     [() => Promise.resolve(null), null]
   ])('may be none', async (classes, sentence) => {
     await show({ classes });

@@ -4,6 +4,7 @@ import * as Y from 'yjs';
 
 import { Editor, EditorActions, GraphDocument, plainTranslator } from '..';
 import type { EditorHost } from '..';
+import { placesInRow } from '../canvas/layout-request';
 
 class NoObserver {
   observe() {}
@@ -16,6 +17,7 @@ Element.prototype.scrollIntoView = () => undefined;
 /** A host without layers, whose check finds nothing. */
 const HOST: EditorHost = {
   layers: () => Promise.resolve([]),
+  layout: request => Promise.resolve(placesInRow(request)),
   code: () => Promise.resolve('code'),
   read: () => Promise.resolve({ graph: null, problem: null }),
   check: () =>

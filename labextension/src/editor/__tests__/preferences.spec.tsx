@@ -16,7 +16,8 @@ import {
   plainTranslator,
   PREFERENCES
 } from '..';
-import { LayerSchema } from '../model';
+import { LayerSchema } from '../model/graph-data';
+import { LayoutRequest, placesInRow } from '../canvas/layout-request';
 import './opening';
 
 const LAYERS: LayerSchema[] = ['Source', 'Filter'].map((type, at) => ({
@@ -33,6 +34,7 @@ const LAYERS: LayerSchema[] = ['Source', 'Filter'].map((type, at) => ({
 const COSTS = { parameters: 1, operations: 2, memory: 3 };
 const HOST = {
   layers: () => Promise.resolve(LAYERS),
+  layout: (request: LayoutRequest) => Promise.resolve(placesInRow(request)),
   code: () => Promise.resolve('code'),
   read: () => Promise.resolve({ graph: null, problem: null }),
   check: () => Promise.resolve({ nodes: {}, ...COSTS, problems: [] })
@@ -109,7 +111,7 @@ test('layers show the figure that is set, at once when it is set anew', async ()
 
 test('unknown layers close the editor until a person wants to edit', async () => {
   const { document, actions } = await open({}, ['Source', 'acme.A', 'acme.B']);
-  const bar = () => screen.getByText(/not known here/);
+  const bar = () => screen.getByText(/not available here/);
   expect(bar().textContent).toContain('acme.A, acme.B.');
   expect(document.lock.state()).not.toBeNull();
   expect(screen.queryByLabelText('Search layers')).toBeNull();
@@ -128,7 +130,7 @@ test('unknown layers close the editor until a person wants to edit', async () =>
   expect(Object.keys(document.snapshot().nodes)).toHaveLength(3);
 
   fireEvent.click(screen.getByRole('button', { name: 'Edit anyway' }));
-  expect(screen.queryByText(/not known here/)).toBeNull();
+  expect(screen.queryByText(/not available here/)).toBeNull();
   expect(screen.queryByLabelText('Search layers')).not.toBeNull();
   act(() => actions.selectNodes(['n1']));
   act(() => actions.deleteSelection());
@@ -140,7 +142,7 @@ test('many unknown layers are counted, and a host has the last word', async () =
     {},
     [...'ABCDEFGH'].map(letter => `acme.${letter}`)
   );
-  expect(screen.getByText(/not known here/).textContent).toContain(
+  expect(screen.getByText(/not available here/).textContent).toContain(
     'acme.A, acme.B, acme.C, acme.D, acme.E and 3 more.'
   );
   act(() => document.lock.setReason('test', 'It is newer.'));

@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
-import { GraphDocument } from '../../editor/document';
-import { EMPTY_GRAPH, type GraphData } from '../../editor/model';
+import { GraphDocument } from '../../editor/model/document';
+import { EMPTY_GRAPH, type GraphData } from '../../editor/model/graph-data';
 import { WidgetEditorHost } from '../editor-host';
 import { linkGraph } from '../graph-trait';
 import { TestModel } from './model';

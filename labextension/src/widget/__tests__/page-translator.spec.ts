@@ -1,7 +1,7 @@
-import { plainTranslator } from '../../editor/translator';
+import { plainTranslator } from '../../ui/translator';
 import { pageTranslator } from '../page-translator';
 
-const catalogues = {
+const catalogs = {
   zh_CN: {
     '': { language: 'zh-CN' },
     Train: ['训练'],
@@ -21,7 +21,7 @@ test.each([
   ],
   ['', [], '']
 ])('%p in the language of the page', (text, args, expected) => {
-  expect(pageTranslator('zh-CN', catalogues).__(text, ...args)).toBe(expected);
+  expect(pageTranslator('zh-CN', catalogs).__(text, ...args)).toBe(expected);
 });
 
 test.each([
@@ -32,10 +32,10 @@ test.each([
   ['en', 1, '1 layer'],
   ['', 2, '2 layers']
 ])('numbers in %p: %d', (language, n, expected) => {
-  const trans = pageTranslator(language, catalogues);
+  const trans = pageTranslator(language, catalogs);
   expect(trans._n('%1 layer', '%1 layers', n)).toBe(expected);
 });
 
-test('a page that says nothing, and a build without catalogues', () => {
+test('a page that says nothing, and a build without catalogs', () => {
   expect(pageTranslator()).toBe(plainTranslator);
 });

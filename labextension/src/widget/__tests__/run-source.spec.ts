@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../dashboard/source';
+import type { RunEvent } from '../../runs/store/source';
 import { WidgetRunSource } from '../run-source';
 import { TestModel } from './model';
 

@@ -1,4 +1,4 @@
-import type { Runs } from '../../compare/source';
+import type { Runs } from '../../runs/compare/runs-source';
 import { WidgetRunsSource } from '../runs-source';
 import { TestModel } from './model';
 

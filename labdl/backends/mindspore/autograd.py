@@ -1,0 +1,44 @@
+"""Gradients in MindSpore."""
+
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportAttributeAccessIssue=false
+
+import mindspore
+from mindspore.graph.api import _pynative_executor
+
+
+def clear_gradients(variables) -> None:
+    """MindSpore stores none."""
+
+
+def gradients(function, values):
+    differentiate = mindspore.value_and_grad(function, tuple(range(len(values))))
+    try:
+        result, grads = differentiate(*values)
+    except BaseException:
+        _pynative_executor.clear_res()  # MindSpore would take all that follows for a part of what is differentiated
+        raise
+    return result, grads if isinstance(grads, tuple) else (grads,)  # one value: MindSpore leaves the tuple out
+
+
+def set_trainable(variable, flag: bool) -> None:
+    variable.requires_grad = flag
+
+
+class _WithGradient(mindspore.nn.Cell):
+    def __init__(self, forward, pull):
+        super().__init__()
+        self.run, self.pull = forward, pull
+
+    def construct(self, *tensors):
+        return self.run(*tensors)
+
+    def bprop(self, *given):
+        *tensors, _, gradients = given
+        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        found = self.pull(gradients, tensors)
+        return tuple(mindspore.ops.zeros_like(t) if g is None else g for g, t in zip(found, tensors, strict=True))
+
+
+def with_gradient(forward, pull):
+    return _WithGradient(forward, pull)

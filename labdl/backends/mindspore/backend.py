@@ -1,0 +1,49 @@
+"""MindSpore as a backend: the members of `labdl.backends.protocol`, from the files of this folder."""
+
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportAttributeAccessIssue=false
+
+from labdl.backends.mindspore import startup  # isort: skip  # first: it imports MindSpore in the environment that it needs
+
+import mindspore
+
+from labdl.backends.mindspore import interrupts, operators
+from labdl.backends.mindspore.array_api import array_members
+from labdl.backends.mindspore.autograd import clear_gradients, gradients, set_trainable, with_gradient
+from labdl.backends.mindspore.call_recorder import SOURCE, literal, recorder
+from labdl.backends.mindspore.custom_operators import host_function
+from labdl.backends.mindspore.devices import current_device, device_of, devices, set_device, to_device
+from labdl.backends.mindspore.facts import FACTS
+from labdl.backends.mindspore.native_modules import is_native, native_call, native_module, native_parameters
+from labdl.backends.mindspore.optimizers import optimizer
+from labdl.backends.mindspore.random import (
+    random_integers,
+    random_normal,
+    random_permutation,
+    random_state,
+    random_uniform,
+    seed,
+    set_random_state,
+)
+from labdl.backends.mindspore.tensors import (
+    assign,
+    copy,
+    dtype,
+    finite,
+    from_dlpack,
+    move_variable,
+    spec_of,
+    tensor,
+    tensor_types,
+    to_numpy,
+    variable,
+)
+from labdl.backends.mindspore.training import evaluate_function, gradient_function, train_function, update_function
+
+interrupts.install()  # now, for a run's thread may not
+
+name = FACTS.name
+concurrent = False
+namespaces = (mindspore.ops,)
+# kernels that take, in silence, dtypes that make no sense for them: checked before
+lenient = frozenset(("conj", "histogram", "quantile", "real", "searchsorted", "topk"))

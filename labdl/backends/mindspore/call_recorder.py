@@ -1,0 +1,194 @@
+"""MindSpore's own calls, logged while they are made.
+
+All that computes in MindSpore is a primitive, a method of tensors or an overloaded function. For the time of a recording
+their calls are replaced by ones that log.
+"""
+
+# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# pyright: reportAttributeAccessIssue=false
+
+import contextlib
+import functools
+
+import mindspore
+from mindspore import Tensor
+from mindspore.ops import functional_overload
+from mindspore.ops.auto_generate import pyboost_inner_prim
+from mindspore.ops.primitive import Primitive
+
+from labdl.backends.mindspore.facts import FACTS
+from labdl.backends.protocol.call_recorder import SourceWords
+from labdl.call_logging import CallLog
+
+_READS = ("asnumpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__", "numpy")
+_WRITES = ("__setitem__", "copy_", "set_data", "assign_value")
+_SEEDS = ("seed", "seed0", "seed1", "seed2")  # drawn anew for each call; 0 lets MindSpore draw
+_QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init", "param_info", "slice_info"}
+
+
+_log = CallLog()
+
+
+def draws_random_numbers(function):
+    """A function that draws random numbers: a program in this process calls it, so that the state of all draws is one.
+
+    Elsewhere the function of that name in `SOURCE` does.
+    """
+    return _log.log_calls(function, lambda *_: function if _log.live else f"_{function.__name__}")
+
+
+def _source_of(prim) -> str:
+    """Source text of a primitive."""
+    home = "mindspore.ops" if hasattr(mindspore.ops, type(prim).__name__) else type(prim).__module__
+    attributes = {k: 0 if k.lower() in _SEEDS else v for k, v in prim.init_attrs.items()}
+    settings = ", ".join(f"{k}={_setting(v)}" for k, v in attributes.items())
+    return f"{home}.{type(prim).__name__}({settings})"
+
+
+def _setting(value) -> str:
+    return literal(value) or repr(value)
+
+
+def _changes_a_parameter(prim, *args) -> bool:
+    return prim.name.startswith(("Assign", "Scatter")) and isinstance(args[0], mindspore.Parameter)
+
+
+def _target(prim, *_) -> str:
+    return _source_of(prim)
+
+
+@functools.cache
+def _primitives() -> dict[type, dict]:
+    found, open_ = {}, [Primitive]
+    while open_:
+        kind = open_.pop()
+        open_ += [k for k in kind.__subclasses__() if k not in found]
+        call = vars(kind).get("__call__")
+        logged = call and _log.log_calls(call, _target, bound=True, writes=_changes_a_parameter)
+        found[kind] = {"__call__": logged} if logged else {}
+    return {kind: members for kind, members in found.items() if members}
+
+
+@functools.cache
+def _methods() -> dict:
+    found = {}
+    for name in dir(Tensor):
+        member = getattr(Tensor, name)
+        if name in _READS:
+            found[name] = _log.log_reads(member)
+        elif callable(member) and name not in _QUIET and not isinstance(member, type):
+            # indexing a parameter comes to a method that no compiler reads
+            spelled = ".__getitem__" if name == "_getitem_origin" else f".{name}"
+            found[name] = _log.log_calls(member, spelled, writes=name in _WRITES or (name[-1] == "_" != name[-2]))
+    return found
+
+
+@functools.cache
+def _overloads() -> dict:
+    instances = [n for n in vars(functional_overload) if n.endswith("_instance")]
+    home = "mindspore.ops.functional_overload"
+    return {n: _log.log_calls(getattr(functional_overload, n), f"{home}.{n}") for n in instances}
+
+
+@functools.cache
+def _inner() -> dict[type, dict]:
+    """The kernels under MindSpore's newer functions, each the one instance of a class."""
+    home = "mindspore.ops.auto_generate.pyboost_inner_prim"
+    found = {n: type(v) for n, v in vars(pyboost_inner_prim).items() if n.endswith("_impl")}
+    return {kind: {"__call__": _log.log_calls(kind.__call__, f"{home}.{n}", bound=True)} for n, kind in found.items()}
+
+
+@functools.cache
+def _changes() -> list[tuple]:
+    """Whose member of which name gives way to what, and what stood there itself (None: it was inherited)."""
+    owners = [
+        (mindspore.nn.Cell, _cells()),
+        (Tensor, _methods()),
+        (functional_overload, _overloads()),
+        *_primitives().items(),
+        *_inner().items(),
+    ]
+    return [(o, n, member, vars(o).get(n)) for o, members in owners for n, member in members.items()]
+
+
+@functools.cache
+def _cells() -> dict:
+    call = mindspore.nn.Cell.__call__
+    logged = _log.log_calls(call, lambda cell, *_: cell, bound=True, live=True)
+
+    @functools.wraps(call)
+    def run(cell, *args, **kwargs):
+        return (logged if hasattr(type(cell), "bprop") else call)(cell, *args, **kwargs)
+
+    return {"__call__": run}
+
+
+@contextlib.contextmanager
+def recorder(live: bool = False):
+    """Gives ``record(function, tape)``: it runs the function and logs MindSpore's calls (see `graph.lowering.tape.Tape`).
+
+    ``live`` logs calls of cells with a gradient of their own and of what draws random numbers as they are.
+    """
+
+    def record(function, tape):
+        return _log.record(tape, function, live)
+
+    try:
+        for owner, name, member, _ in _changes():
+            setattr(owner, name, member)
+        yield record
+    finally:
+        for owner, name, _, former in _changes():
+            delattr(owner, name) if former is None else setattr(owner, name, former)
+
+
+def literal(value) -> str | None:
+    """Source text of what only MindSpore has."""
+    if isinstance(value, mindspore.common.dtype.Type):
+        return f"mindspore.{str(value).lower()}"
+    return None
+
+
+_DRAWS = {
+    "_random_uniform": (
+        "def _random_uniform(shape, low, high, kind):",
+        "    drawn = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape)",  # of no axes it makes one
+        "    return (drawn * (high - low) + low).astype(getattr(mindspore, kind))",
+    ),
+    "_random_normal": (
+        "def _random_normal(shape, mean, std, kind):",
+        "    drawn = mindspore.ops.randn(*shape, dtype=mindspore.float32).reshape(shape)",
+        "    return (drawn * std + mean).astype(getattr(mindspore, kind))",
+    ),
+    "_random_integers": (
+        "def _random_integers(shape, low, high, kind):",
+        "    return mindspore.ops.randint(low, high, shape or (1,)).reshape(shape).astype(getattr(mindspore, kind))",
+    ),
+    "_random_permutation": (
+        "def _random_permutation(n):",
+        "    return mindspore.ops.argsort(mindspore.ops.rand(n, dtype=mindspore.float32)).astype(mindspore.int64)",
+    ),
+    "_dropout_mask": (
+        "def _dropout_mask(shape, rate):",
+        "    kept = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape) >= rate",
+        "    return kept.astype(mindspore.float32) / (1 - rate)",
+    ),
+}
+
+SOURCE: SourceWords = {
+    "title": FACTS.title,
+    "imports": ("import mindspore", "import numpy as np"),
+    "making": _DRAWS,
+    "base": "mindspore.nn.Cell",
+    "method": "construct",
+    "mode": "",
+    "training": "self.training",
+    "size": "{x}.shape[{axis}]",
+    "parameter": 'self.{name} = mindspore.Parameter(mindspore.Tensor({array}), name="{name}")',
+    "buffer": 'self.{name} = mindspore.Parameter(mindspore.Tensor({array}), name="{name}", requires_grad=False)',
+    "kept": "self.{name} = mindspore.Tensor({array})",
+    "constant": "mindspore.Tensor({array})",
+    "numbers": 'mindspore.Tensor(np.array({values}, "{dtype}"))',
+    "held": "self.{name} = {value}",
+    "taken": tuple(dir(mindspore.nn.Cell())),
+}

@@ -1,0 +1,59 @@
+"""Devices of MindSpore."""
+
+import mindspore
+from mindspore.graph.api import _pynative_executor
+
+_KINDS = {"cpu": "CPU", "cuda": "GPU", "ascend": "Ascend"}
+
+
+def devices() -> tuple[str, ...]:
+    return ("cpu", *(f"{kind}:{i}" for kind in ("cuda", "ascend") for i in range(_count_of(kind))))
+
+
+def _count_of(kind: str) -> int:
+    try:
+        return mindspore.hal.device_count(_KINDS[kind])
+    except (ValueError, RuntimeError):  # not in this build of MindSpore; no driver
+        return 0
+
+
+def _ours(target: str, number: int = 0) -> str:
+    kind = {theirs: ours for ours, theirs in _KINDS.items()}[target]
+    return kind if kind == "cpu" else f"{kind}:{number}"
+
+
+def current_device() -> str:
+    return _ours(mindspore.get_context("device_target"), mindspore.get_context("device_id"))
+
+
+def set_device(name: str) -> None:
+    """For all of MindSpore, once a process and before its first operation."""
+    kind, _, number = name.partition(":")
+    mindspore.set_device(_KINDS[kind], int(number or 0))
+    _wait_for_each_operation()
+
+
+def _wait_for_each_operation() -> None:
+    """On CPU a call returns when its result is there, as in the other frameworks.
+
+    MindSpore would go on in the meantime, and after an error that came late (a position outside of a tensor) whoever uses
+    what depends on the result ends the process. Its recording of gradients must then wait as well: left in a thread of its
+    own, it notes the ``bprop`` of a cell after the operation that uses the cell's result, and the gradient ends there as
+    zeros. A training step takes half the time without the hand-over between threads, too.
+    """
+    at_once = current_device() == "cpu"
+    mindspore.set_context(pynative_synchronize=at_once)
+    switch = "disable" if at_once else "enable"
+    getattr(_pynative_executor, f"{switch}_frontend_and_bprop_pipeline")()
+
+
+_wait_for_each_operation()
+
+
+def device_of(value) -> str:
+    target, _, number = value.device.partition(":")
+    return _ours(target, int(number or 0))
+
+
+def to_device(value, name: str):
+    return value if device_of(value) == name else value.to(_KINDS[name.partition(":")[0]])

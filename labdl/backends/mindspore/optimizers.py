@@ -1,0 +1,223 @@
+"""LabDL's optimizers on MindSpore: its fused kernels where one means the same, else the rule's own update."""
+
+import mindspore
+import numpy as np
+from mindspore import ParameterTuple, Tensor, nn
+from mindspore.ops import operations as P
+
+from labdl.backends.mindspore.tensors import assign, spec_of, variable
+from labdl.backends.rule_optimizer import RuleOptimizer
+
+
+def _slots(rule, variables):
+    return [
+        {
+            slot: variable(np.full(shape, start, _kept_as(v)), trainable=False)
+            for slot, (shape, start) in rule.slots(tuple(v.shape)).items()
+        }
+        for v in variables
+    ]
+
+
+def _kept_as(value) -> str:
+    name = spec_of(value).dtype
+    return "float32" if name == "bfloat16" else name
+
+
+def _load(own, state) -> None:
+    for parameters, arrays in zip(own, state, strict=True):
+        for slot, array in arrays.items():
+            assign(parameters[slot], array)
+
+
+def _scalars(*values: float):
+    # one conversion a step; with Python numbers MindSpore makes one for each variable
+    return [Tensor(value, mindspore.float32) for value in values]
+
+
+class NativeOptimizer:
+    """An in-place kernel; the slots are parameters, a dictionary for each variable.
+
+    ``kernels`` is a cell, so that a compiled step can hold it: it takes the gradients and the `numbers` of a step.
+    """
+
+    kernels: nn.Cell
+
+    def __init__(self, rule, variables):
+        self.variables, self.settings = tuple(variables), rule.settings()
+        self.version = self.step = 0
+        self.learning_rate, self.weight_decay = rule.learning_rate, self.settings["weight_decay"]
+        self.state = _slots(rule, self.variables)
+
+    def advance(self) -> None:
+        self.step += 1
+
+    def numbers(self, step: int) -> list[Tensor]:
+        """The scalars that the kernels take in a step."""
+        raise NotImplementedError
+
+    def update(self, gradients) -> None:
+        """Move the variables by one step."""
+        self.kernels.construct(gradients, *self.numbers(self.step))  # calling the cell would cost more than it does
+
+    def load(self, step: int, state) -> None:
+        self.step = step
+        _load(self.state, state)
+
+    def _lined_up(self, slot: str) -> ParameterTuple:
+        return ParameterTuple([slots[slot] for slots in self.state])
+
+
+class _Descent(nn.Cell):
+    """ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it.
+
+    ``besides`` is what they want besides: SGD a mark of the first step, which 0 says has been, ApplyMomentum a momentum.
+    """
+
+    def __init__(self, variables, momenta, besides, weight_decay, nesterov):
+        super().__init__()
+        self.variables, self.momenta, self.besides = ParameterTuple(variables), momenta, besides
+        self.weight_decay, self.nesterov = weight_decay, nesterov
+        self.run = P.SGD(nesterov=True) if nesterov else P.ApplyMomentum()
+
+    def construct(self, gradients, rate, momentum):
+        done = ()
+        for p, g, m, besides in zip(self.variables, gradients, self.momenta, self.besides):  # noqa: B905 - compiled
+            if g is not None:
+                g = g + p * self.weight_decay if self.weight_decay else g
+                if self.nesterov:
+                    done = (*done, self.run(p, g, rate, m, momentum, besides))
+                else:
+                    done = (*done, self.run(p, m, rate, g, momentum))
+        return done
+
+
+class SGD(NativeOptimizer):
+    """Stochastic gradient descent with momentum."""
+
+    def __init__(self, rule, variables):
+        super().__init__(rule, variables)
+        nesterov = self.settings["nesterov"]
+        made = (
+            [variable(np.zeros(v.shape, _kept_as(v)), trainable=False) for v in self.variables]
+            if nesterov or not self.settings["momentum"]
+            else []
+        )
+        self.made = made
+        momenta = self._lined_up("momentum") if self.settings["momentum"] else ParameterTuple(made)
+        besides = ParameterTuple(made) if nesterov else momenta
+        self.kernels = _Descent(self.variables, momenta, besides, self.weight_decay, nesterov)
+
+    def load(self, step, state):
+        super().load(step, state)
+        for besides in self.made:  # the kernel multiplies it with a momentum of 0, which leaves a NaN of a step before
+            assign(besides, np.zeros(besides.shape, "float32"))
+
+    def numbers(self, step):
+        return _scalars(self.learning_rate, self.settings["momentum"])
+
+
+class _Moments(nn.Cell):
+    """Kernels that take a variable, two slots and numbers."""
+
+    def __init__(self, run, variables, means, squares, weight_decay):
+        super().__init__()
+        self.run, self.variables, self.means, self.squares = run, ParameterTuple(variables), means, squares
+        self.weight_decay = weight_decay
+
+    def construct(self, gradients, *numbers):
+        done = ()
+        for p, g, m, v in zip(self.variables, gradients, self.means, self.squares):  # noqa: B905 - compiled
+            if g is not None:
+                g = g + p * self.weight_decay if self.weight_decay else g
+                done = (*done, self.run(p, m, v, *numbers, g))
+        return done
+
+
+class Adam(NativeOptimizer):
+    """Adam, and with its decay apart from the gradient AdamW."""
+
+    decoupled = False
+
+    def __init__(self, rule, variables):
+        super().__init__(rule, variables)
+        # P.Adam is the faster kernel, but knows no float64
+        self._apart = self.decoupled and self.weight_decay > 0
+        self._plain = not self._apart and all(v.dtype != mindspore.float64 for v in self.variables)
+        self.kernels = _Moments(
+            P.Adam() if self._plain else P.AdamWeightDecay(),
+            self.variables,
+            self._lined_up("mean"),
+            self._lined_up("square"),
+            0.0 if self.decoupled else self.weight_decay,
+        )
+
+    def numbers(self, step):
+        rate, beta_1, beta_2 = self.learning_rate, self.settings["beta_1"], self.settings["beta_2"]
+        power_1, power_2 = beta_1**step, beta_2**step
+        correction = (1 - power_2) ** 0.5
+        epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
+        if self._plain:
+            return _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
+        # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
+        corrected = rate * correction / (1 - power_1)
+        decay = self.weight_decay * (1 - power_1) / correction if self._apart else 0.0
+        return _scalars(corrected, beta_1, beta_2, epsilon, decay)
+
+
+class AdamW(Adam):
+    """Adam with its decay apart from the gradient."""
+
+    decoupled = True
+
+
+class RuleUpdates(RuleOptimizer):
+    """The update of a rule, run as it is."""
+
+    def new_slot(self, variable, shape, start):
+        return Tensor(np.full(shape, start, _kept_as(variable)), variable.dtype)
+
+    def load_slot(self, variable, array):
+        return Tensor(np.array(array), variable.dtype)
+
+    def assign(self, variable, value):
+        variable.copy_(value)  # Assign, a kernel of the old kind, takes a hundred times as long
+
+
+_NATIVE = {"sgd": SGD, "adam": Adam, "adamw": AdamW}
+
+
+def optimizer(rule, variables):
+    amsgrad = rule.settings().get("amsgrad")
+    return RuleUpdates(rule, variables) if rule.kind not in _NATIVE or amsgrad else _NATIVE[rule.kind](rule, variables)
+
+
+class _Together(nn.Cell):
+    """The kernels of several optimizers, each for the variables at some places among all."""
+
+    def __init__(self, parts):
+        super().__init__()
+        self.natives = [native for native, _ in parts]
+        self.kernels = nn.CellList([native.kernels for native in self.natives])
+        self.places = tuple(tuple(places) for _, places in parts)
+        counts = [len(native.numbers(1)) for native in self.natives]
+        self.ends = tuple(sum(counts[:n]) for n in range(len(counts) + 1))
+
+    def numbers(self):
+        """For the step that follows, those of one optimizer behind those of the other."""
+        return [number for native in self.natives for number in native.numbers(native.step + 1)]
+
+    def construct(self, gradients, *numbers):
+        done = ()
+        for n in range(len(self.places)):
+            chosen = ()
+            for place in self.places[n]:
+                chosen = (*chosen, gradients[place])
+            done = (*done, self.kernels[n](chosen, *numbers[self.ends[n] : self.ends[n + 1]]))
+        return done
+
+
+def fused_kernels(optimizer) -> _Together | None:
+    """The kernels of an optimizer for a compiled step; None where its update is the rule's own."""
+    parts = getattr(optimizer, "natives", None) or [(optimizer, range(len(optimizer.variables)))]
+    return _Together(parts) if all(isinstance(native, NativeOptimizer) for native, _ in parts) else None

@@ -1,0 +1,12 @@
+"""Facts about NumPy that hold without importing it."""
+
+from labdl.backends.facts import FrameworkFacts
+
+FACTS = FrameworkFacts(
+    name="numpy",
+    title="NumPy",
+    distributions=("numpy",),
+    requires="",
+    preference=9,
+    trains=False,
+)

@@ -1,0 +1,50 @@
+"""Gradients in PaddlePaddle."""
+
+import paddle
+
+from labdl.backends.paddle.call_recorder import log_as_one_call
+
+
+def clear_gradients(variables) -> None:
+    for v in variables:
+        v.clear_gradient(False)
+
+
+def gradients(function, values):
+    """By ``backward``: ``paddle.grad`` of some inputs only is wrong for batch_norm, layer_norm and rnn (3.3)."""
+    parameter = paddle.base.framework.EagerParamBase
+    leaves = [v if isinstance(v, parameter) and not v.stop_gradient else v.detach() for v in values]
+    for leaf in leaves:
+        leaf.stop_gradient = False
+        leaf.clear_gradient(False)
+    result = function(*leaves)
+    result.backward()
+    # copies, because clearing a variable's gradient empties it wherever it is held
+    found = [paddle.zeros_like(v).detach() if v.grad is None else v.grad.detach().clone() for v in leaves]
+    for leaf in leaves:
+        leaf.clear_gradient(False)
+    return result.detach(), found
+
+
+def set_trainable(variable, flag: bool) -> None:
+    variable.stop_gradient = not flag
+
+
+def with_gradient(forward, pull):
+    class Call(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.save_for_backward(*tensors)
+            return forward(*tensors)
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            tensors = ctx.saved_tensor()
+            found = pull(gradients, tensors)
+            return tuple(
+                paddle.zeros_like(t) if g is None else g
+                for g, t in zip(found, tensors, strict=True)
+                if not t.stop_gradient
+            )
+
+    return log_as_one_call(Call.apply)

@@ -1,0 +1,115 @@
+"""PaddlePaddle's attention and recurrence."""
+
+# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# pyright: reportArgumentType=false, reportAssignmentType=false
+
+import paddle
+
+from labdl.backends.paddle import kernels
+from labdl.backends.paddle.call_recorder import log_as_one_call
+from labdl.backends.paddle.dtype_fallback import any_precision
+from labdl.backends.paddle.dtypes import INT64, as_tensor, cast, in_dtype, integer_range
+
+
+def trainable_copy(tensor):
+    """A stand-in whose gradient nobody reads: some kernels fail, or err, when one of their inputs is frozen."""
+    return _thawed(tensor) if tensor.stop_gradient else tensor
+
+
+def _copy(tensor):
+    if not isinstance(tensor, paddle.Tensor):  # symbolic: nothing is frozen there
+        return tensor
+    return paddle.base.framework.EagerParamBase.from_tensor(tensor)
+
+
+_thawed = log_as_one_call(_copy, "paddle.base.framework.EagerParamBase.from_tensor")
+
+
+def _lower(rows, columns):
+    return paddle.tril(paddle.ones([rows, columns], "bool"))
+
+
+@any_precision
+def causal_mask(scores):
+    return paddle.where(_lower(*scores.shape[-2:]), scores, paddle.full([], -float("inf"), scores.dtype))
+
+
+@any_precision
+def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
+    if (rate and training) or query.shape[:-2] != key.shape[:-2] or key.shape[:-2] != value.shape[:-2]:
+        return NotImplemented
+    scale = query.shape[-1] ** -0.5 if scale is None else float(scale)
+    scores = kernels.matmul(kernels.scale(query, scale, -0.0, True), key, False, True)
+    if mask is None:
+        scores = causal_mask(scores) if causal else scores
+        return kernels.matmul(kernels.softmax(scores, -1), value, False, False)
+    mask = as_tensor(mask)
+    if mask.dtype != paddle.bool:
+        return NotImplemented
+    allowed = kernels.logical_and(mask, _lower(*scores.shape[-2:])) if causal else mask
+    # finite, for a row of infinities would give NaN; what may not be attended to gets nothing, in such a row too
+    scores = paddle.where(allowed, scores, paddle.full([], -1e30, scores.dtype))
+    weights = paddle.where(allowed, kernels.softmax(scores, -1), paddle.zeros([], scores.dtype))
+    return kernels.matmul(weights, value, False, False)
+
+
+def _backwards(x, lengths):
+    """Steps (steps, N, …) in the opposite order; sequences that end earlier keep their end where it is."""
+    if lengths is None:
+        return kernels.flip(x, [0])
+    steps = integer_range(x.shape[0]).unsqueeze(-1)
+    places = paddle.where(steps < lengths, lengths - 1 - steps, steps).unsqueeze(-1)
+    return kernels.take_along_axis(x, kernels.expand(places, x.shape), 0)
+
+
+def _recurrent(mode, x, kernel, recurrent_kernel, biases, states, lengths, reverse):
+    """Outputs and last states of Paddle's recurrent networks of one layer and direction; it wants the steps first."""
+    size, features = recurrent_kernel.shape[0], kernel.shape[0]
+    if not x.size:
+        return NotImplemented
+    lengths = None if lengths is None else in_dtype(as_tensor(lengths), INT64)
+    zeros = paddle.zeros([1, x.shape[0], size], x.dtype)
+    states = [zeros if s is None else s.unsqueeze(0) for s in states]
+    if not all(t.stop_gradient for t in (x, kernel, recurrent_kernel, *biases, *states)):
+        kernel, recurrent_kernel, *biases = map(trainable_copy, (kernel, recurrent_kernel, *biases))
+    weights = [kernel.t(), recurrent_kernel.t(), *biases]
+    turned = x.transpose([1, 0, 2])
+    turned = _backwards(turned, lengths) if reverse else turned
+    ends = None if lengths is None else cast(lengths, paddle.int32)
+    y, _, last = kernels.rnn(
+        turned,
+        states,
+        weights,
+        ends,
+        paddle.empty([0], "uint8"),
+        0.0,
+        False,
+        features,
+        size,
+        1,
+        mode,
+        0,
+        not paddle.is_grad_enabled(),
+    )
+    y = _backwards(y, lengths) if reverse else y
+    return y.transpose([1, 0, 2]), *(s.squeeze(0) for s in last)
+
+
+@any_precision
+def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
+    biases = (bias, paddle.zeros_like(bias))
+    return _recurrent("LSTM", x, kernel, recurrent_kernel, biases, (hidden, cell), lengths, reverse)
+
+
+@any_precision
+def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengths=None, reverse=False):
+    return _recurrent("GRU", x, kernel, recurrent_kernel, (bias, recurrent_bias), (hidden,), lengths, reverse)
+
+
+@any_precision
+def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
+    if activation != "tanh":  # the kernel's relu makes 0 of NaN
+        return NotImplemented
+    return _recurrent(
+        "RNN_TANH", x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse
+    )

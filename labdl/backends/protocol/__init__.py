@@ -1,0 +1,79 @@
+"""Typed contract of a backend: the protocols that the ``backend.py`` of each framework's folder implements.
+
+A backend is a module: the methods of these protocols are its functions, the attributes its variables. NumPy implements
+`ReferenceBackend`, a framework `Backend`; `ChannelsLastBackend`, `CompiledHostCalls` and `ThreadedBackend` are optional.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from labdl.backends.protocol.array_api import ArrayNamespaces
+from labdl.backends.protocol.autograd import Autograd
+from labdl.backends.protocol.call_recorder import CallRecorders, SourceWords, Tape
+from labdl.backends.protocol.custom_operators import CompiledHostCalls, CustomOperators
+from labdl.backends.protocol.devices import Devices, ThreadedBackend
+from labdl.backends.protocol.layout import ChannelsLast, ChannelsLastBackend
+from labdl.backends.protocol.native_modules import NativeModules
+from labdl.backends.protocol.operators import Interpreter, Operators
+from labdl.backends.protocol.optimizers import BoundOptimizer, OptimizerRule, Optimizers
+from labdl.backends.protocol.random import RandomNumbers, RandomState
+from labdl.backends.protocol.tensors import Tensors, Variables
+from labdl.backends.protocol.training import Evaluation, Training
+
+__all__ = [
+    "OPTIONAL",
+    "ArrayNamespaces",
+    "Autograd",
+    "Backend",
+    "BoundOptimizer",
+    "CallRecorders",
+    "ChannelsLast",
+    "ChannelsLastBackend",
+    "CompiledHostCalls",
+    "CustomOperators",
+    "Devices",
+    "Evaluation",
+    "Interpreter",
+    "NativeModules",
+    "Operators",
+    "OptimizerRule",
+    "Optimizers",
+    "RandomNumbers",
+    "RandomState",
+    "ReferenceBackend",
+    "SourceWords",
+    "Tape",
+    "Tensors",
+    "ThreadedBackend",
+    "Training",
+    "Variables",
+]
+
+
+class ReferenceBackend(Tensors, Variables, Devices, RandomState, Evaluation, Optimizers, Interpreter, Protocol):
+    """The members of NumPy's backend, which interprets the bodies of the operators and does not train."""
+
+
+class Backend(
+    Operators,
+    Tensors,
+    Variables,
+    Devices,
+    RandomState,
+    RandomNumbers,
+    Autograd,
+    Evaluation,
+    Training,
+    Optimizers,
+    NativeModules,
+    CustomOperators,
+    CallRecorders,
+    ArrayNamespaces,
+    Protocol,
+):
+    """The members of a framework's backend."""
+
+
+OPTIONAL: tuple[type, ...] = (ChannelsLastBackend, CompiledHostCalls, ThreadedBackend)
+"""Protocols that a backend implements where it has reason to; those who use them ask with ``getattr``."""

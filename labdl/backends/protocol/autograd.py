@@ -1,0 +1,24 @@
+"""Gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from labdl.backends.protocol.types import Tensor
+
+
+class Autograd(Protocol):
+    """Gradients of functions of tensors."""
+
+    def gradients(self, function: Callable[..., Tensor], values: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor]]:
+        """The scalar ``function(*values)``, and its gradient with respect to each value, zeros where there is none."""
+        ...
+
+    def with_gradient(
+        self,
+        forward: Callable[..., Tensor],
+        pull: Callable[[Sequence[Tensor], Sequence[Tensor]], Sequence[Tensor | None]],
+    ) -> Callable[..., Tensor]:
+        """``forward`` of tensors with ``pull(gradients, tensors)`` for its gradient, None where an input has none."""
+        ...

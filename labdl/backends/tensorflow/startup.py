@@ -1,0 +1,27 @@
+"""Import of TensorFlow without the lines that its C++ side writes."""
+
+import os
+import sys
+import tempfile
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before the import, or its C++ side has read it already
+
+
+def _import_quietly() -> None:
+    """Import TensorFlow without the line about oneDNN that its C++ side writes before it has read any log level."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as lines:
+        os.dup2(lines.fileno(), 2)
+        try:
+            import tensorflow  # noqa: F401
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            lines.seek(0)
+            for line in lines:
+                if b"oneDNN custom operations" not in line and b"absl::InitializeLog" not in line:
+                    os.write(2, line)
+
+
+_import_quietly()

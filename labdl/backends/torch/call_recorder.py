@@ -1,0 +1,90 @@
+"""PyTorch's own calls, logged while they are made."""
+
+import contextlib
+import inspect
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+
+from labdl.backends.protocol.call_recorder import SourceWords
+from labdl.backends.torch.facts import FACTS
+
+_READS = {".item", ".tolist", ".numpy", ".__bool__", ".__float__", ".__int__", ".__index__"}
+
+
+class _Recorder(TorchFunctionMode):
+    def __init__(self, tape):
+        super().__init__()
+        self.tape = tape
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        target = _target(func)
+        if target in _READS:
+            self.tape.read(args[0])
+        inplace = target.endswith("_") and not target.endswith("__")
+        writes = inplace or target in (".__setitem__", ".__iadd__", ".__imul__") or kwargs.get("out") is not None
+        self.tape.call(target, args, _non_default(func, kwargs), result, writes)
+        return result
+
+
+def _target(func) -> str:
+    """As in `labdl.graph.lowering.program.Call`."""
+    name = resolve_name(func) or f"{func.__module__}.{func.__name__}"
+    if not name.startswith("torch.Tensor."):
+        return name.replace("torch._C._VariableFunctions.", "torch.")
+    method = name.removeprefix("torch.Tensor.")
+    if method.endswith(".__get__"):
+        return f"attribute {method.removesuffix('.__get__')}"
+    return f".{method}"
+
+
+def _non_default(func, kwargs):
+    """Without what is said anyway."""
+    try:
+        parameters = inspect.signature(func).parameters
+    except (TypeError, ValueError):
+        return kwargs
+    return {k: v for k, v in kwargs.items() if k not in parameters or parameters[k].default is not v}
+
+
+@contextlib.contextmanager
+def recorder(live: bool = False):
+    """Gives ``record(function, tape)``: it runs the function and logs PyTorch's calls (see `graph.lowering.tape.Tape`)."""
+
+    def record(function, tape):
+        with (
+            torch.set_grad_enabled(tape.training),
+            _Recorder(tape),
+        ):  # kernels differ where a gradient will be asked for
+            return function()
+
+    yield record
+
+
+def literal(value) -> str | None:
+    """Source text of what only PyTorch has."""
+    if isinstance(value, torch.dtype | torch.memory_format | torch.layout):
+        return str(value)
+    if isinstance(value, torch.device):
+        return repr(str(value))
+    return None
+
+
+SOURCE: SourceWords = {
+    "title": FACTS.title,
+    "imports": ("import numpy as np", "import torch"),
+    "making": {},
+    "base": "torch.nn.Module",
+    "method": "forward",
+    "mode": "",
+    "training": "self.training",
+    "size": "{x}.shape[{axis}]",
+    "parameter": "self.{name} = torch.nn.Parameter(torch.from_numpy({array}))",
+    "buffer": 'self.register_buffer("{name}", torch.from_numpy({array}))',
+    "kept": 'self.register_buffer("{name}", torch.from_numpy({array}), persistent=False)',
+    "constant": "torch.from_numpy({array})",
+    "numbers": "torch.tensor({values}, dtype=torch.{dtype})",
+    "taken": tuple(dir(torch.nn.Module())),
+}

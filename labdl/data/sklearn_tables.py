@@ -1,0 +1,53 @@
+"""The tabular data sets of scikit-learn: classification (iris, wine, breast cancer) and regression (diabetes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labdl.data.dataset import ArrayDataset
+from labdl.data.preprocessing import standardize, train_test_split
+
+
+def iris(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
+    """(train, test): 4 features of 150 iris flowers (N, 4) float32, and their species (N,) int64, 3 classes.
+
+    Features have mean 0 and standard deviation 1 over the training samples; split by ``seed``.
+    """
+    return _classification("iris", test_share, seed)
+
+
+def wine(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
+    """(train, test): 13 features of 178 wines (N, 13), and their cultivars, 3 classes; scaled and split as in `iris`."""
+    return _classification("wine", test_share, seed)
+
+
+def breast_cancer(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
+    """(train, test): 30 features of 569 tumors (N, 30), malignant 0 or benign 1; scaled and split as in `iris`."""
+    return _classification("breast_cancer", test_share, seed)
+
+
+def diabetes(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
+    """(train, test): 10 features of 442 patients (N, 10), and the progression of diabetes after a year (N, 1) float32.
+
+    Features and target have mean 0 and standard deviation 1 over the training samples; split by ``seed``.
+    """
+    source = _load("diabetes")
+    train, test = train_test_split(len(source.data), test_share, seed)
+    x, y = standardize(source.data, train), standardize(source.target[:, None], train)
+    return ArrayDataset(x[train], y[train], name="diabetes"), ArrayDataset(x[test], y[test], name="diabetes (test)")
+
+
+def _load(name: str) -> Any:
+    from sklearn import datasets  # imported lazily: scikit-learn takes a second
+
+    return getattr(datasets, f"load_{name}")()
+
+
+def _classification(name: str, test_share: float, seed: int) -> tuple[ArrayDataset, ArrayDataset]:
+    source = _load(name)
+    train, test = train_test_split(len(source.data), test_share, seed)
+    x, y, names = standardize(source.data, train), source.target.astype("int64"), [str(n) for n in source.target_names]
+    return (
+        ArrayDataset(x[train], y[train], name=name, classes=names),
+        ArrayDataset(x[test], y[test], name=f"{name} (test)", classes=names),
+    )

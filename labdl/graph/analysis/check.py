@@ -1,0 +1,170 @@
+"""Shape inference over a graph: what each node gives, and a plain sentence for each that does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from labdl.errors import ConfigError
+from labdl.graph.graph import PARAMETER, Edge, Graph, Node
+from labdl.graph.node import make, output_port, outputs_of, ports_of
+from labdl.nn.module import Module, is_reserved
+from labdl.spec import Spec
+
+_TAKEN = ("graph", "run", "_inputs", "_plan", "_slots", "_results")  # what the model of a graph has besides its layers
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that does not fit, where it is, in a sentence."""
+
+    message: str
+    node: str | None = None
+    edge: str | None = None
+
+
+@dataclass
+class Checked:
+    """The result of a check: Specs, parameter counts and problems."""
+
+    specs: dict[str, dict[str, Spec]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    made: dict[str, object] = field(default_factory=dict)
+    known: dict[tuple, Any] = field(default_factory=dict)  # what operators give
+
+
+def check(graph: Graph) -> Checked:
+    """Walk the graph from its inputs and infer every shape; a node behind a problem stays without a shape."""
+    result = Checked()
+    order, cyclic = graph.order()
+    incoming = graph.incoming()
+    for node_id in _loops(graph, cyclic):
+        result.problems.append(Problem("lies on a loop: a network's connections must lead forward", node_id))
+    for node_id in order:
+        _check_node(graph, node_id, incoming[node_id], result)
+    if graph.nodes and not graph.inputs():
+        result.problems.append(Problem("the graph has no Input: add one and give it the shape of the data"))
+    return result
+
+
+def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
+    """Of the nodes that cannot be ordered those on a loop, without the ones that only come after it."""
+    after = {i: {e.target for e in graph.edges.values() if e.source == i} for i in unplaced}
+    while idle := [i for i, targets in after.items() if not targets & after.keys()]:
+        for node_id in idle:
+            del after[node_id]
+    return list(after)
+
+
+def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
+    node = graph.nodes[node_id]
+    try:
+        ports = {p.name: p for p in ports_of(node)}
+        made = _make_once(graph, node_id, result)
+        if isinstance(made, Module) and (is_reserved(node.name) or node.name in _TAKEN):
+            raise ConfigError(f"every model has something named {node.name!r}: choose another name")
+    except Exception as error:  # shown to a person; a layer of the user's own may raise anything
+        result.problems.append(Problem(_first_line(error), node_id))
+        return
+    values, complete = {}, True
+    for name, edges in incoming.items():
+        if name not in ports:
+            listed = ", ".join(ports) or "none"
+            result.problems.append(
+                Problem(f"{node.type} has no input {name!r} (it has {listed})", node_id, edges[0][0])
+            )
+            complete = False
+            continue
+        if len(edges) > 1 and not ports[name].variadic:
+            result.problems.append(
+                Problem(f"input {name} takes one connection, received {len(edges)}", node_id, edges[1][0])
+            )
+            complete = False
+            continue
+        found = []
+        for edge_id, edge in edges:
+            given = given_to(result, edge)
+            if given is None and edge.source in result.specs:
+                source = graph.nodes[edge.source]
+                message = f"{source.name} has no output {edge.source_port!r}"
+                result.problems.append(Problem(message, node_id, edge_id))
+            found.append(given)
+        complete = complete and None not in found
+        values[name] = found if ports[name].variadic else found[0]
+    is_operator = not isinstance(made, Module)
+    missing = [
+        p.name
+        for p in ports.values()
+        if p.name not in incoming and not p.optional and not (is_operator and p.name in node.params)
+    ]
+    if missing:
+        result.problems.append(Problem(f"not connected: draw a line to its input {missing[0]}", node_id))
+        return
+    if not complete:
+        return  # the cause is shown where it is
+    try:
+        outputs = _infer_cached(node, made, ports, values, result) if is_operator else infer(node, made, ports, values)
+    except Exception as error:  # as above: the next node is checked all the same
+        result.problems.append(Problem(_first_line(error), node_id))
+        return
+    listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    names = outputs_of(node)
+    result.specs[node_id] = {names[i] if i < len(names) else output_port(i): s for i, s in enumerate(listed)}
+    result.counts[node_id] = made.count_parameters() if isinstance(made, Module) and not node.shares else 0
+
+
+def _infer_cached(node: Node, made, ports, values, result: Checked):
+    """The output Specs of an operator, cached: models mostly repeat the same ones."""
+    given = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
+    key = (node.type, repr(node.params), given)
+    if key not in result.known:
+        result.known[key] = infer(node, made, ports, values)
+    return result.known[key]
+
+
+def _make_once(graph: Graph, node_id: str, result: Checked):
+    """The layer or operator of a node; a layer that several nodes share is made once."""
+    node = graph.nodes[node_id]
+    origin = node.shares or node_id
+    if node.shares:
+        found = graph.nodes.get(origin)
+        if found is None or found.type != node.type or found.shares:
+            raise ConfigError(
+                f"{node.name} shares the layer of a node that is gone or is no {node.type}: give it one of its own"
+            )
+    if origin not in result.made:
+        result.made[origin] = make(graph.nodes[origin])
+    result.made[node_id] = result.made[origin]
+    return result.made[node_id]
+
+
+def given_to(result: Checked, edge: Edge) -> Spec | None:
+    """The Spec of an edge: an output, or a parameter of the layer that it comes from."""
+    outputs = result.specs.get(edge.source)
+    if outputs is None or not edge.source_port.endswith(PARAMETER):
+        return None if outputs is None else outputs.get(edge.source_port)
+    made = result.made[edge.source]
+    parameter = made.get_parameters().get(edge.source_port) if isinstance(made, Module) else None
+    return None if parameter is None else Spec(parameter.shape, parameter.dtype)
+
+
+def infer(node, made, ports, values):
+    if node.type == "Input":
+        return made.spec
+    if not values and isinstance(made, Module) and not ports:
+        return made.infer()
+    if not isinstance(made, Module):
+        return made(values)
+    args = []
+    for name, port in ports.items():
+        if name in values:
+            args += values[name] if port.variadic else [values[name]]
+        else:
+            args += [] if port.variadic else [None]
+    return made(*args)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]

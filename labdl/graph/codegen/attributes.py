@@ -1,0 +1,77 @@
+"""Under which attributes a module of a graph holds its parts: plain ones, or places in lists and dictionaries."""
+
+from __future__ import annotations
+
+from labdl.graph.codegen.calls import Names, identifier
+from labdl.graph.codegen.module_tree import Unit
+from labdl.graph.graph import Graph
+from labdl.nn.module import is_reserved
+
+
+class Layout:
+    """Attributes of the items of one unit, and the statements that make them."""
+
+    def __init__(self, graph: Graph, unit: Unit):
+        self.groups, self.prefix = graph.groups, f"{unit.path}/" if unit.path else ""
+        self.attributes: dict[str, str] = {}
+        self.lists: dict[str, str] = {}  # attribute of a list or dictionary by its path in this unit
+        held = [
+            n for n, item in unit.items.items() if not (item.shares if isinstance(item, Unit) else _calls(graph, item))
+        ]
+        names = Names()
+        for name in held:
+            words = name.split("/")
+            if len(words) == 2 and self._lists(words[0], held) and not is_reserved(words[0]):
+                if words[0] not in self.lists:
+                    self.lists[words[0]] = names.new(words[0])
+                key = words[1] if self._kind(words[0]) == "ModuleList" else repr(words[1])
+                self.attributes[name] = f"{self.lists[words[0]]}[{key}]"
+            else:
+                word = names.new(name)
+                while is_reserved(word):
+                    word = names.new(f"{word}_layer")
+                self.attributes[name] = word
+
+    def _kind(self, word: str) -> str:
+        return self.groups.get(self.prefix + word, "")
+
+    def _lists(self, word: str, held: list[str]) -> bool:
+        """Whether the items under this word can be written as the list or dictionary that they came from."""
+        inner = [n.split("/")[1:] for n in held if n.startswith(f"{word}/")]
+        if identifier(word) != word or word in held or any(len(words) != 1 for words in inner):
+            return False
+        if self._kind(word) == "ModuleList":
+            return sorted(words[0] for words in inner) == sorted(str(n) for n in range(len(inner)))
+        return self._kind(word) == "ModuleDict"
+
+    def attribute(self, name: str) -> str:
+        return self.attributes[name]
+
+    def statements(self, builds: dict[str, str]):
+        """(attribute, source of its value) for what ``builds`` makes; a list stands where its first element would."""
+        done = set()
+        for name, text in builds.items():
+            word = name.split("/")[0]
+            if word not in self.lists or name not in self.attributes or "[" not in self.attributes[name]:
+                yield self.attributes[name], text
+            elif word not in done:
+                done.add(word)
+                inner = {n.split("/")[1]: t for n, t in builds.items() if n.startswith(f"{word}/")}
+                if self._kind(word) == "ModuleList":
+                    ordered = [inner[key] for key in sorted(inner, key=int)]
+                    yield self.lists[word], f"nn.ModuleList([{_lines(ordered)}])"
+                else:
+                    yield self.lists[word], f"nn.ModuleDict({{{_lines([f'{k!r}: {t}' for k, t in inner.items()])}}})"
+
+
+def _lines(parts: list[str]) -> str:
+    """On one line if they fit, else each on its own."""
+    if sum(map(len, parts)) < 80:
+        return ", ".join(parts)
+    return "".join(f"\n            {part}," for part in parts) + "\n        "
+
+
+def _calls(graph: Graph, node_id: str) -> bool:
+    """Nodes that need no attribute: operators, inputs, and layers that are called again."""
+    node = graph.nodes[node_id]
+    return bool(node.shares) or node.type.startswith("ops.") or node.type == "Input"

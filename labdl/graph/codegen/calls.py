@@ -1,0 +1,165 @@
+"""One node as source: how a layer is made, and how a layer or an operator is called."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from labdl.errors import ConfigError, ModelError
+from labdl.graph.graph import Node
+from labdl.graph.node import parse_index, ports_of, show_index
+from labdl.nn.schema import LAYERS, fields
+from labdl.ops import OPERATORS
+
+OPEN = "..."  # stands where a connection is missing
+Write = Callable[[str, Any], str]  # the name and the value of a setting to source
+
+
+class Names:
+    """Words that are free, each handed out once."""
+
+    def __init__(self, *taken: str):
+        self.taken = set(taken)
+
+    def new(self, name: str) -> str:
+        word = base = identifier(name)
+        n = 1
+        while word in self.taken:
+            word, n = f"{base}_{n}", n + 1
+        self.taken.add(word)
+        return word
+
+
+def identifier(name: str) -> str:
+    word = re.sub(r"\W", "_", name)
+    return f"_{word}" if word[:1].isdigit() or keyword.iskeyword(word) or not word else word
+
+
+def literal(value: Any) -> str:
+    """The value as source: plain data only, so that nothing else can get into the program."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if value is None or type(value) in (bool, int, float, str):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(literal, value))
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    raise ModelError(f"a setting holds a {type(value).__name__}, which cannot be written as source")
+
+
+def settings(node: Node, names: Iterable[str], write: Write) -> str:
+    """Hyper-parameters as written by hand: the first one by position, the others by name; those in ``names`` in any case."""
+    known = fields(LAYERS[node.type])
+    unknown = [k for k in node.params if k not in known]
+    if unknown:
+        raise ConfigError(f"{node.type} has no setting {unknown[0]!r}: it has {', '.join(known) or 'none'}")
+    first = next(iter(known), None)
+    wanted = [name for name in known if name in node.params or name in names]
+    return ", ".join(
+        f"{'' if name == first else f'{name}='}{write(name, node.params.get(name, known[name].default))}"
+        for name in wanted
+    )
+
+
+def made(node: Node, names: Iterable[str], imports: set[str], write: Write) -> str:
+    """How the layer of a node is made."""
+    if node.type == "Weight":  # as people write it: a parameter of the module itself
+        given = dict(node.params)
+        kind = "Parameter" if given.pop("learned", True) else "Buffer"
+        shape = literal(given.pop("shape", ()))
+        rest = ", ".join(f"{k}={literal(given[k])}" for k in ("init", "dtype", "standard") if k in given)
+        return f"nn.{kind}({', '.join(filter(None, (shape, rest)))})"
+    return f"{_class(node.type, imports)}({settings(node, names, write)})"
+
+
+def _class(kind: str, imports: set[str]) -> str:
+    """How the source names a layer: ours under nn, others imported, and one from a notebook cell as it is."""
+    module, word = LAYERS[kind].__module__, LAYERS[kind].__name__
+    if module.startswith("labdl.nn."):
+        return f"nn.{word}"
+    if module == "__main__":
+        return word
+    line = f"from {module} import {word}"
+    if any(other.endswith(f" import {word}") for other in imports - {line}):  # another package has one of this name
+        word = kind.replace(".", "_")
+        line += f" as {word}"
+    imports.add(line)
+    return word
+
+
+def layer_arguments(node: Node, feeds: dict[str, list[str]]) -> str:
+    parts, gap = [], False
+    for port in ports_of(node):
+        names = feeds[port.name]
+        if port.variadic:
+            parts += names
+        elif names or not port.optional:
+            name = (names or [OPEN])[0]
+            parts.append(f"{port.name}={name}" if gap else name)
+        else:
+            gap = True
+    return ", ".join(parts)
+
+
+def _index_literal(index: str) -> str:
+    """An index as an argument, where ``:`` cannot stand."""
+    items = parse_index(index)
+    return repr(items)  # slices and ... write themselves as Python reads them
+
+
+_SIGNS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "matmul": "@",
+    "pow": "**",
+    "greater": ">",
+    "less": "<",
+    "greater_equal": ">=",
+    "less_equal": "<=",
+}
+
+
+def operator_call(node: Node, feeds: dict[str, list[str]], write: Write) -> str:
+    signature = OPERATORS[node.type.removeprefix("ops.")].signature.parameters
+    unknown = [k for k in node.params if k not in signature]
+    if unknown:
+        raise ConfigError(f"operator {node.type} has no argument {unknown[0]!r}: it has {', '.join(signature)}")
+    if node.type == "ops.getitem":
+        index = node.params.get("index")
+        text = (
+            feeds["index"][0]
+            if feeds.get("index")
+            else show_index(parse_index(index) if isinstance(index, str) else index)
+        )
+        return f"{(feeds['x'] or [OPEN])[0]}[{text}]"
+    sign = _SIGNS.get(node.type.removeprefix("ops."))
+    sides = [
+        (feeds.get(name) or [OPEN])[0] if name not in node.params else write(name, node.params[name])
+        for name in list(signature)[:2]
+    ]
+    # of a number on the left, Python makes the opposite comparison
+    if sign and OPEN not in sides and len(node.params) < (1 if sign[0] in "<>" and "x" in node.params else 2):
+        return f" {sign} ".join(sides)
+    variadic = {p.name for p in ports_of(node) if p.variadic}
+    parts, gap = [], False
+    for name, p in signature.items():
+        if p.kind is p.VAR_POSITIONAL:
+            parts += feeds.get(name, ())
+            continue
+        if feeds.get(name):
+            text = f"[{', '.join(feeds[name])}]" if name in variadic else feeds[name][0]
+        elif name in node.params:
+            value = node.params[name]
+            text = _index_literal(value) if name == "index" and isinstance(value, str) else write(name, value)
+        elif p.default is p.empty:
+            text = OPEN
+        else:
+            gap = True
+            continue
+        parts.append(f"{name}={text}" if gap or p.kind is p.KEYWORD_ONLY else text)
+    return f"{node.type}({', '.join(parts)})"

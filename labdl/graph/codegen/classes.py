@@ -1,0 +1,173 @@
+"""One module of a graph as the lines of a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from labdl.graph.analysis.check import check
+from labdl.graph.codegen.attributes import Layout
+from labdl.graph.codegen.calls import OPEN, Names, layer_arguments, literal, made, operator_call
+from labdl.graph.codegen.module_tree import End, Unit, held, inside, unit_of
+from labdl.graph.graph import PARAMETER, Graph
+from labdl.graph.node import outputs_of, ports_of
+from labdl.nn.schema import LAYERS
+
+_MARK = re.compile("\x00(\\d+)\x00")
+
+
+class Marks:
+    """Places in the lines of a class where settings stand: name, literal, and whether the forward has it."""
+
+    def __init__(self):
+        self.found: list[tuple[str, str, bool]] = []
+
+    def add(self, name: str, text: str, runs: bool) -> str:
+        self.found.append((name, text, runs))
+        return f"\x00{len(self.found) - 1}\x00"
+
+    def writer(self, runs: bool) -> Callable[[str, object], str]:
+        return lambda name, value: self.add(name, literal(value), runs)
+
+    @staticmethod
+    def fill(lines: list[str], words: list[str]) -> list[str]:
+        return [_MARK.sub(lambda m: words[int(m.group(1))], line) for line in lines]
+
+
+class ModuleWriter:
+    """Renders modules; ``made`` says of those that are written how others make them: class, names and literals."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.incoming, self.inputs = graph, graph.incoming(), graph.inputs()
+        self.specs = check(graph).specs
+        self.users: dict[End, list[str]] = {}
+        for edge in graph.edges.values():
+            self.users.setdefault((edge.source, edge.source_port), []).append(edge.target)
+        self.root = unit_of(graph)
+        self.layouts = {u.path: Layout(graph, u) for u in self.root.units()}
+        self.own = {u.path: set(u.nodes()) for u in self.root.units()}
+        self.imports: set[str] = set()
+        self.made: dict[str, tuple[str, list[tuple[str, str]]]] = {}
+
+    def skeleton(self, unit: Unit):
+        """The structure that modules of one class share: everything but the settings of layers."""
+        rows = tuple(
+            (name, self.skeleton(item) if isinstance(item, Unit) else self.graph.nodes[item].type)
+            for name, item in unit.items.items()
+        )
+        return unit.kind, rows
+
+    def settings_of(self, unit: Unit, name: str):
+        item = unit.items[name]
+        return self.graph.nodes[item].params if isinstance(item, str) and self._is_layer(item) else ()
+
+    def _is_layer(self, node_id: str) -> bool:
+        return self.graph.nodes[node_id].type in LAYERS
+
+    # -- __init__
+
+    def render(self, unit: Unit, keys: dict[str, set[str]], marks: Marks) -> list[str]:
+        """The lines of a class; layers name the settings in ``keys`` even where these are the default."""
+        builds = {}
+        for name, item in unit.items.items():
+            if isinstance(item, Unit):
+                if not item.shares:
+                    builds[name] = self._constructor(item, marks)
+            elif self._is_layer(item) and item not in self.inputs and not self.graph.nodes[item].shares:
+                builds[name] = self._layer(item, keys.get(name, ()), marks)
+        layout = self.layouts[unit.path]
+        lines = ["    def __init__(self):", "        super().__init__()"]
+        lines += [f"        self.{target} = {text}" for target, text in layout.statements(builds)]
+        if unit is self.root:
+            lines += [f"        self.tie({name!r}, {to!r})" for name, to in self.graph.ties.items()]
+        return [*lines, "", *self._forward(unit, layout, marks)]
+
+    def _layer(self, node_id: str, keys, marks: Marks) -> str:
+        return made(self.graph.nodes[node_id], keys, self.imports, marks.writer(False))
+
+    def _constructor(self, unit: Unit, marks: Marks) -> str:
+        if unit.kind == "Sequential":
+            parts = [
+                self._constructor(item, marks) if isinstance(item, Unit) else self._layer(item, (), marks)
+                for item in unit.items.values()
+            ]
+            return f"nn.Sequential({', '.join(parts)})"
+        word, settings = self.made[unit.path]
+        return f"{word}({', '.join(marks.add(name, text, False) for name, text in settings)})"
+
+    # -- forward
+
+    def _forward(self, unit: Unit, layout: Layout, marks: Marks) -> list[str]:
+        names = Names("self", "nn", "ops", "_")
+        variables: dict[End, str] = {}
+        for end in unit.takes if unit.path else [(i, "output") for i in self.inputs]:
+            alone = len(unit.takes if unit.path else self.inputs) == 1
+            variables[end] = names.new("x" if alone else self.graph.nodes[end[0]].name.rpartition("/")[2])
+        arguments = ", ".join(["self", *variables.values()])
+        steps = []
+        for name, item in unit.items.items():
+            if isinstance(item, Unit):
+                taken, given = item.takes, item.gives
+                feeds = ", ".join(self._value(unit, variables, end) for end in taken)
+                call = f"self.{layout.attribute(inside(item.shares, unit) if item.shares else name)}({feeds})"
+            elif item in self.inputs or self.graph.nodes[item].type == "Weight":
+                continue
+            else:
+                taken, call = self._call(unit, layout, variables, name, item, marks)
+                ports = [*self.specs[item]] if item in self.specs else outputs_of(self.graph.nodes[item])
+                given = [(item, port) for port in ports]
+            word = name.rpartition("/")[2]
+            for at, end in enumerate(given):
+                if at == 0 and len(taken) == 1 and self._last_use(unit, taken[0], item, variables):
+                    variables[end] = variables[
+                        taken[0]
+                    ]  # a value that nobody else needs is overwritten, as people write it
+                elif at == 0 or isinstance(item, Unit) or end in self.users:
+                    variables[end] = names.new(word if at == 0 or isinstance(item, Unit) else f"{word}_{end[1]}")
+                else:
+                    variables[end] = "_"
+            steps.append(f"        {', '.join(variables[end] for end in given)} = {call}")
+        ends = unit.gives
+        if unit is self.root:
+            sinks = [i for i in self.graph.outputs() if i not in self.inputs] or self.graph.outputs()
+            ends = [(i, outputs_of(self.graph.nodes[i])[0]) for i in sinks]
+        results = ", ".join(self._value(unit, variables, end) for end in ends)
+        return [f"    def forward({arguments}):", *steps, f"        return {results}".rstrip()]
+
+    def _call(self, unit, layout, variables, name, node_id, marks) -> tuple[list[End], str]:
+        node, entering = self.graph.nodes[node_id], self.incoming[node_id]
+        feeds = {
+            p.name: [self._value(unit, variables, (e.source, e.source_port)) for _, e in entering.get(p.name, ())]
+            for p in ports_of(node)
+        }
+        taken = [(e.source, e.source_port) for edges in entering.values() for _, e in edges]
+        if node.type not in LAYERS:
+            return taken, operator_call(node, feeds, marks.writer(True))
+        origin = inside(self.graph.nodes[node.shares].name, unit) if node.shares in self.graph.nodes else name
+        return taken, f"self.{layout.attribute(origin)}({layer_arguments(node, feeds)})"
+
+    def _last_use(self, unit: Unit, end: End, item: Unit | str, variables) -> bool:
+        if end not in variables or variables[end] == "_" or (unit.path and end in unit.gives):
+            return False
+        within = self.own[item.path] if isinstance(item, Unit) else {item}
+        here = [user for user in self.users.get(end, ()) if user in self.own[unit.path]]
+        return all(user in within for user in here) and len(here) <= max(1, len(within))
+
+    def _value(self, unit: Unit, variables: dict[End, str], end: End) -> str:
+        """How this module names a value: a variable, or a parameter that it holds."""
+        if end in variables:
+            return variables[end]
+        if not held(self.graph, end) or end[0] not in self.own[unit.path]:
+            return OPEN
+        words, item = [], unit
+        while isinstance(item, Unit):
+            home = item
+            name, item = next(
+                (n, i)
+                for n, i in home.items.items()
+                if i == end[0] or (isinstance(i, Unit) and end[0] in self.own[i.path])
+            )
+            words.append(self.layouts[home.path].attribute(name))
+        if end[1].endswith(PARAMETER):
+            words += end[1].removesuffix(PARAMETER).split("/")
+        return ".".join(["self", *words])

@@ -1,0 +1,68 @@
+"""Writing a graph as the Python source of Modules: one class for each kind of module in it."""
+
+from __future__ import annotations
+
+import re
+
+from labdl.graph.codegen.calls import Names
+from labdl.graph.codegen.classes import Marks, ModuleWriter
+from labdl.graph.codegen.module_tree import Unit
+from labdl.graph.graph import Graph
+
+
+def class_name(name: str) -> str:
+    words = "".join(w[:1].upper() + w[1:] for w in re.findall(r"[A-Za-z0-9]+", name)).lstrip("0123456789")
+    return f"{words}Model" if words in ("Model", "None", "True", "False") else words or "Model"
+
+
+def to_python(graph: Graph) -> str:
+    """Source text; executed, its last class is a model whose trace equals the graph. Raises ModelError for unknown layers.
+
+    Modules of one class that differ in settings become one class that takes these settings; where they differ in structure,
+    the second kind is called Block_2.
+    """
+    writer = ModuleWriter(graph)
+    names, body = Names("nn", "ops", "_"), []
+    families: dict[object, list[Unit]] = {}
+    for unit in writer.root.units():  # the innermost first, because the others name their classes
+        if unit.path and not unit.shares and unit.kind != "Sequential":
+            families.setdefault(writer.skeleton(unit), []).append(unit)
+    for units in families.values():
+        keys = {name: {k for u in units for k in writer.settings_of(u, name)} for name in units[0].items}
+        templates: dict[tuple[str, ...], list[tuple[Unit, Marks]]] = {}
+        for unit in units:
+            marks = Marks()
+            templates.setdefault(tuple(writer.render(unit, keys, marks)), []).append((unit, marks))
+        for lines, members in templates.items():
+            word = names.new(members[0][0].kind)
+            body += ["", "", f"class {word}(nn.Module):", *_class_of(writer, word, list(lines), members)]
+    marks = Marks()
+    lines = marks.fill(writer.render(writer.root, {}, marks), [text for _, text, _ in marks.found])
+    body += ["", "", f"class {names.new(class_name(graph.name))}(nn.Module):", *lines]
+    text = "\n".join(body)
+    used = [name for name in ("nn", "ops") if re.search(rf"\b{name}\.", text)]
+    return "\n".join([*sorted({f"from labdl import {', '.join(used)}", *writer.imports}), *body, ""])
+
+
+def _class_of(writer: ModuleWriter, word: str, lines: list[str], members: list[tuple[Unit, Marks]]) -> list[str]:
+    """The lines of one class for several modules: settings in which they differ become its arguments."""
+    taken = Names("self", "nn", "ops", *{w for line in lines for w in re.findall(r"self\.(\w+)", line)})
+    arguments: dict[tuple[str, ...], str] = {}  # by the literal that each module has there
+    words, kept = [], []
+    for at, (name, text, runs) in enumerate(members[0][1].found):
+        values = tuple(marks.found[at][1] for _, marks in members)
+        if len(set(values)) == 1:
+            words.append(text)
+            continue
+        if values not in arguments:
+            arguments[values] = taken.new(name)
+        argument = arguments[values]
+        words.append(f"self.{argument}" if runs else argument)
+        if runs and argument not in kept:
+            kept.append(argument)
+    lines = Marks.fill(lines, words)
+    lines[0] = f"    def __init__({', '.join(['self', *arguments.values()])}):"
+    lines[2:2] = [f"        self.{argument} = {argument}" for argument in kept]
+    for at, (unit, _) in enumerate(members):
+        writer.made[unit.path] = (word, [(argument, values[at]) for values, argument in arguments.items()])
+    return lines

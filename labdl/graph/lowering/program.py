@@ -1,0 +1,87 @@
+"""A model as flat calls of its framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labdl.spec import Spec
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A tensor in a program, by its number: inputs and parameters first, then constants and results in order of use."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """An object of the framework, as source text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Size:
+    """An integer computed from unknown sizes: ``constant + sum(factor * product of sizes)``, divided by ``over``."""
+
+    terms: tuple[tuple[int, tuple[int, ...]], ...]  # factor, and which sizes
+    constant: int = 0
+    over: Size | None = None
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """A known tensor whose shape depends on unknown sizes: ``start``, plus for each axis a step times the position."""
+
+    shape: tuple
+    start: Any
+    steps: tuple
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A small known tensor in which some numbers depend on unknown sizes."""
+
+    values: Any
+    dtype: str
+
+
+@dataclass
+class Call:
+    """One call. ``target`` is a dotted name of the framework, ".name" for a method, or in this process an object."""
+
+    target: Any
+    args: tuple
+    kwargs: dict[str, Any]
+    results: Any  # a Ref, or a tuple of Refs and None
+    place: str = ""  # path of the module that makes the call
+    writes: bool = False  # it modifies one of its arguments
+
+
+@dataclass
+class Program:
+    """The calls that a model makes on one framework, in one mode."""
+
+    inputs: list[Spec]
+    sizes: list[tuple[int, int]]  # unknown sizes: input and axis
+    parameters: dict[str, Ref]
+    constants: dict[int, np.ndarray | Ramp | Numbers]
+    calls: list[Call]
+    outputs: Any
+
+
+def refs(value) -> Iterator[int]:
+    """The numbers of all tensors in an argument or a result."""
+    if isinstance(value, Ref):
+        yield value.number
+    elif isinstance(value, slice):
+        yield from refs((value.start, value.stop, value.step))
+    elif isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from refs(each)

@@ -1,0 +1,175 @@
+"""Recording a model as a program: its framework calls, valid for every size of its inputs.
+
+The forward runs on real tensors while the backend's recorder writes each framework call to a tape. Recordings with other
+sizes show which numbers among the arguments depend on them; whatever else differs between recordings depends on data, and
+is an error. Why calls are recorded and not lowered from a graph: docs/decisions/two-tracers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import ModelError
+from labdl.graph.lowering.generalize import Generalization
+from labdl.graph.lowering.program import Call, Program, Ref, refs
+from labdl.graph.lowering.tape import CapturedVariableError, Tape
+from labdl.graph.lowering.variables import Variables, copied_variables, own_variables, restored_variables
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
+from labdl.spec import Spec
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function of native tensors to record, and the modules that it calls."""
+
+    run: Callable
+    backend: Any
+    inputs: Sequence[Spec]
+    parameters: Mapping[str, Parameter]
+    modules: Sequence[Module]
+
+    @classmethod
+    def of(cls, model: Module) -> Subject:
+        inputs = [s for s in model.input_specs if s is not None]
+        return cls(model, dispatch.get(model.backend), inputs, dict(model.named_parameters()), (model,))
+
+
+def record_programs(model: Module) -> tuple[Program, Program]:
+    """The programs of a built model on its backend, for evaluation and for training; see `record_program`.
+
+    They draw the framework's own random numbers, even where portable ones are on. The parameters get other values: pass a
+    model that nobody else uses.
+    """
+    subject = Subject.of(model)
+    with dispatch.own_random_numbers(), subject.backend.recorder() as record:
+        variables = own_variables(subject.parameters.values())
+        return tuple(_program(subject, record, variables, training) for training in (False, True))  # type: ignore
+
+
+def record_program(subject: Subject, training: bool) -> Program:
+    """The program of a function in one mode, for this process: its calls may refer to objects of the process.
+
+    The recordings run on copies of the variables with other values, so that nothing computed from them passes for a
+    constant. Raises ModelError where the calls depend on data.
+    """
+    with subject.backend.recorder(live=True) as record:
+        try:
+            with copied_variables(subject.parameters.values(), subject.modules, subject.backend) as variables:
+                return _program(subject, record, variables, training)
+        except CapturedVariableError:
+            with restored_variables(subject.parameters.values(), subject.backend) as variables:
+                return _program(subject, record, variables, training)
+
+
+def _program(subject: Subject, record, variables: Variables, training: bool) -> Program:
+    specs = list(subject.inputs)
+    sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
+    groups: dict[Any, list[int]] = {}  # all batches are of one size
+    for at, (_, axis) in enumerate(sizes):
+        groups.setdefault("batch" if axis == 0 else at, []).append(at)
+    base = [_FIRST[at % len(_FIRST)] for at in range(len(sizes))]
+    base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
+    trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
+    trials.append([n + 3 for n in base])
+    _run(subject, record, variables, sizes, trials[0], 0, training)  # fills caches
+    runs = [_run(subject, record, variables, sizes, trial, number, training) for number, trial in enumerate(trials)]
+    for tape, _ in runs:
+        if tape.reads:
+            raise ModelError(
+                f"{tape.reads[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
+                "may depend on data, and recorded calls would not follow"
+            )
+    counts = {len(tape.calls) for tape, _ in runs}
+    if len(counts) > 1:
+        raise ModelError(
+            "the calls of the model depend on the sizes of its inputs or on data, so it has no flat form: "
+            "give it fixed sizes at build"
+        )
+    heads = [group[0] for group in groups.values()]
+    merged = Generalization([[trial[at] for at in heads] for trial in trials])
+    first, outputs = runs[0]
+    calls = [merged.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
+    if any(tape.constants.keys() != first.constants.keys() for tape, _ in runs):
+        raise ModelError("constants of the model depend on data")
+    constants = {n: merged.constant([tape.constants[n] for tape, _ in runs]) for n in first.constants}
+    parameters = {key: Ref(first.numbers[id(variables.of[id(p)])]) for key, p in subject.parameters.items()}
+    return Program(specs, [sizes[at] for at in heads], parameters, constants, _without_unused(calls, outputs), outputs)
+
+
+_FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely sizes of layers too
+
+
+def _run(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool):
+    """One recording: the tape, and the numbers of the outputs."""
+    backend, specs = subject.backend, subject.inputs
+    shapes = [list(s.shape) for s in specs]
+    for (n, axis), size in zip(sizes, trial, strict=True):
+        shapes[n][axis] = size
+    draw = np.random.default_rng(number)
+    inputs = [_sample(draw, shape, spec.dtype, backend) for shape, spec in zip(shapes, specs, strict=True)]
+    values, known = list(variables.of.values()), {}
+    parameters = {id(p): p for p in subject.parameters.values()}
+    for number, (key, value) in enumerate(variables.of.items(), len(inputs)):
+        if "float" in parameters[key].dtype:
+            backend.assign(value, draw.uniform(0.5, 1.5, parameters[key].shape).astype("float32"))
+            known[number] = np.array(backend.to_numpy(value))
+    tape = Tape(backend, [*inputs, *values], known, training, variables.forbidden)
+    for module in subject.modules:
+        module.train(training)
+    with _tracking_modules(subject.modules, tape):
+        outputs = tape.result(record(lambda: subject.run(*inputs), tape))
+    tape.tensors.clear()  # they belong to this recording alone
+    return tape, outputs
+
+
+def _sample(draw, shape, dtype: str, backend):
+    if dtype == "bool":
+        return backend.tensor(draw.integers(0, 2, shape).astype(bool))
+    if "float" in dtype or "complex" in dtype:
+        return backend.tensor(
+            draw.standard_normal(shape, "float32").astype(dtype if dtype != "bfloat16" else "float32")
+        )
+    return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # class or word numbers: 1 is always valid
+
+
+@contextmanager
+def _tracking_modules(modules: Sequence[Module], tape: Tape):
+    """Context in which ``tape.place`` is the path of the module under way."""
+
+    def track(path: str, forward):
+        def run(*args, **kwargs):
+            before, tape.place = tape.place, path
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                tape.place = before
+
+        return run
+
+    named = [pair for root in modules for pair in root.named_modules()]
+    previous = [(m, m.__dict__.get("forward")) for _, m in named]
+    try:
+        for path, module in named:
+            module.__dict__["forward"] = track(path, module.forward)
+        yield
+    finally:
+        for module, forward in previous:
+            module.__dict__.pop("forward") if forward is None else module.__dict__.update(forward=forward)
+
+
+def _without_unused(calls: list[Call], outputs) -> list[Call]:
+    """The calls without those whose results nobody uses, or that returned an argument unchanged."""
+    wanted, kept = set(refs(outputs)), []
+    for call in reversed(calls):
+        given = set(refs((call.args, call.kwargs)))
+        if call.writes or wanted & (set(refs(call.results)) - given):
+            wanted |= given
+            kept.append(call)
+    return kept[::-1]

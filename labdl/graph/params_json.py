@@ -1,0 +1,65 @@
+"""Settings of nodes as JSON data and back, with the number types that their layers declare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labdl.nn.schema import LAYERS, layer_declaration
+from labdl.settings import is_float, types_at, types_of_values
+
+_LONGEST = 40  # characters of a float
+
+
+def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) -> dict[str, Any]:
+    """The settings of a node as JSON data. Floats that JSON has not are written ``{"float": "inf"}``.
+
+    With ``tagged``, for programs with one type of number such as JavaScript, so are floats that are whole numbers where the
+    layer does not declare them as floats: settings of operators, constants, and of layers that are not imported.
+    """
+    settings = _settings_of(node_type)
+    return {
+        key: _encode(value, [] if settings is None else settings.types_of(key), tagged) for key, value in params.items()
+    }
+
+
+def from_json(node_type: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a node from JSON data: lists are tuples, and numbers have the types that the layer declares."""
+    settings = _settings_of(node_type)
+    values = {key: _decode(value) for key, value in params.items()}
+    return values if settings is None else settings.restore_numbers(values)
+
+
+def _settings_of(node_type: str):
+    cls = LAYERS.get(node_type)
+    return None if cls is None else layer_declaration(cls)
+
+
+def _encode(value: Any, allowed: Sequence[Any], tagged: bool) -> Any:
+    if isinstance(value, float):
+        is_untyped = tagged and value.is_integer() and not is_float(allowed)
+        return {"float": str(value)} if is_untyped or not math.isfinite(value) else value
+    if isinstance(value, Mapping):
+        inner = types_of_values(allowed)
+        return {key: _encode(item, inner, tagged) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encode(item, types_at(allowed, at, len(value)), tagged) for at, item in enumerate(value)]
+    return value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict):
+        number = _tagged_float(value)
+        return {key: _decode(item) for key, item in value.items()} if number is None else number
+    return tuple(map(_decode, value)) if isinstance(value, list | tuple) else value
+
+
+def _tagged_float(value: dict[str, Any]) -> float | None:
+    text = value.get("float") if len(value) == 1 else None
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        return None
+    try:
+        return float(text)
+    except ValueError:  # a setting that happens to look like that
+        return None

@@ -1,0 +1,261 @@
+"""Which Python is read as a model: classes of layers, and nothing that could do any harm. All else is refused by its line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from labdl import framework_info, nn
+from labdl.errors import ModelError, suggest_name
+from labdl.nn.schema import LAYERS
+from labdl.ops import OPERATORS
+
+BUILT_IN = ("super", "float", "slice", "Ellipsis")  # as in float("inf"), and the index of an operator
+_FOREIGN = tuple(framework_info.OWNERS)
+_CONTAINERS = ("Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer")
+# what other libraries call a layer, where the names are not alike
+_ELSEWHERE = {
+    "Dense": "Linear",
+    "BatchNormalization": "BatchNorm",
+    "LayerNormalization": "LayerNorm",
+    "MSELoss": "MeanSquaredErrorLoss",
+    "L1Loss": "MeanAbsoluteErrorLoss",
+    "BCELoss": "BinaryCrossEntropyLoss",
+    "Dropout2d": "DropoutChannels",
+    "Layer": "Module",
+    "Cell": "Module",
+}
+_SHOWN = 60  # characters of the source in a sentence
+_PLAIN = (
+    ast.Module,
+    ast.arguments,
+    ast.arg,
+    ast.Load,
+    ast.Store,
+    ast.Pass,
+    ast.Expr,
+    ast.Assign,
+    ast.AugAssign,
+    ast.Return,
+    ast.For,
+    ast.Name,
+    ast.Attribute,
+    ast.Constant,
+    ast.Call,
+    ast.keyword,
+    ast.Starred,
+    ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.Slice,
+    ast.Subscript,
+    ast.BinOp,
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.Div,
+    ast.MatMult,
+    ast.Pow,
+    ast.UnaryOp,
+    ast.USub,
+    ast.UAdd,
+    ast.Invert,
+    ast.Compare,
+    ast.Lt,
+    ast.LtE,
+    ast.Gt,
+    ast.GtE,
+)
+
+
+class ReadingError(ModelError):
+    """Source that cannot be read, with its line where there is one."""
+
+    def __init__(self, why: str, line: int | None = None):
+        super().__init__(why)
+        self.line = line
+
+
+class Grammar:
+    """Looks at every node of a source before it runs."""
+
+    def __init__(self, tree: ast.Module):
+        self.tree = tree
+        self.layers = {*_CONTAINERS, *(name for name in LAYERS if "." not in name and hasattr(nn, name))}
+        self.statements: list[ast.stmt] = []  # what is run
+        self.classes: list[str] = []
+        # a layer of a notebook's cell has no module to import it from
+        self.imported: dict[str, Any] = {
+            cls.__name__: cls
+            for cls in LAYERS.values()
+            if cls.__module__ == "__main__" and not cls.__name__.startswith("_")
+        }
+        self.held = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_name(node.value, "self")
+        }
+
+    def check(self) -> None:
+        for statement in self.tree.body:
+            if isinstance(statement, ast.ImportFrom):
+                self._import(statement)
+            elif isinstance(statement, ast.ClassDef):
+                self._class(statement)
+            elif isinstance(statement, ast.Import):
+                refuse(
+                    statement,
+                    "layers are those of labdl, as in `from labdl import nn`; only imports and classes stand here",
+                )
+            elif not _is_text(statement):
+                refuse(statement, "only imports and classes stand here")
+        if not self.classes:
+            raise ReadingError("there is no class of nn.Module in the source")
+
+    def _import(self, node: ast.ImportFrom) -> None:
+        if str(node.module).partition(".")[0] in _FOREIGN:
+            refuse(node, f"{node.module} is another library: layers are those of labdl, as in `from labdl import nn`")
+        for alias in node.names:
+            if node.module == "labdl" and alias.name in ("nn", "ops") and alias.asname is None:
+                continue
+            found = [cls for cls in LAYERS.values() if (cls.__module__, cls.__name__) == (node.module, alias.name)]
+            if not found or node.level:
+                refuse(node, f"{alias.name} of {node.module} is no layer that is known here: import its module first")
+            self.imported[alias.asname or alias.name] = found[0]
+
+    def _class(self, node: ast.ClassDef) -> None:
+        if (
+            not (
+                len(node.bases) == 1
+                and isinstance(node.bases[0], ast.Attribute)
+                and node.bases[0].attr == "Module"
+                and is_name(node.bases[0].value, "nn")
+            )
+            or node.keywords
+            or node.decorator_list
+        ):
+            refuse(node, "a class of a model is one of nn.Module, and nothing else")
+        for item in node.body:
+            if isinstance(item, ast.FunctionDef) and item.name in ("__init__", "forward"):
+                self._function(item)
+            elif not _is_text(item) and not isinstance(item, ast.Pass):
+                refuse(item, "a class has __init__ and forward, nothing else can be read")
+        self.classes.append(node.name)
+        self.statements.append(node)
+
+    def _function(self, node: ast.FunctionDef) -> None:
+        if node.decorator_list or node.returns or node.type_comment:
+            refuse(node, "functions have no decorators and no annotations here")
+        called = {n.target.id for n in ast.walk(node) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
+        for part in _parts(node):
+            self._part(part, called)
+
+    def _part(self, node: ast.AST, called: set[str]) -> None:
+        match node:
+            case ast.Constant(value=value):
+                if type(value) not in (bool, int, float, str, type(None), type(...)):
+                    refuse(node, f"{value!r} is no setting of a layer")
+            case ast.Name(id=name) if name.startswith("__"):
+                refuse(node, f"the name {name}")
+            case ast.Attribute(attr=name, value=value):
+                if name.startswith("__" if name in self.held else "_") and not _is_super(node):
+                    refuse(node, f"the attribute {name}")
+                if isinstance(node.ctx, ast.Load) and name not in self.held and _is_inner(node):
+                    refuse(node, f"the attribute {name}")
+                if is_name(value, "nn") and name not in self.layers:
+                    refuse(node, f"nn.{name} is no layer{self._known_as(name)}")
+                if is_name(value, "ops") and name not in OPERATORS:
+                    refuse(node, f"ops.{name} is no operator{suggest_name(name, OPERATORS)}")
+                if isinstance(node.ctx, ast.Store) and not is_name(value, "self"):
+                    refuse(node, "only attributes of self are set")
+                if isinstance(node.ctx, ast.Store) and hasattr(nn.Module, name):
+                    refuse(node, f"every model has something named {name!r}")
+            case ast.Call(func=function):
+                if not self._callable(function, called):
+                    refuse(
+                        node,
+                        f"{_short(function)} is no layer of this class, of nn or of the source, and no operator",
+                    )
+            case ast.BinOp(left=left, right=right):
+                if any(
+                    isinstance(side, ast.List | ast.Tuple | ast.Constant) and not _is_number(side)
+                    for side in (left, right)
+                ):
+                    refuse(node, "arithmetic with a list or a text")
+            case ast.For(iter=over, orelse=rest):
+                if rest or not (isinstance(over, ast.Attribute) and is_name(over.value, "self")):
+                    refuse(node, "a loop runs over layers such as self.blocks")
+            case _ if not isinstance(node, _PLAIN):
+                refuse(node, f"{type(node).__name__.lower()} is more than can be read here")
+
+    def _known_as(self, name: str) -> str:
+        other = _ELSEWHERE.get(name)
+        return f": did you mean {other!r}?" if other else suggest_name(name, self.layers)
+
+    def _callable(self, function: ast.expr, called: set[str]) -> bool:
+        match function:
+            case ast.Name(id=name):
+                return name in self.classes or name in called or name in self.imported or name in BUILT_IN
+            case ast.Attribute(value=ast.Name(id="nn" | "ops")):
+                return True  # whether there is such a one is asked of the attribute
+            case ast.Attribute(value=ast.Name(id="self"), attr="tie"):
+                return True
+            case ast.Attribute(value=value, attr=name):
+                return _is_super(function) or (name in self.held and _of_self(value))
+            case ast.Subscript(value=value):
+                return _of_self(value)
+        return False
+
+
+def _parts(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    yield from ast.walk(function.args)
+    for statement in function.body:
+        yield from ast.walk(statement)
+
+
+def is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_super(node: ast.AST) -> bool:
+    """``super().__init__``"""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "__init__"
+        and isinstance(node.value, ast.Call)
+        and is_name(node.value.func, "super")
+        and not node.value.args
+    )
+
+
+def _is_inner(node: ast.Attribute) -> bool:
+    """Whether this is something that every model or traced tensor has, and that computes no output."""
+    if node.attr in ("training", "tie") or is_name(node.value, "nn") or is_name(node.value, "ops") or _is_super(node):
+        return False
+    return hasattr(nn.Module, node.attr) or node.attr in ("recorder", "node", "port", "why")
+
+
+def _short(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _of_self(node: ast.AST) -> bool:
+    """self, or something that it holds."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return is_name(node, "self")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def refuse(node: ast.AST, why: str) -> NoReturn:
+    line = getattr(node, "lineno", 1)
+    raise ReadingError(f"line {line} cannot be read as a model: {why}", line)

@@ -1,0 +1,76 @@
+"""Tracing a model: its forward runs once on symbols and gives a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from labdl.errors import ModelError
+from labdl.graph.graph import Graph
+from labdl.graph.tracing.recorder import Recorder, settings_of
+from labdl.nn.module import Module, observer
+from labdl.nn.schema import LAYERS
+from labdl.spec import Spec, as_spec
+
+
+def trace(model: Module, *shapes, name: str | None = None, level: Literal["layers", "operators"] = "layers") -> Graph:
+    """The graph of a model: ``labdl.trace(model, (None, 1, 8, 8))``; a built model knows its shapes.
+
+    Registered layers become nodes under their path, or with ``level="operators"`` the operators and weights that they are
+    made of; operators used in a forward become nodes "ops.…". Modules that hold others become groups. Raises ModelError
+    for what a graph cannot hold.
+    """
+    graph = getattr(model, "graph", None)
+    specs = tuple(s if s is None else as_spec(s) for s in shapes)
+    if isinstance(graph, Graph) and level == "layers":
+        return _with_inputs(graph, specs)
+    graph = record(model, specs or model.input_specs, Recorder(model, level), name)
+    return graph if level == "layers" else dataclasses.replace(graph, ties={})
+
+
+def record(model: Module, specs: Sequence[Spec | None], recorder: Recorder, name: str | None = None) -> Graph:
+    """The graph that a recorder takes of a model while that runs once."""
+    token = observer.set(recorder)
+    try:
+        symbols = [recorder.input(spec, at) for at, spec in enumerate(specs)]
+        recorder.finish(model._shapes_of(*symbols))
+    except (ValueError, TypeError) as error:
+        raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
+    finally:
+        observer.reset(token)
+        recorder.restore()
+    ties = {
+        "/".join(filter(None, (path, a))): "/".join(filter(None, (path, b)))
+        for path, module in model.named_modules()
+        for a, b in module._ties.items()
+    }
+    return Graph(recorder.nodes, recorder.edges, name or type(model).__name__, groups=recorder.groups, ties=ties)
+
+
+def _with_inputs(graph: Graph, specs: tuple[Spec | None, ...]) -> Graph:
+    if not specs:
+        return graph
+    inputs = graph.inputs()
+    given = [s for s in specs if s is not None]
+    if len(inputs) != len(given):
+        raise ModelError(f"the graph {graph.name!r} has {len(inputs)} input(s), received {len(given)} shape(s)")
+    nodes = {i: dataclasses.replace(graph.nodes[i], params=settings_of(s)) for i, s in zip(inputs, given, strict=True)}
+    return dataclasses.replace(graph, nodes={**graph.nodes, **nodes})
+
+
+def as_graph(value, *shapes) -> Graph:
+    """A graph from a graph, a model, or graph data."""
+    if isinstance(value, Graph):
+        return value
+    if isinstance(value, Module):
+        return trace(value, *shapes)
+    if isinstance(value, dict):
+        return Graph.from_dict(value)
+    raise TypeError(f"wanted a Graph, a Module or graph data, received {type(value).__name__}")
+
+
+def home_of(model: Module, graph: Graph) -> str:
+    """The prefix of a model's parameter names in its graph: the name of a layer that is a model by itself, else ""."""
+    own = [node.name for node in graph.nodes.values() if LAYERS.get(node.type) is type(model)]
+    return f"{own[0]}/" if len(own) == 1 else ""

@@ -1,0 +1,70 @@
+"""Batches from the inputs of inference and evaluation: lists of samples, data sets, loaders and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from labdl.data import ArrayDataset, Loader
+from labdl.errors import ConfigError, ModelError
+
+Columns = tuple[Any, ...]  # for each input and target, an array or a list with one entry per sample
+
+
+def is_loader(source: Any) -> bool:
+    """Whether an object yields batches, as `labdl.data.Loader` and the loaders of the frameworks do."""
+    return hasattr(source, "batch_size") and hasattr(source, "__iter__")
+
+
+def is_dataset(source: Any) -> bool:
+    """Whether an object is a loader, or a map-style data set that is not a plain sequence."""
+    indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+    return is_loader(source) or (indexed and not isinstance(source, list | tuple | dict | str | np.ndarray))
+
+
+def batch_samples(samples: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Group samples lazily in lists of up to ``size``."""
+    if isinstance(samples, dict | str):
+        raise ConfigError(
+            f"samples wants a list, an array or another iterable of samples, received {samples!r:.60}: for one "
+            "sample call infer_one"
+        )
+    rows = iter(samples)
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+def slices(dataset: ArrayDataset, size: int) -> Iterator[Columns]:
+    """Iterate over batches of a data set in order, as views of its arrays. Raises ConfigError as a `Loader` does."""
+    Loader(dataset, size)
+    return (dataset[at : at + size] for at in range(0, len(dataset), size))
+
+
+def iterate_columns(source: Any, size: int) -> Iterator[Columns]:
+    """Iterate over batches as columns from a loader, a data set, a tuple of arrays, or rows (input, ..., target)."""
+    if is_loader(source):
+        for batch in source:
+            yield tuple(batch) if isinstance(batch, list | tuple) else (batch,)
+    elif isinstance(source, ArrayDataset) or (isinstance(source, tuple) and source):
+        yield from slices(source if isinstance(source, ArrayDataset) else ArrayDataset(*source), size)
+    else:
+        rows = (source[i] for i in range(len(source))) if is_dataset(source) else source
+        for batch in batch_samples(rows, size):
+            yield tuple(zip(*(row if isinstance(row, tuple) else (row,) for row in batch), strict=True))
+
+
+def stack(values: Sequence[Any]) -> np.ndarray:
+    """Stack the arrays of a batch. Raises ModelError where their shapes differ."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    arrays = [np.asarray(value) for value in values]
+    shapes = dict.fromkeys(a.shape for a in arrays)
+    if len(shapes) > 1:
+        raise ModelError(
+            f"the samples of a batch have the shapes {', '.join(map(str, shapes))}: make them equal "
+            "in preprocess, or give batch_size=1"
+        )
+    return np.stack(arrays)

@@ -1,0 +1,151 @@
+"""Predictor: NumPy arrays through a model in evaluation mode, by a function that is built once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import ConfigError, ModelError
+from labdl.graph.graph import Graph
+from labdl.graph.lowering.compiled import Compilable
+from labdl.graph.module import GraphModule
+from labdl.infer.eval_mode import eval_mode
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
+from labdl.nn.schema import input_ports
+from labdl.saving import load
+from labdl.spec import Spec
+from labdl.train.run.locks import turns
+from labdl.train.run.shutdown import running
+
+
+class Predictor:
+    """Thread-safe evaluation of a model, or of a function that uses it, batch by batch.
+
+    The model is in evaluation mode while it computes, and its mode is restored. ``function`` replaces the model where more
+    than its outputs is to be computed.
+    """
+
+    def __init__(
+        self,
+        model: Module,
+        *,
+        backend: str | None = None,
+        compiled: bool | str | None = None,
+        function: Callable | None = None,
+    ):
+        self.model, self.backend, self.compiled = model, backend, compiled
+        self._computed = model if function is None else function
+        self._lock = threading.RLock()
+        self._evaluate: Callable | None = None
+        self._seen = -1
+        self._parts: list[Any] = []  # modules and variables that the function was built for
+        self._modules: list[Module] = []
+
+    @contextmanager
+    def tensors(self, inputs: Sequence[np.ndarray]) -> Iterator[Any]:
+        """Outputs of the model for one batch as tensors of the backend: one, or several in tuples and dictionaries.
+
+        Other threads wait if the backend is not ``concurrent``, if the function is compiled, and while a background run is
+        active, which may be training this model.
+        """
+        with self._lock:
+            backend, evaluate, modules = self._build_function(inputs)
+        together = getattr(backend, "concurrent", False) and not self.compiled and not running
+        with nullcontext() if together else turns, eval_mode(modules):
+            yield evaluate(*map(backend.tensor, inputs))
+
+    def arrays(self, inputs: Sequence[np.ndarray]) -> Any:
+        """Outputs of the model for one batch as NumPy arrays."""
+        with self.tensors(inputs) as found:
+            return map_tensors(self.native.to_numpy, found)
+
+    @property
+    def native(self):
+        """The backend that computes."""
+        return dispatch.get(self.model.backend or self.backend)
+
+    def _build_function(self, inputs: Sequence[np.ndarray]) -> tuple[Any, Callable, list[Module]]:
+        """Backend, function and modules; the function is rebuilt when layers or variables have been replaced."""
+        model = self.model
+        if self._seen != Parameter.changes:
+            if model.unbuilt:
+                specs = [Spec((None, *a.shape[1:]), str(a.dtype)) for a in inputs]
+                model.build(*specs, backend=model.backend or self.backend)
+            self._modules = list(model.modules())
+            parts = [*self._modules, *(p.value for p in model.parameters())]
+            if len(parts) != len(self._parts) or any(a is not b for a, b in zip(parts, self._parts, strict=True)):
+                computed = Compilable(self._computed, [model], self.native)
+                self._evaluate = self.native.evaluate_function(computed, compiled=self.compiled)
+                self._parts = parts
+            self._seen = Parameter.changes
+        assert self._evaluate is not None
+        return self.native, self._evaluate, self._modules
+
+
+def as_model(model: Module | Graph | str | Path, backend: str | None = None) -> Module:
+    """Convert a graph or the path of a saved model to a model; moves a model to ``backend`` if given.
+
+    Raises ConfigError for any other object.
+    """
+    if isinstance(model, str | Path):
+        return load(model, backend=backend)
+    if isinstance(model, Graph):
+        return model.to_module()
+    if not isinstance(model, Module):
+        raise ConfigError(
+            f"model wants a Module, a Graph or the path of a saved model, received {type(model).__name__}"
+        )
+    if model.built and backend not in (None, model.backend):
+        model.to(backend)  # type: ignore[arg-type]
+    return model
+
+
+def input_count(model: Module) -> int:
+    """Number of inputs of a model; further arrays of a data set are targets."""
+    if isinstance(model, GraphModule):
+        return len(model.graph.inputs())
+    if model.built:
+        return len(model.input_specs)
+    return max(sum(not port.optional for port in input_ports(type(model))), 1)
+
+
+def map_tensors(function: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a function to every tensor of an output, through tuples and dictionaries."""
+    if isinstance(value, list | tuple):
+        return tuple(map_tensors(function, v) for v in value)
+    if isinstance(value, dict):
+        return {name: map_tensors(function, v) for name, v in value.items()}
+    return function(value)
+
+
+def split_batch(outputs: Any, samples: int) -> list[Any]:
+    """Split the outputs of a batch into those of its samples. Raises ModelError for an output without a batch axis."""
+
+    def check(array: np.ndarray) -> None:
+        if not array.ndim or len(array) != samples:
+            raise ModelError(
+                f"a batch of {samples} samples gave an output of shape {array.shape}: each output wants "
+                "the samples on its first axis"
+            )
+
+    map_tensors(check, outputs)
+    if isinstance(outputs, np.ndarray):
+        return list(outputs)
+    return [map_tensors(lambda array, at=at: array[at], outputs) for at in range(samples)]
+
+
+def concatenate_outputs(parts: Sequence[Any]) -> Any:
+    """Concatenate the outputs of several batches."""
+    first = parts[0]
+    if isinstance(first, tuple):
+        return tuple(concatenate_outputs(column) for column in zip(*parts, strict=True))
+    if isinstance(first, dict):
+        return {name: concatenate_outputs([part[name] for part in parts]) for name in first}
+    return np.concatenate(parts)

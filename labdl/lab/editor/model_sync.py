@@ -1,0 +1,142 @@
+"""Synchronization of an editor's canvas and its model in both directions; weights that still fit are kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from labdl.graph import Graph, GraphModule, as_graph
+from labdl.graph.tracing.trace import home_of
+from labdl.lab.editor.inspection import of_layer
+from labdl.nn import Module
+from labdl.nn.parameter import Parameter
+from labdl.nn.schema import LAYERS, params_of
+
+log = logging.getLogger(__name__)
+
+
+class ModelSync:
+    """A model, and its graph when the canvas and the model were last the same."""
+
+    def __init__(self, value: Graph | Module):
+        self.graph = as_graph(value)
+        self.model = value if isinstance(value, Module) else None
+        self._structure = _structure(self.model)
+
+    def build(self, graph: Graph, backend: str | None) -> Module:
+        """Build the model of a graph; where nothing has changed it is the former model, else one with its fitting weights."""
+        former = self.model
+        if former is not None and not former.unbuilt and graph == self.graph and backend in (None, former.backend):
+            return former
+        model = self._build(graph, backend)
+        self.graph, self.model, self._structure = graph, model, _structure(model)
+        return model
+
+    def runnable_model(self, graph: Graph) -> GraphModule:
+        """A model of a graph that gives the values of its nodes, with the weights there are; `model` stays what it is.
+
+        Without a model it is the one that `build` would give.
+        """
+        former = self.model
+        if former is None:
+            former = self.build(graph, None)
+        if isinstance(former, GraphModule) and not former.unbuilt and graph == self.graph:
+            return former
+        return self._build(graph, None)
+
+    def parameters(self, graph: Graph, layers: Sequence[str]) -> dict[str, Parameter]:
+        """The built model's parameters of some layers, or by their full names, as these are called on the canvas."""
+        former = self.model
+        if former is None or former.unbuilt:
+            return {}
+        home = home_of(former, self.graph)
+        own = {f"{home}{name}": parameter for name, parameter in former.named_parameters()}
+        names = {
+            node.name: self.graph.nodes[i].name
+            for i, node in graph.nodes.items()
+            if i in self.graph.nodes and self.graph.nodes[i].type == node.type
+        }
+        found = {}
+        for layer in layers:
+            name = layer if layer in names else next((n for n in names if layer.startswith(f"{n}/")), None)
+            if name is not None:
+                old = names[name] + layer.removeprefix(name)
+                found |= {name + key.removeprefix(names[name]): own[key] for key in of_layer(own, old)}
+        return found
+
+    def _build(self, graph: Graph, backend: str | None) -> GraphModule:
+        former = self.model
+        if former is None or former.unbuilt:
+            return graph.to_module().build(backend=backend)
+        model = graph.to_module().build(backend=backend or former.backend)
+        model.load_state_dict(self._fitting_weights(former, graph, model), strict=False)
+        return model
+
+    def graph_if_changed(self, canvas: Graph) -> Graph | None:
+        """The graph of the model, if somebody has changed the model since; what has kept its name keeps its place."""
+        structure = _structure(self.model)
+        if structure == self._structure:
+            return None
+        self._structure = structure
+        try:
+            graph = as_graph(self.model)
+        except Exception as error:  # a person is in the middle of something: the canvas shows what was
+            log.info("the editor does not follow: %s", error)
+            return None
+        places = {node.name: canvas.positions[i] for i, node in canvas.nodes.items() if i in canvas.positions}
+        kept = {i: places[node.name] for i, node in graph.nodes.items() if node.name in places}
+        kept |= {i: place for i, place in canvas.positions.items() if i.endswith("/")}  # of folded blocks
+        self.graph = dataclasses.replace(graph, positions=kept, notes=canvas.notes)
+        return self.graph
+
+    def _fitting_weights(self, former: Module, graph: Graph, model: Module) -> dict[str, Any]:
+        """Weights of the former model under the names that their layers have now."""
+        home, wanted = home_of(former, self.graph), model.state_dict()
+        names = {
+            old.name: graph.nodes[i].name
+            for i, old in self.graph.nodes.items()
+            if i in graph.nodes and graph.nodes[i].type == old.type
+        }
+        found = {}
+        for key, value in former.state_dict().items():
+            layer, _, parameter = f"{home}{key}".rpartition("/")
+            new = f"{names.get(layer, layer)}/{parameter}"
+            if new in wanted and wanted[new].shape == value.shape and wanted[new].dtype == value.dtype:
+                found[new] = value
+        return found
+
+
+def _structure(model: Module | None) -> list[tuple]:
+    """Modules and settings of a model, to compare with those of later."""
+    if model is None:
+        return []
+    return [
+        (path, id(m), tuple(params_of(m).items()) if type(m) in LAYERS.values() else ())
+        for path, m in model.named_modules()
+    ]
+
+
+def after_each_cell(method: Callable[[], None]) -> Callable[[], None]:
+    """Call a bound method whenever a cell of the notebook has run, as long as its object lives; returns the end of it."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is None:
+        return lambda: None
+    held = weakref.WeakMethod(method)
+
+    def follow(*_) -> None:
+        alive = held()
+        if alive is None:
+            end()
+        else:
+            alive()
+
+    def end() -> None:
+        if follow in shell.events.callbacks["post_run_cell"]:
+            shell.events.unregister("post_run_cell", follow)
+
+    shell.events.register("post_run_cell", follow)
+    return end

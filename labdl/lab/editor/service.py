@@ -1,0 +1,154 @@
+"""Answers to the editor's requests as plain functions, shared by the server's routes and the widgets."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import PurePosixPath
+from typing import Any
+
+from labdl import framework_info
+from labdl.data import SOURCES
+from labdl.errors import ConfigError, FileFormatError, LabDLError, ModelError
+from labdl.graph.analysis.check import Checked, Problem
+from labdl.graph.analysis.check import check as check_graph
+from labdl.graph.analysis.cost import Cost, costs, total
+from labdl.graph.analysis.fixes import fix_of
+from labdl.graph.graph import Graph, Node
+from labdl.lab.training.options import choices
+from labdl.nn.schema import LAYERS, layer_schema, operator_schemas
+from labdl.saving import structure
+
+
+def layers() -> dict[str, Any]:
+    """The palette, and how to draw the operators that a traced model may hold."""
+    return {"layers": [*(layer_schema(cls) for cls in LAYERS.values()), *operator_schemas()]}
+
+
+def check(graph: dict[str, Any]) -> dict[str, Any]:
+    """Shapes, costs for one sample and problems of graph data, node by node, with what would mend them."""
+    try:
+        given = Graph.from_dict(graph)
+    except LabDLError as error:
+        problem = {"node": None, "edge": None, "message": str(error), "fix": None}
+        return {"nodes": {}, "parameters": 0, "operations": 0, "memory": 0, "problems": [problem]}
+    result = check_graph(given)
+    found = costs(given, result)
+    problems: dict[str | None, str] = {}
+    for p in result.problems:
+        problems.setdefault(p.node, p.message)
+    nodes = {
+        node_id: {
+            "outputs": {
+                port: {"shape": list(s.shape), "dtype": s.dtype} for port, s in result.specs.get(node_id, {}).items()
+            },
+            **vars(found.get(node_id, Cost())),
+            "problem": problems.get(node_id),
+        }
+        for node_id in given.nodes
+    }
+    listed = [
+        {"node": p.node, "edge": p.edge, "message": p.message, "fix": _fix(p, given, result) if at < FIXED else None}
+        for at, p in enumerate(result.problems)
+    ]
+    return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed}
+
+
+FIXED = 8  # so many problems are tried to be mended: each takes a few milliseconds, and a person mends one at a time
+
+
+def _fix(problem: Problem, graph: Graph, result: Checked) -> dict[str, Any] | None:
+    fix = fix_of(problem, graph, result)
+    return (
+        None
+        if fix is None
+        else {k: v for k, v in dataclasses.asdict(fix).items() if v is not None or (k == "value" and fix.kind == "set")}
+    )
+
+
+def code(graph: dict[str, Any]) -> dict[str, Any]:
+    """The graph as Python source. Raises ModelError."""
+    return {"source": Graph.from_dict(graph).to_python()}
+
+
+def drawing(graph: dict[str, Any]) -> dict[str, Any]:
+    """The graph as an SVG picture on a light ground. Raises ModelError."""
+    return {"svg": Graph.from_dict(graph).to_svg()}
+
+
+def new_graph(name: str = "model") -> dict[str, Any]:
+    """Graph of a new document: one input with the shape of the first data set."""
+    shape = next(iter(SOURCES.values())).input_shape
+    return Graph(
+        {"input": Node("Input", "input", {"shape": shape})}, name=name, positions={"input": (0.0, 0.0)}
+    ).to_dict(tagged=True)
+
+
+def decode(data: bytes, name: str) -> dict[str, Any]:
+    """Graph data from the bytes of a structure file; "read_only" says why it must not be edited. Raises FileFormatError."""
+    try:
+        return structure.decode(data, name).to_dict(tagged=True)
+    except structure.NewerFormatError as error:
+        if error.graph is None:
+            raise
+        return error.graph.to_dict(tagged=True) | {"read_only": _newer(name, error.version)}
+
+
+def newer(data: bytes, name: str) -> str | None:
+    """Why a structure file must not be saved over by this version of LabDL; None where it may be."""
+    try:
+        structure.read(data, name)
+    except structure.NewerFormatError as error:
+        return _newer(name, error.version)
+    except FileFormatError:
+        pass  # broken, or no structure file: a person may well replace it
+    return None
+
+
+def _newer(name: str, version: int) -> str:
+    return (
+        f"{name} was written by a newer version of LabDL (format {version}, this one knows {structure.VERSION}). "
+        "Update labdl to edit it."
+    )
+
+
+def encode(graph: dict[str, Any]) -> bytes:
+    """The bytes of a structure file from graph data. Raises ModelError."""
+    if graph.get("read_only"):  # what is shown of such a file is not all that it holds
+        raise ModelError(str(graph["read_only"]))
+    return structure.encode(Graph.from_dict(graph))
+
+
+def sample_code(
+    path: str, graph: dict[str, Any], backend: str | None = None, dataset: str | None = None
+) -> dict[str, str]:
+    """The Python that runs one sample through graph data beside its document's parameters, and on which backend.
+
+    Raises ModelError for a graph with problems, ConfigError for a backend or data set that is not there; nothing of the
+    request reaches the code unchecked.
+    """
+    given = Graph.from_dict(graph)
+    if problems := check_graph(given).problems:
+        where = given.nodes[problems[0].node].name if problems[0].node else given.name
+        raise ModelError(f"a sample can only run through a model without problems; {where}: {problems[0].message}")
+    if not given.inputs():
+        raise ModelError(f"a sample needs a way in: add an Input to {given.name!r}")
+    if backend is None:
+        offered = choices()
+        backend = offered["defaults"]["backend"]
+        if backend is None:
+            raise ConfigError(f"no backend is installed. {' '.join(b['problem'] for b in offered['backends'])}")
+    if backend not in framework_info.NAMES:
+        raise ConfigError(f"backend wants one of {', '.join(framework_info.NAMES)}, received {backend!r}")
+    if dataset is not None and dataset not in SOURCES:
+        raise ConfigError(f"dataset wants one of {', '.join(SOURCES)}, received {dataset!r}")
+    text = json.dumps({**dataclasses.replace(given, notes={}).to_dict(), "positions": {}})
+    lines = [
+        "import json",
+        "",
+        "from labdl.lab.editor.sample_run import run_sample",
+        "",
+        f"graph = json.loads({text!r})",
+        f"run_sample(graph, backend={backend!r}, dataset={dataset!r}, parameters={PurePosixPath(path).stem + '.npz'!r})",
+    ]
+    return {"code": "\n".join(lines) + "\n", "backend": backend}

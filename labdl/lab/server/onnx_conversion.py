@@ -1,0 +1,60 @@
+"""ONNX files as model files, computed in a process of its own: a broken file must not take the server down or hold it up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from labdl.errors import FileFormatError, LabDLError
+
+LARGEST = 512 * 2**20  # bytes, which the server holds several times while it passes them on
+SECONDS = 180
+_REFUSED = 3  # the exit status of a process that says in a sentence what is wrong with the file
+
+
+def convert(data: bytes, name: str) -> tuple[bytes, bytes]:
+    """The bytes of the structure file and of the parameter file for those of an ONNX file. Raises FileFormatError."""
+    if len(data) > LARGEST:
+        raise FileFormatError(
+            f"{name} has {len(data):,} bytes: files above {LARGEST // 2**20} MiB are converted in a notebook, with "
+            "labdl.saving.onnx.import_onnx and labdl.save"
+        )
+    # the folder is also where the process works, so that no module of the person's is taken for one of ours
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "source").write_bytes(data)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", __name__, name],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SECONDS,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            raise FileFormatError(f"{name} could not be converted within {SECONDS} seconds") from None
+        if done.returncode == _REFUSED:
+            raise FileFormatError(done.stdout.strip())
+        if done.returncode:
+            last = done.stderr.strip().splitlines()[-1:] or [f"it ended with status {done.returncode}"]
+            raise FileFormatError(f"{name} could not be converted: {last[0]:.300}")
+        return (Path(folder) / "model.labdl").read_bytes(), (Path(folder) / "model.npz").read_bytes()
+
+
+def _main(name: str) -> int:
+    from labdl.saving import save
+    from labdl.saving.onnx.importer.module import decode
+
+    try:
+        save(decode(Path("source").read_bytes(), name, "numpy"), "model")
+    except LabDLError as error:
+        print(error)
+        return _REFUSED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1]))

@@ -1,0 +1,84 @@
+"""Routes of the Train panel: choices of the form, contents of data files, and the training code."""
+
+import base64
+import posixpath
+from pathlib import Path
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from labdl.data import SOURCES
+from labdl.graph.graph import Graph
+from labdl.lab.editor import service
+from labdl.lab.messages.training import DataFileInfo, TrainingChoices, TrainingCode, TrainingRequest
+from labdl.lab.server.base_handler import LabDLHandler, Refused, shortened
+from labdl.lab.training import compatibility, data_files, options, script
+
+
+class DatasetsHandler(LabDLHandler):
+    @web.authenticated
+    @authorized
+    async def get(self):
+        self.answer(TrainingChoices, await self.compute(options.choices))
+
+
+class _DataHandler(LabDLHandler):
+    async def describe_data(self, document: str, name: str, target: object) -> dict | None:
+        """Describe a data set of LabDL by name, or a file by its path from the document's folder."""
+        if name in SOURCES:
+            return compatibility.describe_source(name)
+        path = await self.visible(posixpath.normpath(posixpath.join(posixpath.dirname(document), name)))
+        if path.startswith("../") or not await ensure_async(self.contents_manager.file_exists(path)):
+            raise Refused(
+                404, f"There is no data set {shortened(name)}: choose a file of the folder that Jupyter serves."
+            )
+        root = getattr(self.contents_manager, "root_dir", "")
+        if not root:
+            return None  # the files lie elsewhere than on a disk of ours
+        file = (Path(root) / path).resolve()
+        if not file.is_relative_to(Path(root).resolve()):
+            raise Refused(404, f"{shortened(name)} lies outside of the folder that Jupyter serves.")
+        try:
+            return await self.compute(data_files.describe_file, file, target if isinstance(target, str) else None)
+        except OSError as error:
+            raise Refused(400, f"{shortened(name)} could not be read: {error.strerror or error}.") from error
+
+
+class DataHandler(_DataHandler):
+    @web.authenticated
+    @authorized
+    async def get(self):
+        document = await self.visible(self.get_query_argument("path"))
+        name, target = self.get_query_argument("name"), self.get_query_argument("target", None)
+        info = await self.describe_data(document, name, target)
+        if info is None:
+            raise Refused(400, "Data files can be read only where Jupyter serves a folder of its own disk.")
+        self.answer(DataFileInfo, info)
+
+
+class TrainHandler(_DataHandler):
+    @web.authenticated
+    @authorized(resource="kernels")  # the answer is code for a kernel
+    async def post(self):
+        asked = self.request_body(TrainingRequest)
+        path, settings = await self.visible(asked.path), asked.settings()
+        if not await ensure_async(self.contents_manager.file_exists(path)):
+            raise Refused(404, f"{path!r} does not exist: save the model first.")
+        code = await self.compute(script.train_code, path, settings)  # which checks the settings
+        graph = await self.saved(path) if asked.graph is None else await self.compute(Graph.from_dict, asked.graph)
+        data = await self.describe_data(path, settings["dataset"], settings.get("target"))
+        fit = {"inputs": [], "outputs": [], "problems": []}
+        if data is not None:
+            fit = await self.compute(compatibility.mismatches, graph, data, settings)
+        has_parameters = await self.parameter_file(path) is not None
+        if settings.get("parameters") == "saved" and not has_parameters:
+            fit["problems"].append("There are no saved parameters of this model yet: start with new ones.")
+        self.answer(TrainingCode, {**code, **fit, "has_parameters": has_parameters})
+
+    async def saved(self, path: str) -> Graph:
+        """The graph in a document that nobody has open."""
+        get = self.contents_manager.get
+        model = await ensure_async(get(path, content=True, type="file", format="base64"))
+        data = base64.b64decode(model["content"])
+        return Graph.from_dict(await self.compute(service.decode, data, model["name"]))

@@ -1,0 +1,64 @@
+"""Data sets in files, described without a kernel: samples, shapes, columns, classes."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from labdl.data import ArrayDataset, csv, npz
+from labdl.data.csv_reader import read_columns
+from labdl.errors import FileFormatError
+from labdl.lab.training.options import kind_of, size_of
+from labdl.lab.training.script import FILES
+
+LIMIT = 64 << 20  # bytes: a shared server reads no larger file
+
+
+def describe_file(file: Path, target: str | None = None) -> dict[str, Any]:
+    """Describe a file for the form; ``target`` is the target column of a table.
+
+    Raises MissingFileError, FileFormatError and ConfigError in sentences that name the file.
+    """
+    if file.suffix not in FILES:
+        raise FileFormatError(f"{file.name} is no data set that LabDL reads: choose a .csv or an .npz file")
+    status = file.stat()
+    return _describe(file, target, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=16)
+def _describe(file: Path, target: str | None, _changed: int, size: int) -> dict[str, Any]:
+    info: dict[str, Any] = {
+        "name": file.name,
+        "columns": None,
+        "target": None,
+        "kind": None,
+        "classes": None,
+        "input_shape": None,
+        "target_shape": None,
+        "samples": None,
+    }
+    is_table = file.suffix == ".csv"
+    if is_table:
+        info["columns"] = read_columns(file)
+        info["target"] = info["columns"][-1] if target is None else target
+    if size > LIMIT:
+        return info | {"summary": f"{size >> 20:,} MiB: too large to be read before the training"}
+    train, test = csv(file, target=target) if is_table else npz(file)
+    return info | _statistics(train, len(train) + len(test))
+
+
+def _statistics(dataset: ArrayDataset, samples: int) -> dict[str, Any]:
+    x, y = dataset.arrays
+    classes = None if dataset.classes is None else len(dataset.classes)
+    shape = size_of(x.shape)
+    what = f"{classes} classes" if classes else "a regression target" if y.shape[1:] == (1,) else "regression targets"
+    summary = f"{samples:,} samples of {shape}, {what}"
+    return {
+        "kind": kind_of(classes),
+        "classes": classes,
+        "samples": samples,
+        "summary": summary,
+        "input_shape": [None, *x.shape[1:]],
+        "target_shape": [None, *y.shape[1:]],
+    }

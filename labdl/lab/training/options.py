@@ -1,0 +1,141 @@
+"""Options of the Train panel: data sets, backends, losses, metrics, optimizers and schedules, each with its form."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from labdl import framework_info
+from labdl.data import SOURCES
+from labdl.nn.module import Module
+from labdl.nn.schema import layer_schema
+from labdl.settings import form_fields, settings_schema
+from labdl.train import EarlyStopping, Schedule
+from labdl.train.config import TrainerSettings
+from labdl.train.losses import losses
+from labdl.train.metrics import METRICS
+from labdl.train.optimizers import OPTIMIZERS, NamedOptimizer
+from labdl.train.schedules import SCHEDULES
+
+Kind = Literal["classes", "numbers"]  # what the targets of a data set are
+
+FIRST: dict[Kind, tuple[str, tuple[str, ...]]] = {  # what is chosen for such a data set until a person has chosen
+    "classes": ("cross_entropy", ("accuracy",)),
+    "numbers": ("mean_squared_error", ("mean_absolute_error",)),
+}
+OPTIONS = ("clip_norm", "accumulate", "precision")  # of what a trainer can be told, what a form is for
+_METRICS_OF = {"classification": "classes", "ranking": "classes", "regression": "numbers"}  # by the file they stand in
+
+
+def kind_of(classes: int | None) -> Kind:
+    """Kind of targets of a data set with this number of classes."""
+    return "numbers" if classes is None else "classes"
+
+
+def size_of(shape: Sequence[int | None]) -> str:
+    """The size of one sample in words; the first axis is that of the samples."""
+    sizes = ["?" if size is None else str(size) for size in shape[1:]]
+    return " × ".join(sizes) if len(sizes) > 1 else f"{sizes[0]} numbers" if sizes and sizes[0] != "1" else "one number"
+
+
+def choices() -> dict[str, Any]:
+    """All that the form offers; no framework is imported to find out."""
+    backends = [
+        {"name": n, "version": framework_info.metadata_version(n), "problem": framework_info.problem(n)}
+        for n in framework_info.PREFERENCE
+        if n != "numpy"
+    ]
+    dataset = next(iter(SOURCES))
+    loss, metrics = FIRST[kind_of(SOURCES[dataset].classes)]
+    defaults = {
+        "backend": next((b["name"] for b in backends if b["problem"] is None), None),
+        "dataset": dataset,
+        "loss": loss,
+        "metrics": list(metrics),
+        "optimizer": "adam",
+        "learning_rate": 0.003,
+        "epochs": 20,
+        "batch_size": 32,
+        "seed": 0,
+        "parameters": "new",
+    }
+    return {**_offered(), "backends": backends, "defaults": defaults}
+
+
+@functools.cache
+def _offered() -> dict[str, Any]:
+    """Options that do not change while the server runs."""
+    return {
+        "datasets": [
+            {
+                "name": name,
+                "summary": s.summary,
+                "kind": kind_of(s.classes),
+                "classes": s.classes,
+                "input_shape": list(s.input_shape),
+                "samples": s.samples,
+            }
+            for name, s in SOURCES.items()
+        ],
+        "losses": [_loss(name, cls) for name, cls in losses().items() if cls.__module__.startswith("labdl.nn.")],
+        "metrics": [
+            {"name": name, "summary": _summary(cls), "kind": _METRICS_OF.get(cls.__module__.rpartition(".")[2])}
+            for name, cls in METRICS.items()
+            if cls().scalar and cls.__module__.startswith("labdl.train.")
+        ],
+        "optimizers": [_optimizer(name, named) for name, named in OPTIMIZERS.items()],
+        "schedules": [_described(name, cls.schema()) for name, cls in schedules().items()],
+        "stopping": settings_schema(EarlyStopping)["schema"],
+        "options": _part(settings_schema(TrainerSettings)["schema"], OPTIONS),
+        "first": {kind: {"loss": loss, "metrics": list(metrics)} for kind, (loss, metrics) in FIRST.items()},
+    }
+
+
+def schedules() -> dict[str, type[Schedule]]:
+    """The schedules that a form can hold, by their first names: others are made of functions and of other schedules."""
+    found = {cls.kind: cls for cls in SCHEDULES.values()}
+    return {
+        name: cls
+        for name, cls in found.items()
+        if not any(
+            field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+            for field in dataclasses.fields(cls)
+            if field.name not in form_fields(cls)
+        )
+    }
+
+
+def _loss(name: str, cls: type[Module]) -> dict[str, Any]:
+    described = layer_schema(cls)
+    output, target = cls.layer_example.inputs  # type: ignore[attr-defined]
+    kind = None
+    if cls.__module__.endswith(".loss.regression"):
+        kind = "numbers"
+    elif target.dtype == "int64" and len(target.shape) == len(output.shape) - 1:
+        kind = "classes"
+    settings = [key for key in described["schema"]["properties"] if key != "reduction"]  # training wants one number
+    return {**_described(name, described), "kind": kind, "schema": _part(described["schema"], settings)}
+
+
+def _optimizer(name: str, named: NamedOptimizer) -> dict[str, Any]:
+    described = _described(name, named.cls.schema())
+    properties = {
+        key: {**field, **({"default": dict(named.extra)[key]} if key in dict(named.extra) else {})}
+        for key, field in described["schema"]["properties"].items()
+        if key != "learning_rate"
+    }
+    return {**described, "schema": {"type": "object", "properties": properties, "required": []}}
+
+
+def _described(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "summary": found["summary"].replace("``", ""), "schema": found["schema"]}
+
+
+def _summary(cls: type) -> str:
+    return (cls.__doc__ or "").partition("\n")[0].replace("``", "")
+
+
+def _part(schema: dict[str, Any], keys) -> dict[str, Any]:
+    return {"type": "object", "properties": {key: schema["properties"][key] for key in keys}, "required": []}

@@ -1,0 +1,184 @@
+"""From what a person has chosen in the Train panel to the Python that trains a document."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from labdl import framework_info
+from labdl.data import SOURCES
+from labdl.errors import ConfigError, suggest_name
+from labdl.lab.training.options import FIRST, OPTIONS, kind_of, schedules
+from labdl.settings import create
+from labdl.train import EarlyStopping, losses
+from labdl.train.config import TrainerSettings
+from labdl.train.metrics import METRICS
+from labdl.train.optimizers import OPTIMIZERS
+
+FILES = (".csv", ".npz")  # of data sets
+
+_NEEDED = {"backend": str, "dataset": str, "optimizer": str, "learning_rate": float, "epochs": int, "batch_size": int}
+_MOST = 10**9  # of epochs, samples in a batch, seeds: a slip of the finger more
+
+
+def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The Python that trains a document, and the folder in which its run will be recorded.
+
+    Raises ConfigError for a setting that is missing, unknown or out of range; nothing of the request reaches the code
+    unchecked.
+    """
+    chosen = {key: _plain(key, settings.get(key), kind) for key, kind in _NEEDED.items()}
+    document = PurePosixPath(path)
+    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", document.stem)
+    run = f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{stem}-{secrets.token_hex(2)}"
+    backend = _one_of("backend", chosen["backend"], framework_info.NAMES)
+    dataset = _dataset(chosen["dataset"], settings)
+    optimizer = _one_of("optimizer", chosen["optimizer"], OPTIMIZERS)
+    rate = chosen["learning_rate"]
+    if not rate > 0:
+        raise ConfigError(f"learning_rate must be above 0, received {rate!r:.80}")
+    epochs, size = (_whole(key, chosen[key], 1) for key in ("epochs", "batch_size"))
+    seed = _whole("seed", settings.get("seed", 0), 0)
+    fresh = _one_of("parameters", settings.get("parameters", "new"), ("new", "saved")) == "new"
+    given = _settings("optimizer_settings", settings)
+    if "learning_rate" in given:
+        raise ConfigError("optimizer_settings wants no learning_rate: it is a setting of its own")
+    made = OPTIMIZERS[optimizer].code(learning_rate=rate, **given)
+    lines = [
+        "import labdl",
+        "",
+        f"labdl.seed({seed})",
+        f"train_set, test_set = {dataset}",
+        f"model = labdl.load({document.name!r}, backend={backend!r}{', parameters=False' if fresh else ''})",
+        f"optimizer = {made}",
+        "trainer = labdl.Trainer(",
+        *(f"    {argument}," for argument in _trainer(settings, chosen["dataset"])),
+        ")",
+        "run = trainer.start(",
+        f"    train_set, validation=test_set, epochs={epochs}, batch_size={size},",
+        f"    health=0.05, folder={run!r}, save_to={document.stem + '.npz'!r},",  # people look at the canvas meanwhile
+        ")",
+    ]
+    return {"code": "\n".join(lines) + "\n", "run": str(document.parent / run)}
+
+
+def loss_of(settings: Mapping[str, Any]) -> str:
+    """The name of the loss that was chosen, or that is usual for the data set. Raises ConfigError."""
+    source = SOURCES.get(settings.get("dataset") or "")
+    usual = FIRST[kind_of(source.classes if source else 0)][0]
+    return _one_of("loss", settings.get("loss") or usual, losses.losses())
+
+
+def _trainer(settings: Mapping[str, Any], dataset: str) -> list[str]:
+    """The arguments of the trainer, as Python."""
+    name, given = loss_of(settings), _settings("loss_settings", settings)
+    made = losses.loss(name, **given)
+    loss = _call(f"labdl.nn.{type(made).__name__}", given) if given else repr(name)
+    found = ["model", f"loss={loss}", "optimizer=optimizer", f"metrics={_metrics(settings, dataset)!r}"]
+    schedule = settings.get("schedule")
+    if schedule is not None:
+        given = _settings("schedule_settings", settings)
+        cls = schedules()[_one_of("schedule", schedule, schedules())]
+        _watched("schedule", getattr(create(cls, given), "metric", None), settings, dataset)
+        found.append(f"schedule={_call(f'labdl.train.{cls.__name__}', given)}")
+    if settings.get("stopping") is not None:
+        given = _settings("stopping", settings)
+        _watched("stopping", create(EarlyStopping, given).monitor, settings, dataset)
+        found.append(f"stopping={_call('labdl.train.EarlyStopping', given)}")
+    options = _settings("options", settings)
+    for key in options:
+        _one_of("options", key, OPTIONS)
+    kept = {field.name: field.default for field in dataclasses.fields(create(TrainerSettings, options))}
+    found += [f"{key}={_written(value)}" for key, value in options.items() if value != kept[key]]
+    return found
+
+
+def _dataset(name: str, settings: Mapping[str, Any]) -> str:
+    """The call that gives a data set: one by name, or one in a file beside the document."""
+    if name in SOURCES:
+        return f"labdl.data.{name}()"
+    file = PurePosixPath(name)
+    if file.suffix not in FILES or file.is_absolute() or "\0" in name or len(name) > 1000:
+        raise ConfigError(
+            f"dataset wants one of {', '.join(SOURCES)}, or a .csv or .npz file, received {name!r:.80}"
+            f"{suggest_name(name, SOURCES)}"
+        )
+    given: dict[str, Any] = {}
+    if file.suffix == ".csv":
+        target, scale = settings.get("target"), settings.get("scale", True)
+        if target is not None:
+            given["target"] = _plain("target", target, str)
+        if not isinstance(scale, bool):
+            raise ConfigError(f"scale wants true or false, received {scale!r:.80}")
+        if not scale:
+            given["scale"] = False
+    arguments = ", ".join([repr(name), *(f"{key}={value!r}" for key, value in given.items())])
+    return f"labdl.data.{file.suffix[1:]}({arguments})"
+
+
+def _metrics(settings: Mapping[str, Any], dataset: str) -> list[str]:
+    source = SOURCES.get(dataset)
+    names = settings.get("metrics", list(FIRST[kind_of(source.classes if source else 0)][1]))
+    if not isinstance(names, list):
+        raise ConfigError(f"metrics wants a list of names, received {names!r:.80}")
+    chosen = list(dict.fromkeys(_one_of("metrics", name, METRICS) for name in names))
+    losses.metrics(chosen)
+    return chosen
+
+
+def _watched(owner: str, figure: str | None, settings: Mapping[str, Any], dataset: str) -> None:
+    """Whether the epochs will have the figure that somebody waits for."""
+    names = ["loss", *_metrics(settings, dataset)]
+    if figure is not None:
+        _one_of(owner, figure, [*(f"val_{name}" for name in names), *names])
+
+
+def _settings(key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    given = settings.get(key)
+    if given is not None and not isinstance(given, dict):
+        raise ConfigError(f"{key} wants settings by name, received {given!r:.80}")
+    return {name: _tuple(value) for name, value in (given or {}).items()}
+
+
+def _call(name: str, settings: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={_written(value)}' for key, value in settings.items())})"
+
+
+def _written(value: Any) -> str:
+    """Checked settings as Python: texts, numbers, truth values, nothing, and lists of them, which their types have let by."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+    if value is not None and type(value) not in (str, int, float, bool):
+        raise ConfigError(f"a setting wants a text, a number or a list of them, received {value!r:.80}")
+    return repr(value)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
+
+
+def _plain(key: str, value: Any, kind: type) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ConfigError(f"{key} wants {'a text' if kind is str else 'a number'}, received {value!r:.80}")
+    return value
+
+
+def _whole(key: str, value: Any, least: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _MOST:
+        raise ConfigError(f"{key} must be a whole number from {least} to {_MOST:,}, received {value!r:.80}")
+    return value
+
+
+def _one_of(key: str, value: Any, allowed) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ConfigError(
+            f"{key} wants one of {', '.join(allowed)}, received {value!r:.80}{suggest_name(value, allowed)}"
+        )
+    return value

@@ -1,0 +1,65 @@
+"""Two models side by side as a notebook widget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from labdl.errors import ConfigError
+from labdl.graph import Graph, diff
+from labdl.lab.editor import arrangement, comparison, service
+from labdl.lab.messages.base import write
+from labdl.lab.messages.check import CheckResult
+from labdl.lab.messages.editor import Difference, WidgetRequest
+from labdl.lab.messages.graph import LayersAnswer
+from labdl.lab.widgets.front_end import read_static
+from labdl.lab.widgets.requests import graph_of, reply_to
+
+if TYPE_CHECKING:
+    from labdl.nn import Module
+
+
+class Diff(anywidget.AnyWidget):
+    """Two models side by side in a notebook cell, with what differs: ``lab.Diff(before, after)``.
+
+    ``diff.difference`` is the same as data (see `labdl.graph.diff`), and prints as text.
+    """
+
+    _old = traitlets.Dict().tag(sync=True)
+    _graph = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(560, min=240, help="Height in pixels.").tag(sync=True)
+
+    def __init__(self, old: Graph | Module, new: Graph | Module, *, height: int = 560):
+        self._esm, self._css = read_static("editor.js"), read_static("editor.css")
+        self.difference = diff(old, new)
+        shown = self.difference.old.to_dict(tagged=True), self.difference.new.to_dict(tagged=True)
+        super().__init__(_old=shown[0], _graph=shown[1], height=height)
+        self.on_msg(self._on_message)
+
+    def _repr_mimebundle_(self, **options):
+        bundle = super()._repr_mimebundle_(**options)
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        if data:  # the output where no kernel runs
+            data["text/plain"] = str(self.difference)
+        return bundle
+
+    def _on_message(self, _widget, content: Any, _buffers) -> None:
+        if isinstance(content, dict) and content.get("type") == "request":
+            self.send(reply_to(content, _result))
+
+
+def _result(asked: WidgetRequest) -> dict[str, Any]:
+    match asked.name:
+        case "layers":
+            return write(LayersAnswer, service.layers())
+        case "layout":
+            return write(arrangement.LayoutAnswer, arrangement.layout(asked.fields()))
+        case "check":
+            return write(CheckResult, service.check(graph_of(asked)))
+        case "difference":
+            if asked.new is None:
+                raise ConfigError("'difference' needs two graphs")
+            return write(Difference, comparison.difference(graph_of(asked), asked.new))
+    raise ConfigError(f"the view may ask for layers, layout, check, difference, received {asked.name!r:.80}")

@@ -1,0 +1,119 @@
+"""The graph editor as a notebook widget."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from labdl.errors import ConfigError
+from labdl.graph import Graph, as_graph
+from labdl.lab.editor import arrangement, inspection, python_code, sample_run, service
+from labdl.lab.editor.kernel_classes import classes_of
+from labdl.lab.editor.model_sync import ModelSync, after_each_cell
+from labdl.lab.messages.base import write
+from labdl.lab.messages.check import CheckResult
+from labdl.lab.messages.editor import CodeAnswer, KernelClasses, ReadAnswer, WidgetRequest
+from labdl.lab.messages.graph import LayersAnswer
+from labdl.lab.messages.inspection import SampleAnswer, WeightsAnswer
+from labdl.lab.widgets.event_messages import ModelRunSender
+from labdl.lab.widgets.front_end import read_static
+from labdl.lab.widgets.requests import graph_of, reply_to
+
+if TYPE_CHECKING:
+    from labdl.nn import Module
+
+
+class Editor(anywidget.AnyWidget):
+    """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows.
+
+    Canvas and model follow each other: when a cell has changed the structure of the model that the editor was given, or that
+    `model` returned, the canvas shows it, and what changed on the canvas is in the next `model`. While a `Run` of this process
+    trains that model, the canvas shows how its layers do.
+    """
+
+    _graph = traitlets.Dict().tag(sync=True)
+    height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
+
+    def __init__(self, model: Graph | Module, *, height: int = 480):
+        self._esm, self._css = read_static("editor.js"), read_static("editor.css")
+        self._sync = ModelSync(model)
+        super().__init__(_graph=self._sync.graph.to_dict(tagged=True), height=height)
+        self._runs = ModelRunSender(lambda run: run.model is self._sync.model, lambda *message: self.send(*message))
+        self.on_msg(self._on_message)
+        self._unfollow = after_each_cell(self._follow)
+
+    def close(self) -> None:
+        """Remove the editor from the page; models that were built stay."""
+        if not hasattr(self, "_unfollow"):
+            return  # the garbage collector closes what `__init__` refused
+        self._unfollow()
+        self._runs.close()
+        super().close()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph on the canvas; set it to show another one."""
+        return Graph.from_dict(self._graph)
+
+    @graph.setter
+    def graph(self, graph: Graph | Module) -> None:
+        self._graph = as_graph(graph).to_dict(tagged=True)
+
+    def model(self, backend: str | None = None) -> Module:
+        """The model of the graph on the canvas, built for a backend; by default for that of the model before.
+
+        As long as nothing changed it is the model that the editor was given or that was returned before, else a new one: a
+        layer that is still there keeps its weights if they fit, also under another name. Raises ModelError where the graph does
+        not fit.
+        """
+        return self._sync.build(self.graph, backend)
+
+    def _follow(self) -> None:
+        changed = self._sync.graph_if_changed(self.graph)
+        if changed is not None:
+            self._graph = changed.to_dict(tagged=True)
+
+    def _on_message(self, _widget, content: Any, _buffers) -> None:
+        kind = content.get("type") if isinstance(content, dict) else None
+        if kind == "sync":
+            self._runs.send_after(content.get("after"), content.get("run"))
+        elif kind == "request":
+            self.send(reply_to(content, self._result))
+
+    def _result(self, asked: WidgetRequest) -> dict[str, Any]:
+        """The answer to a request. Raises ConfigError for one that the editor does not have, LabDLError for bad data."""
+        match asked.name:
+            case "layers":
+                return write(LayersAnswer, service.layers())
+            case "classes":
+                return write(KernelClasses, {"classes": classes_of(sys.modules["__main__"].__dict__)})
+            case "read":
+                if asked.source is None:
+                    raise ConfigError("'read' needs the source")
+                return write(ReadAnswer, python_code.read(asked.source, asked.graph))
+            case "layout":
+                return write(arrangement.LayoutAnswer, arrangement.layout(asked.fields()))
+            case "check":
+                return write(CheckResult, service.check(graph_of(asked)))
+            case "code":
+                return write(CodeAnswer, service.code(graph_of(asked)))
+            case "weights":
+                if asked.names is None:
+                    raise ConfigError("'weights' needs the names of layers")
+                return write(WeightsAnswer, self._weights(Graph.from_dict(graph_of(asked)), asked.names))
+            case "sample":
+                return write(SampleAnswer, self._sample(Graph.from_dict(graph_of(asked))))
+        raise ConfigError(
+            f"the editor may ask for layers, classes, read, layout, check, code, weights, sample, received {asked.name!r:.80}"
+        )
+
+    def _weights(self, graph: Graph, names: list[str]) -> dict[str, Any]:
+        return inspection.weights_of(self._sync.parameters(graph, names))
+
+    def _sample(self, graph: Graph) -> dict[str, Any]:
+        former = self._sync.model
+        known = former is not None and not former.unbuilt
+        return sample_run.answer(self._sync.runnable_model(graph), weights="model" if known else "new")

@@ -1,0 +1,136 @@
+"""Building a model: shape inference, weight initialization, and placement on a backend or a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import BackendError, ModelError
+from labdl.nn import initializers
+from labdl.nn.parameter import Parameter
+from labdl.spec import Spec
+
+if TYPE_CHECKING:
+    from labdl.nn.module import Module
+
+
+def build(
+    model: Module,
+    specs: tuple[Spec | None, ...],
+    backend: str | None,
+    seed: int | None,
+    options: Mapping[str, Any],
+    values: Callable[[Module], Mapping[str, Any]] | None = None,
+) -> None:
+    """See `Module.build`. ``values`` maps the model, once its sizes are known, to saved values that replace initial ones."""
+    from labdl.nn.native import check_native_modules  # it imports this module
+
+    _check_attributes(model)
+    try:
+        shapes_of(model, specs, options)
+    except (ValueError, TypeError) as error:
+        raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
+    apply_ties(model)
+    target = dispatch.get(backend)
+    check_native_modules(model, target)
+    saved = None if values is None else values(model)
+    start = dispatch.current_seed() if seed is None else seed
+    start = int(np.random.default_rng().integers(2**31)) if start is None else start
+    for path, parameter in model.named_parameters():
+        if parameter.value is None and saved is not None:
+            array = parameter.from_standard(saved[path]).astype(parameter.array_dtype, copy=False)
+        elif parameter.value is None:
+            array = initializers.draw(parameter.init, parameter.shape, parameter.array_dtype, start, path)
+        elif (source := dispatch.owner(parameter.value)) is target:
+            continue
+        else:
+            array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
+        array = np.asarray(array, order=parameter.order)
+        parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
+        if parameter.learnable and not parameter.trainable:
+            target.set_trainable(parameter.value, False)
+    _publish(model)
+    for module in model.modules():
+        module.__dict__.update(_ready=True, _backend=target.name)
+    model.__dict__["_input_specs"] = specs
+
+
+def _publish(model: Module) -> None:
+    """Set the attributes of each module to the values of its parameters."""
+    Parameter.changes += 1
+    for module in model.modules():
+        for name, parameter in module._parameters.items():
+            module.__dict__[name] = parameter.value
+
+
+def shapes_of(model: Module, specs: tuple[Spec | None, ...], options: Mapping[str, Any]):
+    """See `Module._shapes_of`."""
+    flags = [(m, m._ready, m._set_up) for m in model.modules()]
+    for module, _, _ in flags:
+        module.__dict__["_ready"] = False
+    try:
+        return model(*specs, **options)
+    except Exception:
+        for module, _, set_up in flags:
+            module.__dict__["_set_up"] = set_up  # a later call may have other shapes
+        raise
+    finally:
+        for module, ready, _ in flags:
+            module.__dict__["_ready"] = ready
+
+
+def mark_unbuilt(model: Module) -> None:
+    """Mark a model as not built when one of its modules is not, so that its next call builds it."""
+    if not all(m._ready for m in model.modules()):
+        model.__dict__["_ready"] = False
+
+
+def move(model: Module, place: str) -> None:
+    """See `Module.to`."""
+    if place in dispatch.NAMES or place == "numpy":
+        build(model, model.input_specs, place, None, {})
+        return
+    owner = dispatch.get(model.backend)
+    if place not in owner.devices():
+        raise BackendError(
+            f"{place!r} is neither a backend ({', '.join(dispatch.NAMES)}) nor a device of {owner.name} "
+            f"({', '.join(owner.devices())})"
+        )
+    model._need_build()
+    for parameter in model.parameters():
+        parameter.value = owner.move_variable(parameter.value, place)
+        if parameter.gradient is not None:
+            parameter.gradient = owner.to_device(parameter.gradient, place)
+    _publish(model)
+
+
+def apply_ties(model: Module) -> None:
+    """Replace each tied parameter by the one that it is tied to."""
+    for path, module in model.named_modules():
+        for name, to in module._ties.items():
+            (owner, word), source = module._locate_parameter(name), module.get_parameter(to)
+            own = owner._parameters[word]
+            if own is source:
+                continue
+            if (own.shape, own.dtype) != (source.shape, source.dtype):
+                raise ModelError(
+                    f"{path or type(model).__name__} ties {name} of shape {own.shape} to {to} of shape "
+                    f"{source.shape}: they cannot be one parameter"
+                )
+            owner._parameters[word] = source
+            owner.__dict__[word] = Spec(source.shape, source.dtype) if source.value is None else source.value
+
+
+def _check_attributes(model: Module) -> None:
+    from labdl.nn.module import Module
+
+    for path, module in model.named_modules():
+        for name, value in module.__dict__.items():
+            if isinstance(value, list | tuple) and any(isinstance(v, Module) for v in value):
+                raise ModelError(
+                    f"{path or type(model).__name__}.{name} is a plain list of layers, whose parameters are not found: "
+                    f"write self.{name} = nn.ModuleList([...])"
+                )

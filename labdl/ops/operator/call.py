@@ -1,0 +1,125 @@
+"""The call of an operator: a look-up by type, and the error path behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Callable
+
+from labdl import dispatch
+from labdl.ops.operator.definition import Operator
+from labdl.ops.operator.inference import specs_in, to_spec
+from labdl.ops.operator.kernels import implementation_for
+
+CLEAR = (TypeError, ValueError, IndexError)  # raised by rules and bodies; frameworks raise others in their own words
+EXPLAINED = 1_000_000  # elements; a call on more of them may have failed for lack of memory
+
+
+def make_function(entry: Operator) -> Callable:
+    """The public function of an operator: looks up the first argument's type and calls the implementation.
+
+    One function for each number of positional-only arguments: packing and unpacking others costs more than the look-up.
+    A type that is not in the table yet is one of the errors.
+    """
+    table, recover = entry.implementations, functools.partial(recover_call, entry)
+    select = entry.dispatch_argument or (lambda args: args[0])
+    parameters = entry.signature.parameters.values()
+    positional = all(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in parameters)
+
+    def unary(x, /):
+        try:
+            return table[x.__class__](x)
+        except Exception as raised:
+            error = raised
+        return recover(error, (x,), {})
+
+    def binary(x, y, /):
+        try:
+            return table[x.__class__](x, y)
+        except Exception as raised:
+            error = raised
+        return recover(error, (x, y), {})
+
+    def any_number(*args, **kwargs):
+        try:
+            return table[args[0].__class__](*args, **kwargs)
+        except Exception as raised:
+            error = raised
+        return recover(error, args, kwargs)
+
+    def selecting(*args, **kwargs):
+        try:
+            return table[select(args).__class__](*args, **kwargs)
+        except Exception as raised:
+            error = raised
+        return recover(error, args, kwargs)
+
+    general = selecting if entry.dispatch_argument else any_number
+    call = {1: unary, 2: binary}.get(len(parameters), any_number) if positional else general
+    functools.update_wrapper(call, entry.body)
+    call.operator = entry  # type: ignore[attr-defined]
+    entry.function = call
+    return call
+
+
+def resolve_call(entry: Operator, args, kwargs):
+    """Find the implementation for these arguments, store it if the dispatch argument alone decides, and run it."""
+    owner, kind = dispatch.owner(*args, *kwargs.values()), entry.dispatch_type(args)
+    implementation = implementation_for(entry, owner, kind)
+    if owner.name != "numpy" and dispatch.owner_of_type(kind) is owner:
+        entry.implementations[kind] = implementation
+    return implementation(*args, **kwargs)
+
+
+def recover_call(entry: Operator, error: Exception, args, kwargs):
+    """After an error: run the implementation that was not in the table, or raise the clearest error there is.
+
+    Neither the search for an implementation nor the checks cost anything in calls that succeed: both happen only here.
+    """
+    kind = entry.dispatch_type(args)
+    if kind not in entry.implementations:
+        error.__traceback__ = None  # it holds the caller's frame, and that the error: a cycle around the tensors
+        try:
+            return resolve_call(entry, args, kwargs)
+        except Exception as raised:
+            error = raised
+    if getattr(error, "labdl_clear", False) and not (entry.rule and entry.composite):
+        raise error  # a composite with a rule of its own is explained by that rule, not by its parts
+    try:
+        owner = dispatch.owner(*args, *kwargs.values())
+        if hasattr(owner, "implementation"):
+            if dispatch.owner_of_type(kind) not in (owner, None):
+                return owner.implementation(entry)(*args, **kwargs)  # the dispatch argument alone did not decide
+        else:
+            entry.infer(args, kwargs)
+            if not isinstance(error, CLEAR) and not entry.random:
+                clear = _error_of_body(entry, owner, args, kwargs)
+                if clear is not None:
+                    raise clear
+    except CLEAR as clear:
+        clear.labdl_clear = True  # type: ignore[union-attr]
+        raise clear from (None if type(clear) is type(error) and str(clear) == str(error) else error)
+    error.labdl_clear = True  # type: ignore[attr-defined]
+    raise error
+
+
+def _error_of_body(entry: Operator, owner, args, kwargs) -> Exception | None:
+    """The error that the NumPy body raises for these values, to replace a framework's own; None if it raises none."""
+    shapes = [s.shape for s in specs_in([to_spec(v) for v in (*args, *kwargs.values())])]
+    if sum(math.prod(n or 0 for n in shape) for shape in shapes) > EXPLAINED:
+        return None
+    with contextlib.suppress(Exception):  # tensors of a graph have no values
+        arrays = _to_numpy(tuple(args), owner)
+        options = {name: _to_numpy(v, owner) for name, v in kwargs.items()}
+        try:
+            entry.body(*arrays, **options)
+        except CLEAR as clear:
+            return clear
+    return None
+
+
+def _to_numpy(value, owner):
+    if isinstance(value, list | tuple):
+        return type(value)(_to_numpy(v, owner) for v in value)
+    return owner.to_numpy(value) if dispatch.owner_of_type(type(value)) is owner else value

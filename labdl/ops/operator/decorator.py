@@ -1,0 +1,68 @@
+"""The decorator that registers a function as an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from labdl.ops.operator.call import make_function
+from labdl.ops.operator.definition import OPERATORS, Operator, Precision
+from labdl.spec import FLOATS
+
+
+def operator(
+    rule: Callable | None,
+    *samples,
+    takes: Sequence[str] = FLOATS,
+    differentiable: bool = True,
+    composite: bool | None = None,
+    random: bool = False,
+    checked: bool = False,
+    compare: Callable | None = None,
+    cost: Callable | int | None = 1,
+    precision: Precision | None = None,
+    onnx: str | None = None,
+):
+    """Register the decorated function as an operator.
+
+    The function's body is the operator's meaning: for a *primitive* it computes with NumPy and ``rule`` gives the Spec of
+    the result; for a *composite* it is written with other operators and runs on every backend. A composite needs no rule
+    (``rule=None``) unless its body looks at sizes that may be unknown.
+
+    Args:
+        takes: dtypes of the tensors that it computes with (the free samples); any other is a TypeError. The rule gives
+            the result's dtype, whatever NumPy would make of it.
+        random: the result is random.
+        checked: the rule is evaluated before each call, because kernels crash for sizes that do not fit.
+        compare: maps the results (a list of NumPy arrays) and the positional arguments to values that are equal for
+            every right answer, where signs or an order are free.
+        cost: floating-point operations for an element of the result, None for a view, which takes no memory either, or a
+            function ``cost(result, *args, **kwargs)`` of Specs that counts them all (see `labdl.ops.costs`).
+        precision: under mixed precision, "half" computes in half precision and "float32" never does, as torch.autocast
+            classifies operators; by default the dtypes of the tensors decide.
+        onnx: the ONNX operator of the same inputs and no attributes. Operators that need more have a writer in
+            `labdl.saving.onnx.exporter`; composites need none.
+    """
+
+    def register(body: Callable):
+        name = body.__name__
+        if name in OPERATORS:
+            raise ValueError(f"an operator named {name!r} exists already")
+        entry = OPERATORS[name] = Operator(
+            name,
+            body,
+            rule,
+            samples,
+            takes=tuple(takes),
+            differentiable=differentiable,
+            composite=rule is None if composite is None else composite,
+            random=random,
+            checked=checked,
+            compare=compare,
+            cost=cost,
+            precision=precision,
+            onnx=onnx,
+            category=body.__module__.rsplit(".", 1)[-1],
+        )
+        return make_function(entry)
+
+    return register

@@ -1,0 +1,106 @@
+"""Shape inference of operators, and the checks of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.spec import INTEGERS, Spec, as_spec, promote
+
+if TYPE_CHECKING:
+    from labdl.ops.operator.definition import Operator
+
+
+def infer(entry: Operator, args: Sequence[Any], kwargs: dict[str, Any]):
+    """The Spec of the result (several in a tuple). Raises TypeError or ValueError for arguments that no backend takes."""
+    args, kwargs = tuple(map(to_spec, args)), {k: to_spec(v) for k, v in kwargs.items()}
+    arguments = entry.signature.bind(*args, **kwargs).arguments
+    _check_operands(entry, arguments)
+    common = promoted_dtype(entry, arguments)
+    for name, value in arguments.items():
+        roles = entry.roles.get(name, set())
+        for spec in specs_in(value) if roles else ():
+            dtype = common if common and "free" in roles else spec.dtype
+            _check_dtype(entry, name, dtype, roles)
+    return (entry.rule or entry.body)(*args, **kwargs)
+
+
+def promoted_dtype(entry: Operator, arguments: dict[str, Any]) -> str | None:
+    """The dtype to which the operands of a call are promoted, None for an operator that does not promote."""
+    if not getattr(entry.rule, "promotes", False):
+        return None
+    operands = []
+    for name, value in arguments.items():
+        if "free" in entry.roles.get(name, ()):
+            numbers = isinstance(value, bool | int | float | complex)
+            operands += [value] if numbers else [s.dtype for s in specs_in(value)]
+    return promote(*operands)
+
+
+def _check_operands(entry: Operator, arguments: dict[str, Any]) -> None:
+    texts = any(s.dtype == "string" for value in arguments.values() for s in specs_in(value))
+    for name, value in arguments.items():
+        if "free" not in entry.roles.get(name, ()):
+            continue
+        for leaf in _leaves(value):
+            absent = leaf is None and (value is not None or entry.signature.parameters[name].default is None)
+            number = isinstance(leaf, Spec | bool | int | float | complex | dict)
+            if not (absent or number or (texts and isinstance(leaf, str))):
+                raise TypeError(f"{entry.name} wants a tensor for {name}, received {leaf!r:.60}")
+
+
+def _check_dtype(entry: Operator, parameter: str, dtype: str, roles: set[str]) -> None:
+    if "free" in roles and dtype in entry.takes:
+        return
+    if (dtype == "bool" and "bool" in roles) or (dtype in INTEGERS and roles - {"free", "bool"}):
+        return
+    wanted = entry.takes if "free" in roles else ("bool",) * ("bool" in roles) + INTEGERS * (roles != {"bool"})
+    raise TypeError(
+        f"{entry.name} wants {parameter} of dtype {', '.join(wanted)}, received {dtype}: convert with ops.astype"
+    )
+
+
+def to_spec(value):
+    """Tensors as Specs; numbers (NumPy scalars become Python's), strings and options unchanged."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Spec | str | int | float | complex | bool | type(None)):
+        return value
+    if isinstance(value, list | tuple):
+        return type(value)(map(to_spec, value))
+    owner = dispatch.owner_of_type(type(value))
+    if owner is not None:
+        return owner.spec_of(value)
+    return as_spec(value) if isinstance(value, np.ndarray) else value
+
+
+def specs_in(value) -> Iterator[Spec]:
+    """All Specs in nested lists and tuples."""
+    return (v for v in _leaves(value) if isinstance(v, Spec))
+
+
+def _leaves(value) -> Iterator:
+    for v in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(v, list | tuple):
+            yield from _leaves(v)
+        else:
+            yield v
+
+
+class SpecBackend:
+    """Shape inference as a backend whose tensors are Specs."""
+
+    name = "spec"
+    precedence = 3
+
+    def implementation(self, entry: Operator) -> Callable:
+        return lambda *args, **kwargs: entry.infer(args, kwargs)
+
+    def spec_of(self, value: Spec) -> Spec:
+        return value
+
+
+dispatch.claim(Spec, SpecBackend())

@@ -1,0 +1,61 @@
+"""The state of random numbers: seeds, the generator of portable numbers, and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from labdl import dispatch
+
+_generator = np.random.default_rng()
+
+
+def seed(value: int, portable: bool = False) -> None:
+    """Seed LabDL's own random numbers and those of every backend, loaded or yet to be.
+
+    ``portable=True``: from now on NumPy draws for every backend, so that dropout, noise and samples are equal on all of
+    them, in compiled steps too; where NumPy cannot draw inside of one, the step is not compiled (MindSpore, Paddle), or
+    refused (XLA).
+    """
+    global _generator
+    _generator = np.random.default_rng(value)
+    dispatch.seed(value, portable)
+
+
+def generator() -> np.random.Generator:
+    """The generator of portable numbers."""
+    return _generator
+
+
+def random_state(backend: str | None = None) -> dict[str, Any]:
+    """The state of the random numbers of a backend and, in portable mode, of NumPy: JSON types and NumPy arrays."""
+    target = dispatch.get(backend)
+    return {
+        "backend": target.name,
+        "own": target.random_state(),
+        "portable": dict(_generator.bit_generator.state),
+        "seed": dispatch.current_seed(),
+        "mode": dispatch.portable(),
+    }
+
+
+def set_random_state(state: Mapping[str, Any], backend: str | None = None) -> bool:
+    """Draw from here on what was drawn after `random_state`; False for the state of another backend.
+
+    Its own numbers go on in portable mode only: the backend keeps the state it is in. Raises ValueError for what is no such
+    state.
+    """
+    target = dispatch.get(backend)
+    try:
+        mode, before = bool(state["mode"]), dispatch.current_seed()
+        value = before if state["seed"] is None else int(state["seed"])
+        if value is not None and (value, mode) != (before, dispatch.portable()):
+            dispatch.seed(value, mode)
+        if state["backend"] == target.name:
+            target.set_random_state(state["own"])
+        _generator.bit_generator.state = state["portable"]
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError) as error:
+        raise ValueError(f"this is no random state of {target.name}: {error}") from error
+    return state["backend"] == target.name or mode

@@ -1,0 +1,243 @@
+"""Runs in a terminal: a table with a line for each, and one run with its epochs."""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+import shutil
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labdl.errors import ConfigError
+from labdl.runs.curves.sparkline import render
+from labdl.runs.listing.summary_row import Brief
+from labdl.runs.terminal.formatting import age, duration, figure, moment, pluralize, printable
+
+if TYPE_CHECKING:
+    from labdl.runs.listing.listing import Listing
+    from labdl.runs.reading.record import Record
+
+_SPARK = 16
+_NAMES = 16, 36  # characters of a name: at least where the terminal is narrow, and at most
+_EPOCHS = 40  # rows of one run: of more the first and the last
+_SIGNS = {
+    "running": "●",
+    "paused": "‖",
+    "stopping": "◌",
+    "waiting": "◌",
+    "finished": "✓",
+    "stopped": "■",
+    "failed": "✗",
+    "lost": "?",
+    "unreadable": "!",
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    cell: Callable[[Brief], str]
+    weight: int  # where there is not room for all, the lightest go first
+    right: bool = False
+
+
+def table(listing: Listing, *, width: int | None = None, plain: bool | None = None, most: int | None = None) -> str:
+    """The runs as lines that fit the terminal: status, name, when, how far, how long, figures, and the course of the loss."""
+    width = shutil.get_terminal_size().columns if width is None else width
+    plain = not _fancy() if plain is None else plain
+    runs = listing.runs if most is None else listing.runs[:most]
+    if not runs:
+        return f"no runs below {listing.folder}: Trainer.start makes one, and `labdl runs FOLDER` looks elsewhere"
+    columns = _columns(runs, plain, time.time())
+    rows = [[column.title for column in columns], *([column.cell(run) for column in columns] for run in runs)]
+    lines = _fit(columns, rows, width)
+    left = len(listing) - len(runs)
+    notes = [f"{left:,} more: --all"] * bool(left) + ([listing.truncated] if listing.truncated else [])
+    return _encodable("\n".join([*lines, *notes]), plain)
+
+
+def sort_runs(listing: Listing, key: str) -> Listing:
+    """The runs by a figure, its best value if it has one, or by a field such as seconds; the best first, those without last.
+
+    Raises ConfigError for a name that no run has.
+    """
+    values: dict[str, float] = {}
+    down = True
+    for run in listing:
+        found = run.best.get(key, {}).get("value", run.figures.get(key, getattr(run, key, None)))
+        if isinstance(found, int | float):
+            values[run.path] = found
+        if key in run.best or key in run.figures:
+            down = key in run.higher
+    if not values:
+        names = sorted({name for run in listing for name in run.figures})
+        raise ConfigError(f"no run has {key!r} to sort by: take one of {', '.join(names) or 'time, seconds, step'}")
+    runs = sorted(listing, key=lambda run: (run.path not in values, (-1 if down else 1) * values.get(run.path, 0)))
+    return dataclasses.replace(listing, runs=runs)
+
+
+def describe(record: Record, *, plain: bool | None = None) -> str:
+    """One run in full: what it is, how it stands, its epochs, what people did, and what was noticed."""
+    plain = not _fancy() if plain is None else plain
+    summary, about = record.summary(), record.about
+    lines = [f"{printable(about.name or record.id, 80)}  {_status(record.status, plain)}"]
+    known = {
+        "folder": str(record.folder),
+        "began": moment(record.time),
+        "trained": duration(record.seconds),
+        "model": record.model,
+        "backend": record.backend,
+        "loss": record.start.get("loss"),
+        "optimizer": record.start.get("optimizer"),
+        "tags": ", ".join(about.tags),
+        "note": about.note,
+        "parent": record.parent and record.parent["id"],
+        "settings": _list({name: value for name, value in record.settings.items() if name not in record.start}),
+        "tried": _list(record.start.get("params") or {}),
+        "error": record.error,
+    }
+    lines += [f"  {name:9} {printable(str(value), 300)}" for name, value in known.items() if value]
+    lines += [f"  {'loss':9} {render(summary['spark'], 32, plain)}"] * bool(summary["spark"])
+    lines += ["", *_epochs(record, summary["best"])] if record.epochs else ["", "no epoch has ended yet"]
+    for title, events in (("marks", record.marks), ("alerts", record.alerts)):
+        if events:
+            lines += [
+                "",
+                title,
+                *(f"  step {event['step']:>8}  {printable(_event(event), 200)}" for event in events[-20:]),
+            ]
+    return _encodable("\n".join(lines), plain)
+
+
+# -- a line for each run
+
+
+def _columns(runs: Sequence[Brief], plain: bool, now: float) -> list[_Column]:
+    metric = next((name for run in runs for name in run.metrics if _metric_name(runs, name)), None)
+    figures = [_metric_name(runs, name) for name in ("loss", metric) if name is not None]
+    folder = posixpath.commonpath([posixpath.dirname(run.path) for run in runs])
+    folder = f"{folder}/" if folder else "."
+    columns = [
+        _Column("status", lambda run: _status(run.status, plain), 9),
+        _Column("run", lambda run: printable(run.name or run.path.removeprefix(folder) or run.id, 200), 10),
+        _Column("model", lambda run: printable(run.model or "", 20), 3),
+        _Column("backend", lambda run: printable(run.backend or "", 10), 2),
+        _Column("age", lambda run: "" if run.time is None else age(now - run.time), 5, True),
+        _Column("epochs", lambda run: f"{run.epoch}/{run.epochs}" if run.epochs else str(run.epoch), 6, True),
+        _Column("time", lambda run: duration(run.seconds), 4, True),
+    ]
+    for weight, name in zip((8, 7), figures, strict=False):
+        if name:
+            columns.append(_Column(name, lambda run, name=name: _last(run, name), weight, True))
+    name = figures[-1]
+    if name:
+        columns.append(_Column(f"best {name}", lambda run: _best(run, name), 1, True))
+    return [*columns, _Column("curve", lambda run: render(run.spark, _SPARK, plain), 6)]
+
+
+def _metric_name(runs: Iterable[Brief], name: str) -> str | None:
+    """A figure as the validation data has it, if any run has that, else as the training has it."""
+    there = {figure for run in runs for figure in run.figures}
+    return f"val_{name}" if f"val_{name}" in there else name if name in there else None
+
+
+def _last(run: Brief, name: str) -> str:
+    value = run.figures.get(name, run.figures.get(name.removeprefix("val_")))
+    return "" if value is None and name not in run.figures else figure(value)
+
+
+def _best(run: Brief, name: str) -> str:
+    best = run.best.get(name)
+    return "" if best is None else f"{figure(best['value'])} @{best['epoch']}"
+
+
+def _fit(columns: list[_Column], rows: list[list[str]], width: int) -> list[str]:
+    widths = [min(max(map(_width, cells)), 60) for cells in zip(*rows, strict=True)]
+    shown = [place for place, most in enumerate(widths) if any(row[place] for row in rows[1:])]
+    run = next(place for place, column in enumerate(columns) if column.title == "run")
+    widths[run] = min(widths[run], _NAMES[1])
+
+    def over() -> int:
+        return sum(widths[place] for place in shown) + 2 * (len(shown) - 1) - width
+
+    while over() > 0 and len(shown) > 2:
+        if widths[run] > _NAMES[0]:
+            widths[run] = max(_NAMES[0], widths[run] - over())
+        else:
+            shown.remove(min(shown, key=lambda place: columns[place].weight))
+    widths[run] = min(max(_width(row[run]) for row in rows), _NAMES[1], widths[run] + max(0, -over()))
+    return [
+        "  ".join(_padded(row[p], widths[p], columns[p].right) for p in shown).rstrip()[: max(width, 20)]
+        for row in rows
+    ]
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    if _width(text) > width:  # the ends are what tells names apart
+        begin, end = text[: len(text) // 2], text[len(text) // 2 :]
+        while _width(begin) + _width(end) >= width:
+            begin, end = (begin[:-1], end) if _width(begin) > _width(end) // 2 else (begin, end[1:])
+        text = f"{begin}…{end}"
+    room = " " * (width - _width(text))
+    return room + text if right else text + room
+
+
+def _status(status: str, plain: bool) -> str:
+    return status if plain else f"{_SIGNS.get(status, ' ')} {status}"
+
+
+def _fancy() -> bool:
+    """True where the terminal can show more than ASCII."""
+    try:
+        "●✓▁█‖…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _encodable(text: str, plain: bool) -> str:
+    """Without what the terminal has no signs for."""
+    return text.replace("…", "~").encode("ascii", "replace").decode() if plain else text
+
+
+# -- one run
+
+
+def _epochs(record: Record, best: dict) -> list[str]:
+    rows = record.epochs
+    kept = rows if len(rows) <= _EPOCHS else [*rows[: _EPOCHS // 2], None, *rows[-_EPOCHS // 2 :]]
+    names = [name for name in record.history][:8]
+    cells = [["epoch", *(printable(name, 20) + "  " * (name in best) for name in names), "samples/s"]]
+    for row in kept:
+        if row is None:
+            cells.append(["…"] * len(cells[0]))
+            continue
+        marks = [" *" if best.get(name, {}).get("epoch") == row["epoch"] else "" for name in names]
+        figures = [
+            f"{figure(row.get(name))}{mark}" if name in row else "" for name, mark in zip(names, marks, strict=True)
+        ]
+        speed = row["samples_per_second"]
+        cells.append([str(row["epoch"]), *figures, "" if speed is None else f"{speed:,.0f}"])
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(_padded(cell, width, True) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return [*(f"  {line}" for line in lines), f"  * the best of {pluralize(len(rows), 'epoch')}"]
+
+
+def _list(values: dict) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items() if value not in (None, False, {}, []))
+
+
+def _event(event: dict) -> str:
+    told = {
+        key: value for key, value in event.items() if key not in ("kind", "time", "step", "level", "alert", "message")
+    }
+    what = event.get("alert", event["kind"])
+    return f"{what}  {event.get('message') or ', '.join(str(value) for value in told.values())}".replace("_", " ")

@@ -1,0 +1,120 @@
+"""Keras's .weights.h5: a group for each layer, in it "vars" with the variables by number."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl.errors import FileFormatError
+from labdl.interop.weights.tensorflow import KerasLayer, file_paths
+from labdl.saving.atomic_write import replacing
+from labdl.saving.native.formats.dtypes import dtype_of, name_of
+
+if TYPE_CHECKING:
+    import h5py
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The arrays of the model's variables that a file has, and the names of what else is in it.
+
+    Raises FileFormatError for what is no such file or leads out of it.
+    """
+    import h5py
+
+    data = path.read_bytes()
+    if not data.startswith(_SIGNATURE):
+        raise FileFormatError("it is not HDF5")
+    try:
+        with h5py.File(io.BytesIO(data), "r") as file:
+            everything = _datasets(file, len(data))
+            found: dict[str, h5py.Dataset] = {}
+            root: Any = file["/"]
+            _locate(model, [root], found)
+            arrays = {name: _array(item) for name, item in found.items()}
+            used = set(found.values())
+            return arrays, [path for item, path in everything.items() if item not in used]
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(f"it is broken: {error}") from error
+
+
+def _datasets(file: h5py.File, size: int) -> dict[h5py.Dataset, str]:
+    """All that is in the file, each with its path, or with one of them where it has several."""
+    import h5py
+
+    found: dict[h5py.Dataset, str] = {}
+    root: Any = file["/"]
+    waiting, seen = [("", root)], {root}
+    while waiting:
+        path, group = waiting.pop()
+        for name in group:
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise FileFormatError(f"{path}/{name} in it leads out of the file")
+            item = group[name]
+            if isinstance(item, h5py.Group) and item not in seen:
+                seen.add(item)
+                waiting.append((f"{path}/{name}".lstrip("/"), item))
+            elif isinstance(item, h5py.Dataset):
+                if item.is_virtual or item.external or item.dtype.kind not in "fiubcV" or item.nbytes > size:
+                    raise FileFormatError(f"{path}/{name} in it is no array of numbers that lies in the file")
+                found[item] = f"{path}/{name}".lstrip("/")
+    return found
+
+
+def _array(item: h5py.Dataset) -> np.ndarray:
+    values = np.asarray(item[()])
+    if item.dtype.kind != "V":
+        return values
+    if item.dtype.itemsize != 2:  # bfloat16 is unknown to HDF5: Keras stores its bytes
+        raise FileFormatError(f"{item.name} in it has numbers of an unknown type")
+    return values.view(dtype_of("bfloat16"))
+
+
+def _locate(layer: KerasLayer, at: list[h5py.Group], found: dict[str, h5py.Dataset]) -> None:
+    """Put the place of each variable into ``found``; the layer's may lie in any of the groups ``at``."""
+    import h5py
+
+    for number, name in enumerate(layer.values):
+        for group in at:
+            item = group.get(f"vars/{number}")
+            if isinstance(item, h5py.Dataset):
+                found[name] = item
+                break
+    for names, part in file_paths(layer):
+        ways = [group.get(name) for group in at for name in names]
+        inside = dict.fromkeys(way for way in ways if isinstance(way, h5py.Group))
+        if inside:
+            _locate(part, list(inside), found)
+
+
+def write(path: Path, arrays: Mapping[str, np.ndarray], model: KerasLayer) -> None:
+    """Write what Keras's load_weights reads, atomically: each layer under all the names that Keras may look for it."""
+    import h5py
+
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        root: Any = file["/"]
+        _fill(root, arrays, model)
+    with replacing(path) as (target,):
+        target.write(buffer.getbuffer())
+
+
+def _fill(group: h5py.Group, arrays: Mapping[str, np.ndarray], layer: KerasLayer) -> None:
+    for number, name in enumerate(layer.values):
+        array = arrays[name]
+        kept = group.create_dataset(f"vars/{number}", data=array, track_times=False)
+        if name_of(array.dtype) == "bfloat16":
+            kept.attrs["dtype"] = "bfloat16"
+    for (first, *others), part in file_paths(layer):
+        made = group.create_group(first)
+        _fill(made, arrays, part)
+        for other in others:
+            if other not in group:
+                group[other] = made  # another name for the very same group

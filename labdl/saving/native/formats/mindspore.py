@@ -1,0 +1,140 @@
+"""MindSpore's .ckpt: a protocol buffer of tensors by name (mindspore/ccsrc/utils/checkpoint.proto)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from labdl.errors import FileFormatError
+from labdl.saving.atomic_write import replacing
+from labdl.saving.native.formats.dtypes import dtype_of, little, name_of
+
+_TYPES = {
+    "Float16": "float16",
+    "Float32": "float32",
+    "Float64": "float64",
+    "BFloat16": "bfloat16",
+    "Bool": "bool",
+    **{f"{kind}{bits}": f"{kind.lower()}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)},
+    "Complex64": "complex64",
+    "Complex128": "complex128",
+}
+_WORDS = {name: word for word, name in _TYPES.items()}
+_VALUE, _TAG, _TENSOR = 1, 1, 2  # field numbers: of the file, of a value
+_DIMS, _TYPE, _CONTENT = 1, 2, 3  # of a tensor
+_NUMBER, _BYTES = 0, 2  # how a field is written
+
+
+def read(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file. Raises FileFormatError for anything else."""
+    found: dict[str, tuple[list[int], str, list[memoryview]]] = {}
+    for field, value in _fields(np.fromfile(path, "uint8").data):
+        if field != _VALUE:
+            continue  # a checksum at the end
+        parts = dict(_fields(_expect(value, memoryview)))
+        if not {_TAG, _TENSOR} <= parts.keys():
+            raise FileFormatError("it is not a checkpoint of MindSpore's, or holds a table that LabDL does not know")
+        name, dims, word, content = _text(parts[_TAG]), [], "", memoryview(b"")
+        for number, part in _fields(_expect(parts[_TENSOR], memoryview)):
+            if number == _DIMS:
+                dims += [part] if isinstance(part, int) else list(_pack(part))
+            elif number == _TYPE:
+                word = _text(part)
+            elif number == _CONTENT:
+                content = _expect(part, memoryview)
+        found.setdefault(name, (dims, word, []))[2].append(content)  # large arrays come in several pieces
+    if not found:
+        raise FileFormatError("it is not a checkpoint of MindSpore's: it holds nothing")
+    return {name: _array(name, *parts) for name, parts in found.items()}
+
+
+def _array(name: str, dims: list[int], word: str, pieces: list[memoryview]) -> np.ndarray:
+    if word not in _TYPES:
+        raise FileFormatError(f"{name} in it has numbers of an unknown type {word!r}")
+    dtype = dtype_of(_TYPES[word])
+    data = pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
+    if dims == [0] and len(data) == dtype.itemsize:
+        dims = []  # how older versions write a single number
+    if math.prod(dims) * dtype.itemsize != len(data):
+        raise FileFormatError(f"{name} in it has {len(data)} bytes, and shape {tuple(dims)}")
+    return np.frombuffer(data, dtype).reshape(dims)
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Numbers and contents of the fields of a message."""
+    at = 0
+    while at < len(data):
+        head, at = _varint(data, at)
+        if head & 7 == _NUMBER:
+            value, at = _varint(data, at)
+        elif head & 7 == _BYTES:
+            size, at = _varint(data, at)
+            if size > len(data) - at:
+                raise FileFormatError("it is truncated")
+            value, at = data[at : at + size], at + size
+        else:
+            raise FileFormatError("it is not a checkpoint of MindSpore's")
+        yield head >> 3, value
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 64, 7):
+        if at >= len(data):
+            raise FileFormatError("it is truncated")
+        value |= (data[at] & 127) << shift
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+    raise FileFormatError("it is not a checkpoint of MindSpore's")
+
+
+def _pack(data: memoryview) -> Iterator[int]:
+    at = 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        yield value
+
+
+def _expect(value, kind: type):
+    if not isinstance(value, kind):
+        raise FileFormatError("it is not a checkpoint of MindSpore's")
+    return value
+
+
+def _text(value) -> str:
+    try:
+        return bytes(_expect(value, memoryview)).decode()
+    except UnicodeDecodeError as error:
+        raise FileFormatError("it is not a checkpoint of MindSpore's") from error
+
+
+def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write what mindspore.load_checkpoint reads, atomically."""
+    with replacing(path) as (file,):
+        for name, array in arrays.items():
+            data = little(array)
+            head = b"".join(_head(_DIMS, _NUMBER, n) for n in array.shape)
+            head += _message(_TYPE, _WORDS[name_of(array.dtype)].encode()) + _head(_CONTENT, _BYTES, len(data))
+            tag = _message(_TAG, name.encode()) + _head(_TENSOR, _BYTES, len(head) + len(data))
+            file.write(_head(_VALUE, _BYTES, len(tag) + len(head) + len(data)) + tag + head)
+            file.write(data)
+
+
+def _message(field: int, data: bytes) -> bytes:
+    return _head(field, _BYTES, len(data)) + data
+
+
+def _head(field: int, kind: int, value: int) -> bytes:
+    return bytes([field << 3 | kind]) + _as_varint(value)
+
+
+def _as_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])

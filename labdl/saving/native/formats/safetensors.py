@@ -1,0 +1,48 @@
+"""The .safetensors format, in which any framework's names may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from labdl.errors import FileFormatError
+from labdl.saving.atomic_write import replacing
+from labdl.saving.native.formats.dtypes import dtype_of, little
+
+_TYPES = {
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+    "BF16": "bfloat16",
+    "BOOL": "bool",
+    "C64": "complex64",
+    **{f"{kind[0].upper()}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+}
+
+
+def read(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file. Raises FileFormatError for anything else."""
+    import safetensors
+
+    try:
+        found = safetensors.deserialize(path.read_bytes())
+    except safetensors.SafetensorError as error:
+        raise FileFormatError(f"it is not a .safetensors file, or broken: {error}") from error
+    return {name: _array(name, entry) for name, entry in found}
+
+
+def _array(name: str, entry: Mapping) -> np.ndarray:
+    if entry["dtype"] not in _TYPES:  # the library's own function for NumPy lacks bfloat16, too
+        raise FileFormatError(f"{name} in it holds {entry['dtype']}, which LabDL does not know")
+    return np.frombuffer(entry["data"], dtype_of(_TYPES[entry["dtype"]])).reshape(entry["shape"])
+
+
+def write(path: Path, arrays: Mapping[str, np.ndarray], note: str) -> None:
+    """Write a file, atomically. ``note`` is whose tensors they are, as others who read such files want to know."""
+    from safetensors.numpy import save
+
+    dense = {name: np.frombuffer(little(array), array.dtype).reshape(array.shape) for name, array in arrays.items()}
+    with replacing(path) as (file,):
+        file.write(save(dense, {"format": note}))

@@ -1,0 +1,141 @@
+"""The file around a graph: its inputs and outputs, the checks, and writing it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from labdl.errors import ModelError
+from labdl.graph import Graph, GraphModule
+from labdl.nn.module import Module, observer
+from labdl.saving.atomic_write import replacing
+from labdl.saving.onnx.exporter.value import Value
+from labdl.saving.onnx.exporter.writer import Writer
+from labdl.saving.onnx.standard import DTYPES, LARGEST, OPSET, package
+from labdl.spec import Shape, Spec, as_spec
+
+_ROOM = 2**24  # bytes for what is in a file besides the weights
+
+
+def export_onnx(model: Module | Graph, path: str | Path, *, shapes: Sequence | None = None) -> Path:
+    """Write a built model, as it computes in evaluation, as an ONNX file that any ONNX program runs; returns the path.
+
+    The inputs are those that the model was built with, or those of ``shapes``; an unknown first size becomes the dimension
+    "batch", other unknown ones have names of their own. A `Graph` is given fresh weights. Raises ModelError for what ONNX
+    cannot say, and for models above 2 GB, which a file cannot hold together with its weights.
+    """
+    path = Path(path)
+    data = encode(model.to_module().build(backend="numpy") if isinstance(model, Graph) else model, shapes)
+    with replacing(path) as (file,):
+        file.write(data)
+    return path
+
+
+def encode(model: Module, shapes: Sequence | None = None) -> bytes:
+    """The bytes of the file, checked."""
+    onnx = package()
+    model._need_build()
+    specs = model.input_specs if shapes is None else tuple(s if s is None else as_spec(s) for s in shapes)
+    size = sum(p.size * (8 if p.dtype in ("float64", "int64") else 4) for p in model.parameters())
+    if size > LARGEST - _ROOM:
+        raise ModelError(
+            f"{type(model).__name__} has {size / 1e9:.1f} GB of parameters, and an ONNX file holds at most 2 GB: "
+            "export its parts one by one"
+        )
+    writer = Writer(model)
+    inputs = _inputs(writer, model, specs)
+    results = _run(writer, model, inputs)
+    outputs = _outputs(writer, model, results)
+    graph = onnx.helper.make_graph(
+        writer.nodes,
+        type(model).__name__,
+        [_value_info(onnx, v) for v in inputs if v is not None],
+        [_value_info(onnx, v) for v in outputs],
+        list(writer.weights.values()),
+    )
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", OPSET)], producer_name="labdl")
+    made.ir_version = onnx.helper.find_min_ir_version_for(made.opset_import)
+    _name_sizes(made, model, specs, outputs)
+    try:
+        data = made.SerializeToString(deterministic=True)
+        onnx.checker.check_model(data, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError) as error:
+        # ONNX's operators do not take every dtype
+        raise ModelError(f"{type(model).__name__} cannot be written as ONNX: {error}") from error
+    return data
+
+
+def _inputs(writer: Writer, model: Module, specs) -> list[Value | None]:
+    """The inputs under the names that people know them by."""
+    if isinstance(model, GraphModule):
+        names = [model.graph.nodes[i].name for i in model.graph.inputs()]
+    else:
+        parameters = inspect.signature(type(model).forward).parameters.values()
+        names = [p.name for p in list(parameters)[1:] if p.kind is not p.VAR_POSITIONAL]
+    names += [f"input_{i}" if i else "input" for i in range(len(names), len(specs))]
+    return [s if s is None else Value(writer, s, writer.free(name)) for s, name in zip(specs, names, strict=False)]
+
+
+def _run(writer: Writer, model: Module, inputs) -> list[Value]:
+    modes = [(m, m.training) for m in model.modules()]
+    token = observer.set(writer)
+    try:
+        returned = model.eval()._shapes_of(*inputs)
+    except (ValueError, TypeError) as error:
+        raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
+    finally:
+        observer.reset(token)
+        writer.restore()
+        for module, mode in modes:
+            module.__dict__["training"] = mode
+    results = [writer.lift(v) for v in (returned if isinstance(returned, list | tuple) else [returned])]
+    for value in results:
+        if not isinstance(value, Value):
+            raise ModelError(
+                f"forward returns a {type(value).__name__}, which a file cannot hold: return a tensor computed "
+                "from the inputs, or a tuple of them"
+            )
+    return results
+
+
+def _outputs(writer: Writer, model: Module, results: list[Value]) -> list[Value]:
+    """The results under the names of the model's outputs."""
+    known: tuple[str, ...] = getattr(type(model), "layer_outputs", ())
+    outputs = []
+    for at, value in enumerate(results):
+        wanted = known[at] if len(known) == len(results) else f"output_{at}" if at else "output"
+        name = writer.free(wanted)
+        writer.nodes.append(writer.onnx.helper.make_node("Identity", [writer.name_of(value)], [name], name=name))
+        outputs.append(Value(writer, value.plain(), name))
+    return outputs
+
+
+def _value_info(onnx, value: Value):
+    """A value's name, dtype and shape as the file states them."""
+    sizes: list[Any] = list(value.shape)
+    return onnx.helper.make_tensor_value_info(value.name, DTYPES[value.dtype], sizes)
+
+
+def _name_sizes(made, model: Module, specs, outputs: list[Value]) -> None:
+    """Give unknown sizes names: "batch" for the first axis of the inputs, and for what grows with it in the results."""
+    for info in made.graph.input:
+        for axis, size in enumerate(info.type.tensor_type.shape.dim):
+            if not size.HasField("dim_value"):
+                size.dim_param = "batch" if axis == 0 else f"{info.name}_{axis}"
+    try:
+        found = [_shapes_for(model, specs, batch) for batch in (2, 3)]
+    except (ValueError, TypeError):  # another input goes with one size of the batch only
+        found = [[s.shape for s in outputs]] * 2
+    for info, two, three in zip(made.graph.output, *found, strict=True):
+        for axis, size in enumerate(info.type.tensor_type.shape.dim):
+            if not size.HasField("dim_value"):
+                size.dim_param = "batch" if (two[axis], three[axis]) == (2, 3) else f"{info.name}_{axis}"
+
+
+def _shapes_for(model: Module, specs, batch: int) -> list[Shape]:
+    """Shapes of the results for a batch of this size."""
+    known = [Spec((batch, *s.shape[1:]), s.dtype) if s is not None and s.shape[:1] == (None,) else s for s in specs]
+    results = model._shapes_of(*known)
+    return [s.shape for s in (results if isinstance(results, list | tuple) else [results])]

@@ -1,0 +1,84 @@
+"""The tensors that a model computes with while it is written: every operator that meets one writes its nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import ModelError
+from labdl.ops.operator import Operator
+from labdl.spec import Spec
+
+if TYPE_CHECKING:
+    from labdl.saving.onnx.exporter.writer import Writer
+
+
+class Value(Spec):
+    """A Spec with the name of a tensor of the file, or with numbers that get a name when a node wants them.
+
+    ``origin`` is the name of the parameter that the numbers are, or were computed from; the others are the model's constants.
+    """
+
+    writer: Writer
+    name: str
+    array: np.ndarray | None
+    origin: str
+
+    __array_ufunc__ = None  # NumPy leaves `array + value` to the value
+
+    def __init__(self, writer: Writer, spec: Spec, name: str = "", array: np.ndarray | None = None, origin: str = ""):
+        super().__init__(spec.shape, spec.dtype)
+        for key, value in (("writer", writer), ("name", name), ("array", array), ("origin", origin)):
+            object.__setattr__(self, key, value)
+
+    def __bool__(self):
+        raise ModelError(
+            "the model branches on the values of a tensor, which a graph cannot follow: decide with ops.where"
+        )
+
+    __iter__ = None  # unpacking would never end: __getitem__ works for every number
+
+    def plain(self) -> Spec:
+        return Spec(self.shape, self.dtype)
+
+
+def values_in(value):
+    """The values among arguments, those in lists and tuples too."""
+    if isinstance(value, Value):
+        yield value
+    elif isinstance(value, list | tuple):
+        for v in value:
+            yield from values_in(v)
+
+
+def replaced(value, function) -> Any:
+    """Arguments with ``function`` of each that is no list and no tuple."""
+    if isinstance(value, list | tuple):
+        return type(value)(replaced(v, function) for v in value)
+    return function(value)
+
+
+class _Interpreter:
+    name = "onnx"
+    precedence = 5  # before every framework, whose parameters a model may mix in
+
+    def implementation(self, entry: Operator):
+        def write(*args, **kwargs):
+            writer = next(values_in([*args, *kwargs.values()])).writer
+            return writer.operator(entry, args, kwargs)
+
+        return write
+
+    def spec_of(self, value: Value) -> Spec:
+        return value.plain()
+
+    def to_numpy(self, value: Value) -> np.ndarray:
+        raise ModelError(
+            f"{value.writer.place()} computes on the values of its tensors outside of the graph, which a file "
+            "cannot hold"
+        )
+
+
+dispatch.claim(Value, _Interpreter())

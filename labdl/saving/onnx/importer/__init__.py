@@ -1,0 +1,11 @@
+"""Import of ONNX files: the readers of their operators, and the program around them."""
+
+from labdl.saving.onnx.importer import (  # register readers
+    arrays,
+    constants,
+    elementwise,
+    image,
+    neural,
+    recurrence,
+    reductions,
+)

@@ -1,0 +1,258 @@
+"""ONNX readers of operators on shape, order and position."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from labdl import nn
+from labdl.saving.onnx.importer.constants import made
+from labdl.saving.onnx.importer.dynamic_shapes import Size
+from labdl.saving.onnx.importer.file import MOST_AXES
+from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.reductions import numbers
+from labdl.saving.onnx.importer.registry import reads
+from labdl.spec import Spec
+
+_FAR = 2**31 - 1  # positions from here on mean the end, and their negatives the begin
+
+
+@reads("Reshape")
+def reshape(r, node, x, target):
+    wanted = list(target.array.ravel()) if isinstance(target, Known) else numbers(r, node, target, "shape")
+    kept = node.attributes.get("allowzero")
+    sizes: list = [n if isinstance(n, Size) or n or kept else x.shape[at] for at, n in enumerate(wanted)]
+    open_at = [at for at, n in enumerate(sizes) if isinstance(n, Size) or n is None]
+    if -1 in sizes and open_at:
+        # where the open size is the tensor's own, the other one follows from the rest
+        if len(open_at) > 1 or list(x.shape).count(None) != 1 or not _own(sizes[open_at[0]], x):
+            raise r.refuse(node, "leaves two sizes open, and LabDL finds one")
+        rest = math.prod(n for n in x.shape if n is not None) // math.prod(
+            int(n) for at, n in enumerate(sizes) if at not in open_at and n != -1
+        )
+        sizes = [rest if n == -1 else n for n in sizes]
+    shape = tuple(-1 if n is None or isinstance(n, Size) else int(n) for n in sizes)
+    return made(r, x.array.reshape(shape)) if isinstance(x, Known) and x.open else r.call("reshape", x, shape)
+
+
+def _own(size, x) -> bool:
+    """Whether an open size is that of the only unknown axis of a tensor: the tensor's own, or the batch's."""
+    if size is None:
+        return True
+    return size.tensor is not None and x.shape[size.axis] is None and (size.tensor is x or size.axis == 0)
+
+
+@reads("Flatten")
+def flatten(r, node, x):
+    axis = node.attributes.get("axis", 1)
+    axis = axis + len(x.shape) if axis < 0 else axis
+    if axis == 1 and isinstance(x, Spec) and len(x.shape) > 1:
+        return r.layer(node.outputs[0], node.name or "flatten", nn.Flatten, {}, x)
+    sizes = x.shape[:axis], x.shape[axis:]
+    joined = [None if None in part else math.prod(n or 0 for n in part) for part in sizes]
+    if joined.count(None) > 1:
+        raise r.refuse(node, "joins unknown sizes on both sides")
+    return r.call("reshape", x, tuple(-1 if n is None else n for n in joined))
+
+
+@reads("Transpose")
+def transpose(r, node, x):
+    order = tuple(node.attributes.get("perm") or reversed(range(len(x.shape))))
+    return made(r, x.array.transpose(order), x) if isinstance(x, Known) else r.call("permute_dims", x, order)
+
+
+@reads("Squeeze")
+def squeeze(r, node, x, axes=None):
+    given = node.attributes.get("axes") if axes is None else numbers(r, node, axes, "axes")
+    if given is None and None in x.shape:
+        raise r.refuse(node, "takes away all axes of size 1, and some sizes are unknown")
+    along = tuple(a for a, n in enumerate(x.shape) if n == 1) if given is None else tuple(given)
+    if isinstance(x, Known):
+        return made(r, np.squeeze(x.array, along), x)
+    return r.call("squeeze", x, along) if along else x
+
+
+@reads("Unsqueeze")
+def unsqueeze(r, node, x, axes):
+    along = numbers(r, node, axes, "axes")
+    if isinstance(x, Known):
+        return made(r, np.expand_dims(x.array, tuple(along)), x)
+    rank = len(x.shape) + len(along)
+    if rank > MOST_AXES:
+        raise r.refuse(node, f"makes a tensor of {rank} axes")
+    for axis in sorted(a % rank for a in along):
+        x = r.call("expand_dims", x, axis)
+    return x
+
+
+@reads("Concat")
+def concat(r, node, first, *others):
+    xs, axis = [first, *others], node.attributes["axis"]
+    if all(isinstance(x, Known) for x in xs):
+        r.spend(*(x.shape for x in xs))
+        joined = np.concatenate([x.array.astype(object) if any(x.open for x in xs) else x.array for x in xs], axis)
+        return made(r, joined, next((x for x in xs if x.weight), None))
+    return r.call("concat", xs, axis=axis) if others else first
+
+
+@reads("Split")
+def split(r, node, x, sizes=None):
+    axis, count = node.attributes.get("axis", 0), len(node.outputs)
+    if count == 1:
+        return x
+    n = x.shape[axis]
+    if sizes is not None:
+        parts = tuple(numbers(r, node, sizes, "sizes"))
+    elif n is None:
+        parts = count
+    else:
+        largest = -(-n // count)  # the last one is the smaller
+        parts = tuple([largest] * (count - 1) + [n - largest * (count - 1)])
+    return r.call("split", x, parts, axis)
+
+
+@reads("Slice")
+def slices(r, node, x, starts, ends, axes=None, steps=None):
+    first = numbers(r, node, starts, "starts")
+    last = list(ends.array.ravel()) if isinstance(ends, Known) else numbers(r, node, ends, "ends")
+    along = list(range(len(first))) if axes is None else numbers(r, node, axes, "axes")
+    by = [1] * len(first) if steps is None else numbers(r, node, steps, "steps")
+    index = [slice(None)] * len(x.shape)
+    for a, start, stop, step in zip(along, first, last, by, strict=True):
+        if isinstance(stop, Size):
+            if stop.tensor is not x or stop.axis != a % len(x.shape):
+                raise r.refuse(node, "ends at a size that is known only when it runs")
+            stop = _FAR
+        begin = _end(start, step > 0) or (None if step > 0 else start)
+        index[a] = slice(begin, _end(int(stop), step < 0), None if step == 1 else step)
+    if isinstance(x, Known):
+        return made(r, x.array[tuple(index)], x)
+    return r.call("getitem", x, tuple(index)) if any(i != slice(None) for i in index) else x
+
+
+def _end(place: int, before: bool) -> int | None:
+    """A position of a slice, None where it means everything up to an end of the axis."""
+    return None if (place <= -_FAR if before else place >= _FAR) else place
+
+
+@reads("Gather")
+def gather(r, node, x, indices):
+    axis = node.attributes.get("axis", 0)
+    if isinstance(x, Known) and isinstance(indices, Known):
+        r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+        return made(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
+    if isinstance(x, Known) and x.weight and x.ndim == 2 and axis == 0 and x.dtype == "float32":
+        name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
+        return r.layer(("Gather", x.weight), name, lambda: nn.Embedding(*x.shape), {"embeddings": x.array}, indices)
+    if isinstance(indices, Known) and indices.ndim == 0:
+        return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
+    return r.call("take", x, indices, axis=axis)
+
+
+@reads("GatherElements")
+def gather_elements(r, node, x, indices):
+    axis = node.attributes.get("axis", 0) % len(x.shape)
+    return r.call("take_along_axis", x, indices, axis=axis)
+
+
+@reads("GatherND")
+def gather_nd(r, node, x, indices):
+    if node.attributes.get("batch_dims"):
+        raise r.refuse(node, "counts batch_dims, which LabDL does not")
+    return r.call("gather_nd", x, indices)
+
+
+_REDUCE = {"none": None, "add": "add", "mul": "multiply", "max": "max", "min": "min"}
+
+
+@reads("ScatterElements")
+def scatter(r, node, x, indices, updates):
+    return r.call(
+        "scatter",
+        x,
+        indices,
+        updates,
+        node.attributes.get("axis", 0),
+        reduce=_REDUCE[node.attributes.get("reduction", "none")],
+    )
+
+
+@reads("ScatterND")
+def scatter_nd(r, node, x, indices, updates):
+    if node.attributes.get("reduction", "none") != "add" or None in x.shape:
+        raise r.refuse(node, "puts slices in the place of others, and LabDL adds them to a tensor of known shape")
+    added = r.call("scatter_nd", indices, updates, tuple(x.shape))
+    return added if isinstance(x, Known) and not x.array.any() else r.call("add", x, added)
+
+
+_MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+
+
+@reads("Pad")
+def pad(r, node, x, pads, value=None, axes=None):
+    rank = len(x.shape)
+    given = numbers(r, node, pads, "pads")
+    along = list(range(rank)) if axes is None else [a % rank for a in numbers(r, node, axes, "axes")]
+    pairs = [(0, 0)] * rank
+    for at, axis in enumerate(along):
+        pairs[axis] = given[at], given[at + len(along)]
+    if value is not None and not isinstance(value, Known):
+        raise r.refuse(node, "computes the number of its border when it runs")
+    number = 0.0 if value is None else value.array.item()
+    cut = tuple(slice(max(-b, 0), -max(-a, 0) or None) for b, a in pairs)
+    if any(n < 0 for pair in pairs for n in pair):
+        x = r.call("getitem", x, cut)
+    pairs = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
+    return r.call("pad", x, pairs, mode=_MODES[node.attributes.get("mode", "constant")], value=number)
+
+
+@reads("Tile")
+def tile(r, node, x, times):
+    return r.call("tile", x, tuple(numbers(r, node, times, "repetitions")))
+
+
+@reads("Trilu")
+def triangle(r, node, x, k=None):
+    offset = 0 if k is None else numbers(r, node, k, "diagonal")[0]
+    return r.call("triu" if node.attributes.get("upper", 1) else "tril", x, k=offset)
+
+
+@reads("OneHot")
+def one_hot(r, node, indices, depth, values):
+    (classes,) = numbers(r, node, depth, "depth")
+    if not isinstance(values, Known):
+        raise r.refuse(node, "computes its two values when it runs")
+    off, on = values.array
+    indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
+    hot = r.call("one_hot", indices, classes, axis=node.attributes.get("axis", -1), dtype=values.dtype)
+    return hot if (off, on) == (0, 1) else r.call("add", r.call("multiply", hot, (on - off).item()), off.item())
+
+
+@reads("NonZero")
+def nonzero(r, node, x):
+    return r.call("permute_dims", r.call("argwhere", x), (1, 0))
+
+
+@reads("DepthToSpace")
+def depth_to_space(r, node, x):
+    if node.attributes.get("mode", "DCR") != "CRD":
+        raise r.refuse(node, "deals channels in the order DCR, and LabDL reads CRD")
+    return r.call("pixel_shuffle", x, node.attributes["blocksize"])
+
+
+@reads("Identity")
+def identity(r, node, x, *rest):
+    return x
+
+
+@reads("Dropout")
+def dropout(r, node, x, rate=None, training=None):
+    if training is not None and not (isinstance(training, Known) and not training.array.any()):
+        raise r.refuse(node, "may train, and LabDL reads what is evaluated")
+    return x if len(node.outputs) == 1 else [x, r.call("full_like", x, True, dtype="bool")]
+
+
+@reads("Einsum")
+def einsum(r, node, *xs):
+    return r.call("einsum", node.attributes["equation"], *xs)

@@ -1,0 +1,103 @@
+"""ONNX readers of constants and computed shapes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from labdl.saving.onnx.importer.dynamic_shapes import Size, sizes_of
+from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.registry import reads
+from labdl.spec import broadcast
+
+
+def made(r, array, like=None):
+    """Numbers that follow from others; from weights, if those of ``like`` are."""
+    return Known(array, like.weight and f"{like.weight}/part" if isinstance(like, Known) else "")
+
+
+@reads("Constant")
+def constant(r, node):
+    value = next((v for k, v in node.attributes.items() if k.startswith("value")), None)
+    if value is None:
+        raise r.refuse(node, "holds no numbers")
+    if not isinstance(value, np.ndarray):
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, str):
+            raise r.refuse(node, "holds texts")
+        value = np.array(value, "int64" if isinstance(first, int) else "float32")
+    return made(r, value)
+
+
+@reads("Shape")
+def shape(r, node, x):
+    sizes = sizes_of(x)
+    return made(r, sizes[node.attributes.get("start", 0) : node.attributes.get("end", len(sizes))])
+
+
+@reads("Size")
+def size(r, node, x):
+    found = sizes_of(x)
+    return made(r, np.array(math.prod(found.tolist()), found.dtype))
+
+
+def filled(r, node, sizes, value: np.ndarray):
+    """One number in a shape of which some sizes may be unknown."""
+    if not isinstance(sizes, Known):
+        raise r.refuse(node, "computes a shape when it runs, and LabDL wants to know it before")
+    wanted = list(sizes.array)
+    unknown = {a: n for a, n in enumerate(wanted) if isinstance(n, Size)}
+    if not unknown:
+        r.spend(wanted)
+        return made(r, np.full([int(n) for n in wanted], value.item(), value.dtype))
+    dtype, tensor = made(r, value).dtype, next(iter(unknown.values())).tensor
+    if (
+        tensor is not None
+        and len(tensor.shape) == len(wanted)
+        and all(
+            isinstance(n, Size) and n.tensor is tensor and n.axis == a if a in unknown else n == tensor.shape[a]
+            for a, n in enumerate(wanted)
+        )
+    ):
+        return r.call("full_like", tensor, value.item(), dtype=dtype)
+    r.spend([1 if isinstance(n, Size) else n for n in wanted])
+    whole = made(r, np.zeros([1 if isinstance(n, Size) else int(n) for n in wanted], "int64"))
+    for axis, n in unknown.items():
+        line = r.call("reshape", n.line(0), tuple(-1 if a == axis else 1 for a in range(len(wanted))))
+        whole = r.call("add", whole, line)
+    return r.call("full_like", whole, value.item(), dtype=dtype)
+
+
+@reads("ConstantOfShape")
+def constant_of_shape(r, node, sizes):
+    return filled(r, node, sizes, np.asarray(node.attributes.get("value", np.zeros(1, "float32"))).reshape(-1)[:1])
+
+
+@reads("Expand")
+def expand(r, node, x, sizes):
+    if isinstance(sizes, Known) and not any(isinstance(n, Size) for n in sizes.array):
+        target = tuple(int(n) for n in sizes.array)
+        if None not in x.shape:
+            r.spend(broadcast(x.shape, target))
+            return r.call("broadcast_to", x, broadcast(x.shape, target))
+        if all(n == 1 for n in target) and len(target) <= len(x.shape):
+            return x
+    whole = filled(r, node, sizes, np.zeros(1, "bool" if x.dtype == "bool" else x.dtype))
+    return r.call("logical_or" if x.dtype == "bool" else "add", x, whole)
+
+
+@reads("Range")
+def range_(r, node, start, limit, delta):
+    """Range: numbers at equal distances."""
+    if all(isinstance(v, Known) and not v.open for v in (start, limit, delta)):
+        first, last, step = (v.array.item() for v in (start, limit, delta))
+        r.spend((max(math.ceil((last - first) / step), 0),))
+        return made(r, np.arange(first, last, step, dtype=start.array.dtype))
+    end = limit.array.item() if isinstance(limit, Known) and limit.ndim == 0 else None
+    if not isinstance(end, Size) or not all(isinstance(v, Known) for v in (start, delta)) or start.open:
+        raise r.refuse(node, "ends at a number that is known only when it runs")
+    places = r.call("subtract", r.call("cumulative_sum", end.line(1), axis=0), 1)
+    if (start.array.item(), delta.array.item()) != (0, 1):
+        raise r.refuse(node, "does not count from 0 in steps of 1 up to an unknown size")
+    return places

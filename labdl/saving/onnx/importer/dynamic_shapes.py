@@ -1,0 +1,77 @@
+"""Arithmetic on sizes that are unknown when a file is read: PyTorch's files compute shapes from shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from labdl import ops
+
+SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide")  # what is used here
+
+
+class Size:
+    """An unknown size: that of one axis of a tensor, or what was computed with it.
+
+    Arrays of objects hold it between numbers that are known, and compute with it as with those.
+    """
+
+    def __init__(self, tensor: Any = None, axis: int = 0, compute: Callable | None = None):
+        self.tensor, self.axis, self.compute = tensor, axis, compute
+
+    def value(self):
+        """The size as a tensor without axes, found when the model runs."""
+        return self.compute() if self.compute else ops.sum(self.line(1))
+
+    def line(self, number: int):
+        """A vector of so many equal numbers."""
+        if self.tensor is None:
+            raise ValueError("a size that was computed from an unknown one stands where LabDL wants the size itself")
+        index = tuple(slice(None) if a == self.axis else 0 for a in range(len(self.tensor.shape)))
+        return ops.full_like(ops.getitem(self.tensor, index), number, dtype="int64")
+
+    def _with(self, other, operator: Callable, swapped: bool = False) -> Size:
+        def compute():
+            mine, theirs = self.value(), other.value() if isinstance(other, Size) else int(other)
+            return operator(theirs, mine) if swapped else operator(mine, theirs)
+
+        return Size(compute=compute)
+
+    def __add__(self, other):
+        return self._with(other, ops.add)
+
+    def __radd__(self, other):
+        return self._with(other, ops.add, swapped=True)
+
+    def __sub__(self, other):
+        return self._with(other, ops.subtract)
+
+    def __rsub__(self, other):
+        return self._with(other, ops.subtract, swapped=True)
+
+    def __mul__(self, other):
+        return self if not isinstance(other, Size) and other == 1 else self._with(other, ops.multiply)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other):
+        return self if not isinstance(other, Size) and other == 1 else self._with(other, ops.floor_divide)
+
+
+def sizes_of(tensor) -> np.ndarray:
+    """The shape of a tensor, as numbers where all are known."""
+    found = [Size(tensor, axis) if n is None else n for axis, n in enumerate(tensor.shape)]
+    return np.array(found, object if None in tensor.shape else "int64")
+
+
+def as_tensor(sizes: np.ndarray):
+    """An array with unknown sizes as a tensor."""
+    if sizes.ndim > 1:
+        raise ValueError("sizes stand in a vector")
+    values = [s.value() if isinstance(s, Size) else int(s) for s in sizes.ravel()]
+    if sizes.ndim == 0:
+        return values[0]
+    reference = next(v for v in values if not isinstance(v, int))
+    return ops.stack([ops.full_like(reference, v) if isinstance(v, int) else v for v in values], axis=0)

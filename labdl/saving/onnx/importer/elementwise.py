@@ -1,0 +1,165 @@
+"""ONNX readers of elementwise operators."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from labdl import nn
+from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.registry import direct, reads
+from labdl.saving.onnx.standard import NAMES
+from labdl.spec import FLOATS, INTEGERS, Spec
+
+
+def folded(name: str):
+    """Of any number of inputs, two by two."""
+    return lambda r, node, *inputs: functools.reduce(lambda x, y: r.call(name, x, y), inputs)
+
+
+def arithmetic(name: str, infix):
+    """Sizes that are unknown are computed with as they are."""
+
+    def meaning(r, node, x, y):
+        if isinstance(x, Known) and isinstance(y, Known) and (x.open or y.open):
+            return Known(np.asarray(infix(x.array, y.array), object))
+        return r.call(name, x, y)
+
+    return meaning
+
+
+@reads("Div")
+def divide(r, node, x, y):
+    if x.dtype not in INTEGERS and x.dtype in FLOATS:
+        return r.call("divide", x, y)
+    if isinstance(x, Known) and isinstance(y, Known) and (x.open or y.open):
+        return arithmetic("floor_divide", lambda a, b: a // b)(r, node, x, y)
+    whole = r.call("subtract", x, r.call("fmod", x, y))  # ONNX rounds toward zero
+    return r.call("floor_divide", whole, y)
+
+
+@reads("Mod")
+def modulo(r, node, x, y):
+    return r.call("fmod" if node.attributes.get("fmod") else "remainder", x, y)
+
+
+@reads("Pow")
+def power(r, node, x, y):
+    return r.call("pow", x, y if x.dtype == y.dtype else r.call("astype", y, x.dtype))
+
+
+@reads("Mean")
+def mean(r, node, *inputs):
+    return r.call("divide", folded("add")(r, node, *inputs), float(len(inputs)))
+
+
+@reads("Clip")
+def clip(r, node, x, low=None, high=None):
+    return r.call("clip", x, low, high)
+
+
+@reads("Cast")
+def cast(r, node, x):
+    to = NAMES.get(node.attributes["to"])
+    if to is None:
+        raise r.refuse(node, f"converts to a type that LabDL does not know ({node.attributes['to']})")
+    if isinstance(x, Known) and x.open and to == "int64":
+        return x
+    return r.call("astype", x, to)
+
+
+@reads("IsInf")
+def is_infinite(r, node, x):
+    sides = node.attributes.get("detect_negative", 1), node.attributes.get("detect_positive", 1)
+    if all(sides):
+        return r.call("isinf", x)
+    end = np.inf if sides[1] else -np.inf
+    return r.call("equal", x, end) if any(sides) else r.call("not_equal", x, x)
+
+
+def activation(name: str, layer=None, **settings):
+    """A layer on tensors, where LabDL has one; ``settings`` lead from ONNX's attributes to (setting, default)."""
+
+    def meaning(r, node, x):
+        given = {setting: node.attributes.get(word, default) for word, (setting, default) in settings.items()}
+        if layer is None or not isinstance(x, Spec):
+            return r.call(name, x, **given)
+        return r.layer(node.outputs[0], node.name or node.kind, functools.partial(layer, **given), {}, x)
+
+    return meaning
+
+
+def exactly(meaning, **expected):
+    """Only with these values of attributes, beside their defaults in ONNX."""
+
+    def checked(r, node, *inputs):
+        for word, (value, default) in expected.items():
+            if not np.isclose(node.attributes.get(word, default), value, rtol=1e-6):
+                raise r.refuse(node, f"has {word}={node.attributes.get(word, default)}, and LabDL reads {value}")
+        return meaning(r, node, *inputs)
+
+    return checked
+
+
+def softmax(name: str, layer):
+    def meaning(r, node, x):
+        axis = node.attributes.get("axis", -1)
+        if not isinstance(x, Spec):
+            return r.call(name, x, axis=axis)
+        return r.layer(node.outputs[0], node.name or node.kind, lambda: layer(axis=axis), {}, x)
+
+    return meaning
+
+
+@reads("HardSigmoid")
+def hard_sigmoid(r, node, x):
+    alpha, beta = node.attributes.get("alpha", 0.2), node.attributes.get("beta", 0.5)
+    if np.isclose(alpha, 1 / 6) and beta == 0.5:
+        return activation("hardsigmoid", nn.Hardsigmoid)(r, node, x)
+    return r.call("clip", r.call("add", r.call("multiply", x, alpha), beta), 0.0, 1.0)
+
+
+@reads("PRelu")
+def prelu(r, node, x, slope):
+    return r.call("where", r.call("greater", x, 0), x, r.call("multiply", x, slope))
+
+
+@reads("ThresholdedRelu")
+def thresholded(r, node, x):
+    return r.call("where", r.call("greater", x, float(node.attributes.get("alpha", 1.0))), x, 0.0)
+
+
+reads("BitwiseAnd")(direct("bitwise_and"))
+reads("BitwiseNot")(direct("bitwise_invert"))
+reads("BitwiseOr")(direct("bitwise_or"))
+reads("BitwiseXor")(direct("bitwise_xor"))
+reads("Ceil")(direct("ceil"))
+reads("Floor")(direct("floor"))
+reads("Round")(direct("round"))
+reads("Max")(folded("maximum"))
+reads("Min")(folded("minimum"))
+reads("Sum")(folded("add"))
+reads("Add")(arithmetic("add", lambda a, b: a + b))
+reads("Sub")(arithmetic("subtract", lambda a, b: a - b))
+reads("Mul")(arithmetic("multiply", lambda a, b: a * b))
+reads("Relu")(activation("relu", nn.ReLU))
+reads("Sigmoid")(activation("sigmoid", nn.Sigmoid))
+reads("Tanh")(activation("tanh", nn.Tanh))
+reads("Softsign")(activation("softsign", nn.Softsign))
+reads("Softplus")(activation("softplus", nn.Softplus))
+reads("Mish")(activation("mish", nn.Mish))
+reads("HardSwish")(activation("hardswish", nn.Hardswish))
+reads("Gelu")(activation("gelu", nn.GELU, approximate=("approximate", "none")))
+reads("Elu")(activation("elu", nn.ELU, alpha=("alpha", 1.0)))
+reads("Celu")(activation("celu", nn.CELU, alpha=("alpha", 1.0)))
+reads("LeakyRelu")(activation("leaky_relu", nn.LeakyReLU, alpha=("negative_slope", 0.01)))
+reads("Selu")(
+    exactly(
+        activation("selu", nn.SELU),
+        alpha=(1.6732632423543772, 1.6732632423543772),
+        gamma=(1.0507009873554805, 1.0507009873554805),
+    )
+)
+reads("Softmax")(softmax("softmax", nn.Softmax))
+reads("LogSoftmax")(softmax("log_softmax", nn.LogSoftmax))

@@ -1,0 +1,176 @@
+"""Parsing and validation of ONNX files of unknown origin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from labdl.errors import FileFormatError
+from labdl.saving.onnx.standard import NAMES, NEWEST, OLDEST, package
+from labdl.spec import Spec
+
+MOST_AXES = 32  # of a tensor
+_DOMAINS = ("", "ai.onnx")  # the operators of the standard
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of the file; names of inputs that are left out are empty."""
+
+    kind: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"node {self.name!r} ({self.kind})" if self.name else f"a node {self.kind}"
+
+
+@dataclass(frozen=True)
+class File:
+    """The nodes of a file in order, without those that lead to no output."""
+
+    name: str
+    size: int
+    opset: int
+    foreign: bool  # written by another program
+    inputs: dict[str, Spec]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    weights: dict[str, np.ndarray]
+
+
+def parse(data: bytes, name: str) -> File:
+    """The content of an ONNX file. Raises FileFormatError for what is broken, foreign, or leads out of the file."""
+    onnx = package()
+    from google.protobuf.message import DecodeError
+
+    try:
+        model = onnx.ModelProto.FromString(data)
+    except DecodeError as error:
+        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: {error}") from error
+    graph = model.graph
+    if not model.ir_version or not graph.node or not graph.output or not all(o.name for o in graph.output):
+        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: it holds no graph with outputs")
+    opset = _opset(model, name)
+    try:
+        nodes = _live([_node(onnx, n) for n in graph.node], [o.name for o in graph.output])
+        weights = {t.name: array(onnx, t) for t in graph.initializer}
+        if graph.sparse_initializer:
+            raise FileFormatError("it holds sparse weights, which LabDL does not read")
+        inputs = {v.name: _spec(v) for v in graph.input if v.name not in weights}
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: {error}") from error.__cause__
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError) as error:
+        raise FileFormatError(f"{name} is broken: {error}") from error
+    return File(
+        name,
+        len(data),
+        opset,
+        model.producer_name != "labdl",
+        inputs,
+        tuple(o.name for o in graph.output),
+        nodes,
+        weights,
+    )
+
+
+def _opset(model, name: str) -> int:
+    versions = {o.domain: o.version for o in model.opset_import}
+    version = next((versions[d] for d in _DOMAINS if d in versions), None)
+    if version is None:
+        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: it names no operator set")
+    if version < OLDEST:
+        raise FileFormatError(
+            f"{name} uses version {version} of the operator set, and LabDL reads {OLDEST} and newer: convert "
+            f"it with onnx.version_converter.convert_version"
+        )
+    if version > NEWEST:
+        raise FileFormatError(
+            f"{name} uses version {version} of the operator set, and this LabDL reads up to {NEWEST}: upgrade labdl"
+        )
+    return version
+
+
+def _node(onnx, node) -> Node:
+    if node.domain not in _DOMAINS:
+        raise FileFormatError(
+            f"its node {node.name!r} is the operator {node.domain}.{node.op_type}, which is not of the ONNX standard"
+        )
+    return Node(
+        node.op_type,
+        node.name,
+        tuple(node.input),
+        tuple(node.output),
+        {a.name: _attribute(onnx, a, node) for a in node.attribute},
+    )
+
+
+def _attribute(onnx, attribute, node):
+    kinds = onnx.AttributeProto
+    if attribute.type in (kinds.FLOAT, kinds.INT, kinds.FLOATS, kinds.INTS):
+        value = onnx.helper.get_attribute_value(attribute)
+        if attribute.type == kinds.FLOAT:
+            return float(str(np.float32(value)))  # 0.1 as it was meant, not the nearest number of 24 bits
+        return value if attribute.type == kinds.INT else list(value)
+    if attribute.type == kinds.STRING:
+        return attribute.s.decode()
+    if attribute.type == kinds.STRINGS:
+        return [s.decode() for s in attribute.strings]
+    if attribute.type == kinds.TENSOR:
+        return array(onnx, attribute.t)
+    raise FileFormatError(
+        f"its node {node.name!r} ({node.op_type}) holds a graph of its own, which LabDL does not read"
+    )
+
+
+def array(onnx, tensor) -> np.ndarray:
+    """The numbers of a tensor that lies in the file."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
+        raise FileFormatError(
+            f"the weights {tensor.name!r} lie in another file, which LabDL does not open: save the model as one file"
+        )
+    dtype = NAMES.get(tensor.data_type)
+    if dtype is None or dtype.startswith("complex"):
+        raise FileFormatError(f"the weights {tensor.name!r} have a type that LabDL does not know ({tensor.data_type})")
+    # a size of 0 would let the others claim anything
+    if any(n < 0 for n in tensor.dims) or math.prod(max(n, 1) for n in tensor.dims) > 8 * tensor.ByteSize():
+        raise FileFormatError(f"the weights {tensor.name!r} claim {tuple(tensor.dims)}, more than the file holds")
+    try:
+        return onnx.numpy_helper.to_array(tensor)  # refuses sizes that the numbers in the file do not fill
+    except (ValueError, TypeError, OverflowError, MemoryError, RuntimeError) as error:
+        raise FileFormatError(f"the weights {tensor.name!r} are broken: {error}") from error
+
+
+def _spec(value) -> Spec:
+    """Shape and dtype of an input; sizes with a name or without a word are unknown."""
+    kind = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or not kind.HasField("shape"):
+        raise FileFormatError(f"its input {value.name!r} is no tensor of known shape")
+    dtype = NAMES.get(kind.elem_type)
+    if dtype is None:
+        raise FileFormatError(f"its input {value.name!r} has a type that LabDL does not know ({kind.elem_type})")
+    if len(kind.shape.dim) > MOST_AXES:
+        raise FileFormatError(f"its input {value.name!r} has {len(kind.shape.dim)} axes")
+    sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else None for d in kind.shape.dim]
+    return Spec(tuple(sizes), dtype)
+
+
+def _live(nodes: list[Node], outputs: list[str]) -> tuple[Node, ...]:
+    """The nodes that lead to an output. Raises FileFormatError where a name is computed twice or before its time."""
+    known: set[str] = set()
+    for node in nodes:
+        for name in filter(None, node.outputs):
+            if name in known:
+                raise FileFormatError(f"it computes {name!r} twice")
+            known.add(name)
+    wanted, live = set(outputs), []
+    for node in reversed(nodes):
+        if wanted & {*node.outputs}:
+            live.append(node)
+            wanted.update(filter(None, node.inputs))
+    return tuple(reversed(live))

@@ -1,0 +1,72 @@
+"""A model from an ONNX file: layers where the file has their weights, operators between them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from pathlib import Path
+
+from labdl.errors import FileFormatError, LabDLError
+from labdl.graph import Graph, GraphModule, trace
+from labdl.nn import build
+from labdl.saving.onnx.importer.file import parse
+from labdl.saving.onnx.importer.program import Program
+from labdl.saving.onnx.standard import LARGEST
+from labdl.spec import show
+
+
+def import_onnx(path: str | Path, backend: str | None = None) -> GraphModule:
+    """A built model that computes what an ONNX file says, with its weights, on any backend, in evaluation mode.
+
+    Convolutions, linear and recurrent layers, embeddings, normalizations and activations become layers, the rest operators;
+    names are those of the file's weights and nodes. Raises FileNotFoundError, or FileFormatError for a file that is broken,
+    that uses operators without a meaning in LabDL, or whose weights lie outside of it.
+    """
+    path = Path(path)
+    size = os.path.getsize(path)
+    if size > LARGEST:
+        raise FileFormatError(f"{path.name} has {size:,} bytes, more than an ONNX file can")
+    return decode(path.read_bytes(), path.name, backend)
+
+
+def decode(data: bytes, name: str = "the file", backend: str | None = None) -> GraphModule:
+    """The model in the bytes of an ONNX file."""
+    file = parse(data, name)
+    program = Program(file)
+    try:
+        program._shapes_of(*file.inputs.values())  # makes the layers, which a trace wants to know beforehand
+        if program.clashes:
+            program = Program(file, program.called)
+            program._shapes_of(*file.inputs.values())
+        graph = trace(program, *file.inputs.values(), name=re.sub(r"\W", "_", Path(name).stem) or "model")
+        model = _with_names(graph, list(file.inputs)).to_module()
+        build.build(model, tuple(model._inputs), backend, 0, {}, lambda made: _standard(made, program.values, name))
+    except FileFormatError:
+        raise
+    except LabDLError as error:
+        raise FileFormatError(f"{name} does not fit together: {error}") from error
+    return model.eval()  # type: ignore[return-value]
+
+
+def _standard(model, values, name: str):
+    """The weights in the order of axes of parameter files. Raises FileFormatError where they do not fit what they get."""
+    found = {}
+    for key, parameter in model.named_parameters():
+        if values[key].shape != parameter.shape:
+            raise FileFormatError(
+                f"{name} does not fit together: {key} has shape {show(values[key].shape)}, and what it is "
+                f"multiplied with wants {show(parameter.shape)}"
+            )
+        found[key] = parameter.to_standard(values[key])
+    return found
+
+
+def _with_names(graph: Graph, names: list[str]) -> Graph:
+    """The graph, with its inputs under the names that the file gives them."""
+    nodes = dict(graph.nodes)
+    for node_id, name in zip(graph.inputs(), names, strict=True):
+        word = re.sub(r"\W", "_", name, flags=re.ASCII)
+        if word and all(word != n.name for i, n in nodes.items() if i != node_id):
+            nodes[node_id] = dataclasses.replace(nodes[node_id], name=word)
+    return dataclasses.replace(graph, nodes=nodes)

@@ -1,0 +1,90 @@
+"""ONNX readers of reductions, running sums, sorting and random numbers."""
+
+from __future__ import annotations
+
+from labdl.saving.onnx.importer.dynamic_shapes import Size
+from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.registry import reads
+from labdl.saving.onnx.standard import NAMES
+from labdl.spec import FLOATS, normal_axes
+
+
+def axes_of(r, node, x, given, empty_is_all: bool = True):
+    """The axes of a node, from its second input or, in older files, its attribute; None for all, () for none."""
+    axes = node.attributes.get("axes") if given is None else numbers(r, node, given, "axes")
+    if axes:
+        return tuple(normal_axes(tuple(axes), len(x.shape)))
+    return () if node.attributes.get("noop_with_empty_axes") or not empty_is_all else None
+
+
+def numbers(r, node, value, what: str) -> list[int]:
+    """Integers that the file holds. Raises FileFormatError where they are only known when it runs."""
+    if not isinstance(value, Known) or value.open or value.array.dtype.kind not in "iu":
+        raise r.refuse(node, f"computes its {what} when it runs, and LabDL wants to know them before")
+    return [int(n) for n in value.array.ravel()]
+
+
+def reduction(name: str, *, before=None, after=None, typed: bool = False):
+    def meaning(r, node, x, axes=None):
+        along = axes_of(r, node, x, axes)
+        x = before(r, x) if before else x
+        options = {"dtype": x.dtype} if typed and x.dtype not in FLOATS else {}
+        if along != ():
+            x = r.call(name, x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), **options)
+        return after(r, x) if after else x
+
+    return meaning
+
+
+def position(name: str):
+    def meaning(r, node, x):
+        if node.attributes.get("select_last_index"):
+            raise r.refuse(node, "takes the last of equal elements, and LabDL takes the first")
+        return r.call(name, x, axis=node.attributes.get("axis", 0), keepdims=bool(node.attributes.get("keepdims", 1)))
+
+    return meaning
+
+
+@reads("CumSum")
+def cumulative_sum(r, node, x, axis):
+    (along,) = numbers(r, node, axis, "axis")
+    back = node.attributes.get("reverse", 0)
+    x = r.call("flip", x, axis=along) if back else x
+    sums = r.call("cumulative_sum", x, axis=along, dtype=x.dtype)
+    sums = r.call("subtract", sums, x) if node.attributes.get("exclusive") else sums
+    return r.call("flip", sums, axis=along) if back else sums
+
+
+@reads("TopK")
+def top(r, node, x, k):
+    axis, largest = node.attributes.get("axis", -1) % len(x.shape), bool(node.attributes.get("largest", 1))
+    whole = k.array.item() if isinstance(k, Known) and k.array.dtype == object and k.array.size == 1 else None
+    if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all of an axis of unknown size
+        return [r.call(name, x, axis=axis, descending=largest) for name in ("sort", "argsort")]
+    (count,) = numbers(r, node, k, "number")
+    return r.call("topk", x, count, axis, largest=largest)
+
+
+def drawn(name: str, **settings):
+    def meaning(r, node, x):
+        if "dtype" in node.attributes and NAMES.get(node.attributes["dtype"]) != x.dtype:
+            raise r.refuse(node, "draws numbers in another dtype than its input's")
+        return r.call(name, x, **{word: float(node.attributes.get(*given)) for word, given in settings.items()})
+
+    return meaning
+
+
+reads("ReduceSum")(reduction("sum", typed=True))
+reads("ReduceProd")(reduction("prod", typed=True))
+reads("ReduceMean")(reduction("mean"))
+reads("ReduceMax")(reduction("max"))
+reads("ReduceMin")(reduction("min"))
+reads("ReduceL1")(reduction("sum", before=lambda r, x: r.call("abs", x), typed=True))
+reads("ReduceL2")(reduction("sum", before=lambda r, x: r.call("square", x), after=lambda r, x: r.call("sqrt", x)))
+reads("ReduceSumSquare")(reduction("sum", before=lambda r, x: r.call("square", x), typed=True))
+reads("ReduceLogSum")(reduction("sum", after=lambda r, x: r.call("log", x)))
+reads("ReduceLogSumExp")(reduction("logsumexp"))
+reads("ArgMax")(position("argmax"))
+reads("ArgMin")(position("argmin"))
+reads("RandomUniformLike")(drawn("random_uniform_like", low=("low", 0.0), high=("high", 1.0)))
+reads("RandomNormalLike")(drawn("random_normal_like", mean=("mean", 0.0), std=("scale", 1.0)))

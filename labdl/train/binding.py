@@ -1,0 +1,141 @@
+"""Building a trainer's model and binding optimizers and averages to its parameters."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.data import Loader
+from labdl.errors import ModelError
+from labdl.nn.module import Module
+from labdl.nn.parameter import Parameter
+from labdl.spec import Spec
+from labdl.train.data_adapter import read
+from labdl.train.ema import Averages
+from labdl.train.optimizers import BoundOptimizer
+from labdl.train.phases import Phase, check_phases
+from labdl.train.precision import LossScaler
+from labdl.train.state import PhaseState
+
+if TYPE_CHECKING:
+    from labdl.train.context import TrainContext
+    from labdl.train.state import TrainState
+
+
+def surroundings() -> tuple[int, bool]:
+    """State that bound optimizers and compiled steps depend on: existing parameters and the random number generator."""
+    return Parameter.changes, dispatch.portable()
+
+
+def is_prepared(state: TrainState) -> bool:
+    """Whether `prepare` would do nothing."""
+    return bool(state.phases) and state.bound_to == surroundings()
+
+
+def prepare_for(context: TrainContext, state: TrainState, dataset: Any) -> None:
+    """`prepare` with the first sample of a data set."""
+    if not is_prepared(state):
+        prepare(context, state, *context.methods.preprocess(next(read(Loader(dataset, 1)))))
+
+
+def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> None:
+    """Build the model and the loss for such a batch, and bind optimizers to the parameters that are learned now.
+
+    A model may change while it is trained: parts are frozen, layers replaced, all of it moved to another backend.
+    """
+    model = context.model
+    if is_prepared(state):
+        return
+    if model.unbuilt:
+        inputs = x if type(x) is tuple else (x,)
+        if not all(isinstance(a, np.ndarray) for a in inputs):
+            raise ModelError(
+                f"the model is not built, and its inputs cannot be derived from {type(x).__name__}: call "
+                "model.build((None, ...)) first"
+            )
+        specs = [Spec((None, *a.shape[1:]), str(a.dtype)) for a in inputs]
+        model.build(*specs, backend=context.backend, seed=context.seed)
+    backend, parts = state.backend, state.compiled_parts
+    bind(context, state)
+    state.compiled_parts = [dispatch.portable(), *(part for root in context.modules for part in root.modules())]
+    if parts != state.compiled_parts:
+        state.evaluations.clear()
+        state.clear_steps()
+    if state.backend is not backend or not state.loss_built:
+        state.evaluations.clear()
+        _build_loss(context, state, y)
+    state.bound_to = surroundings()
+
+
+def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:
+    """Bind an optimizer for each phase, and the averages, to the parameters of the built model."""
+    model = context.model
+    model._need_build()
+    if not state.phases and context.backend not in (None, model.backend):
+        model.to(context.backend)  # type: ignore[arg-type]
+    backend = dispatch.get(model.backend)
+    if not state.phases:
+        for pattern in context.settings.freeze:
+            model.freeze(pattern)
+        state.phases = [_bind_phase(context, phase, backend) for phase in check_phases(context.methods.phases())]
+    for phase in state.phases:
+        learned = _learned(model, phase.phase)
+        if [id(p.value) for p in learned.values()] != [id(v) for v in phase.optimizer.variables]:
+            phase.optimizer.rebind(learned, backend)
+        if backend is not state.backend:
+            phase.steps.clear()
+    rule = context.settings.average
+    if rule is not None:
+        learned = {name: p for phase in state.phases for name, p in phase.optimizer.parameters.items()}
+        if state.averages is None:
+            state.averages = Averages(rule, learned)
+        elif [id(p.value) for p in learned.values()] != [id(v) for v in state.averages.variables]:
+            state.averages.rebind(learned)
+    state.backend = backend
+    return state.phases
+
+
+def set_batch_size(state: TrainState, size: int) -> None:
+    """Expect batches of this size; steps that were compiled for another size are dropped."""
+    if size != state.batch_size:
+        state.batch_size = size
+        state.clear_steps()
+
+
+def _bind_phase(context: TrainContext, phase: Phase, backend: Any) -> PhaseState:
+    scaler = LossScaler() if context.settings.precision == "float16" else None
+    rule = phase.optimizer or context.optimizer
+    return PhaseState(phase, BoundOptimizer(rule, backend, _learned(context.model, phase)), scaler)  # type: ignore[arg-type]
+
+
+def _learned(model: Module, phase: Phase) -> dict[str, Parameter]:
+    """The parameters of the phase that are not frozen, by standard name."""
+    found = {
+        name: p
+        for name, p in model.named_parameters()
+        if p.trainable and any(fnmatchcase(name, pattern) for pattern in phase.parameters)
+    }
+    if not found:
+        if phase.parameters == ("*",):
+            raise ModelError("the model has no trainable parameters")
+        raise ModelError(
+            f"the phase {phase.name!r} has no trainable parameters: none matches "
+            f"{' or '.join(map(repr, phase.parameters))}"
+        )
+    return found
+
+
+def _build_loss(context: TrainContext, state: TrainState, y: Any) -> None:
+    """Build the loss: the class weights that it may hold must be on the backend before a compiler sees it."""
+    state.loss_built, loss, model = True, context.loss_function, context.model
+    if (
+        context.standard_loss
+        and isinstance(y, np.ndarray)
+        and isinstance(loss, Module)
+        and isinstance(model.output_specs, Spec)
+    ):
+        spec = dispatch.spec_of(state.backend.tensor(y))
+        loss.build(model.output_specs, Spec((None, *spec.shape[1:]), spec.dtype), backend=state.backend.name)

@@ -1,0 +1,116 @@
+"""Exponential moving averages of parameters, which often generalize better than the parameters themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge, Lt
+
+from labdl import dispatch, ops
+from labdl.errors import StateDictError
+from labdl.nn.parameter import Parameter
+from labdl.nn.types import Count
+from labdl.settings import check
+
+
+@dataclasses.dataclass
+class EMA:
+    """Exponential moving average of the parameters: average = decay · average + (1 - decay) · parameter after an update.
+
+    It begins with the parameters as they are before the first update (``torch.optim.swa_utils.get_ema_multi_avg_fn``
+    computes the same, from the first update on). ``every`` counts updates from one to the next. With ``evaluate`` the
+    validation of a training is that of the averages. Buffers such as running means are not averaged.
+    """
+
+    decay: Annotated[float, Ge(0), Lt(1)] = 0.999
+    every: Count = 1
+    evaluate: bool = True
+
+    def __post_init__(self):
+        check(self)
+
+
+class Averages:
+    """The moving averages of a model's parameters, as tensors of their backend."""
+
+    def __init__(self, rule: EMA, parameters: Mapping[str, Parameter]):
+        self.rule, self.updates = rule, 0
+        self.values: dict[str, Any] = {}
+        self.rebind(parameters)
+
+    def rebind(self, parameters: Mapping[str, Parameter]) -> None:
+        """Average these parameters from now on; those that stay keep their averages, on another backend too."""
+        former = {name: _array(value) for name, value in self.values.items()}
+        self.parameters, self.values = dict(parameters), {}
+        self.variables = [p.value for p in self.parameters.values()]
+        for name, p in self.parameters.items():
+            backend = dispatch.owner(p.value)
+            value = former.get(name)
+            self.values[name] = ops.stop_gradient(backend.copy(p.value)) if value is None else _like(value, p)
+
+    def reset(self) -> None:
+        """Begin again with the current values of the parameters."""
+        self.updates, self.values = 0, {}
+        self.rebind(self.parameters)
+
+    def update(self) -> None:
+        """Include the values of the parameters after an update."""
+        self.updates += 1
+        if self.updates % self.rule.every:
+            return
+        decay = self.rule.decay
+        for name, p in self.parameters.items():
+            value = self.values[name]
+            self.values[name] = ops.add(value, ops.multiply(ops.subtract(ops.stop_gradient(p.value), value), 1 - decay))
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """A context in which the parameters have the values of their averages."""
+        kept = {name: np.array(_array(p.value)) for name, p in self.parameters.items()}
+        try:
+            for name, p in self.parameters.items():
+                dispatch.owner(p.value).assign(p.value, _array(self.values[name]))
+            yield
+        finally:
+            for name, p in self.parameters.items():
+                dispatch.owner(p.value).assign(p.value, kept[name])
+
+    def state_dict(self) -> dict[str, Any]:
+        """``updates``, and ``values``: NumPy arrays under standard names, laid out as in the model's `state_dict`."""
+        return {
+            "updates": self.updates,
+            "values": {
+                name: self.parameters[name].to_standard(np.array(_array(value))) for name, value in self.values.items()
+            },
+        }
+
+    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+        """Go on from a state of any backend. Raises StateDictError for that of other parameters; then nothing was changed."""
+        given, updates = values.get("values"), values.get("updates")
+        if not isinstance(given, Mapping) or not isinstance(updates, int) or updates < 0:
+            raise StateDictError("the state of the averages wants updates, a number, and values, arrays by name")
+        wrong = [name for name in given if name not in self.parameters]
+        wrong += [
+            name
+            for name, p in self.parameters.items()
+            if np.shape(given.get(name, ())) != p.standard_shape or name not in given
+        ]
+        if wrong:
+            raise StateDictError(f"the state of the averages does not match the model: {', '.join(wrong[:5])}")
+        self.updates = updates
+        self.values = {name: _like(p.from_standard(np.asarray(given[name])), p) for name, p in self.parameters.items()}
+
+
+def _array(value) -> np.ndarray:
+    return dispatch.owner(value).to_numpy(value)
+
+
+def _like(array: np.ndarray, parameter: Parameter):
+    """The array as a tensor of the parameter's dtype on its device."""
+    backend = dispatch.owner(parameter.value)
+    made = ops.tensor(np.asarray(array), dtype=parameter.dtype, backend=backend.name)
+    return backend.to_device(made, backend.device_of(parameter.value))

@@ -1,0 +1,101 @@
+"""Evaluation of a model on a data set: mean losses and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from labdl.data import Loader
+from labdl.errors import ConfigError
+from labdl.graph.lowering.compiled import Compilable
+from labdl.nn.module import Module
+from labdl.train.binding import prepare, prepare_for, surroundings
+from labdl.train.data_adapter import flattened, read, size_of
+from labdl.train.loss_function import Objective
+from labdl.train.train_step import to_arrays
+
+if TYPE_CHECKING:
+    from labdl.train.context import TrainContext
+    from labdl.train.report import PerClass
+    from labdl.train.state import TrainState
+
+
+def evaluate(
+    context: TrainContext,
+    state: TrainState,
+    dataset: Any,
+    batch_size: int,
+    *,
+    averaged: bool = False,
+    classes: PerClass | None = None,
+) -> dict[str, float]:
+    """Mean losses over a data set and the metrics of all of it, in evaluation mode; ``classes`` is updated with each batch."""
+    model, methods = context.model, context.methods
+    prepare_for(context, state, dataset)
+    was_training = model.training
+    metrics = {name: metric.fresh() for name, metric in context.metrics.items()}  # training's own may be in use
+    totals: dict[str, float] = {}
+    seen = 0
+    monitor = state.validation_monitor
+    if monitor is not None and monitor.dataset is not dataset:
+        monitor = None
+    if monitor is not None:
+        monitor.begin()
+    with state.averaged() if averaged else nullcontext():
+        model.eval()
+        try:
+            for batch in read(Loader(dataset, batch_size)):
+                x, y = methods.preprocess(batch)
+                values, output = evaluate_batch(context, state, x, y)
+                if monitor is not None:
+                    monitor.see(x, y, output, seen)
+                output, size = methods.postprocess(output), size_of(x)
+                for name, value in values.items():
+                    totals[name] = totals.get(name, 0.0) + value * size
+                for metric in metrics.values():
+                    metric.update(output, y)
+                if classes is not None:
+                    classes.add(output, y)
+                seen += size
+        finally:
+            model.train(was_training)
+    return {
+        **{name: total / seen for name, total in totals.items()},
+        **{name: metric.compute() for name, metric in metrics.items()},
+    }
+
+
+def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
+    """The losses of a batch by name, and the output as arrays; nothing is updated."""
+    if state.bound_to != surroundings():
+        prepare(context, state, x, y)
+    leaves, structure = flattened((x, y))
+    backend = state.backend
+    if structure not in state.evaluations:
+        objective = Objective(context.methods.loss_and_output, structure, context.settings.low_precision)
+        compilable = Compilable(objective.run, context.modules, backend)
+        run = backend.evaluate_function(compilable, compiled=context.compiled)
+        state.evaluations[structure] = objective, run
+    objective, run = state.evaluations[structure]
+    values, output, _ = objective.read(run(*map(backend.tensor, leaves)))
+    return {name: float(backend.to_numpy(v)) for name, v in values.items()}, to_arrays(backend, output)
+
+
+def split_batch(batch: Any, model: Module) -> tuple[Any, Any]:
+    """Inputs and targets of a batch that is not a pair. Raises ConfigError where they cannot be told apart.
+
+    ``{"X": …, "Y": …}``, as table B.10 of T/AII 008-2023 has it, or a tuple of the model's inputs followed by the targets.
+    """
+    if isinstance(batch, Mapping) and batch.keys() == {"X", "Y"}:
+        return batch["X"], batch["Y"]
+    if not isinstance(batch, tuple):
+        names = f"a dictionary of {', '.join(map(str, batch))}" if isinstance(batch, Mapping) else type(batch).__name__
+        raise ConfigError(
+            f"a batch of this data set is {names}: override preprocess(batch) of Trainer to return (inputs, targets)"
+        )
+    count = max(1, len(batch) - 1) if model.unbuilt else sum(spec is not None for spec in model.input_specs)
+    if len(batch) < count:
+        raise ConfigError(f"the model has {count} inputs, the data set gives {len(batch)} arrays")
+    inputs, targets = batch[:count], batch[count:]
+    return inputs[0] if count == 1 else inputs, (targets or (None,))[0] if len(targets) < 2 else targets

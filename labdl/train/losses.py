@@ -1,0 +1,119 @@
+"""Losses and metrics by name: the registries of layers and metrics, as the trainer asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from labdl.errors import ConfigError, suggest_name
+from labdl.nn.module import Module
+from labdl.nn.schema import LAYERS, fields, input_ports
+from labdl.settings import create
+from labdl.train.metrics import METRICS, Metric
+from labdl.train.metrics.metric import snake_case
+
+
+def losses() -> dict[str, type[Module]]:
+    """Losses of an output and a target, by name: the layers of the category "loss", also those of a notebook."""
+    return {name: cls for name, cls in _all_losses().items() if len(_wanted(cls)) == 2}
+
+
+def _all_losses() -> dict[str, type[Module]]:
+    return {snake_case(cls, "Loss"): cls for cls in LAYERS.values() if getattr(cls, "layer_category", None) == "loss"}
+
+
+def _wanted(cls: type[Module]) -> list[str]:
+    return [port.name for port in input_ports(cls) if not port.optional]
+
+
+def loss(value: str | Callable, **settings) -> Callable:
+    """A loss (output, target) -> scalar tensor: by name with settings, a layer, or a function.
+
+    Raises ConfigError that lists the names, or the settings.
+    """
+    if isinstance(value, str):
+        everything = _all_losses()
+        if value not in everything:
+            raise ConfigError(
+                f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
+                f"(output, target), received {value!r}{suggest_name(value, everything)}"
+            )
+        value = _with_settings(everything[value], value, settings)
+    if not callable(value):
+        raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
+    if isinstance(value, Module):
+        wanted = _wanted(type(value))
+        if len(wanted) != 2:
+            raise ConfigError(
+                f"{loss_name(value)} takes {', '.join(wanted)}, training gives output and target: call it in "
+                "a Trainer of your own that overrides loss(output, target)"
+            )
+        if getattr(value, "reduction", None) == "none":
+            raise ConfigError(
+                f"{type(value).__name__}: reduction='none' gives a loss for each sample, training wants one "
+                "number: give reduction='mean' or 'sum'"
+            )
+    return value
+
+
+def _with_settings(cls: type[Module], name: str, settings: dict[str, Any]) -> Module:
+    for key in settings:
+        if key not in fields(cls):
+            raise ConfigError(f"{name} has the settings {', '.join(fields(cls)) or '(none)'}, received {key!r}")
+    return cls(**settings)
+
+
+def loss_name(value: Callable) -> str:
+    """Name of a loss in curves and recordings."""
+    return snake_case(type(value), "Loss") if isinstance(value, Module) else getattr(value, "__name__", "loss")
+
+
+class FunctionMetric(Metric):
+    """A plain function (output, target) -> number as a metric: the mean over batches, each weighing as many samples."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        self.name = getattr(function, "__name__", "metric")  # type: ignore[misc]
+
+    def statistics(self, output, target):
+        samples = len(target)
+        return self.function(output, target) * samples, samples
+
+    def value(self, total, samples):
+        return total / samples
+
+
+def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> dict[str, Metric]:
+    """Metrics by name, from names, metrics, functions, and names with settings: ``{"name": "top_k_accuracy", "k": 5}``.
+
+    Raises ConfigError that lists the names.
+    """
+    found: dict[str, Metric] = {}
+    listed: Iterable[Any] = [values] if isinstance(values, str | Mapping) else values
+    for given in listed:
+        value: Any = given
+        settings: dict[str, Any] = {}
+        if isinstance(given, Mapping):
+            settings = {str(key): v for key, v in given.items() if key != "name"}
+            value = given.get("name")
+        if isinstance(value, str) and value in METRICS:
+            entry = create(METRICS[value], settings)
+        elif isinstance(value, Metric):
+            entry = value.fresh()
+        elif callable(value) and not isinstance(value, type):
+            entry = FunctionMetric(value)
+        else:
+            raise ConfigError(
+                f"metrics wants any of {', '.join(METRICS)}, objects such as TopKAccuracy(k=5), or functions "
+                f"(output, target), received {value!r}{suggest_name(value, METRICS)}"
+            )
+        if not entry.scalar:
+            raise ConfigError(
+                f"{type(entry).__name__} gives several numbers, a curve wants one: give it another average, or "
+                "call it with the outputs of labdl.predict"
+            )
+        name, n = entry.name, 2
+        while name in found:
+            name, n = f"{entry.name}_{n}", n + 1
+        found[name] = entry
+    return found

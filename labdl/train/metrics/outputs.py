@@ -1,0 +1,80 @@
+"""Conversion of classifier outputs to classes, labels and probabilities."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labdl.errors import ModelError
+
+
+class Decisions(NamedTuple):
+    """Predicted and true class numbers, flattened; ``binary`` if class 1 is the positive one of two."""
+
+    chosen: np.ndarray
+    true: np.ndarray
+    classes: int
+    binary: bool
+
+
+def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decisions:
+    """Predicted and true class numbers from one of four forms of output.
+
+    Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); binary scores (...) or (..., 1) with
+    targets 0 and 1, predicted above ``threshold``; and integer class numbers (...). Raises ModelError for other forms.
+    """
+    output, target = np.asarray(output), np.asarray(target)
+    if output.ndim == target.ndim + 1 and output.shape[-1] == 1:
+        output = output[..., 0]
+    if output.ndim == target.ndim + 1 and output.shape[:-1] == target.shape:
+        chosen, true, classes = output.argmax(-1), target, output.shape[-1]
+    elif output.shape == target.shape and output.dtype.kind in "iub":
+        chosen, true, classes = output, target, 0
+    elif output.shape == target.shape and output.ndim > 1 and output.shape[-1] > 1:
+        chosen, true, classes = output.argmax(-1), target.argmax(-1), output.shape[-1]
+    elif output.shape == target.shape:
+        return Decisions((output > threshold).ravel().astype("int64"), (target > 0.5).ravel().astype("int64"), 2, True)
+    else:
+        raise ModelError(
+            f"{name} wants scores (..., classes) with class numbers (...), or scores of one class with targets "
+            f"of the same shape, received {output.shape} and {target.shape}"
+        )
+    chosen, true = chosen.ravel().astype("int64"), _class_numbers(name, true).ravel()
+    if true.size and (true.min() < 0 or (classes and true.max() >= classes)):
+        raise ModelError(
+            f"{name}: targets have classes from {true.min()} to {true.max()}, outputs have room for "
+            f"{classes or 'those from 0'}, numbered from 0"
+        )
+    classes = classes or int(max(chosen.max(initial=0), true.max(initial=0))) + 1
+    return Decisions(chosen, true, classes, False)
+
+
+def _class_numbers(name: str, target: np.ndarray) -> np.ndarray:
+    whole = target.astype("int64")
+    if target.dtype.kind == "f" and (whole != target).any():
+        raise ModelError(f"{name} wants class numbers as targets, received numbers that are not integers")
+    return whole
+
+
+def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """Predicted and true labels (N, labels) as booleans, for multi-label classification."""
+    output, target = np.asarray(output), np.asarray(target)
+    if output.shape != target.shape or output.ndim < 2:
+        raise ModelError(
+            f"{name}(multilabel=True) wants scores and targets (..., labels) of the same shape, received "
+            f"{output.shape} and {target.shape}"
+        )
+    labels = output.shape[-1]
+    return (output > threshold).reshape(-1, labels), (target > 0.5).reshape(-1, labels)
+
+
+def log_probabilities(output: np.ndarray, from_logits: bool) -> np.ndarray:
+    """Log-probabilities (..., classes) from logits or probabilities."""
+    output = np.asarray(output, "float64")
+    if from_logits:
+        output = output - output.max(-1, keepdims=True)
+        return output - np.log(np.exp(output).sum(-1, keepdims=True))
+    tiny = np.finfo("float64").eps
+    clipped = np.clip(output, tiny, 1 - tiny)
+    return np.log(clipped / clipped.sum(-1, keepdims=True))

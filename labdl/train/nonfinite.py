@@ -1,0 +1,205 @@
+"""Numbers that are not finite: finding the layer, gradient or update that produced them in a training."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
+from labdl.graph.graph import Graph
+from labdl.train.data_adapter import flattened, read
+from labdl.train.monitor.activations import Sight, layers_of, node_of, watching
+from labdl.train.train_step import objective, phase_gradients, train_step
+
+if TYPE_CHECKING:
+    from labdl.data import Loader
+    from labdl.train.context import TrainContext
+    from labdl.train.learning_rate import LearningRate
+    from labdl.train.progress import Progress
+    from labdl.train.snapshot import Snapshot
+    from labdl.train.state import TrainState
+
+SECONDS = 60.0  # limit of the time of the steps that are repeated to find the cause
+HUGE = 1e15  # an output that overflows in the loss, so that the loss is not the cause
+
+
+class NonFiniteCheck:
+    """Explains a loss or a parameter that is not finite, and puts the model back into its last finite state."""
+
+    def __init__(
+        self,
+        context: TrainContext,
+        state: TrainState,
+        *,
+        loader: Loader,
+        progress: Progress,
+        learning_rate: LearningRate,
+        snapshot: Snapshot,
+    ):
+        self.context, self.state, self.loader = context, state, loader
+        self.progress, self.learning_rate, self.snapshot = progress, learning_rate, snapshot
+
+    def explain_loss(self, batch: Any, loss: float) -> LabDLError:
+        """The error to raise for a loss that is not finite; the model is back in its last finite state."""
+        step = self.progress.step + 1
+        x, y = self.context.methods.preprocess(batch)
+        error = self._check_data(step, x, y) or self._search(step, x, y)
+        if error is None:
+            message = f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate"
+            error = _placed(ModelError(message), "loss")
+        return self._restore(error)
+
+    def check_parameters(self) -> None:
+        """Raise UpdateError or GradientError when a parameter is not finite after the last step."""
+        name, step = self._broken_parameter(), self.progress.step
+        if name is not None:
+            raise self._restore(self._search(step) or self._update_error(step, name))
+
+    def _restore(self, error: LabDLError) -> LabDLError:
+        if not self.snapshot.restore():
+            return error
+        return _placed(type(error)(f"{error}; {self.snapshot.describe()}"), **(error.place or {}))
+
+    # -- searching for the cause
+
+    def _search(self, step: int, x: Any = None, y: Any = None) -> LabDLError | None:
+        """The first number that was not finite in the steps up to this one, repeated from the last finite state."""
+        after = self._broken_parameter()
+        if after is None and x is not None:
+            return self._check_forward(step, x, y, None)
+        if self.snapshot.values is None or time.perf_counter() - self.snapshot.time > SECONDS:
+            return None if after is None else self._update_error(step, after)
+        for number, x, y, update in self._repeat(step):
+            if number < step - 1:
+                update()
+                continue
+            error = self._check_forward(number, x, y, after if number == step else None)
+            error = error or self._check_gradients(number, x, y)
+            if error is None:
+                update()
+                name = self._broken_parameter()
+                error = None if name is None else self._update_error(number, name)
+            if error is not None:
+                return error
+        return None
+
+    def _repeat(self, until: int) -> Iterator[tuple[int, Any, Any, Callable[[], Any]]]:
+        """The steps since the last finite state: number, inputs, targets, and the update to call before the next."""
+        context, state = self.context, self.state
+        self.snapshot.restore()
+        epoch, start, number = self.snapshot.epoch, self.snapshot.batch, self.snapshot.step
+        while number < until:
+            context.model.train()
+            for number, batch in enumerate(read(self.loader, epoch, start), number + 1):  # noqa: B020
+                self.learning_rate.replay(number - 1)
+                x, y = context.methods.preprocess(batch)
+                yield number, x, y, lambda x=x, y=y: train_step(context, state, x, y)
+                if number == until:
+                    return
+            epoch, start = epoch + 1, 0
+
+    def _check_data(self, step: int, x: Any, y: Any) -> LabDLError | None:
+        graph = getattr(self.context.model, "graph", None)
+        entries = [graph.nodes[i].name for i in graph.inputs()] if isinstance(graph, Graph) else []
+        for what, value in (("inputs", x), ("targets", y)):
+            leaves = flattened(value)[0]
+            for n, array in enumerate(leaves):
+                if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+                    node = entries[n] if what == "inputs" and len(entries) == len(leaves) else None
+                    error = f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity"
+                    return _placed(ModelError(error), what, node)
+        return None
+
+    def _check_forward(self, step: int, x: Any, y: Any, after: str | None) -> LabDLError | None:
+        """The first module whose output is not finite, or the loss itself; ``after``: the parameter its update broke."""
+        backend = self.state.backend
+        leaves, structure = flattened((x, y))
+        for phase in self.state.phases:
+            found = _FirstNonFinite(backend)
+            with watching(self.context.model, found):
+                run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
+                loss = float(backend.to_numpy(run(*map(backend.tensor, leaves))[0]))
+            if found.first is not None:
+                sight, largest = found.first
+                error = (
+                    f"the loss is not finite at step {step}: the output of {sight.name or 'the model'} ({sight.kind}) has "
+                    f"NaN or infinity, though its inputs are finite, up to {largest:.3g}"
+                )
+                return _placed(ModelError(error), "output", sight.node or None)
+            if not np.isfinite(loss):
+                if after is not None and step > 1 and found.largest > HUGE:
+                    error = (
+                        f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
+                        f"model's output had grown up to {found.largest:.3g}, the loss to {loss}"
+                    )
+                    return _placed(UpdateError(error), "update", self._layer(after))
+                error = (
+                    f"the loss is not finite at step {step}: the model's output is finite, up to {found.largest:.3g}, "
+                    f"but its loss is {loss}; look at the loss function"
+                )
+                return _placed(ModelError(error), "loss")
+        return None
+
+    def _check_gradients(self, step: int, x: Any, y: Any) -> LabDLError | None:
+        """The gradient that is not finite, the first in the order of backpropagation, of a loss that is."""
+        for phase in self.state.phases:
+            if phase.scaler is None:  # its gradients may overflow: that update is skipped
+                arrays = phase.to_arrays(phase_gradients(self.context, self.state, phase, x, y))
+                broken = [name for name, g in arrays.items() if not np.isfinite(g).all()]
+                if broken:
+                    error = (
+                        f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
+                        "finite: look at the layers after it, or try a smaller learning rate"
+                    )
+                    return _placed(GradientError(error), "gradient", self._layer(broken[-1]))
+        return None
+
+    def _update_error(self, step: int, name: str) -> LabDLError:
+        error = f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate"
+        return _placed(UpdateError(error), "update", self._layer(name))
+
+    def _broken_parameter(self) -> str | None:
+        model = self.context.model
+        named = list(model.named_parameters())
+        bad = dispatch.get(model.backend).finite([p.value for _, p in named])
+        return None if bad is None else named[bad][0]
+
+    def _layer(self, parameter: str) -> str:
+        return node_of(set(layers_of(self.context.model)), parameter)
+
+
+def _placed(error: LabDLError, what: str | None = None, node: str | None = None) -> LabDLError:
+    """The error with its place: what was not finite first, and in which node of the graph or which layer."""
+    if what is not None:
+        error.place = {"node": node, "what": what}
+    return error
+
+
+class _FirstNonFinite:
+    """Finds the first part of the model whose outputs are not finite, and the largest of its inputs."""
+
+    def __init__(self, backend):
+        self.backend, self.kinds = backend, backend.tensor_types()
+        self.first: tuple[Sight, float] | None = None
+        self.largest = 0.0  # of the model's outputs
+
+    def __call__(self, sight: Sight) -> None:
+        if self.first is not None:
+            return
+        found = self._arrays(sight.outputs)
+        if not all(np.isfinite(a).all() for a in found):
+            self.first = sight, _largest(self._arrays(sight.given))
+        elif not sight.name:  # the model itself
+            self.largest = _largest(found)
+
+    def _arrays(self, value: Any) -> list[np.ndarray]:
+        tensors = [v for v in flattened(value)[0] if isinstance(v, self.kinds)]
+        return [a for a in map(self.backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
+
+
+def _largest(arrays: list[np.ndarray]) -> float:
+    return float(max((np.abs(a).max(initial=0.0) for a in arrays), default=0.0))

@@ -1,0 +1,229 @@
+"""An optimizer bound to the parameters of a model: learning rate, updates and state on any backend."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labdl.errors import ConfigError, StateDictError
+from labdl.nn.parameter import Parameter
+from labdl.train.optimizers.base import Optimizer
+
+_GLOBAL_ENTRIES = ("step", "learning_rate")  # entries of a state that are not of a parameter
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Parameters with the same settings and number of steps, and the backend's optimizer of them."""
+
+    names: tuple[str, ...]
+    rule: Optimizer
+    native: Any
+    factor: float
+
+
+class BoundOptimizer:
+    """An optimizer with the parameters that it updates.
+
+    ``parameters`` maps standard names to trainable parameters. The state is kept by the backend; `state_dict` has NumPy
+    arrays under names that do not depend on the backend, so that a run can be resumed on another.
+    """
+
+    def __init__(self, rule: Optimizer, backend, parameters: Mapping[str, Parameter]):
+        self.rule, self.backend, self.version = rule, backend, 0
+        self._rate = float(rule.learning_rate)
+        for pattern, _ in rule.groups:
+            if not any(fnmatch.fnmatchcase(name, pattern) for name in parameters):
+                some = ", ".join(list(parameters)[:5])
+                raise ConfigError(
+                    f"{type(rule).__name__}: groups names {pattern!r}, which no parameter matches; there are {some} …"
+                )
+        halves = [name for name, p in parameters.items() if p.dtype in ("float16", "bfloat16")]
+        if halves:  # most updates are below the resolution of 16 bits and would be lost
+            raise ConfigError(
+                f"{type(rule).__name__}: 16-bit parameters cannot be trained, {halves[0]} is "
+                f"{parameters[halves[0]].dtype}: freeze it, or make it float32 and train in mixed precision "
+                "with precision='bfloat16'"
+            )
+        self._bind(parameters, {}, 0)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.parameters)
+
+    @property
+    def step(self) -> int:
+        """Number of updates so far."""
+        return self._before + (self._parts[0].native.step if self._parts else 0)
+
+    @property
+    def learning_rate(self) -> float:
+        return self._rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        if value != self._rate:  # setting the rate of a framework's optimizer is slow
+            self._rate = value
+            for part in self._parts:
+                part.native.learning_rate = value * part.factor
+
+    def zero_gradient(self) -> None:
+        """Reset the gradients that the backend has stored with the variables."""
+        self.backend.clear_gradients(self.variables)
+
+    def apply(self, gradients: Sequence[Any] | Mapping[str, Any]) -> None:
+        """Update with native gradients in the order of `names`, or by name; None skips a parameter."""
+        if isinstance(gradients, Mapping):
+            gradients = [gradients.get(name) for name in self.parameters]
+        if len(gradients) != len(self.variables):
+            raise ValueError(
+                f"apply wants a gradient for each of {len(self.variables)} parameters, received "
+                f"{len(gradients)}: give None for those that have none"
+            )
+        self.advance()
+        self.update(gradients)
+
+    def rebind(self, parameters: Mapping[str, Parameter], backend=None) -> None:
+        """Bind to other parameters, on another backend if one is given.
+
+        Common parameters keep their state, new ones start without; steps compiled by ``train_function`` are updated.
+        """
+        state = self.state_dict()
+        self.backend = backend or self.backend
+        kept = {
+            key: value for key, value in state.items() if key in _GLOBAL_ENTRIES or key.rpartition("/")[0] in parameters
+        }
+        known = set(self.parameters)
+        kept.update({f"{name}/step": np.asarray(0) for name in parameters if name not in known})
+        self._bind(parameters, kept, int(state["step"]))
+
+    # -- the state
+
+    def state_dict(self) -> dict[str, np.ndarray]:
+        """``{"step": …, "learning_rate": …, "<standard name>/<slot>": NumPy array}``, with the current rate.
+
+        Arrays have the layout of the parameter in the model's `state_dict`. A parameter with another number of steps than
+        the optimizer has a ``<standard name>/step`` as well.
+        """
+        state = {"step": np.asarray(self.step), "learning_rate": np.asarray(self.learning_rate)}
+        for part in self._parts:
+            own = part.native.step
+            for name, slots in zip(part.names, part.native.state, strict=True):
+                if own != state["step"]:
+                    state[f"{name}/step"] = np.asarray(own)
+                for slot, value in slots.items():
+                    state[f"{name}/{slot}"] = self._standard(name, np.array(self.backend.to_numpy(value)))
+        return state
+
+    def load_state_dict(self, values: Mapping[str, Any]) -> None:
+        """Restore a state of any backend. Raises StateDictError naming missing, unexpected and wrongly shaped keys."""
+        self.check(values)
+        step = int(values["step"])
+        self.learning_rate = float(values["learning_rate"])
+        if [part.names for part in self._parts] == [names for names, _, _ in self._division(self.parameters, values)]:
+            self._load(values, step)
+        else:
+            self._bind(self.parameters, values, step)
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise StateDictError for a state that does not match; nothing is changed."""
+        counts = ["step", *(f"{name}/step" for name in self.parameters if f"{name}/step" in values)]
+        wanted: dict[str, tuple[tuple[int, ...], str]] = {
+            **dict.fromkeys(counts, ((), "iu")),
+            "learning_rate": ((), "iuf"),
+        }
+        for part in self._parts:
+            for name in part.names:
+                for slot, (shape, _) in part.rule.slots(self.parameters[name].shape).items():
+                    wanted[f"{name}/{slot}"] = (self._standard(name, np.empty(shape, bool)).shape, "iuf")
+        problems = [f"missing {key}" for key in wanted if key not in values]
+        problems += [f"unexpected {key}" for key in values if key not in wanted]
+        for key, (shape, kinds) in wanted.items():
+            array = np.asarray(values.get(key, np.zeros(shape, int)))
+            if array.shape != shape:
+                problems.append(f"{key} has shape {array.shape}, wanted is {shape}")
+            elif array.dtype.kind not in kinds:
+                problems.append(
+                    f"{key} holds {array.dtype}, wanted are {'numbers' if 'f' in kinds else 'whole numbers'}"
+                )
+            elif (key in counts or key == "learning_rate") and not 0 <= array < np.inf:
+                problems.append(f"{key} is {array}, wanted is a number at least 0")
+        if problems:
+            raise StateDictError(f"the state does not match {type(self.rule).__name__}: {'; '.join(problems)}")
+
+    def _standard(self, name: str, array: np.ndarray) -> np.ndarray:
+        parameter = self.parameters[name]
+        return parameter.to_standard(array) if array.shape == tuple(parameter.shape) else array
+
+    def _load(self, values: Mapping[str, Any], total: int) -> None:
+        for part in self._parts:
+            states, step = [], 0
+            for name in part.names:
+                parameter, state = self.parameters[name], {}
+                step = int(values.get(f"{name}/step", values["step"]))
+                for slot, (shape, start) in part.rule.slots(parameter.shape).items():
+                    array = values.get(f"{name}/{slot}")
+                    if array is None:
+                        array = np.full(shape, start)
+                    elif shape == tuple(parameter.shape):
+                        array = parameter.from_standard(np.asarray(array))
+                    state[slot] = np.asarray(array, "float32" if parameter.dtype == "bfloat16" else parameter.dtype)
+                states.append(state)
+            part.native.load(step, states)
+        self._before = total - (self._parts[0].native.step if self._parts else 0)
+
+    # -- parts
+
+    def _division(self, parameters, values) -> list[tuple[tuple[str, ...], Optimizer, int]]:
+        """Group names by settings and number of steps."""
+        found: dict[tuple, tuple[list[str], Optimizer]] = {}
+        for name in parameters:
+            changes: dict[str, Any] = {}
+            for pattern, settings in self.rule.groups:
+                if fnmatch.fnmatchcase(name, pattern):
+                    changes.update(settings)
+            step = int(values.get(f"{name}/step", values.get("step", 0)))
+            key = (step, *sorted(changes.items()))
+            if key not in found:
+                found[key] = ([], self.rule.replace(changes) if changes else self.rule)
+            found[key][0].append(name)
+        return [(tuple(names), rule, key[0]) for key, (names, rule) in found.items()]
+
+    def _bind(self, parameters: Mapping[str, Parameter], values: Mapping[str, Any], total: int) -> None:
+        self.parameters = dict(parameters)
+        self.variables = [p.value for p in self.parameters.values()]
+        self._parts = []
+        for names, rule, _ in self._division(parameters, values):
+            native = self.backend.optimizer(rule, [parameters[name].value for name in names])
+            base = self.rule.learning_rate
+            factor = rule.learning_rate / base if base else 1.0
+            native.learning_rate = self._rate * factor
+            self._parts.append(_Part(names, rule, native, factor))
+        if values:
+            self._load(values, total)
+        else:
+            self._before = total
+        self.version += 1  # compiled steps hold the variables of the former parts
+        if len(self._parts) == 1:  # fast path for the common case
+            self.advance, self.update = self._parts[0].native.advance, self._parts[0].native.update
+        else:
+            self.advance, self.update = self._advance_parts, self._update_parts
+            self._places = [places for _, places in self.natives]
+
+    @property
+    def natives(self) -> list[tuple[Any, list[int]]]:
+        """The backend's optimizers, and the indices of their variables among all."""
+        places = {name: i for i, name in enumerate(self.parameters)}
+        return [(part.native, [places[name] for name in part.names]) for part in self._parts]
+
+    def _advance_parts(self) -> None:
+        for part in self._parts:
+            part.native.advance()
+
+    def _update_parts(self, gradients) -> None:
+        for part, places in zip(self._parts, self._places, strict=True):
+            part.native.update([gradients[i] for i in places])

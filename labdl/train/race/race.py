@@ -1,0 +1,156 @@
+"""A race: the same training on several backends at a time, each in a worker process of its own (R6.4, D9)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from labdl import framework_info
+from labdl.display import display_runs
+from labdl.errors import ConfigError
+from labdl.graph.graph import Graph
+from labdl.nn.module import Module
+from labdl.train.leaderboard import Leaderboard
+from labdl.train.race import serialization
+from labdl.train.race.client import RaceRun
+from labdl.train.run.groups import write_group
+
+SECONDS = 0.1  # between two looks at the workers
+
+
+class Race:
+    """A running race: ``runs`` has a `RaceRun` for each backend; `wait`, `stop` and `table`."""
+
+    _ipython_display_ = display_runs
+
+    def __init__(self, runs: dict[str, RaceRun], folder: Path, exchange: tempfile.TemporaryDirectory, at_once: int):
+        self.runs, self.folder = runs, folder
+        self._exchange, self._at_once = exchange, at_once
+        self._done = threading.Event()
+        threading.Thread(target=self._watch, name=f"labdl-{folder.name}", daemon=True).start()
+
+    def wait(self, timeout: float | None = None) -> Race:
+        """Block until all have come to an end, well or not. Raises TimeoutError."""
+        if not self._done.wait(timeout):
+            going = ", ".join(name for name, run in self.runs.items() if run.alive)
+            raise TimeoutError(f"the race is still going on after {timeout} s: {going}")
+        return self
+
+    @property
+    def alive(self) -> bool:
+        return not self._done.is_set()
+
+    def stop(self) -> None:
+        """End all after the step under way; their models keep what they have learned."""
+        for run in self.runs.values():
+            run.stop()
+
+    def table(self) -> Leaderboard:
+        """How far each is: status, epochs, seconds, samples a second, its last figures, and what went wrong."""
+        rows = Leaderboard()
+        for name, run in self.runs.items():
+            status = run.status
+            rows.append(
+                {
+                    "backend": name,
+                    "status": status,
+                    "epochs": max(map(len, run.history.values()), default=0),
+                    "seconds": run.seconds,
+                    "samples_per_second": run.samples_per_second,
+                    **{key: values[-1] for key, values in run.history.items()},
+                    "error": run.error,
+                }
+            )
+        return rows
+
+    def _watch(self) -> None:
+        waiting = [run for run in self.runs.values() if run.error is None]
+        share = max(1, (os.cpu_count() or 1) // max(1, min(self._at_once, len(waiting))))
+        going: list[RaceRun] = []
+        while waiting or going:
+            while waiting and len(going) < self._at_once:
+                run = waiting.pop(0)
+                try:
+                    run._start(self._exchange.name, share)
+                except OSError as error:
+                    run._fail(f"the worker process cannot be started: {error}")
+                if run.process is not None:
+                    going.append(run)
+            gone = [run for run in going if run.process is None or run.process.poll() is not None]
+            for run in going:
+                run._look()
+            going = [run for run in going if run not in gone]
+            time.sleep(SECONDS)
+        for run in self.runs.values():
+            run.stop()  # closes what led to the worker
+        self._exchange.cleanup()
+        self._done.set()
+
+    def __repr__(self) -> str:
+        return f"Race({self.folder.name}: {', '.join(f'{n} {r.status}' for n, r in self.runs.items())})"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def race(
+    model: Module | Graph,
+    data: Any,
+    *,
+    validation: Any = None,
+    backends: Sequence[str] | None = None,
+    epochs: int = 1,
+    batch_size: int = 32,
+    shuffle: bool = True,
+    seed: int = 0,
+    folder: str | Path | None = None,
+    at_once: int | None = None,
+    **settings: Any,
+) -> Race:
+    """Train a model on several backends, each in a process of its own, and return at once.
+
+    All begin with the same weights, those of the model if it is built, and see the same data in the same order; one that
+    crashes does not end the others. ``backends`` are all that are installed unless named; ``at_once`` limits how many work at
+    a time, by default all, which share the processor. ``settings`` are those of `Trainer` (loss, optimizer, metrics, …); what
+    reaches the workers are files, so functions cannot travel. Raises ConfigError, and ModelError for a model that is no graph.
+    """
+    names = (
+        list(backends)
+        if backends is not None
+        else [n for n in framework_info.installed_backends() if n in framework_info.TRAINING]
+    )
+    for name in names:
+        if name not in framework_info.TRAINING:
+            wanted = ", ".join(sorted(framework_info.TRAINING))
+            raise ConfigError(f"race: backends wants some of {wanted}, received {name!r}")
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"race: backends wants different backends, at least one, received {names!r}")
+    if at_once is not None and (not isinstance(at_once, int) or isinstance(at_once, bool) or at_once < 1):
+        raise ConfigError(f"race: at_once wants an integer at least 1, received {at_once!r}")
+    target = (
+        Path(folder)
+        if folder is not None
+        else Path("runs") / f"race-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    )
+    options: Mapping[str, Any] = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "shuffle": shuffle,
+        "health": 0,
+        "group": target.name,
+    }
+    exchange = tempfile.TemporaryDirectory(prefix="labdl-race-", ignore_cleanup_errors=True)
+    try:
+        serialization.pack(Path(exchange.name), model, data, validation, settings, options, seed)
+        write_group(target, "race")
+    except BaseException:
+        exchange.cleanup()
+        raise
+    runs = {name: RaceRun(name, target / name, framework_info.problem(name)) for name in names}
+    return Race(runs, target, exchange, at_once or len(names))

@@ -1,0 +1,241 @@
+"""A training step: from a batch of arrays to an update of the parameters of each phase."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl.errors import ConfigError, GradientError
+from labdl.graph.lowering.compiled import Compilable
+from labdl.ops.infix import neutral
+from labdl.train import gradients as grads
+from labdl.train.binding import prepare, surroundings
+from labdl.train.data_adapter import Structure, flattened, mapped, rebuilt, size_of
+from labdl.train.loss_function import Objective
+
+if TYPE_CHECKING:
+    from labdl.train.context import TrainContext
+    from labdl.train.state import PhaseState, TrainState
+
+Step = Callable[[Any, Any], tuple[dict[str, float], Any]]
+
+
+class BatchParts(list):
+    """The outputs of the parts of a batch, in order."""
+
+
+def train_step(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
+    """One update of each phase on a batch of arrays: the losses by name, and the output as tensors."""
+    if state.bound_to != surroundings():
+        prepare(context, state, x, y)
+    phases, state.batch = state.phases, (x, y)
+    if len(phases) == 1 and not phases[0].name:
+        values, output = _train_phase(context, state, phases[0], x, y)
+    else:
+        values, output = _train_phases(context, state, x, y)
+    if state.averages is not None:
+        state.averages.update()
+    return values, output
+
+
+def _train_phases(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
+    values, output = {"loss": 0.0}, None
+    for phase in state.phases:
+        own, found = _train_phase(context, state, phase, x, y)
+        values["loss"] += own["loss"]
+        values.update({_qualified(name, phase.name): value for name, value in own.items()})
+        output = output if found is None else found
+    return values, output
+
+
+def _train_phase(
+    context: TrainContext, state: TrainState, phase: PhaseState, x: Any, y: Any
+) -> tuple[dict[str, float], Any]:
+    arrays = type(x) is np.ndarray and type(y) is np.ndarray
+    structure = None if arrays else flattened((x, y))[1]
+    step = phase.steps.get(structure)
+    if step is None:
+        step = phase.steps[structure] = _make_step(context, state, phase, structure)
+    return step(x, y)
+
+
+def _qualified(name: str, phase: str) -> str:
+    """The name of a value of a phase: loss_generator, gradient_norm_generator, and its part loss_generator_pixels."""
+    if not phase:
+        return name
+    head, _, rest = name.partition("_")
+    return f"loss_{phase}" + (f"_{rest}" if rest else "") if head == "loss" else f"{name}_{phase}"
+
+
+# -- gradients
+
+
+def batch_gradients(context: TrainContext, state: TrainState, x: Any, y: Any) -> dict[str, np.ndarray]:
+    """The gradients of a batch as arrays by standard name; nothing is updated. A phase gives those of its own parameters."""
+    prepare(context, state, x, y)
+    found: dict[str, np.ndarray] = {}
+    for phase in state.phases:
+        found |= phase.to_arrays(phase_gradients(context, state, phase, x, y))
+    return found
+
+
+def phase_gradients(context: TrainContext, state: TrainState, phase: PhaseState, x: Any, y: Any) -> list[Any]:
+    """The gradients of a batch as tensors, uncompiled and without loss scaling; nothing is updated."""
+    leaves, structure = flattened((x, y))
+    run = state.backend.gradient_function(objective(context, phase, structure).run, phase.optimizer, compiled=False)
+    return list(run(*map(state.backend.tensor, leaves))[1])
+
+
+def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
+    """The gradients of the last update as arrays by standard name. Raises ConfigError where they were not kept."""
+    found: dict[str, np.ndarray] = {}
+    for phase in state.phases:
+        if phase.gradients is not None:
+            found |= phase.to_arrays(phase.gradients)
+    if not state.phases or any(phase.gradients is None for phase in state.phases):
+        raise ConfigError(
+            "there are no gradients of an update: make the trainer with keep_gradients=True and train a step, or ask "
+            "for those of a batch with gradients(x, y)"
+        )
+    return found
+
+
+# -- building a step
+
+
+def objective(context: TrainContext, phase: PhaseState, structure: Structure, *, scaled: bool = False) -> Objective:
+    """The function of a phase that is differentiated, for batches of a structure."""
+    return Objective(phase.phase.function, structure, context.settings.low_precision, scaled)
+
+
+def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, structure: Structure) -> Step:
+    settings, backend = context.settings, state.backend
+    function = objective(context, phase, structure, scaled=phase.scaler is not None)
+    compilable = Compilable(function.run, context.modules, backend, state.batch_size)
+    update = _Update(context, phase)
+    if phase.scaler is not None or settings.accumulate > 1:
+        return _make_accumulating_step(context, state, phase, function, compilable, update)
+    custom = context.overrides_update or settings.gradient_norm or settings.keep_gradients or settings.clips
+    run = backend.train_function(
+        compilable,
+        phase.optimizer,
+        compiled=context.compiled,
+        update=neutral(update.apply) if custom else None,
+        timed=state.update_time.timed,
+    )
+    tensor, to_numpy = backend.tensor, backend.to_numpy
+
+    def step(x, y):
+        if structure is None:
+            result = run(tensor(x), tensor(y))
+            if not custom and function.simple:
+                return {"loss": float(to_numpy(result[0]))}, result[1]
+        else:
+            result = run(*map(tensor, flattened((x, y))[0]))
+        values, output, observed = function.read(result)
+        return update.read(values, observed), output
+
+    return step
+
+
+def _make_accumulating_step(
+    context: TrainContext,
+    state: TrainState,
+    phase: PhaseState,
+    function: Objective,
+    compilable: Compilable,
+    update: _Update,
+) -> Step:
+    """One update from the gradients of several parts of a batch, each weighted by its number of samples."""
+    settings, backend, scaler = context.settings, state.backend, phase.scaler
+    differentiate = backend.gradient_function(compilable, phase.optimizer, compiled=context.compiled)
+    apply = state.update_time.timed(
+        backend.update_function(phase.optimizer, neutral(update.apply), compiled=context.compiled)
+    )
+
+    def step(x, y):
+        count = size_of(x)
+        size = state.batch_size or math.ceil(count / settings.accumulate)
+        sums, losses, outputs = [], {}, BatchParts()
+        for start in range(0, count, size):
+            part = slice(start, start + size)
+            leaves = [leaf[part] for leaf in flattened((x, y))[0]]
+            weight = 1.0 if context.sums_loss else min(size, count - start) / count
+            scale = [] if scaler is None else [backend.tensor(np.asarray(scaler.scale, "float32"))]
+            result, found = differentiate(*map(backend.tensor, leaves), *scale)
+            values, output, _ = function.read(result if scaler is None else result[1:])
+            sums = list(found) if size >= count else grads.accumulate(sums, found, weight)
+            for name, value in values.items():
+                losses[name] = losses.get(name, 0.0) + weight * float(backend.to_numpy(value))
+            outputs.append(output)
+        if scaler is not None:
+            scale, finite = scaler.scale, backend.finite([g for g in sums if g is not None]) is None
+            scaler.update(finite)
+            if not finite:
+                phase.gradients = None
+                return {**losses, **({"gradient_norm": 0.0} if settings.gradient_norm else {})}, outputs
+            sums = grads.scale(sums, 1 / scale)
+        return update.read(losses, list(apply(sums) or ())), outputs
+
+    return step
+
+
+class _Update:
+    """Applies gradients to the parameters of a phase, with the clipping and the observations that the settings ask for."""
+
+    def __init__(self, context: TrainContext, phase: PhaseState):
+        self.context, self.phase, self.settings = context, phase, context.settings
+        self._present: list[bool] = []  # which parameters have a gradient
+
+    def apply(self, gradients) -> tuple:
+        """Update the parameters; returns the observed tensors. It runs inside a compiled step where there is one."""
+        context, settings, optimizer = self.context, self.settings, self.phase.optimizer
+        gradients, observed = list(gradients), []
+        if context.overrides_update:
+            found = context.methods.backward(dict(zip(optimizer.names, gradients, strict=True)))
+            gradients = [found.get(name) for name in optimizer.names]
+        raw = gradients
+        if settings.gradient_norm or settings.clip_norm is not None:
+            norm = grads.global_norm(raw)
+            if norm is None:
+                raise GradientError("no parameter has a gradient: the loss does not depend on them")
+            observed += [norm] * settings.gradient_norm
+            if settings.clip_norm is not None:
+                gradients = grads.clip_by_norm(raw, norm, settings.clip_norm)
+        if settings.clip_value is not None:
+            gradients = grads.clip_by_value(gradients, settings.clip_value)
+        if settings.keep_gradients:
+            self._present = [g is not None for g in raw]
+            observed += [g for g in raw if g is not None]
+        if context.overrides_update:
+            context.methods.update(dict(zip(optimizer.names, gradients, strict=True)), optimizer)
+        else:
+            optimizer.update(gradients)
+        return tuple(observed)
+
+    def read(self, values: dict[str, Any], observed: list[Any]) -> dict[str, float]:
+        """The losses and the gradient norm of a step as numbers; its gradients are kept in the phase."""
+        read = self.phase.optimizer.backend.to_numpy
+        numbers = {name: value if type(value) is float else float(read(value)) for name, value in values.items()}
+        if self.settings.gradient_norm:
+            numbers["gradient_norm"] = float(read(observed[0]))
+        if self.settings.keep_gradients:
+            left = iter(observed[self.settings.gradient_norm :])
+            self.phase.gradients = [next(left) if present else None for present in self._present]
+        return numbers
+
+
+def to_arrays(backend: Any, output: Any) -> Any:
+    """An output as NumPy arrays; the parts of a batch are joined."""
+    if not isinstance(output, BatchParts):
+        return (
+            backend.to_numpy(output)
+            if output is not None and type(output) not in (tuple, list, dict)
+            else mapped(backend.to_numpy, output)
+        )
+    arrays = [mapped(backend.to_numpy, part) for part in output]
+    columns = zip(*(flattened(a)[0] for a in arrays), strict=True)
+    return rebuilt(flattened(arrays[0])[1], iter([np.concatenate(column) for column in columns]))

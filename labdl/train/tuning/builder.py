@@ -1,0 +1,104 @@
+"""From the values of a trial to its trainer: what the builder takes, what the trainer, and what the training."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labdl.errors import ConfigError, suggest_name
+from labdl.graph.graph import Graph
+from labdl.nn.module import Module
+from labdl.train import config
+from labdl.train.optimizers import optimizer as find_optimizer
+from labdl.train.trainer import Trainer
+
+_TRAINING = ("epochs", "batch_size", "shuffle", "health", "callbacks")  # what `Trainer.events` takes
+_EACH = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
+_RATE = "learning_rate"
+
+
+class TrialBuilder:
+    """Makes the trainers of a sweep from ``build``, a function or a graph, and ``options``, which hold for all trials.
+
+    Raises ConfigError for names that nobody takes.
+    """
+
+    def __init__(
+        self, build: Callable[..., Any] | Graph, space: Mapping[str, Any], options: Mapping[str, Any], seed: int
+    ):
+        if isinstance(build, Module):
+            raise ConfigError(
+                "sweep: build wants a function that makes a model or a Trainer for each trial, received a model, "
+                "which can be trained once: write lambda: Net()"
+            )
+        if not isinstance(build, Graph) and not callable(build):
+            raise ConfigError(
+                f"sweep: build wants a function that makes a Trainer or a model, or a Graph, received {build!r:.80}"
+            )
+        self.build, self.seed = build, seed
+        self.taken = _names(build, space)
+        rest = [*(name for name in space if name not in self.taken), *options]
+        trainers = [*config.names(), _RATE]
+        for name in rest:
+            if name in _EACH:
+                raise ConfigError(f"sweep: each trial has its own {name}: leave it out")
+            if name not in _TRAINING and name not in trainers:
+                raise ConfigError(
+                    f"sweep: nobody takes {name!r}: build takes {', '.join(self.taken) or 'nothing'}, a Trainer "
+                    f"has {', '.join(trainers)}{suggest_name(name, [*self.taken, *trainers])}"
+                )
+        self.options = {name: value for name, value in options.items() if name in _TRAINING}
+        self.settings = {name: value for name, value in options.items() if name not in _TRAINING}
+
+    def __call__(self, params: Mapping[str, Any]) -> tuple[Trainer, dict[str, Any]]:
+        """The trainer of a trial, and with which options it trains."""
+        own = {name: value for name, value in params.items() if name in self.taken}
+        made = self.build if isinstance(self.build, Graph) else self.build(**own)
+        rest = {name: value for name, value in params.items() if name not in self.taken}
+        options = {**self.options, **{name: value for name, value in rest.items() if name in _TRAINING}}
+        settings = {**self.settings, **{name: value for name, value in rest.items() if name not in _TRAINING}}
+        if isinstance(made, Trainer):
+            if settings:
+                raise ConfigError(f"build made a Trainer without {', '.join(settings)}: let it take them as arguments")
+            return made, options
+        if not isinstance(made, Module | Graph):
+            raise ConfigError(
+                f"build wants to return a Trainer, a Module or a Graph, it returned {type(made).__name__}"
+            )
+        if _RATE in settings:
+            rule = config.named(settings.get("optimizer", "adam"), find_optimizer, "optimizer")
+            settings["optimizer"] = dataclasses.replace(rule, learning_rate=settings.pop(_RATE))
+        settings = {
+            name: copy.deepcopy(value) for name, value in settings.items()
+        }  # what remembers begins anew in each
+        return Trainer(made, **{"seed": self.seed, **settings}), options
+
+
+def _names(build: Any, space: Mapping[str, Any]) -> list[str]:
+    """Names of the search space that the builder function accepts: its parameters, or all if it takes ``**kwargs``."""
+    if isinstance(build, Graph):
+        return []
+    try:
+        parameters = inspect.signature(build).parameters.values()
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"sweep: what {build!r:.80} takes cannot be seen: give a function of the parameters"
+        ) from None
+    kinds = inspect.Parameter
+    missing = [
+        p.name
+        for p in parameters
+        if p.default is kinds.empty
+        and p.name not in space
+        and p.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY, kinds.POSITIONAL_ONLY)
+    ]
+    if missing:
+        raise ConfigError(
+            f"sweep: build wants {', '.join(missing)}, which the space has not: it has {', '.join(space)}"
+        )
+    if any(p.kind is kinds.VAR_KEYWORD for p in parameters):
+        return list(space)
+    return [p.name for p in parameters if p.name in space]

@@ -1,0 +1,42 @@
+"""One training of a sweep."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from labdl.train.run.run import Run
+
+
+class Trial:
+    """One training of a sweep: its ``params``, its ``run``, None where it could not begin, and the ``value`` it is judged by.
+
+    ``status`` is that of its run, or pruned, or failed where there is none; ``error`` says why.
+    """
+
+    def __init__(self, number: int, params: dict[str, Any]):
+        self.number, self.params = number, params
+        self.run: Run | None = None
+        self.value: float | None = None
+        self.pruned = False
+        self.error: str | None = None
+        self._began = time.monotonic()
+        self._seconds: float | None = None
+
+    @property
+    def status(self) -> str:
+        if self.run is None:
+            return "failed"
+        return "pruned" if self.pruned and not self.run.alive else self.run.status
+
+    @property
+    def seconds(self) -> float:
+        """From its beginning to its end, or to now."""
+        return time.monotonic() - self._began if self._seconds is None else self._seconds
+
+    def end(self, error: str | None) -> None:
+        """It has come to its end."""
+        self._seconds, self.error = time.monotonic() - self._began, error
+
+    def __repr__(self) -> str:
+        return f"Trial({self.number}: {self.status}, {', '.join(f'{k}={v!r}' for k, v in self.params.items())})"

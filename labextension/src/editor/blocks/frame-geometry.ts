@@ -1,0 +1,76 @@
+// The frames around open blocks: as large as what stands in them.
+import { Size } from '../canvas/node-size';
+import { Position } from '../model/graph-data';
+import { pathsOf } from '../model/paths';
+
+export interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** Between a frame and what it holds. */
+export const PADDING = 16;
+/** The line with the block's name. */
+export const HEADING = 28;
+/** Below, where shapes stand beside the connections that lead on. */
+const FOOT = 24;
+
+/** The smallest rectangle around others; null around none. */
+export function around(rects: Rect[]): Rect | null {
+  if (rects.length === 0) {
+    return null;
+  }
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { x, y, width, height } of rects) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x + width);
+    bottom = Math.max(bottom, y + height);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+export function frameAround({ x, y, width, height }: Rect): Rect {
+  return {
+    x: x - PADDING,
+    y: y - HEADING - PADDING / 2,
+    width: width + 2 * PADDING,
+    height: height + HEADING + PADDING / 2 + FOOT
+  };
+}
+
+/** A drawn node as frames see it: the block or layer's name, and where it is. */
+export interface Placed {
+  name: string;
+  at: Position;
+  size: Size;
+}
+
+/** The frame of each block; `paths` has the outer ones first. */
+export function framesOf(paths: string[], placed: Placed[]): Map<string, Rect> {
+  const open = new Set(paths);
+  const held = new Map<string, Rect[]>(paths.map(path => [path, []]));
+  const put = (name: string, rect: Rect) => {
+    const home = pathsOf(name)
+      .reverse()
+      .find(path => open.has(path));
+    if (home !== undefined) {
+      held.get(home)?.push(rect);
+    }
+  };
+  for (const { name, at, size } of placed) {
+    put(name, { x: at[0], y: at[1], ...size });
+  }
+  const frames = new Map<string, Rect>();
+  for (const path of [...paths].reverse()) {
+    const rect = around(held.get(path) ?? []);
+    if (rect) {
+      const frame = frameAround(rect);
+      frames.set(path, frame);
+      put(path, frame);
+    }
+  }
+  return frames;
+}

@@ -1,0 +1,341 @@
+// The drawing of the graph: React Flow shows it, gestures go to the document.
+import {
+  Background,
+  Controls,
+  EdgeChange,
+  MiniMap,
+  NodeChange,
+  ReactFlow,
+  SelectionMode,
+  applyNodeChanges,
+  useStore
+} from '@xyflow/react';
+import {
+  KeyboardEvent,
+  ReactNode,
+  RefObject,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore
+} from 'react';
+
+import { EditorActions } from '../commands/actions';
+import { useEditorContext } from '../context';
+import { BlockFrames } from '../blocks/BlockFrames';
+import { BlockNode } from '../blocks/BlockNode';
+import { CanvasOnly } from './canvas-only';
+import { DataEdge } from './DataEdge';
+import { GraphDocument } from '../model/document';
+import { EdgeOverview } from './EdgeOverview';
+import { FAR } from './edge-overview';
+import { useFaultEdges } from '../health/fault-edges';
+import {
+  flowEdges,
+  flowNodes,
+  isLarge,
+  LayerFlowEdge,
+  LayerFlowNode,
+  View,
+  withoutEstimates
+} from './react-flow';
+import { isTyping, runKey } from '../commands/key-bindings';
+import { LayerNode } from './LayerNode';
+import { Position } from '../model/graph-data';
+import { NoteNode } from '../notes/NoteNode';
+import { NoteEditing } from '../notes/note-editing';
+import { CanvasNode, useNotes } from '../notes/react-flow-notes';
+import { SelectionStore } from '../model/selection';
+import { useConnecting } from './useConnecting';
+import { useDrop } from './useDrop';
+import { useLock } from '../model/useLock';
+import { useInitialView } from './useInitialView';
+
+const NODE_TYPES = { layer: LayerNode, block: BlockNode, note: NoteNode };
+const EDGE_TYPES = { data: DataEdge };
+const GRID: [number, number] = [20, 20];
+const MAP_SIZE = { width: 150, height: 100 };
+
+const mapClass = ({ selected, type }: CanvasNode) =>
+  type === 'note' ? 'labdl-mod-note' : selected ? 'labdl-mod-selected' : '';
+
+export interface CanvasProps {
+  document: GraphDocument;
+  selection: SelectionStore;
+  pad: NoteEditing;
+  view: View;
+  actions: EditorActions;
+  snapToGrid: boolean;
+  element: RefObject<HTMLDivElement | null>;
+  say: (notice: string) => void;
+  onRename: () => void;
+  only?: CanvasOnly;
+  children?: ReactNode;
+}
+
+export const Canvas = memo(function Canvas(props: CanvasProps) {
+  const { document, selection, pad, view, actions, say } = props;
+  const { checks, trans } = useEditorContext();
+  const [isActive, setActive] = useState(false);
+  const isLocked = useLock(document) !== null;
+
+  // --- what is drawn ---
+
+  const [nodes, setNodes] = useState(() => flowNodes(view, new Map()));
+  useLayoutEffect(
+    () => setNodes(old => flowNodes(view, new Map(old.map(n => [n.id, n])))),
+    [view]
+  );
+
+  const own = props.only?.nodeTypes;
+  const nodeTypes = useMemo(() => ({ ...NODE_TYPES, ...own }), [own]);
+  const notes = useNotes(view, pad, trans);
+  const { change: changeNotes } = notes;
+  const drawn = useMemo(() => [...nodes, ...notes.nodes], [nodes, notes.nodes]);
+
+  const drop = useDrop(actions);
+  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const faulty = useFaultEdges(view.graph);
+  const oldEdges = useRef(new Map<string, LayerFlowEdge>());
+  const edges = useMemo(() => {
+    const broken = new Set(problems.flatMap(problem => problem.edge ?? []));
+    const { current } = oldEdges;
+    const next = flowEdges(view, broken, current, drop.edge, faulty);
+    oldEdges.current = new Map(next.map(edge => [edge.id, edge]));
+    return next;
+  }, [view, problems, drop.edge, faulty]);
+
+  // React Flow computes every edge anew whenever a node moves.
+  const isFar = useStore(state => state.transform[2] < FAR);
+  const isSheet = isFar && isLarge(view.graph);
+  const single = useMemo(
+    () =>
+      isSheet ? edges.filter(edge => edge.selected || edge.className) : edges,
+    [edges, isSheet]
+  );
+
+  useInitialView(nodes, view.scene.within);
+
+  const labels = useMemo(
+    () => ({
+      'controls.ariaLabel': trans.__('View'),
+      'controls.zoomIn.ariaLabel': trans.__('Zoom in'),
+      'controls.zoomOut.ariaLabel': trans.__('Zoom out'),
+      'controls.fitView.ariaLabel': trans.__('Fit the model into view'),
+      'node.a11yDescription.default': trans.__(
+        'Press Enter to select the layer, arrow keys to move it, Delete to remove it.'
+      ),
+      'edge.a11yDescription.default': trans.__(
+        'Press Enter to select the connection, Delete to remove it.'
+      )
+    }),
+    [trans]
+  );
+
+  // --- moving and selecting ---
+
+  const isDragging = useRef(false);
+  const latest = useRef(view);
+  useEffect(() => {
+    latest.current = view;
+  }, [view]);
+
+  const moveTo = useCallback(
+    (moved: { [id: string]: Position }, typing?: string) => {
+      const { places, scene } = latest.current;
+      // Nodes that had no position keep the place they were shown at.
+      const all = Object.entries({ ...places, ...moved });
+      document.move(
+        Object.fromEntries(all.filter(([id]) => !scene.outside.has(id))),
+        typing
+      );
+    },
+    [document]
+  );
+  const showAt = useCallback(
+    (moved: { [id: string]: Position }) => {
+      changeNotes(
+        Object.entries(moved).map(([id, [x, y]]) => ({
+          type: 'position',
+          id,
+          position: { x, y }
+        }))
+      );
+      setNodes(old =>
+        old.map(node => {
+          const at = moved[node.id];
+          return at ? { ...node, position: { x: at[0], y: at[1] } } : node;
+        })
+      );
+    },
+    [changeNotes]
+  );
+
+  const onNodesChange = useCallback(
+    (changes: NodeChange<CanvasNode>[]) => {
+      changeNotes(changes);
+      const selected = new Map<string, boolean>();
+      const measured = new Set<string>();
+      const moved: { [id: string]: Position } = {};
+      for (const change of changes) {
+        if (change.type === 'select') {
+          selected.set(change.id, change.selected);
+        } else if (change.type === 'dimensions') {
+          measured.add(change.id);
+        } else if (
+          change.type === 'position' &&
+          !change.dragging &&
+          pad.resizing !== change.id &&
+          change.position
+        ) {
+          const { x, y } = change.position;
+          moved[change.id] = [Math.round(x), Math.round(y)];
+        }
+      }
+      setNodes(old => {
+        const own = changes as NodeChange<LayerFlowNode>[];
+        const next = applyNodeChanges(own, old);
+        return measured.size ? withoutEstimates(next, measured) : next;
+      });
+      if (selected.size) {
+        selection.change('nodes', selected);
+      }
+      if (Object.keys(moved).length) {
+        moveTo(moved, isDragging.current ? undefined : 'arrow keys');
+      }
+    },
+    [moveTo, selection, changeNotes, pad]
+  );
+
+  const onEdgesChange = useCallback(
+    (changes: EdgeChange<LayerFlowEdge>[]) => {
+      const selected = new Map<string, boolean>();
+      for (const change of changes) {
+        if (change.type === 'select') {
+          selected.set(change.id, change.selected);
+        }
+      }
+      if (selected.size) {
+        selection.change('edges', selected);
+      }
+    },
+    [selection]
+  );
+
+  const startDrag = useCallback(() => {
+    isDragging.current = true;
+  }, []);
+  const endDrag = useCallback(() => {
+    isDragging.current = false;
+  }, []);
+
+  const connecting = useConnecting({ document, latest, actions, say });
+
+  const keyDown = (event: KeyboardEvent) => {
+    const isTaken =
+      !isTyping(event.target) &&
+      (notes.keyDown(event) || runKey(event, actions));
+    if (isTaken) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+
+  return (
+    <div
+      ref={props.element as RefObject<HTMLDivElement>}
+      className={isSheet ? 'labdl-canvas labdl-mod-far' : 'labdl-canvas'}
+      tabIndex={0}
+      role="application"
+      aria-label={trans.__('Graph of the model')}
+      onKeyDown={keyDown}
+      onFocus={() => setActive(true)}
+      onBlur={() => setActive(false)}
+      onPointerDownCapture={event => {
+        if (!isTyping(event.target)) {
+          actions.focus();
+        }
+      }}
+      {...drop.handlers}
+    >
+      <ReactFlow
+        nodes={drawn}
+        edges={single}
+        nodeTypes={nodeTypes}
+        edgeTypes={props.only?.edgeTypes ?? EDGE_TYPES}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onNodeDragStart={startDrag}
+        onNodeDragStop={endDrag}
+        onSelectionDragStart={startDrag}
+        onSelectionDragStop={endDrag}
+        onNodeDoubleClick={(_, { id, data, type }) => {
+          if (type === 'note') {
+            pad.write(id);
+          } else if (data.block) {
+            actions.enter(data.block.path);
+          } else if (!view.scene.outside.has(id)) {
+            props.onRename();
+          }
+        }}
+        // What the host's menu offers is about what was clicked.
+        onNodeContextMenu={(_, { id }) => {
+          if (!selection.state().nodes.has(id)) {
+            selection.set([id]);
+          }
+        }}
+        onEdgeContextMenu={(_, { id }) => {
+          if (!selection.state().edges.has(id)) {
+            selection.set([], [id]);
+          }
+        }}
+        {...connecting}
+        nodesDraggable={!isLocked}
+        snapToGrid={props.snapToGrid}
+        snapGrid={GRID}
+        nodesConnectable={!isLocked}
+        edgesReconnectable={!isLocked}
+        onlyRenderVisibleElements={isLarge(view.graph)}
+        // The canvas has its own keys; space belongs to the page around it.
+        deleteKeyCode={null}
+        panActivationKeyCode={null}
+        zoomOnDoubleClick={false}
+        // A notebook scrolls past the editor until someone works in it.
+        zoomOnScroll={isActive}
+        preventScrolling={isActive}
+        selectionMode={SelectionMode.Partial}
+        connectionRadius={28}
+        minZoom={0.02}
+        maxZoom={2}
+        elevateEdgesOnSelect
+        ariaLabelConfig={labels}
+      >
+        <Background gap={GRID} />
+        {isSheet && <EdgeOverview nodes={nodes} edges={edges} />}
+        <BlockFrames
+          nodes={nodes}
+          notes={notes.nodes}
+          view={view}
+          actions={actions}
+          onDrag={showAt}
+          onDrop={moveTo}
+        />
+        <Controls showInteractive={false} onFitView={actions.fit} />
+        {nodes.length > 0 && (
+          <MiniMap
+            pannable
+            zoomable
+            style={MAP_SIZE}
+            nodeClassName={mapClass}
+            ariaLabel={trans.__('Overview')}
+          />
+        )}
+        {props.children}
+      </ReactFlow>
+    </div>
+  );
+});

@@ -1,0 +1,50 @@
+// Brings a graph into view: all of it if that is readable, else where it begins.
+import { Position as Side, ReactFlowInstance } from '@xyflow/react';
+
+import { LayerFlowEdge, LayerFlowNode } from './react-flow';
+import { NODE_SIZE, Size } from './node-size';
+
+export const FIT = { padding: 0.12, maxZoom: 1 };
+
+/** Below this zoom the text on the nodes cannot be read. */
+export const READABLE = 0.45;
+/** Below this one the shape of the graph cannot be seen. */
+export const VISIBLE = 0.12;
+
+const START_ZOOM = 0.75;
+const MARGIN = 64;
+
+export type Flow = ReactFlowInstance<LayerFlowNode, LayerFlowEdge>;
+
+export function fitInitialView(
+  flow: Flow,
+  canvas: Size,
+  leastZoom: number
+): void {
+  const nodes = flow.getNodes();
+  const bounds = flow.getNodesBounds(nodes);
+  const zoom = Math.min(
+    canvas.width / bounds.width,
+    canvas.height / bounds.height
+  );
+  if (zoom > leastZoom || nodes.length === 0) {
+    void flow.fitView(FIT);
+    return;
+  }
+  const isDown = nodes[0].sourcePosition === Side.Bottom;
+  const along = ({ position }: LayerFlowNode) =>
+    isDown ? position.y : position.x;
+  const first = nodes.reduce((a, b) => (along(b) < along(a) ? b : a));
+  const { x, y } = first.position;
+  const middle = (length: number, at: number, size: number) =>
+    length / 2 - (at + size / 2) * START_ZOOM;
+  void flow.setViewport({
+    zoom: START_ZOOM,
+    x: isDown
+      ? middle(canvas.width, x, NODE_SIZE.width)
+      : MARGIN - x * START_ZOOM,
+    y: isDown
+      ? MARGIN - y * START_ZOOM
+      : middle(canvas.height, y, NODE_SIZE.height)
+  });
+}

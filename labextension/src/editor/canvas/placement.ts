@@ -1,0 +1,107 @@
+// Where nodes are drawn: their positions in the document, and places for those that have none.
+import { GraphData, Position } from '../model/graph-data';
+import { Direction, NODE_SIZE, Size } from './node-size';
+
+type Places = { [id: string]: Position };
+
+/** Between a node and the one after it. */
+export const GAP = 44;
+
+/** The way a graph flows, read from its positions; `preferred` where they do not tell. */
+export function directionOf(
+  graph: GraphData,
+  preferred: Direction = 'down'
+): Direction {
+  let down = 0;
+  let right = 0;
+  for (const { source, target } of Object.values(graph.edges)) {
+    const from = graph.positions[source];
+    const to = graph.positions[target];
+    if (from && to) {
+      // a node is wider than high, so a step to the right is longer
+      right += Math.abs(to[0] - from[0]) / NODE_SIZE.width;
+      down += Math.abs(to[1] - from[1]) / NODE_SIZE.height;
+    }
+  }
+  return right === down ? preferred : right > down ? 'right' : 'down';
+}
+
+/** The upper left corner of a node whose middle is given. */
+export function centerAt([x, y]: Position): Position {
+  return [
+    Math.round(x - NODE_SIZE.width / 2),
+    Math.round(y - NODE_SIZE.height / 2)
+  ];
+}
+
+/** A place near `wanted` where a new node covers no other. */
+export function freePlace(
+  wanted: Position,
+  places: Places,
+  direction: Direction,
+  size: Size = NODE_SIZE
+): Position {
+  const step = direction === 'down' ? size.width : size.height;
+  const [x, y] = wanted;
+  const taken = Object.values(places);
+  const isFree = ([left, top]: Position) =>
+    taken.every(
+      other =>
+        Math.abs(other[0] - left) >= size.width ||
+        Math.abs(other[1] - top) >= size.height
+    );
+  for (let n = 0; n <= taken.length; n++) {
+    const shift = n * (step + GAP / 2);
+    const place: Position =
+      direction === 'down' ? [x + shift, y] : [x, y + shift];
+    if (isFree(place)) {
+      return place;
+    }
+  }
+  return wanted;
+}
+
+/** The place after a node, in the direction of the flow. */
+export function placeAfter(
+  at: Position,
+  direction: Direction,
+  size: Size = NODE_SIZE
+): Position {
+  return direction === 'down'
+    ? [at[0], at[1] + size.height + GAP]
+    : [at[0] + size.width + GAP, at[1]];
+}
+
+/** A place for every node; the document's own where it has one. */
+export function placeAll(graph: GraphData, direction: Direction): Places {
+  const missing = Object.keys(graph.nodes).filter(id => !graph.positions[id]);
+  if (missing.length === 0) {
+    return graph.positions;
+  }
+  const places: Places = { ...graph.positions };
+  const source = new Map<string, string>();
+  for (const edge of Object.values(graph.edges)) {
+    if (!source.has(edge.target)) {
+      source.set(edge.target, edge.source);
+    }
+  }
+  const corner = cornerOf(Object.values(graph.positions));
+  // Several rounds, since a node may follow one that is itself being placed.
+  for (let open = missing; open.length;) {
+    const waiting = open.filter(id => !(id in places));
+    const next = waiting.filter(id => (source.get(id) ?? '') in places);
+    for (const id of next.length ? next : waiting.slice(0, 1)) {
+      const before = places[source.get(id) ?? ''];
+      const wanted = before ? placeAfter(before, direction) : corner;
+      places[id] = freePlace(wanted, places, direction);
+    }
+    open = waiting.filter(id => !(id in places));
+  }
+  return places;
+}
+
+function cornerOf(positions: Position[]): Position {
+  const right = positions.reduce((most, [x]) => Math.max(most, x), 0);
+  const top = positions.reduce((least, [, y]) => Math.min(least, y), Infinity);
+  return [right + NODE_SIZE.width + 2 * GAP, Number.isFinite(top) ? top : 0];
+}

@@ -1,0 +1,369 @@
+// What is drawn of a graph: a folded block as one box, and of a block that was entered its inside and what it is connected to.
+import { Ports } from '../model/connect';
+import {
+  EdgeData,
+  GraphData,
+  InputPort,
+  LayerSchema,
+  LayerTable,
+  NodeData,
+  OutputPort,
+  Position,
+  sameJson
+} from '../model/graph-data';
+import {
+  blockId,
+  blockPath,
+  foldedPaths,
+  isBlock,
+  isInside,
+  nameIn,
+  pathsOf
+} from '../model/paths';
+
+/** A folded block as it is drawn. */
+export interface Block {
+  path: string;
+  members: string[];
+  ports: Ports;
+}
+
+export interface Scene {
+  /** Path of the block whose inside is drawn; empty for the whole model. */
+  within: string;
+  /** The drawn nodes and edges. A box has its path and "/" as id and as type, an edge the id of one that it stands for. */
+  graph: GraphData;
+  /** The layers, and the boxes as if they were some. */
+  layers: LayerTable;
+  blocks: ReadonlyMap<string, Block>;
+  /** Paths of the open blocks of which something is drawn, outer ones first. */
+  frames: string[];
+  /** Nodes beyond the block that was entered. */
+  outside: ReadonlySet<string>;
+  /** As what a node is drawn; undefined if not at all. */
+  drawnAs(id: string): string | undefined;
+  /** The edges that a drawn one stands for. */
+  edgesOf(id: string): string[];
+}
+
+const SEPARATOR = '|';
+
+export function sceneOf(
+  graph: GraphData,
+  layers: LayerTable,
+  within: string,
+  old?: Scene
+): Scene {
+  const folded = foldedPaths(graph, within);
+  const drawn = new Map<string, string>();
+  const members = new Map<string, string[]>();
+  const frames = new Set<string>();
+  for (const [id, { name }] of Object.entries(graph.nodes)) {
+    if (within && !isInside(name, within)) {
+      continue;
+    }
+    const paths = pathsOf(name).filter(path => isInside(path, within));
+    const hiding = paths.find(path => folded.has(path));
+    for (const path of paths) {
+      if (path === hiding) {
+        break;
+      }
+      frames.add(path);
+    }
+    const as = hiding === undefined ? id : blockId(hiding);
+    drawn.set(id, as);
+    if (hiding !== undefined) {
+      members.set(as, [...(members.get(as) ?? []), id]);
+    }
+  }
+
+  const ports = new BlockPorts(graph);
+  const outside = new Set<string>();
+  const bundles = new Map<string, string[]>();
+  const edges: { [id: string]: EdgeData } = {};
+  const known = new Map<string, string>();
+  const endOf = (id: string) => {
+    const as = drawn.get(id);
+    if (as === undefined) {
+      outside.add(id);
+    }
+    return as ?? id;
+  };
+  for (const [id, edge] of Object.entries(graph.edges)) {
+    if (!graph.nodes[edge.source] || !graph.nodes[edge.target]) {
+      continue; // the check reports it; there is nothing to draw it between
+    }
+    if (!drawn.has(edge.source) && !drawn.has(edge.target)) {
+      continue;
+    }
+    const source = endOf(edge.source);
+    const target = endOf(edge.target);
+    if (source === target && members.has(source)) {
+      continue;
+    }
+    const shown = {
+      source,
+      source_port: members.has(source)
+        ? ports.output(source, edge)
+        : edge.source_port,
+      target,
+      target_port: members.has(target)
+        ? ports.input(target, edge)
+        : edge.target_port
+    };
+    const key = `${shown.source} ${shown.source_port} ${shown.target} ${shown.target_port}`;
+    const first = known.get(key);
+    if (first === undefined) {
+      known.set(key, id);
+      edges[id] = sameJson(old?.graph.edges[id], shown)
+        ? (old as Scene).graph.edges[id]
+        : shown;
+      bundles.set(id, [id]);
+    } else {
+      bundles.get(first)?.push(id);
+    }
+  }
+
+  const blocks = new Map<string, Block>();
+  const table = members.size ? new Map(layers) : layers;
+  for (const [as, ids] of members) {
+    ports.free(as, ids, layers);
+    const label = graph.groups?.[blockPath(as)] ?? '';
+    (table as Map<string, LayerSchema>).set(
+      as,
+      boxSchema(as, label, ports.of(as))
+    );
+    const block = { path: blockPath(as), members: ids, ports: ports.of(as) };
+    const before = old?.blocks.get(as);
+    blocks.set(as, before && sameJson(before, block) ? before : block);
+  }
+  const nodes: { [id: string]: NodeData } = {};
+  const positions: { [id: string]: Position } = {};
+  for (const id of Object.keys(graph.nodes)) {
+    const as = drawn.get(id) ?? (outside.has(id) ? id : undefined);
+    if (as === undefined || as in nodes) {
+      continue;
+    }
+    nodes[as] = blocks.has(as)
+      ? boxOf(as, old?.graph.nodes[as])
+      : graph.nodes[id];
+    if (graph.positions[as] && !outside.has(as)) {
+      positions[as] = graph.positions[as];
+    }
+  }
+  const samePositions = old && sameTable(old.graph.positions, positions);
+  return {
+    within,
+    graph: {
+      ...graph,
+      nodes,
+      edges,
+      positions: samePositions ? old.graph.positions : positions
+    },
+    layers: table,
+    blocks,
+    frames: [...frames].sort(
+      (a, b) => pathsOf(a).length - pathsOf(b).length || (a < b ? -1 : 1)
+    ),
+    outside,
+    drawnAs: id => drawn.get(id),
+    edgesOf: id => bundles.get(id) ?? []
+  };
+}
+
+/** The drawn nodes in a block that is open. */
+export function drawnInside(scene: Scene, path: string): string[] {
+  return Object.keys(scene.graph.nodes).filter(
+    id =>
+      !scene.outside.has(id) &&
+      isInside(scene.blocks.get(id)?.path ?? scene.graph.nodes[id].name, path)
+  );
+}
+
+/** The drawn nodes in each block that is open. */
+export function drawnInFrames(scene: Scene): Map<string, string[]> {
+  const held = new Map<string, string[]>(scene.frames.map(path => [path, []]));
+  for (const [id, { name }] of Object.entries(scene.graph.nodes)) {
+    if (!scene.outside.has(id)) {
+      pathsOf(name).forEach(path => held.get(path)?.push(id));
+    }
+  }
+  return held;
+}
+
+/** The block all of which is selected, and nothing else; null if there is none. */
+export function selectedBlockOf(
+  scene: Scene,
+  selected: ReadonlySet<string>
+): string | null {
+  const chosen = [...selected].filter(id => scene.graph.nodes[id]);
+  const [first] = chosen;
+  if (chosen.length === 1 && scene.blocks.has(first)) {
+    return blockPath(first);
+  }
+  if (first === undefined || scene.frames.length === 0) {
+    return null;
+  }
+  const held = drawnInFrames(scene);
+  const whole = pathsOf(scene.graph.nodes[first].name).find(path => {
+    const inside = held.get(path) ?? [];
+    return (
+      inside.length === chosen.length && inside.every(id => selected.has(id))
+    );
+  });
+  return whole ?? null;
+}
+
+/** Nodes of the graph by the ids under which they are drawn. */
+export function nodesOf(scene: Scene, ids: Iterable<string>): string[] {
+  return [...ids].flatMap(id =>
+    scene.outside.has(id) ? [] : (scene.blocks.get(id)?.members ?? [id])
+  );
+}
+
+/** The connections of the graph that one drawn between these ends stands for. */
+export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
+  const [source, source_port] = endIn(edge.source, edge.source_port);
+  const [target, target_port] = endIn(edge.target, edge.target_port);
+  const one = { source, source_port, target, target_port };
+  if (target === edge.target) {
+    return [one];
+  }
+  // An input of a box stands for all that take the same value.
+  const all = Object.values(graph.edges);
+  const fed = all.find(
+    other => other.target === target && other.target_port === target_port
+  );
+  const path = blockPath(edge.target);
+  const alike = all.filter(
+    other =>
+      fed &&
+      other.source === fed.source &&
+      other.source_port === fed.source_port &&
+      isInside(graph.nodes[other.target]?.name ?? '', path)
+  );
+  return alike.length
+    ? alike.map(other => ({
+        ...one,
+        target: other.target,
+        target_port: other.target_port
+      }))
+    : [one];
+}
+
+/** The node and port behind a port of a drawn node. */
+export function endIn(id: string, port: string): [string, string] {
+  const at = isBlock(id) ? port.lastIndexOf(SEPARATOR) : -1;
+  return at < 0 ? [id, port] : [port.slice(0, at), port.slice(at + 1)];
+}
+
+function boxOf(as: string, old: NodeData | undefined): NodeData {
+  return old ?? { type: as, name: blockPath(as), params: {} };
+}
+
+function boxSchema(type: string, label: string, ports: Ports): LayerSchema {
+  const about = { category: '', summary: '', palette: false, schema: {} };
+  return { type, label, ...about, ...ports };
+}
+
+function sameTable<T>(a: { [id: string]: T }, b: { [id: string]: T }): boolean {
+  const keys = Object.keys(b);
+  return (
+    keys.length === Object.keys(a).length &&
+    keys.every(key => a[key] === b[key])
+  );
+}
+
+/** The ports of boxes, found while the edges are walked. */
+class BlockPorts {
+  constructor(private readonly _graph: GraphData) {}
+
+  output(box: string, { source, source_port }: EdgeData): string {
+    const name = `${source}${SEPARATOR}${source_port}`;
+    const { outputs } = this.of(box);
+    if (!outputs.some(port => port.name === name)) {
+      outputs.push({ name, label: this._label(box, source, source_port) });
+    }
+    return name;
+  }
+
+  /** What takes one value is one input. */
+  input(box: string, edge: EdgeData): string {
+    const key = `${box} ${edge.source} ${edge.source_port}`;
+    const known = this._fed.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const name = this._addInput(box, edge.target, edge.target_port, false);
+    this._fed.set(key, name);
+    return name;
+  }
+
+  /** Inputs inside that want something, and results that nobody takes. */
+  free(box: string, members: string[], layers: LayerTable): void {
+    this._used ??= endsOf(this._graph);
+    for (const id of members) {
+      const schema = layers.get(this._graph.nodes[id].type);
+      for (const port of schema?.inputs ?? []) {
+        if (!port.optional && !this._used.has(`in ${id} ${port.name}`)) {
+          this._addInput(box, id, port.name, port.variadic);
+        }
+      }
+      // What is known of other layers are the ports that are used.
+      const [first] = schema?.outputs ?? [];
+      if (first && !this._used.has(`out ${id}`)) {
+        this.output(box, {
+          source: id,
+          source_port: first.name,
+          target: '',
+          target_port: ''
+        });
+      }
+    }
+  }
+
+  of(box: string): { inputs: InputPort[]; outputs: OutputPort[] } {
+    const known = this._ports.get(box);
+    if (known) {
+      return known;
+    }
+    const none = { inputs: [], outputs: [] };
+    this._ports.set(box, none);
+    return none;
+  }
+
+  private _addInput(
+    box: string,
+    id: string,
+    port: string,
+    variadic: boolean
+  ): string {
+    const name = `${id}${SEPARATOR}${port}`;
+    const { inputs } = this.of(box);
+    if (!inputs.some(other => other.name === name)) {
+      const label = this._label(box, id, port);
+      inputs.push({ name, label, variadic, optional: false });
+    }
+    return name;
+  }
+
+  private _label(box: string, id: string, port: string): string {
+    return `${nameIn(this._graph.nodes[id].name, blockPath(box))}.${port}`;
+  }
+
+  private readonly _ports = new Map<
+    string,
+    { inputs: InputPort[]; outputs: OutputPort[] }
+  >();
+  private readonly _fed = new Map<string, string>();
+  private _used: Set<string> | undefined;
+}
+
+function endsOf(graph: GraphData): Set<string> {
+  const ends = new Set<string>();
+  for (const edge of Object.values(graph.edges)) {
+    ends.add(`in ${edge.target} ${edge.target_port}`);
+    ends.add(`out ${edge.source}`);
+  }
+  return ends;
+}

@@ -1,0 +1,163 @@
+// A small searchable menu of layers that opens on the canvas.
+import {
+  CSSProperties,
+  KeyboardEvent,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState
+} from 'react';
+
+import { useEditorContext } from '../context';
+import { Icon } from '../../ui/Icon';
+import { Size } from '../canvas/node-size';
+import { LayerSchema } from '../model/graph-data';
+
+/** As in the style sheet. */
+const MENU: Size = { width: 264, height: 300 };
+const MARGIN = 8;
+
+export interface QuickMenuProps {
+  /** Where it opens, in pixels of the canvas. */
+  at: { x: number; y: number };
+  /** The canvas, which it does not leave. */
+  room: Size;
+  /** The layers to offer, the best match first. */
+  search: (query: string) => LayerSchema[];
+  onChoose: (type: string) => void;
+  /** Asks to be closed; the focus goes back to the canvas unless it went elsewhere. */
+  onClose: (toCanvas: boolean) => void;
+}
+
+export function QuickMenu(props: QuickMenuProps) {
+  const { at, room, search, onChoose, onClose } = props;
+  const { trans, hueOf } = useEditorContext();
+  const [query, setQuery] = useState('');
+  const [active, setActive] = useState(0);
+  const menu = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const id = useId();
+  const layers = search(query);
+  const optionId = (index: number) => `${id}-${index}`;
+
+  useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
+
+  // What happens outside of the menu closes it; where that is leads the focus.
+  const close = useRef(onClose);
+  useEffect(() => {
+    close.current = onClose;
+  });
+  useEffect(() => {
+    const outside = (event: Event) => {
+      if (!menu.current?.contains(event.target as Node)) {
+        close.current(event.type === 'wheel');
+      }
+    };
+    const kinds = ['pointerdown', 'wheel'];
+    const how = { capture: true, passive: true };
+    kinds.forEach(kind => document.addEventListener(kind, outside, how));
+    return () =>
+      kinds.forEach(kind => document.removeEventListener(kind, outside, how));
+  }, []);
+
+  useEffect(() => {
+    const option = menu.current?.querySelector('[aria-selected="true"]');
+    option?.scrollIntoView({ block: 'nearest' });
+  }, [active, query]);
+
+  const keyDown = (event: KeyboardEvent) => {
+    // The page around the editor has keys of its own.
+    event.stopPropagation();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      setActive((active + step + layers.length) % Math.max(1, layers.length));
+    } else if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+      if (layers[active]) {
+        onChoose(layers[active].type);
+      }
+    } else if (event.key === 'Escape' || event.key === 'Tab') {
+      onClose(true);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+
+  return (
+    <div
+      ref={menu}
+      className="labdl-quick-menu"
+      role="dialog"
+      aria-label={trans.__('Add a layer')}
+      style={placeIn(room, at)}
+      onBlur={event => {
+        const next = event.relatedTarget;
+        if (next && !event.currentTarget.contains(next)) {
+          onClose(false);
+        }
+      }}
+    >
+      <div className="labdl-search">
+        <Icon name="search" />
+        <input
+          ref={input}
+          role="combobox"
+          value={query}
+          placeholder={trans.__('Add a layer')}
+          aria-label={trans.__('Search layers that fit here')}
+          aria-autocomplete="list"
+          aria-expanded={layers.length > 0}
+          aria-controls={id}
+          aria-activedescendant={layers[active] && optionId(active)}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={event => {
+            setQuery(event.target.value);
+            setActive(0);
+          }}
+          onKeyDown={keyDown}
+        />
+      </div>
+      <ul id={id} role="listbox" aria-label={trans.__('Layers that fit here')}>
+        {layers.map((layer, index) => (
+          <li
+            key={layer.type}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === active}
+            data-layer={layer.type}
+            title={layer.description ?? layer.summary}
+            style={{ '--labdl-hue': hueOf(layer.category) } as CSSProperties}
+            onPointerMove={() => setActive(index)}
+            // The cursor stays in the search field.
+            onMouseDown={event => event.preventDefault()}
+            onClick={() => onChoose(layer.type)}
+          >
+            <span className="labdl-quick-menu-name">{layer.label}</span>
+            <span className="labdl-quick-menu-category">{layer.category}</span>
+          </li>
+        ))}
+      </ul>
+      {layers.length === 0 && (
+        <p role="status">
+          {query.trim()
+            ? trans.__('No layer matches “%1”.', query.trim())
+            : trans.__('No layer fits here.')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Beside the point, or as near to it as the canvas allows. */
+function placeIn(room: Size, at: { x: number; y: number }): CSSProperties {
+  const inside = (wanted: number, size: number, whole: number) =>
+    Math.max(MARGIN, Math.min(wanted, whole - size - MARGIN));
+  const height = Math.min(MENU.height, room.height - 2 * MARGIN);
+  return {
+    left: inside(at.x, MENU.width, room.width),
+    top: inside(at.y, height, room.height),
+    maxHeight: height
+  };
+}

@@ -1,0 +1,71 @@
+// Changes that mend a problem: what they are called, and how they are made.
+import { GraphDocument } from '../model/document';
+import { Fix, GraphData, Json } from '../model/graph-data';
+import { Translator } from '../../ui/translator';
+
+/** What the button says; null if the graph no longer has what the change is about. */
+export function fixLabel(
+  fix: Fix,
+  graph: GraphData,
+  trans: Translator
+): string | null {
+  if ('edge' in fix ? !graph.edges[fix.edge] : !graph.nodes[fix.node]) {
+    return null;
+  }
+  switch (fix.kind) {
+    case 'insert':
+    case 'add':
+      return trans.__('Insert %1', called(fix.type, fix.params));
+    case 'connect': {
+      const source = graph.nodes[fix.source];
+      return source ? trans.__('Connect to %1', source.name) : null;
+    }
+    case 'disconnect':
+      return trans.__('Remove the connection');
+    case 'set':
+      return fix.value === null
+        ? trans.__('Reset %1 to its default', fix.name)
+        : trans.__(
+            'Set %1 of %2 to %3',
+            fix.name,
+            graph.nodes[fix.node].name,
+            JSON.stringify(fix.value)
+          );
+    case 'rename':
+      return trans.__('Rename to %1', fix.name);
+  }
+}
+
+/** A layer as its constructor would be written: Conv2d(16, 1). */
+function called(type: string, params: { [key: string]: Json }): string {
+  const values = Object.values(params).map(value => JSON.stringify(value));
+  return values.length ? `${type}(${values.join(', ')})` : type;
+}
+
+/** Makes a change that brings no new layer, as one undo step. */
+export function applyFix(
+  fix: Exclude<Fix, { kind: 'insert' | 'add' }>,
+  document: GraphDocument
+): void {
+  switch (fix.kind) {
+    case 'connect':
+      document.addEdges([
+        {
+          source: fix.source,
+          source_port: fix.source_port,
+          target: fix.node,
+          target_port: fix.port
+        }
+      ]);
+      break;
+    case 'disconnect':
+      document.remove([], [fix.edge]);
+      break;
+    case 'set':
+      document.setParam(fix.node, fix.name, fix.value ?? undefined);
+      break;
+    case 'rename':
+      document.rename(fix.node, fix.name);
+      break;
+  }
+}

@@ -1,0 +1,31 @@
+// What is selected in one of two models side by side is selected in the other.
+import { Difference, DiffSideName } from './diff-data';
+import { isBlock } from '../model/paths';
+import { SelectionStore } from '../model/selection';
+
+/** Links the selections, as far as the layers are in both models; returns what ends that. */
+export function followSelection(
+  selections: { [side in DiffSideName]: SelectionStore },
+  { same }: Pick<Difference, 'same'>
+): () => void {
+  const back = Object.fromEntries(
+    Object.entries(same).map(([was, is]) => [is, was])
+  );
+  const link = (
+    from: SelectionStore,
+    to: SelectionStore,
+    ids: { [id: string]: string }
+  ) =>
+    from.subscribe(() => {
+      const nodes = [...from.state().nodes];
+      const there = nodes.flatMap(id => ids[id] ?? (isBlock(id) ? id : []));
+      if (nodes.length && there.length === nodes.length) {
+        to.set(there);
+      }
+    });
+  const stops = [
+    link(selections.old, selections.new, same),
+    link(selections.new, selections.old, back)
+  ];
+  return () => stops.forEach(stop => stop());
+}

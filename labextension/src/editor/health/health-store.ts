@@ -1,0 +1,161 @@
+// How the layers do in the run that trains this model, outside React, so that only nodes that look different redraw.
+import type { FaultPlace, HealthEvent } from '../../runs/store/source';
+import {
+  figuresOf,
+  HealthFigure,
+  LayerHealth
+} from '../../runs/store/health-figures';
+import { Strip, stripOf, worstOf } from './health-figures';
+import { sameJson } from '../model/graph-data';
+
+export interface HealthState {
+  /** Whether a person wants to see it. */
+  isShown: boolean;
+  /** Whether anything has been measured. */
+  isAny: boolean;
+  /** Whether the graph has changed since the run began. */
+  isStale: boolean;
+}
+
+/** What was not finite first, and the node of which. */
+export interface Fault {
+  id: string;
+  what: FaultPlace['what'];
+}
+
+export interface Measured {
+  step: number;
+  samples: number;
+}
+
+/** So many measurements make a history. */
+const KEPT = 60;
+
+export class HealthStore {
+  readonly state = (): HealthState => this._state;
+
+  /** Where the run came upon what is not finite; null if it did not. */
+  readonly fault = (): Fault | null =>
+    this._state.isShown ? this._fault : null;
+
+  /** What a node's strip shows; the same object as long as it looks the same. */
+  strip(id: string): Strip | undefined {
+    return this._state.isShown ? this._strips.get(id) : undefined;
+  }
+
+  /** The strip of the layer in a block that most needs a look. */
+  worst(block: string, members: readonly string[]): Strip | undefined {
+    const strips = members.flatMap(id => {
+      const strip = this.strip(id);
+      return strip ? [{ ...strip, id }] : [];
+    });
+    const worst = worstOf(strips);
+    const known = this._worst.get(block);
+    if (!worst || (known && sameJson(known, worst))) {
+      return worst && known;
+    }
+    this._worst.set(block, worst);
+    return worst;
+  }
+
+  /** The last figures of a node; the same object until others come. */
+  figures(id: string): LayerHealth | undefined {
+    const name = this._names.get(id);
+    return name === undefined ? undefined : this._last?.layers.get(name);
+  }
+
+  /** What the run calls a node. */
+  nameOf(id: string): string | undefined {
+    return this._names.get(id);
+  }
+
+  /** The last measurement; the same object until the next. */
+  readonly measured = (): Measured | null => this._last;
+
+  /** The last values of a node's figure, the oldest first; NaN where it was not finite. */
+  history(id: string, figure: HealthFigure): number[] {
+    const name = this._names.get(id) ?? '';
+    return this._history.flatMap(({ layers }) => {
+      const value = layers.get(name)?.[figure];
+      return value === undefined ? [] : [value ?? NaN];
+    });
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
+  };
+
+  /** A run begins; these are the names that it knows the nodes by. */
+  begin(names: ReadonlyMap<string, string>): void {
+    this._names = names;
+    this._layers = [];
+    this._history = [];
+    this._last = null;
+    this._strips = new Map();
+    this._worst.clear();
+    this._fault = null;
+    this._set({ isAny: false, isStale: false });
+  }
+
+  measure(events: readonly HealthEvent[]): void {
+    for (const event of events) {
+      this._layers = event.layers ?? this._layers;
+      const layers = figuresOf(event, this._layers);
+      this._last = { step: event.step, samples: event.samples ?? 0, layers };
+      this._history.push(this._last);
+    }
+    if (!this._last || !events.length) {
+      return;
+    }
+    this._history = this._history.slice(-KEPT);
+    const { layers, step } = this._last;
+    const gradients = [...layers.values()].map(each => each.gradient ?? 0);
+    const largest = gradients.reduce((a, b) => Math.max(a, b), 0);
+    const strips = new Map<string, Strip>();
+    for (const [id, name] of this._names) {
+      const figures = layers.get(name);
+      if (figures) {
+        const next = stripOf(figures, largest, step);
+        const old = this._strips.get(id);
+        strips.set(id, old && sameJson(old, next) ? old : next);
+      }
+    }
+    this._strips = strips;
+    this._set({ isAny: true });
+  }
+
+  /** The run has ended because something was not finite. */
+  fail({ node, what }: FaultPlace): void {
+    const entry = [...this._names].find(([, name]) => name === node);
+    this._fault = entry ? { id: entry[0], what } : null;
+    this._set({ isAny: this._state.isAny || this._fault !== null });
+  }
+
+  stale(isStale: boolean): void {
+    if (isStale !== this._state.isStale) {
+      this._set({ isStale });
+    }
+  }
+
+  show(isShown: boolean): void {
+    this._set({ isShown });
+  }
+
+  private _set(change: Partial<HealthState>): void {
+    const next = { ...this._state, ...change };
+    this._state = sameJson(this._state, next) ? this._state : next;
+    [...this._listeners].forEach(listener => listener());
+  }
+
+  private _state: HealthState = { isShown: true, isAny: false, isStale: false };
+  private _names: ReadonlyMap<string, string> = new Map();
+  private _layers: readonly string[] = [];
+  private _last: (Measured & { layers: Map<string, LayerHealth> }) | null =
+    null;
+  private _history: { layers: Map<string, LayerHealth> }[] = [];
+  private _strips = new Map<string, Strip>();
+  private readonly _worst = new Map<string, Strip>();
+  private _fault: Fault | null = null;
+  private readonly _listeners = new Set<() => void>();
+}

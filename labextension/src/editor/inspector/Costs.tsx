@@ -1,0 +1,73 @@
+// What layers cost, as lines of a tooltip and as facts of the inspector.
+import { useSyncExternalStore } from 'react';
+
+import { formatBytes, formatShortCount } from '../../ui/number-format';
+import { useEditorContext } from '../context';
+import { fullCount } from '../model/shape-format';
+import { Costs } from '../model/graph-data';
+import { Translator } from '../../ui/translator';
+
+/** Each cost as a line of text. */
+export function costLines(costs: Costs, trans: Translator): string[] {
+  return [
+    trans._n(
+      '%2 parameter',
+      '%2 parameters',
+      costs.parameters,
+      fullCount(costs.parameters)
+    ),
+    trans.__('%1 FLOPs for one sample', formatShortCount(costs.operations)),
+    trans.__('%1 of memory for one sample', formatBytes(costs.memory))
+  ];
+}
+
+/** The cost that the status line has chosen, on a node; nothing if it is none. */
+export function CostBadge({ costs }: { costs: Costs }) {
+  const { checks, trans } = useEditorContext();
+  const figure = useSyncExternalStore(checks.subscribe, checks.figure);
+  const amount = costs[figure];
+  return amount > 0 ? (
+    <span
+      className="labdl-node-params"
+      title={costLines(costs, trans).join('\n')}
+    >
+      {figure === 'memory' ? formatBytes(amount) : formatShortCount(amount)}
+    </span>
+  ) : null;
+}
+
+/** The costs as entries of a list of facts. */
+export function CostFacts({ costs }: { costs: Costs }) {
+  const { trans } = useEditorContext();
+  return (
+    <>
+      <div>
+        <dt>{trans.__('Parameters')}</dt>
+        <dd>{fullCount(costs.parameters)}</dd>
+      </div>
+      <div title={trans.__('Floating-point operations for one sample')}>
+        <dt>{trans.__('FLOPs')}</dt>
+        <dd>{formatShortCount(costs.operations)}</dd>
+      </div>
+      <div
+        title={trans.__(
+          'Memory for training on one sample: parameters and activations'
+        )}
+      >
+        <dt>{trans.__('Memory')}</dt>
+        <dd>{formatBytes(costs.memory)}</dd>
+      </div>
+    </>
+  );
+}
+
+/** The costs of several layers together. */
+export function sumOfCosts(each: (Costs | undefined)[]): Costs {
+  const sum = (figure: keyof Costs) =>
+    each.reduce((total, costs) => total + (costs?.[figure] ?? 0), 0);
+  return {
+    parameters: sum('parameters'),
+    operations: sum('operations'),
+    memory: sum('memory')
+  };
+}

@@ -1,0 +1,34 @@
+// What is inside the selected layer: its parameters, and what it made of one sample.
+import { useSyncExternalStore } from 'react';
+
+import { ActivationDetails } from '../samples/ActivationDetails';
+import { useEditorContext } from '../context';
+import { GraphData } from '../model/graph-data';
+import { Weights } from './Weights';
+
+export interface LayerInternalsProps {
+  id: string;
+  /** The node whose parameters it uses, by default its own. */
+  owner: string;
+  graph: GraphData;
+}
+
+export function LayerInternals({ id, owner, graph }: LayerInternalsProps) {
+  const { checks, host } = useEditorContext();
+  const check = useSyncExternalStore(checks.subscribe, () =>
+    checks.node(owner)
+  );
+  const { name } = graph.nodes[owner];
+  // A parameter that takes the place of another is saved under the other's name.
+  const tied = Object.entries(graph.ties ?? {})
+    .filter(([own]) => own.startsWith(`${name}/`))
+    .map(([, other]) => other);
+  return (
+    <>
+      <ActivationDetails id={id} />
+      {host.weights && check !== undefined && check.parameters > 0 && (
+        <Weights key={name} name={name} tied={tied} graph={graph} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,168 @@
+// The selected node: name, what it does, figures, problem, parameters.
+import { CSSProperties, useSyncExternalStore } from 'react';
+
+import { EditorActions } from '../commands/actions';
+import { Button } from '../../ui/Button';
+import { useEditorContext } from '../context';
+import { GraphDocument } from '../model/document';
+import { CostFacts } from './Costs';
+import { FixButton } from '../commands/FixButton';
+import { shapeText } from '../model/shape-format';
+import { HealthDetails } from '../health/HealthDetails';
+import { Icon } from '../../ui/Icon';
+import { LayerInternals } from './LayerInternals';
+import { GraphData, LayerSchema } from '../model/graph-data';
+import { NameField } from './NameField';
+import { isIdentifier } from '../model/naming';
+import { ParamFields } from './ParamFields';
+import { wordOf } from '../model/paths';
+
+export const NODE_NAME_ID = 'labdl-name';
+
+export interface NodeDetailsProps {
+  actions: EditorActions;
+  document: GraphDocument;
+  graph: GraphData;
+  id: string;
+  schema: LayerSchema | undefined;
+}
+
+export function NodeDetails(props: NodeDetailsProps) {
+  const { actions, document, graph, id, schema } = props;
+  const { checks, hueOf, trans } = useEditorContext();
+  const check = useSyncExternalStore(checks.subscribe, () => checks.node(id));
+  const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
+  const fix = problems.find(problem => problem.node === id)?.fix ?? null;
+  const node = graph.nodes[id];
+  // A layer that is called again keeps its settings in one place.
+  const owner = node.shares && graph.nodes[node.shares] ? node.shares : id;
+  const hue = hueOf(schema?.category);
+
+  const word = wordOf(node.name);
+  const home = node.name.slice(0, -word.length);
+  const refuse = (name: string): string | null => {
+    // In a list of layers a number is a name.
+    if (!isIdentifier(name) && !(home && /^\d+$/.test(name))) {
+      return trans.__(
+        '“%1” is not a valid name: use letters, digits and _, and do not start with a digit.',
+        name
+      );
+    }
+    const isTaken = Object.entries(graph.nodes).some(
+      ([other, { name: theirs }]) => other !== id && theirs === home + name
+    );
+    return isTaken
+      ? trans.__('Another layer is already named %1.', name)
+      : null;
+  };
+
+  return (
+    <>
+      <h2
+        className="labdl-inspector-title"
+        style={
+          (hue === undefined ? {} : { '--labdl-hue': hue }) as CSSProperties
+        }
+      >
+        {schema?.label ?? node.type}
+      </h2>
+      {schema && <About schema={schema} />}
+      {check?.problem && (
+        <p className="labdl-inspector-problem">
+          <Icon name="warning" />
+          <span>{check.problem}</span>
+        </p>
+      )}
+      <FixButton actions={actions} graph={graph} fix={fix} />
+      <NameField
+        id={NODE_NAME_ID}
+        label={trans.__('Name')}
+        value={word}
+        refuse={refuse}
+        onChange={name => document.rename(id, home + name, `name ${id}`)}
+        onDone={() => document.endTyping()}
+      />
+      {owner !== id && (
+        <div className="labdl-inspector-shared">
+          <p>
+            <Icon name="link" />
+            <span>
+              {trans.__(
+                'The same layer as %1: both share settings and weights.',
+                graph.nodes[owner].name
+              )}
+            </span>
+          </p>
+          <Button onClick={() => document.separate(id)}>
+            {trans.__('Make independent')}
+          </Button>
+        </div>
+      )}
+      {schema ? (
+        <ParamFields
+          key={owner}
+          document={document}
+          id={owner}
+          node={graph.nodes[owner]}
+          schema={schema}
+        />
+      ) : (
+        <UnknownParams params={graph.nodes[owner].params} />
+      )}
+      <dl className="labdl-facts">
+        {Object.entries(check?.outputs ?? {}).map(([port, spec]) => (
+          <div key={port}>
+            <dt>
+              {Object.keys(check?.outputs ?? {}).length > 1
+                ? trans.__('Output %1', port)
+                : trans.__('Output')}
+            </dt>
+            <dd>
+              {shapeText(spec.shape, trans.__('one number'))}
+              <small>{spec.dtype}</small>
+            </dd>
+          </div>
+        ))}
+        {check && <CostFacts costs={check} />}
+      </dl>
+      <HealthDetails id={id} />
+      <LayerInternals id={id} owner={owner} graph={graph} />
+    </>
+  );
+}
+
+/** What is written about a layer: its first line, and at a click the rest. */
+function About({ schema }: { schema: LayerSchema }) {
+  const { summary, description = summary } = schema;
+  const rest = description.slice(summary.length).trim();
+  return rest ? (
+    <details className="labdl-inspector-summary">
+      <summary>{summary}</summary>
+      <p>{rest}</p>
+    </details>
+  ) : (
+    <p className="labdl-inspector-summary">{summary}</p>
+  );
+}
+
+/** A layer that is not installed here: its parameters can be read, not edited. */
+function UnknownParams({ params }: { params: object }) {
+  const { trans } = useEditorContext();
+  return (
+    <>
+      <p className="labdl-inspector-summary">
+        {trans.__(
+          'This layer type is not available here, so its parameters cannot be edited.'
+        )}
+      </p>
+      <dl className="labdl-facts">
+        {Object.entries(params).map(([key, value]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>{JSON.stringify(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,236 @@
+// Parameter values as a line of text: 3 | 3, 3 | same | ? and back.
+import { Json, ParamSchema } from '../model/graph-data';
+import { Accepts, acceptsOf } from './param-schema';
+import { Translator } from '../../ui/translator';
+
+export type Parsed = { value: Json | undefined } | { error: string };
+
+const NULL_WORDS = new Set(['?', 'none', 'null']);
+
+/** The text of a value; undefined is an empty field. */
+export function formatValue(value: Json | undefined): string {
+  if (value === undefined) {
+    return '';
+  }
+  if (value === null) {
+    return '?';
+  }
+  if (Array.isArray(value)) {
+    const isNested = value.some(Array.isArray);
+    const items = value.map(item =>
+      Array.isArray(item) && !item.some(Array.isArray)
+        ? `[${formatValue(item)}]`
+        : formatValue(item)
+    );
+    // Without the outer brackets, [[1, 2]] could not be told from [1, 2].
+    return isNested ? `[${items.join(', ')}]` : items.join(', ');
+  }
+  if (typeof value === 'object') {
+    // Numbers that JSON has not, and floats whose type is not declared.
+    const { float, ...others } = value;
+    return typeof float === 'string' && Object.keys(others).length === 0
+      ? float
+      : JSON.stringify(value);
+  }
+  return String(value);
+}
+
+/** The value that a text means for a schema, or why it means none. */
+export function parseText(
+  text: string,
+  schema: ParamSchema,
+  trans: Translator
+): Parsed {
+  const trimmed = text.trim();
+  if (trimmed === '') {
+    return emptyValue(schema, trans);
+  }
+  return parse(trimmed, acceptsOf(schema), trans);
+}
+
+function emptyValue(schema: ParamSchema, trans: Translator): Parsed {
+  if (schema.default !== undefined) {
+    return { value: undefined };
+  }
+  const accepts = acceptsOf(schema);
+  if (accepts.values.includes(null)) {
+    return { value: null };
+  }
+  return accepts.text
+    ? { value: '' }
+    : {
+        error: trans.__('A value is required: %1.', expectation(accepts, trans))
+      };
+}
+
+function parse(text: string, accepts: Accepts, trans: Translator): Parsed {
+  const word = text.replace(/^(['"])(.*)\1$/, '$2');
+  const fixed = accepts.values.find(
+    value =>
+      value !== null && String(value).toLowerCase() === word.toLowerCase()
+  );
+  if (fixed !== undefined) {
+    return { value: fixed };
+  }
+  if (accepts.values.includes(null) && NULL_WORDS.has(text.toLowerCase())) {
+    return { value: null };
+  }
+  const numeric = parseNumber(text, accepts, trans);
+  if (numeric) {
+    return numeric;
+  }
+  if (accepts.array && (!accepts.text || /^[[(]/.test(text))) {
+    return parseList(text, accepts.array, accepts, trans);
+  }
+  return accepts.text
+    ? { value: word }
+    : { error: sentence(text, accepts, trans) };
+}
+
+function parseNumber(
+  text: string,
+  accepts: Accepts,
+  trans: Translator
+): Parsed | null {
+  const rule = accepts.number ?? accepts.integer;
+  if (!rule || !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text)) {
+    return null;
+  }
+  const value = Number(text);
+  if (!accepts.number && !Number.isInteger(value)) {
+    return {
+      error: trans.__('%1 is not an integer.', text)
+    };
+  }
+  const error = outOfBounds(value, rule, trans);
+  return error ? { error } : { value };
+}
+
+function outOfBounds(
+  value: number,
+  rule: ParamSchema,
+  trans: Translator
+): string | null {
+  if (rule.minimum !== undefined && value < rule.minimum) {
+    return trans.__('Must be %1 or more.', rule.minimum);
+  }
+  if (rule.maximum !== undefined && value > rule.maximum) {
+    return trans.__('Must be %1 or less.', rule.maximum);
+  }
+  if (rule.exclusiveMinimum !== undefined && value <= rule.exclusiveMinimum) {
+    return trans.__('Must be more than %1.', rule.exclusiveMinimum);
+  }
+  if (rule.exclusiveMaximum !== undefined && value >= rule.exclusiveMaximum) {
+    return trans.__('Must be less than %1.', rule.exclusiveMaximum);
+  }
+  return null;
+}
+
+function parseList(
+  text: string,
+  rule: ParamSchema,
+  accepts: Accepts,
+  trans: Translator
+): Parsed {
+  const bare = isBracketed(text) ? text.slice(1, -1) : text;
+  const items = splitItems(bare);
+  // A single word that is not a list in itself was meant as something else.
+  if (items.length === 1 && bare === text && accepts.values.length) {
+    const only = parseItem(items[0], rule, trans);
+    return 'error' in only
+      ? { error: sentence(text, accepts, trans) }
+      : { value: [only.value as Json] };
+  }
+  const values: Json[] = [];
+  for (const item of items) {
+    const parsed = parseItem(item, rule, trans);
+    if ('error' in parsed) {
+      return parsed;
+    }
+    values.push(parsed.value as Json);
+  }
+  if (rule.minItems !== undefined && values.length < rule.minItems) {
+    return {
+      error: trans._n(
+        'At least %1 value is needed, separated by commas.',
+        'At least %1 values are needed, separated by commas.',
+        rule.minItems
+      )
+    };
+  }
+  if (rule.maxItems !== undefined && values.length > rule.maxItems) {
+    return {
+      error: trans._n(
+        'At most %1 value is allowed.',
+        'At most %1 values are allowed.',
+        rule.maxItems
+      )
+    };
+  }
+  return { value: values };
+}
+
+function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
+  if (text === '') {
+    return { error: trans.__('Empty value between two commas.') };
+  }
+  return parse(text, acceptsOf(rule.items ?? { type: 'number' }), trans);
+}
+
+/** Whether the bracket at the start is closed by the one at the end. */
+function isBracketed(text: string): boolean {
+  if (!/^(\[.*\]|\(.*\))$/s.test(text)) {
+    return false;
+  }
+  let depth = 0;
+  return [...text].every((letter, index) => {
+    depth += stepOf(letter);
+    return depth > 0 || index === text.length - 1;
+  });
+}
+
+/** One deeper, one up, or neither. */
+function stepOf(letter: string): number {
+  return '[('.includes(letter) ? 1 : '])'.includes(letter) ? -1 : 0;
+}
+
+/** Splits at the commas outside brackets; a comma at the end adds nothing. */
+function splitItems(text: string): string[] {
+  const items: string[] = [];
+  let depth = 0;
+  let item = '';
+  for (const letter of text) {
+    if (letter === ',' && depth === 0) {
+      items.push(item.trim());
+      item = '';
+      continue;
+    }
+    depth += stepOf(letter);
+    item += letter;
+  }
+  if (item.trim() !== '') {
+    items.push(item.trim());
+  }
+  return items;
+}
+
+function sentence(text: string, accepts: Accepts, trans: Translator): string {
+  return trans.__('“%1” is not valid: %2.', text, expectation(accepts, trans));
+}
+
+/** What a field takes, as in "an integer, or same". */
+export function expectation(accepts: Accepts, trans: Translator): string {
+  const kinds: string[] = [];
+  if (accepts.number) {
+    kinds.push(trans.__('a number'));
+  } else if (accepts.integer) {
+    kinds.push(trans.__('an integer'));
+  }
+  if (accepts.array) {
+    kinds.push(trans.__('values separated by commas'));
+  }
+  for (const value of accepts.values) {
+    kinds.push(value === null ? trans.__('? for unknown') : String(value));
+  }
+  return trans.__('enter %1', kinds.join(trans.__(', or ')));
+}

@@ -1,0 +1,33 @@
+// Shapes and counts as text.
+import { Json, Shape } from './graph-data';
+
+/** "? × 16 × 8 × 8"; a shape without axes is a single number. */
+export function shapeText(shape: Shape, scalar: string): string {
+  return shape.length
+    ? shape.map(size => (size === null ? '?' : String(size))).join(' × ')
+    : scalar;
+}
+
+/** "out_features=16, bias=False": settings as a call says them. */
+export function settingsText(params: { [key: string]: Json }): string {
+  return Object.entries(params)
+    .map(([key, value]) => `${key}=${settingText(value)}`)
+    .join(', ');
+}
+
+function settingText(value: Json): string {
+  if (Array.isArray(value)) {
+    // a size that is not fixed
+    const items = value.map(item => (item === null ? '?' : settingText(item)));
+    return `(${items.join(', ')})`;
+  }
+  if (typeof value === 'boolean' || value === null) {
+    return { true: 'True', false: 'False', null: 'None' }[`${value}`];
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The whole number with separators. */
+export function fullCount(count: number): string {
+  return count.toLocaleString('en-GB');
+}

@@ -1,0 +1,154 @@
+// Notes on the canvas: what one is, where it is shown, and how it is called.
+import { around, Rect } from '../blocks/frame-geometry';
+import { Size } from '../canvas/node-size';
+import { GraphData, NoteData, Position } from '../model/graph-data';
+import { isInside, parentOf, pathsOf } from '../model/paths';
+import type { Scene } from '../canvas/scene';
+import type { Translator } from '../../ui/translator';
+
+export type Notes = { [id: string]: NoteData };
+
+export const LONGEST = 10_000;
+export const NOTE_SIZE: Size = { width: 220, height: 110 };
+export const SMALLEST: Size = { width: 80, height: 36 };
+const FARTHEST = 1e9;
+
+/** Names of the hues, as files have them; the empty one is gray. */
+export const NOTE_COLORS = ['', 'yellow', 'green', 'blue', 'purple', 'red'];
+const FIRST_COLOR = 'yellow';
+
+/** What a hue is called. */
+export function colorName(color: string, trans: Translator): string {
+  const names: { [color: string]: string } = {
+    '': trans.__('Gray'),
+    yellow: trans.__('Yellow'),
+    green: trans.__('Green'),
+    blue: trans.__('Blue'),
+    purple: trans.__('Purple'),
+    red: trans.__('Red')
+  };
+  return names[color] ?? color;
+}
+
+/** Whether a value is a note that can be drawn, written to a file and sent to Python. */
+export function isNote(value: unknown): value is NoteData {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  const note = value as { [key: string]: unknown };
+  const isNumber = (number: unknown, least: number) =>
+    typeof number === 'number' && number >= least && number <= FARTHEST;
+  return (
+    typeof note.text === 'string' &&
+    note.text.length <= LONGEST &&
+    !note.text.includes('\0') &&
+    typeof note.home === 'string' &&
+    note.home.length <= 1000 &&
+    /^(\w+(\/\w+)*)?$/.test(note.home) &&
+    typeof note.color === 'string' &&
+    /^[a-z]{0,20}$/.test(note.color) &&
+    [note.x, note.y].every(number => isNumber(number, -FARTHEST)) &&
+    [note.width, note.height].every(number => isNumber(number, 1))
+  );
+}
+
+/** The notes of what is drawn: those of the block that was entered and of the open blocks in it. */
+export function visibleNotes(
+  { nodes, notes = {} }: GraphData,
+  scene: Scene
+): Notes {
+  const all = Object.entries(notes);
+  if (all.length === 0) {
+    return {};
+  }
+  const paths = new Set(
+    Object.values(nodes).flatMap(node => pathsOf(node.name))
+  );
+  const folded = [...scene.blocks.values()].map(block => block.path);
+  const shown = all.filter(([, note]) => {
+    // Of a block that is gone, the notes stand in what was around it.
+    let home = note.home;
+    while (home && !paths.has(home)) {
+      home = parentOf(home);
+    }
+    const isIn = (path: string) => home === path || isInside(home, path);
+    return isIn(scene.within) && !folded.some(isIn);
+  });
+  return Object.fromEntries(shown);
+}
+
+/** How a note is read out. */
+export function noteLabel(note: NoteData, trans: Translator): string {
+  const text = note.text.trim().slice(0, 300);
+  return text ? trans.__('Note: %1', text) : trans.__('Empty note');
+}
+
+export function newNote(at: Position, home: string): NoteData {
+  const [x, y] = at;
+  return {
+    text: '',
+    home,
+    color: FIRST_COLOR,
+    x: Math.round(x),
+    y: Math.round(y),
+    ...NOTE_SIZE
+  };
+}
+
+/** Between a note and what it frames; over that is room for a line of text. */
+const ROOM = 24;
+const TITLE = 28;
+
+/** A note around some rectangles; null around none. */
+export function noteAround(rects: Rect[], home: string): NoteData | null {
+  const rect = around(rects);
+  return (
+    rect && {
+      ...newNote([rect.x - ROOM, rect.y - ROOM - TITLE], home),
+      width: Math.round(rect.width + 2 * ROOM),
+      height: Math.round(rect.height + 2 * ROOM + TITLE)
+    }
+  );
+}
+
+/** The notes among ids. */
+export function notesAmong(
+  { notes = {} }: Pick<GraphData, 'notes'>,
+  ids: Iterable<string>
+): string[] {
+  return [...ids].filter(id => id in notes);
+}
+
+export function placeOf({ x, y }: NoteData): Position {
+  return [x, y];
+}
+
+export function placesOf(notes: Notes): { [id: string]: Position } {
+  return Object.fromEntries(
+    Object.entries(notes).map(([id, note]) => [id, placeOf(note)])
+  );
+}
+
+/** The notes that stand in a block or further inside it. */
+export function notesInside(notes: Notes, path: string): Notes {
+  return Object.fromEntries(
+    Object.entries(notes).filter(
+      ([, { home }]) => home === path || isInside(home, path)
+    )
+  );
+}
+
+/** The notes with other places. */
+export function moveNotes(
+  notes: Notes,
+  to: (note: NoteData, id: string) => Position | undefined
+): Notes {
+  return Object.fromEntries(
+    Object.entries(notes).flatMap(([id, note]) => {
+      const at = to(note, id);
+      return at
+        ? [[id, { ...note, x: Math.round(at[0]), y: Math.round(at[1]) }]]
+        : [];
+    })
+  ) as Notes;
+}

@@ -1,0 +1,15 @@
+// Statistics of parameters, and activations of the layers for one sample.
+
+import type { Activation } from '../../api/inspection';
+
+export type {
+  Activation,
+  ArrayStats,
+  ParameterStats,
+  SampleAnswer,
+  SampleOrigin,
+  WeightsAnswer
+} from '../../api/inspection';
+
+/** The activations of one node, by output port. */
+export type NodeActivations = { [port: string]: Activation };

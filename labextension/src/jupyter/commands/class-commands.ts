@@ -1,0 +1,15 @@
+// The command that puts a class of a notebook's kernel onto the canvas.
+
+import type { Translator } from '../../editor';
+import type { EditorCommand } from './editor-commands';
+
+export function classCommands(trans: Translator): EditorCommand[] {
+  return [
+    {
+      id: 'labdl:add-class',
+      label: trans.__('Add Class from a Kernel…'),
+      caption: trans.__('Add an nn.Module class defined in a running notebook'),
+      run: actions => void setTimeout(() => void actions.offerClasses())
+    }
+  ];
+}

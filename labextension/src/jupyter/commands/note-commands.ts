@@ -1,0 +1,24 @@
+// The commands that add notes to the canvas.
+
+import type { Translator } from '../../editor';
+import type { EditorCommand } from './editor-commands';
+import { noteIcon } from '../icons';
+
+export function noteCommands(trans: Translator): EditorCommand[] {
+  return [
+    {
+      id: 'labdl:add-note',
+      label: trans.__('Add Note'),
+      caption: trans.__('Add a note to the canvas (Shift+N)'),
+      icon: noteIcon,
+      // later, since menus and the command palette give the focus back where it was
+      run: actions => void setTimeout(() => actions.addNote())
+    },
+    {
+      id: 'labdl:add-note-around',
+      label: trans.__('Add Note Around Selection'),
+      caption: trans.__('Frame the selected layers with a note'),
+      run: actions => void setTimeout(() => actions.frameSelection())
+    }
+  ];
+}

@@ -1,0 +1,213 @@
+// A model graph as a JupyterLab document: the shared data and the document model over it.
+
+import { DocumentChange, YDocument } from '@jupyter/ydoc';
+import { IChangedArgs } from '@jupyterlab/coreutils';
+import { DocumentRegistry } from '@jupyterlab/docregistry';
+import {
+  JSONValue,
+  PartialJSONValue,
+  ReadonlyPartialJSONValue
+} from '@lumino/coreutils';
+import { ISignal, Signal } from '@lumino/signaling';
+import * as Y from 'yjs';
+
+import { GraphDocument, applyResolution } from '../../editor';
+import type { GraphData } from '../../editor';
+
+/** A change of the document; `graph` says that the graph itself changed, and not only its state. */
+export interface LabDLChange extends DocumentChange {
+  graph?: boolean;
+}
+
+/** What the server sends for a file: the graph, and why it must not be edited if it must not. */
+type Source = GraphData & { read_only?: string };
+
+const ROOTS = ['nodes', 'edges', 'positions', 'meta', 'notes'];
+
+/** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
+export class LabDLDocument extends YDocument<LabDLChange> {
+  readonly version = '1.0.0';
+  readonly graph: GraphDocument;
+
+  constructor() {
+    super();
+    this.graph = new GraphDocument(this.ydoc, this.undoManager);
+    this._roots = ROOTS.map(name => this.ydoc.getMap(name));
+    this._file.observe(this._onFile);
+    this.ydoc.on('afterTransaction', this._onTransaction);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.ydoc.off('afterTransaction', this._onTransaction);
+      this._file.unobserve(this._onFile);
+      this.graph.dispose();
+      super.dispose();
+    }
+  }
+
+  getSource(): JSONValue {
+    const reason = this._reason;
+    const source: Source = {
+      ...this.graph.snapshot(),
+      // The server then refuses to write what is not all of the file.
+      ...(reason && { read_only: reason })
+    };
+    return source as unknown as JSONValue;
+  }
+
+  /** Counts what was changed here, by a person and not by loading. */
+  get edits(): number {
+    return this._edits;
+  }
+
+  /** Take over what is on disk; the document is clean afterwards. */
+  setSource(value: JSONValue | string): void {
+    const data = (typeof value === 'string'
+      ? JSON.parse(value)
+      : value) as unknown as Source;
+    const { read_only: reason = '', ...graph } = data;
+    this._loading = true;
+    try {
+      this.graph.load(graph);
+    } finally {
+      this._loading = false;
+    }
+    this._lock(reason);
+    this.dirty = false;
+  }
+
+  private _lock(reason: string): void {
+    this._reason = reason;
+    this.graph.lock.setReason('format', reason);
+  }
+
+  /** A server that keeps the document for several people says here why the file must not be edited. */
+  private readonly _onFile = (): void =>
+    this._lock(String(this._file.get('reason') ?? ''));
+
+  /** One transaction is one change, however many of the maps it touched. */
+  private readonly _onTransaction = (transaction: Y.Transaction): void => {
+    const touched: unknown[] = [...transaction.changedParentTypes.keys()];
+    if (!this._roots.some(root => touched.includes(root))) {
+      return;
+    }
+    // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
+    if (transaction.local && !this._loading) {
+      this._edits++;
+      this.dirty = true;
+    }
+    this._changed.emit({ graph: true });
+    // Others did not know what we do meanwhile, and undo does not know what they did.
+    const isMerged =
+      !transaction.local || transaction.origin === this.undoManager;
+    if (isMerged && !this.graph.lock.state()) {
+      applyResolution(this.ydoc, this.graph.snapshot());
+    }
+  };
+
+  private readonly _roots: Y.Map<unknown>[];
+  private readonly _file = this.ydoc.getMap<unknown>('file');
+  private _loading = false;
+  private _edits = 0;
+  private _reason = '';
+}
+
+export class LabDLModel implements DocumentRegistry.IModel {
+  readonly sharedModel: LabDLDocument;
+  readonly collaborative: boolean;
+  readonly defaultKernelName = '';
+  readonly defaultKernelLanguage = 'python';
+
+  constructor(options: DocumentRegistry.IModelOptions<LabDLDocument> = {}) {
+    this.sharedModel = options.sharedModel ?? new LabDLDocument();
+    this.collaborative = options.collaborationEnabled ?? false;
+    this.sharedModel.changed.connect(this._onChanged, this);
+    this._readOnly = this.readOnly;
+    this._stopWatching = this.graph.lock.subscribe(() => this._onLock());
+  }
+
+  get graph(): GraphDocument {
+    return this.sharedModel.graph;
+  }
+
+  get contentChanged(): ISignal<this, void> {
+    return this._contentChanged;
+  }
+
+  get stateChanged(): ISignal<this, IChangedArgs<unknown>> {
+    return this._stateChanged;
+  }
+
+  get dirty(): boolean {
+    return this.sharedModel.dirty;
+  }
+  set dirty(value: boolean) {
+    if (value !== this.dirty) {
+      this.sharedModel.dirty = value;
+    }
+  }
+
+  /** Whether there is a reason not to edit the document; who sets this gives none. */
+  get readOnly(): boolean {
+    return this.graph.lock.state() !== null;
+  }
+  set readOnly(newValue: boolean) {
+    const reason = newValue ? 'This document is read-only.' : '';
+    this.graph.lock.setReason('model', reason);
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._stopWatching();
+      Signal.clearData(this);
+    }
+  }
+
+  toString(): string {
+    return JSON.stringify(this.sharedModel.getSource());
+  }
+
+  fromString(value: string): void {
+    this.sharedModel.setSource(value);
+  }
+
+  toJSON(): PartialJSONValue {
+    return this.sharedModel.getSource();
+  }
+
+  fromJSON(value: ReadonlyPartialJSONValue): void {
+    this.sharedModel.setSource(value as JSONValue);
+  }
+
+  private _onChanged(_sender: LabDLDocument, change: LabDLChange): void {
+    for (const { name, oldValue, newValue } of change.stateChange ?? []) {
+      if (oldValue !== newValue) {
+        this._stateChanged.emit({ name, oldValue, newValue });
+      }
+    }
+    if (change.graph) {
+      this._contentChanged.emit();
+    }
+  }
+
+  private _onLock(): void {
+    const oldValue = this._readOnly;
+    const newValue = this.readOnly;
+    if (newValue !== oldValue) {
+      this._readOnly = newValue;
+      this._stateChanged.emit({ name: 'readOnly', oldValue, newValue });
+    }
+  }
+
+  private _contentChanged = new Signal<this, void>(this);
+  private _stateChanged = new Signal<this, IChangedArgs<unknown>>(this);
+  private _readOnly: boolean;
+  private readonly _stopWatching: () => void;
+  private _isDisposed = false;
+}

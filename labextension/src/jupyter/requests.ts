@@ -1,0 +1,315 @@
+// Requests to the routes of LabDL's server extension, with their types.
+
+import { URLExt } from '@jupyterlab/coreutils';
+import { Contents, ServerConnection } from '@jupyterlab/services';
+
+import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type {
+  CodeAnswer,
+  ConvertAnswer,
+  DrawingAnswer,
+  SampleCode,
+  ZooAnswer
+} from '../api/editor';
+import type { LayersAnswer } from '../api/graph';
+import type {
+  About,
+  AboutAnswer,
+  CodeFiles,
+  FindAnswer,
+  FollowRequest,
+  PictureAnswer,
+  RunsAnswer
+} from '../api/runs';
+import type { CommandValue, RunCode, RunCommand } from '../runs/store/source';
+import type {
+  CheckResult,
+  DiffHost,
+  Difference,
+  GraphData,
+  LayerSchema,
+  MakeSourceEditor,
+  Reading,
+  WeightsAnswer
+} from '../editor';
+import { EventPolling } from './runs/event-polling';
+import type {
+  DataFileInfo,
+  TrainingChoices,
+  TrainingCode,
+  TrainingSettings
+} from './training/training-settings';
+import type { ZooModel, ZooSettings } from './zoo/zoo-models';
+
+export class LabDLApi implements DiffHost {
+  constructor(private readonly settings: ServerConnection.ISettings) {}
+
+  /** The layers that exist; asked for once, a failure is asked again. */
+  layers(): Promise<LayerSchema[]> {
+    this._layers ??= this.get<LayersAnswer>('layers').then(
+      answer => answer.layers,
+      error => {
+        this._layers = null;
+        throw error;
+      }
+    );
+    return this._layers;
+  }
+
+  check(graph: GraphData): Promise<CheckResult> {
+    return this.send<CheckResult>('POST', 'check', {}, { graph });
+  }
+
+  async layout(request: LayoutRequest): Promise<LayoutAnswer['positions']> {
+    const answer = await this.send<LayoutAnswer>('POST', 'layout', {}, request);
+    return answer.positions;
+  }
+
+  async code(graph: GraphData): Promise<string> {
+    const answer = await this.send<CodeAnswer>('POST', 'code', {}, { graph });
+    return answer.source;
+  }
+
+  read(source: string, graph: GraphData | null): Promise<Reading> {
+    return this.send<Reading>('POST', 'read', {}, { source, graph });
+  }
+
+  /** Given by the plugins that have what these need. */
+  sourceEditor?: MakeSourceEditor;
+  sendCode?: (source: string) => void;
+  classes?: DiffHost['classes'];
+  palette?: DiffHost['palette'];
+
+  /** How two graphs differ. */
+  difference(old: GraphData, next: GraphData): Promise<Difference> {
+    return this.send('POST', 'diff', {}, { old, new: next });
+  }
+
+  /** The graph as an SVG picture. */
+  async drawing(graph: GraphData): Promise<string> {
+    const answer = await this.send<DrawingAnswer>(
+      'POST',
+      'drawing',
+      {},
+      { graph }
+    );
+    return answer.svg;
+  }
+
+  /** Statistics of the parameters that lie beside a model. */
+  parameters(path: string, names: string[]): Promise<WeightsAnswer> {
+    const query = new URLSearchParams({ path });
+    names.forEach(name => query.append('name', name));
+    return this.get<WeightsAnswer>('weights', query);
+  }
+
+  /** Python code that runs one sample through a graph, and on which backend. */
+  sampleCode(
+    path: string,
+    graph: GraphData,
+    settings: Pick<TrainingSettings, 'backend' | 'dataset'> | null
+  ): Promise<SampleCode> {
+    const { backend, dataset } = settings ?? {};
+    const body = { path, graph, backend, dataset };
+    return this.send('POST', 'sample', {}, body);
+  }
+
+  /** Makes a model's two files of an ONNX file; null and what is in their place, unless that is to be replaced. */
+  convert(path: string, overwrite: boolean): Promise<ConvertAnswer> {
+    return this.send('POST', 'convert', {}, { path, overwrite });
+  }
+
+  choices(): Promise<TrainingChoices> {
+    return this.get<TrainingChoices>('datasets');
+  }
+
+  newGraph(): Promise<GraphData> {
+    return this.get<GraphData>('new');
+  }
+
+  async zoo(): Promise<ZooModel[]> {
+    return (await this.get<ZooAnswer>('zoo')).models;
+  }
+
+  /** The graph of a model of the zoo. */
+  zooGraph(name: string, settings: ZooSettings): Promise<GraphData> {
+    return this.send('POST', 'zoo/model', {}, { name, settings });
+  }
+
+  readGraph(
+    path: string,
+    options: { content: boolean; hash: boolean }
+  ): Promise<Contents.IModel> {
+    return this.get<Contents.IModel>('graph', {
+      path,
+      content: options.content ? '1' : '0',
+      hash: options.hash ? '1' : '0'
+    });
+  }
+
+  /** The graph of a file, and why it must not be edited if it must not. */
+  async graph(path: string): Promise<GraphData> {
+    const model = await this.readGraph(path, { content: true, hash: false });
+    return model.content as GraphData;
+  }
+
+  /** Writes a model file; one that `isNew` takes the place of no other. */
+  writeGraph(
+    path: string,
+    graph: GraphData,
+    { isNew = false } = {}
+  ): Promise<Contents.IModel> {
+    return this.send<Contents.IModel>(
+      'PUT',
+      'graph',
+      { path, ...(isNew && { new: '1' }) },
+      { content: graph }
+    );
+  }
+
+  trainingCode(
+    path: string,
+    settings: TrainingSettings,
+    graph: GraphData | null
+  ): Promise<TrainingCode> {
+    const body = { path, ...settings, graph };
+    return this.send<TrainingCode>('POST', 'train', {}, body);
+  }
+
+  /** What a data file holds, whose path is that from the document's folder. */
+  dataFile(
+    path: string,
+    name: string,
+    target: string | null
+  ): Promise<DataFileInfo> {
+    return this.get<DataFileInfo>('data', {
+      path,
+      name,
+      ...(target === null ? {} : { target })
+    });
+  }
+
+  /** Runs, followed. */
+  readonly runs = new EventPolling((question, signal) =>
+    this.follow(question, signal)
+  );
+
+  /** Whether there is a run in a folder. */
+  async isRun(path: string): Promise<boolean> {
+    const place = { beside: path, notebook: '', several: false };
+    return (await this.findRun(place)) !== null;
+  }
+
+  /** Where the folder lies that the output of a notebook names; null where it cannot be seen from here. */
+  async findRun(place: {
+    folder?: string;
+    beside?: string | null;
+    notebook: string;
+    /** Whether it is a folder of several runs. */
+    several: boolean;
+  }): Promise<string | null> {
+    const { folder = '', beside, notebook, several } = place;
+    const query = {
+      folder,
+      beside: beside ?? '',
+      notebook,
+      several: several ? '1' : '0'
+    };
+    return (await this.get<FindAnswer>('runs/find', query)).path;
+  }
+
+  /** A run as notebooks keep it, and whether it is over. */
+  runPicture(path: string): Promise<PictureAnswer> {
+    return this.get('runs/picture', { path });
+  }
+
+  /** The runs below a folder: what is new since the answer with this token. */
+  listRuns(path: string, seen: string): Promise<RunsAnswer> {
+    return this.get<RunsAnswer>('runs', { path, seen });
+  }
+
+  /** Keeps what people write about a run, where it is still as it was `before`; and what is there now. */
+  writeAbout(
+    path: string,
+    words: Partial<About>,
+    before: Partial<About>
+  ): Promise<AboutAnswer> {
+    return this.send('PUT', 'runs/about', {}, { path, ...words, before });
+  }
+
+  async removeRun(path: string): Promise<void> {
+    await this.request<object>('run', { path }, { method: 'DELETE' });
+  }
+
+  /** The files of a run's code. */
+  async runCode(path: string): Promise<RunCode> {
+    return (await this.get<CodeFiles>('runs/code', { path })).files;
+  }
+
+  async control(
+    path: string,
+    command: RunCommand,
+    value?: CommandValue,
+    id?: string
+  ): Promise<void> {
+    const body = { path, command, value, id };
+    await this.send<object>('POST', 'run/control', {}, body);
+  }
+
+  private get<T>(
+    route: string,
+    query: Record<string, string> | URLSearchParams = {}
+  ): Promise<T> {
+    return this.request<T>(route, query, { method: 'GET' });
+  }
+
+  private send<T>(
+    method: 'POST' | 'PUT',
+    route: string,
+    query: Record<string, string>,
+    body: object
+  ): Promise<T> {
+    return this.request<T>(route, query, {
+      method,
+      body: JSON.stringify(body)
+    });
+  }
+
+  private async follow(
+    question: FollowRequest,
+    signal?: AbortSignal
+  ): Promise<ArrayBuffer> {
+    const init = { method: 'POST', body: JSON.stringify(question), signal };
+    return (await this.response('runs/follow', {}, init)).arrayBuffer();
+  }
+
+  private async request<T>(
+    route: string,
+    query: Record<string, string> | URLSearchParams,
+    init: RequestInit
+  ): Promise<T> {
+    return (await (await this.response(route, query, init)).json()) as T;
+  }
+
+  private async response(
+    route: string,
+    query: Record<string, string> | URLSearchParams,
+    init: RequestInit
+  ): Promise<Response> {
+    const search = `${new URLSearchParams(query)}`;
+    const url =
+      URLExt.join(this.settings.baseUrl, 'labdl', route) +
+      (search && `?${search}`);
+    const response = await ServerConnection.makeRequest(
+      url,
+      init,
+      this.settings
+    );
+    if (!response.ok) {
+      throw await ServerConnection.ResponseError.create(response);
+    }
+    return response;
+  }
+
+  private _layers: Promise<LayerSchema[]> | null = null;
+}

@@ -1,0 +1,69 @@
+// Plugin: runs in the outputs of notebooks, whatever has become of their kernels.
+
+import {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { ITranslator } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+
+import { OutputHost, RUN_OUTPUT, RUNS_OUTPUT, RunOutput } from './run-output';
+import { ILabDL } from '../tokens';
+
+/** Before the one of ipywidgets (-10), which shows nothing without a kernel. */
+const RANK = -100;
+
+export const outputPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'labdl:output',
+  description: 'Shows training runs in the outputs of notebooks.',
+  autoStart: true,
+  requires: [ILabDL, IRenderMimeRegistry, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    { api }: ILabDL,
+    registry: IRenderMimeRegistry,
+    translator: ITranslator
+  ): void => {
+    const host: OutputHost = {
+      api,
+      trans: translator.load('labdl'),
+      open: (path, isFolder) =>
+        void app.commands.execute(isFolder ? 'labdl:runs' : 'labdl:open-run', {
+          path
+        }),
+      renderer: (mimeType, inside) => {
+        const own = rendererOf(app, inside);
+        return own?.mimeTypes.includes(mimeType)
+          ? own.createRenderer(mimeType)
+          : null;
+      }
+    };
+    for (const mimeType of [RUN_OUTPUT, RUNS_OUTPUT]) {
+      registry.addFactory(
+        {
+          safe: true,
+          mimeTypes: [mimeType],
+          createRenderer: options => new RunOutput(options, host)
+        },
+        RANK
+      );
+    }
+  }
+};
+
+/** The registry of the notebook, or console, in which a widget stands: its widgets belong to a kernel. */
+function rendererOf(
+  app: JupyterFrontEnd,
+  inside: Widget
+): IRenderMimeRegistry | null {
+  for (const widget of app.shell.widgets('main')) {
+    if (widget.node.contains(inside.node)) {
+      const content = (widget as { content?: unknown }).content ?? widget;
+      return (
+        (content as { rendermime?: IRenderMimeRegistry }).rendermime ?? null
+      );
+    }
+  }
+  return null;
+}

@@ -1,0 +1,35 @@
+// Asks for a data file in JupyterLab's own dialog.
+
+import { PathExt } from '@jupyterlab/coreutils';
+import { FileDialog } from '@jupyterlab/filebrowser';
+import { ITranslator } from '@jupyterlab/translation';
+
+import type { Translator } from '../../editor';
+import { isDataFile } from './training-settings';
+
+type Manager = FileDialog.IFileOptions['manager'];
+
+/** What asks for a file to train a document on; its answer is the path from the document's folder, or null. */
+export function dataFilePicker(
+  manager: Manager,
+  translator: ITranslator,
+  trans: Translator
+): (document: string) => Promise<string | null> {
+  return async document => {
+    const folder = PathExt.dirname(document);
+    const answer = await FileDialog.getOpenFiles({
+      manager,
+      translator,
+      defaultPath: folder,
+      title: trans.__('Train on a File'),
+      label: trans.__('A table (.csv), or arrays x and y (.npz)'),
+      filter: ({ type, name }) =>
+        type === 'directory' || isDataFile(name) ? {} : null
+    });
+    // with nothing selected the dialog answers with its folder
+    const file = answer.value?.find(({ name }) => isDataFile(name));
+    return answer.button.accept && file
+      ? PathExt.relative(folder, file.path)
+      : null;
+  };
+}

@@ -1,0 +1,99 @@
+// The data set of a training: one of those with a name, or a file of the folder.
+
+import * as React from 'react';
+
+import type { Translator } from '../../editor';
+import type { Draft } from './train-draft';
+import { Choice, Groups, Switch } from './train-fields';
+import {
+  DataFileInfo,
+  DatasetInfo,
+  fits,
+  isDataFile,
+  Shape
+} from './training-settings';
+
+export interface DataFieldsProps {
+  datasets: DatasetInfo[];
+  draft: Draft;
+  /** The file that is chosen, as far as the server has told of it. */
+  file: DataFileInfo | null;
+  /** The shape that the model's input wants; undefined while it is not known. */
+  input: Shape | undefined;
+  trans: Translator;
+  /** Asks for a file; null when none was chosen. */
+  pickFile?: () => Promise<string | null>;
+  onChange: (change: Partial<Draft>) => void;
+}
+
+export function DataFields(props: DataFieldsProps): React.JSX.Element {
+  const { datasets, draft, file, input, trans, pickFile } = props;
+  const isFile = isDataFile(draft.dataset);
+  const chosen = datasets.find(({ name }) => name === draft.dataset);
+  const summary = isFile ? file?.summary : chosen?.summary;
+  const goes = (dataset: DatasetInfo) =>
+    input !== undefined && fits(dataset.input_shape, input);
+
+  const pick = async () => {
+    const path = await pickFile?.();
+    if (path) {
+      props.onChange({ dataset: path, target: null, scale: true });
+    }
+  };
+
+  return (
+    <div className="labdl-TrainForm-data">
+      <div className="labdl-TrainForm-line">
+        <Choice
+          label={trans.__('Data set')}
+          value={draft.dataset}
+          title={isFile ? draft.dataset : summary}
+          onChange={dataset => props.onChange({ dataset, target: null })}
+        >
+          {isFile && <option value={draft.dataset}>{draft.dataset}</option>}
+          <Groups
+            fitting={datasets.filter(goes)}
+            others={datasets.filter(dataset => !goes(dataset))}
+            fittingLabel={trans.__('Matching the model’s input')}
+            othersLabel={trans.__('With other shapes')}
+          />
+        </Choice>
+        {pickFile && (
+          <button
+            type="button"
+            className="jp-mod-styled labdl-TrainForm-file"
+            title={trans.__('Train on a .csv or .npz file')}
+            onClick={() => void pick()}
+          >
+            {trans.__('File…')}
+          </button>
+        )}
+      </div>
+      <p className="labdl-TrainForm-summary" title={summary}>
+        {summary ?? '\u00a0'}
+      </p>
+      {isFile && file?.columns && (
+        <div className="labdl-TrainForm-line">
+          <Choice
+            label={trans.__('Target')}
+            value={draft.target ?? file.target ?? ''}
+            title={trans.__('The column to predict')}
+            onChange={target => props.onChange({ target })}
+          >
+            {file.columns.map(column => (
+              <option key={column}>{column}</option>
+            ))}
+          </Choice>
+          <Switch
+            label={trans.__('Standardize columns')}
+            title={trans.__(
+              'Scale numeric columns to mean 0 and standard deviation 1 over the training samples'
+            )}
+            checked={draft.scale}
+            onChange={scale => props.onChange({ scale })}
+          />
+        </div>
+      )}
+    </div>
+  );
+}

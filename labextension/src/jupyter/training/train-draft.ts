@@ -1,0 +1,149 @@
+// The Train panel's form as it is being filled in: numbers are texts until they are whole.
+
+import type { Translator } from '../../editor';
+import type {
+  OfferOfKind,
+  TargetKind,
+  TrainingChoices,
+  TrainingSettings
+} from './training-settings';
+
+type Typed = 'learning_rate' | 'epochs' | 'batch_size' | 'seed';
+
+export type Draft = Omit<TrainingSettings, Typed> & {
+  [name in Typed]: string;
+};
+
+/** What the form begins with: what was chosen before, as far as it is still offered, over what is usual. */
+export function draftOf(
+  choices: TrainingChoices,
+  before: Partial<TrainingSettings> | null
+): Draft {
+  const chosen: TrainingSettings = {
+    backend: choices.backends.find(backend => !backend.problem)?.name ?? '',
+    dataset: choices.datasets[0]?.name ?? '',
+    target: null,
+    scale: true,
+    loss: choices.losses[0]?.name ?? '',
+    loss_settings: {},
+    metrics: [],
+    optimizer: choices.optimizers[0]?.name ?? '',
+    optimizer_settings: {},
+    learning_rate: 0.001,
+    schedule: null,
+    schedule_settings: {},
+    stopping: null,
+    options: {},
+    epochs: 10,
+    batch_size: 32,
+    seed: 0,
+    parameters: 'new',
+    ...(withoutNulls(choices.defaults) as Partial<TrainingSettings>),
+    ...before
+  };
+  const usual = <K extends 'loss' | 'optimizer'>(
+    key: K,
+    offers: { name: string }[]
+  ) =>
+    offered(offers, chosen[key])
+      ? chosen[key]
+      : (choices.defaults[key] ?? offers[0]?.name ?? '');
+  return {
+    ...chosen,
+    loss: usual('loss', choices.losses),
+    optimizer: usual('optimizer', choices.optimizers),
+    metrics: chosen.metrics.filter(name => offered(choices.metrics, name)),
+    learning_rate: `${chosen.learning_rate}`,
+    epochs: `${chosen.epochs}`,
+    batch_size: `${chosen.batch_size}`,
+    seed: `${chosen.seed}`
+  };
+}
+
+/** The settings that a draft says, or the sentence that says what is wrong with it. */
+export function settingsOf(
+  draft: Draft,
+  trans: Translator
+): TrainingSettings | string {
+  const rate = Number(draft.learning_rate);
+  const epochs = Number(draft.epochs);
+  const batch = Number(draft.batch_size);
+  const seed = Number(draft.seed);
+  if (!(rate > 0 && Number.isFinite(rate))) {
+    return trans.__(
+      'The learning rate must be a number above 0, such as 0.001, but it is "%1".',
+      draft.learning_rate
+    );
+  }
+  if (!(Number.isInteger(epochs) && epochs > 0)) {
+    return trans.__(
+      'The number of epochs must be a positive integer, but it is "%1".',
+      draft.epochs
+    );
+  }
+  if (!(Number.isInteger(batch) && batch > 0)) {
+    return trans.__(
+      'The batch size must be a positive integer, but it is "%1".',
+      draft.batch_size
+    );
+  }
+  if (!(Number.isInteger(seed) && seed >= 0 && draft.seed.trim())) {
+    return trans.__(
+      'The seed must be an integer of at least 0, but it is "%1".',
+      draft.seed
+    );
+  }
+  return { ...draft, learning_rate: rate, epochs, batch_size: batch, seed };
+}
+
+/** The draft with the loss and the metrics that are usual for a kind of data, where those chosen are for another. */
+export function adaptToModel(
+  draft: Draft,
+  choices: TrainingChoices,
+  kind: TargetKind | null | undefined
+): Draft {
+  const loss = choices.losses.find(({ name }) => name === draft.loss);
+  if (!kind || !loss?.kind || loss.kind === kind) {
+    return draft;
+  }
+  const { stopping, schedule } = draft;
+  const usual = choices.first[kind];
+  return {
+    ...draft,
+    ...usual,
+    loss_settings: {},
+    // they may wait for a figure that is no longer there
+    stopping: stopping && withoutKey(stopping, 'monitor'),
+    schedule_settings: schedule
+      ? withoutKey(draft.schedule_settings, 'metric')
+      : {}
+  };
+}
+
+/** Those for a kind of data, then the others. */
+export function byKind<T extends OfferOfKind>(
+  offers: T[],
+  kind: TargetKind | null | undefined
+): { fitting: T[]; others: T[] } {
+  const isFitting = (offer: T) => !!kind && offer.kind === kind;
+  return {
+    fitting: offers.filter(isFitting),
+    others: offers.filter(offer => !isFitting(offer))
+  };
+}
+
+function offered(offers: { name: string }[], name: string): boolean {
+  return offers.some(offer => offer.name === name);
+}
+
+function withoutNulls<T extends object>(given: T): T {
+  return Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== null)
+  ) as T;
+}
+
+function withoutKey<T extends object>(given: T, key: string): T {
+  return Object.fromEntries(
+    Object.entries(given).filter(([name]) => name !== key)
+  ) as T;
+}

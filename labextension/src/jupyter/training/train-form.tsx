@@ -1,0 +1,205 @@
+// The form in which a person says how a model is to be trained.
+
+import * as React from 'react';
+
+import type { Translator } from '../../editor';
+import { DataFields } from './train-data';
+import {
+  byKind,
+  Draft,
+  draftOf,
+  settingsOf,
+  adaptToModel
+} from './train-draft';
+import { Choice, Entry, Groups } from './train-fields';
+import { Metrics } from './train-metrics';
+import { More } from './train-options';
+import type {
+  DataFileInfo,
+  TrainingChoices,
+  TrainingCode,
+  TrainingSettings
+} from './training-settings';
+import { isDataFile } from './training-settings';
+
+export interface TrainFormProps {
+  choices: TrainingChoices;
+  /** What the form begins with. */
+  settings: TrainingSettings | null;
+  /** What the settings would do; null while that is not known. */
+  preview: TrainingCode | null;
+  file: DataFileInfo | null;
+  /** Why these settings cannot be trained with. */
+  problem: string | null;
+  busy: boolean;
+  /** What the button says. */
+  action: string;
+  trans: Translator;
+  pickFile?: () => Promise<string | null>;
+  /** Stands beside the button. */
+  children?: React.ReactNode;
+  onChange: (settings: TrainingSettings | null) => void;
+  onTrain: (settings: TrainingSettings) => void;
+}
+
+export function TrainForm(props: TrainFormProps): React.JSX.Element {
+  const { choices, preview, file, trans, onChange } = props;
+  const [draft, setDraft] = React.useState(() =>
+    draftOf(choices, props.settings)
+  );
+  const form = React.useRef<HTMLFormElement>(null);
+  const settings = settingsOf(draft, trans);
+  const wrong = typeof settings === 'string' ? settings : null;
+
+  const dataset = choices.datasets.find(({ name }) => name === draft.dataset);
+  const kind = isDataFile(draft.dataset) ? file?.kind : dataset?.kind;
+  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
+
+  // a file's kind is known only after it was looked into
+  React.useEffect(
+    () => setDraft(now => adaptToModel(now, choices, kind)),
+    [choices, kind]
+  );
+  React.useEffect(() => {
+    const read = settingsOf(draft, trans);
+    onChange(typeof read === 'string' ? null : read);
+  }, [draft]);
+
+  const losses = byKind(choices.losses, kind);
+  const backend = choices.backends.find(({ name }) => name === draft.backend);
+  const loss = choices.losses.find(({ name }) => name === draft.loss);
+  const unusable = choices.backends.filter(({ problem }) => problem);
+  const problems = [
+    wrong ?? props.problem,
+    ...(wrong ? [] : (preview?.problems ?? [])),
+    unusable.length === choices.backends.length
+      ? `${trans.__('No backend is installed.')} ${unusable.map(({ problem }) => problem).join(' ')}`
+      : null
+  ].filter(problem => problem !== null);
+
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    const invalid = form.current?.querySelector<HTMLElement>(
+      '[aria-invalid="true"]'
+    );
+    if (invalid) {
+      invalid.focus(); // its sentence stands beside it
+    } else if (typeof settings !== 'string') {
+      props.onTrain(settings);
+    }
+  };
+
+  return (
+    <form
+      ref={form}
+      className="labdl-TrainForm"
+      aria-label={trans.__('Training')}
+      onSubmit={submit}
+    >
+      <DataFields
+        datasets={choices.datasets}
+        draft={draft}
+        file={file}
+        input={preview?.inputs[0]}
+        trans={trans}
+        pickFile={props.pickFile}
+        onChange={set}
+      />
+      <div className="labdl-TrainForm-grid">
+        <Choice
+          label={trans.__('Loss')}
+          value={draft.loss}
+          title={loss?.summary}
+          onChange={name => set({ loss: name, loss_settings: {} })}
+        >
+          <Groups
+            {...losses}
+            fittingLabel={trans.__('Suitable for this data')}
+            othersLabel={trans.__('For other data')}
+          />
+        </Choice>
+        <Choice
+          label={trans.__('Optimizer')}
+          value={draft.optimizer}
+          title={
+            choices.optimizers.find(({ name }) => name === draft.optimizer)
+              ?.summary
+          }
+          onChange={name => set({ optimizer: name, optimizer_settings: {} })}
+        >
+          {choices.optimizers.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </Choice>
+        <Entry
+          label={trans.__('Learning rate')}
+          value={draft.learning_rate}
+          onChange={learning_rate => set({ learning_rate })}
+        />
+        <Entry
+          label={trans.__('Epochs')}
+          value={draft.epochs}
+          onChange={epochs => set({ epochs })}
+        />
+        <Entry
+          label={trans.__('Batch size')}
+          value={draft.batch_size}
+          onChange={batch_size => set({ batch_size })}
+        />
+        <Choice
+          label={trans.__('Backend')}
+          value={draft.backend}
+          onChange={name => set({ backend: name })}
+          title={`${draft.backend} ${backend?.version ?? ''}`}
+        >
+          {choices.backends.map(({ name, problem }) => (
+            <option key={name} value={name} disabled={problem !== null}>
+              {problem ? `${name}: ${problem}` : name}
+            </option>
+          ))}
+        </Choice>
+        <Choice
+          label={trans.__('Parameters')}
+          value={draft.parameters}
+          title={trans.__('Initial parameters of the training')}
+          onChange={value =>
+            set({ parameters: value === 'saved' ? 'saved' : 'new' })
+          }
+        >
+          <option value="new">{trans.__('New parameters')}</option>
+          <option
+            value="saved"
+            disabled={
+              preview?.has_parameters === false && draft.parameters !== 'saved'
+            }
+          >
+            {trans.__('Saved parameters')}
+          </option>
+        </Choice>
+      </div>
+      <Metrics
+        offers={choices.metrics}
+        chosen={draft.metrics}
+        kind={kind}
+        trans={trans}
+        onChange={metrics => set({ metrics })}
+      />
+      <More choices={choices} draft={draft} trans={trans} onChange={set} />
+      <div className="labdl-TrainForm-problems" role="alert">
+        {problems.map(problem => (
+          <p key={problem}>{problem}</p>
+        ))}
+      </div>
+      <div className="labdl-TrainForm-foot">
+        <button
+          type="submit"
+          className="jp-mod-styled jp-mod-accept labdl-TrainForm-train"
+          disabled={props.busy || problems.length > 0 || !draft.backend}
+        >
+          {props.action}
+        </button>
+        {props.children}
+      </div>
+    </form>
+  );
+}

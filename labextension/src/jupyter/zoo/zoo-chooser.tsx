@@ -1,0 +1,182 @@
+// The list of the zoo's models in a dialog: searched while one types, with what is known of the one that is chosen.
+
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import { fullCount } from '../../editor';
+import type { Translator } from '../../editor';
+import { byTask, matching, ZooModel, ZooSettings } from './zoo-models';
+import { ZooSettingsForm } from './zoo-settings';
+
+export interface ZooChoice {
+  model: ZooModel;
+  settings: ZooSettings;
+}
+
+/** The body of the dialog; its value is what was chosen. */
+export class ZooChooser extends ReactWidget {
+  constructor(
+    private readonly models: ZooModel[],
+    private readonly trans: Translator,
+    /** What was double-clicked is to be opened. */
+    private readonly onOpen: () => void
+  ) {
+    super();
+    this.addClass('labdl-ZooChooser');
+  }
+
+  getValue(): ZooChoice | null {
+    return this._choice;
+  }
+
+  render(): React.JSX.Element {
+    return (
+      <Chooser
+        models={this.models}
+        trans={this.trans}
+        onChange={this._setChoice}
+        onOpen={this.onOpen}
+      />
+    );
+  }
+
+  private readonly _setChoice = (choice: ZooChoice | null): void => {
+    this._choice = choice;
+    // The dialog looks whether its fields are right before we have read what was typed into them: let it look again.
+    this.node.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+
+  private _choice: ZooChoice | null = null;
+}
+
+interface ChooserProps {
+  models: ZooModel[];
+  trans: Translator;
+  onChange: (choice: ZooChoice | null) => void;
+  onOpen: () => void;
+}
+
+function Chooser({ models, trans, onChange, onOpen }: ChooserProps) {
+  const [query, setQuery] = React.useState('');
+  const [name, setName] = React.useState('');
+  const [settings, setSettings] = React.useState<ZooSettings | null>({});
+  const id = React.useId();
+  const list = React.useRef<HTMLUListElement>(null);
+
+  const shown = React.useMemo(() => matching(models, query), [models, query]);
+  const active = Math.max(
+    0,
+    shown.findIndex(model => model.name === name)
+  );
+  const model = shown[active] as ZooModel | undefined;
+  const optionId = (at: number) => `${id}option-${at}`;
+
+  React.useEffect(
+    () => onChange(model && settings ? { model, settings } : null),
+    [model, settings, onChange]
+  );
+  React.useEffect(() => {
+    list.current
+      ?.querySelector('[aria-selected=true]')
+      ?.scrollIntoView?.({ block: 'nearest' });
+  }, [model]);
+
+  const keyDown = (event: React.KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && shown.length) {
+      setName(shown[(active + step + shown.length) % shown.length].name);
+      event.preventDefault();
+    }
+  };
+
+  let at = -1;
+  return (
+    <>
+      <div className="labdl-ZooChooser-list">
+        <input
+          className={`jp-mod-styled ${model ? '' : 'jp-mod-error'}`}
+          type="text"
+          role="combobox"
+          autoFocus
+          autoComplete="off"
+          spellCheck={false}
+          value={query}
+          placeholder={trans.__('Search models')}
+          aria-label={trans.__('Search models')}
+          aria-autocomplete="list"
+          aria-expanded={shown.length > 0}
+          aria-controls={`${id}list`}
+          aria-activedescendant={model && optionId(active)}
+          onChange={event => {
+            setQuery(event.target.value);
+            setName('');
+          }}
+          onKeyDown={keyDown}
+        />
+        <ul
+          ref={list}
+          id={`${id}list`}
+          role="listbox"
+          aria-label={trans.__('Models of the zoo')}
+        >
+          {byTask(shown).map(([task, inside]) => (
+            <li key={task} role="presentation">
+              <span id={`${id}${task}`} className="labdl-ZooChooser-task">
+                {task}
+              </span>
+              <ul role="group" aria-labelledby={`${id}${task}`}>
+                {inside.map(each => {
+                  at += 1;
+                  return (
+                    <li
+                      key={each.name}
+                      id={optionId(at)}
+                      role="option"
+                      aria-selected={each === model}
+                      title={each.summary}
+                      // the cursor stays in the search field
+                      onMouseDown={event => event.preventDefault()}
+                      onClick={() => setName(each.name)}
+                      onDoubleClick={onOpen}
+                    >
+                      {each.name}
+                    </li>
+                  );
+                })}
+              </ul>
+            </li>
+          ))}
+        </ul>
+        {!model && (
+          <p role="status">
+            {trans.__('No model matches “%1”.', query.trim())}
+          </p>
+        )}
+      </div>
+      <div className="labdl-ZooChooser-about" aria-live="polite">
+        {model && (
+          <>
+            <h3>{model.name}</h3>
+            <p>{model.summary}</p>
+            <dl>
+              <dt>{trans.__('Parameters')}</dt>
+              <dd>{fullCount(model.parameters)}</dd>
+              <dt>{trans.__('Paper')}</dt>
+              <dd>
+                <a href={model.paper} target="_blank" rel="noreferrer">
+                  {model.paper.replace(/^https:\/\//, '')}
+                </a>
+              </dd>
+            </dl>
+            <ZooSettingsForm
+              key={model.name}
+              schema={model.schema}
+              trans={trans}
+              onChange={setSettings}
+            />
+          </>
+        )}
+      </div>
+    </>
+  );
+}

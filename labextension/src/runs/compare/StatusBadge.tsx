@@ -1,0 +1,21 @@
+// The state of a run, with the mark that has its color.
+
+import { statusLabel } from '../dashboard/status-text';
+import type { Translator } from '../../ui/translator';
+import type { Brief } from './runs-source';
+
+export function StatusBadge(props: {
+  run: Brief;
+  trans: Translator;
+}): JSX.Element {
+  const { run, trans } = props;
+  return (
+    <span
+      className="labdl-runs-status"
+      data-status={run.status}
+      title={run.message ?? undefined}
+    >
+      {statusLabel(run.status, trans)}
+    </span>
+  );
+}

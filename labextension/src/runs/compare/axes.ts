@@ -1,0 +1,177 @@
+// Settings and results of runs as axes of a chart.
+
+import { scaleLinear, scaleLog, scalePoint } from 'd3-scale';
+import type { Translator } from '../../ui/translator';
+import {
+  figureNames,
+  settingsOf,
+  split,
+  variedSettings,
+  type Value
+} from './settings';
+import type { Brief } from './runs-source';
+import { settingLabel } from './run-text';
+
+export interface AxisChoice {
+  readonly id: string;
+  readonly label: string;
+  readonly isResult: boolean;
+  /** A setting that says what the runs differ in: what a sweep tries, or what runs have set to different values. */
+  readonly isTelling: boolean;
+  readonly value: (run: Brief) => Value | undefined;
+}
+
+export interface Axis extends AxisChoice {
+  readonly kind: 'linear' | 'log' | 'category';
+  /** 0 is the low end, 1 the high one; null is a value that is missing or not finite. */
+  readonly place: (run: Brief) => number | null;
+  readonly ticks: readonly { readonly at: number; readonly label: string }[];
+}
+
+/** Values that differ by more than this factor are spread by their magnitude. */
+const DECADES = 50;
+const CATEGORIES = 40;
+
+/** The settings that differ, then the results, the best of each figure before its last. */
+export function axisChoices(
+  runs: readonly Brief[],
+  trans: Translator
+): AxisChoice[] {
+  const tried = new Set(runs.flatMap(variedSettings));
+  const settings = split(runs).different.map((name): AxisChoice => {
+    const value = (run: Brief) => settingsOf(run).get(name);
+    return {
+      id: `settings.${name}`,
+      label: name,
+      isResult: false,
+      isTelling: tried.size ? tried.has(name) : variety(runs, value) > 1,
+      value
+    };
+  });
+  const names = figureNames(runs);
+  const results = names.flatMap((name): AxisChoice[] => [
+    {
+      id: `best.${name}`,
+      label: trans.__('best %1', name),
+      isResult: true,
+      isTelling: false,
+      value: run => run.best[name]?.value ?? undefined
+    },
+    {
+      id: `figures.${name}`,
+      label: name,
+      isResult: true,
+      isTelling: false,
+      value: run => run.figures[name] ?? undefined
+    }
+  ]);
+  const facts: AxisChoice[] = [
+    {
+      id: 'backend',
+      label: trans.__('Backend'),
+      isResult: false,
+      isTelling: true,
+      value: run => run.backend ?? undefined
+    },
+    {
+      id: 'model',
+      label: trans.__('Model'),
+      isResult: false,
+      isTelling: true,
+      value: run => run.model ?? undefined
+    },
+    {
+      id: 'parameters',
+      label: trans.__('Parameters'),
+      isResult: false,
+      isTelling: !tried.size,
+      value: run => run.parameters ?? undefined
+    }
+  ];
+  const seconds: AxisChoice = {
+    id: 'seconds',
+    label: trans.__('Duration'),
+    isResult: true,
+    isTelling: false,
+    value: run => run.seconds ?? undefined
+  };
+  const varying = facts.filter(({ value }) => variety(runs, value) > 1);
+  return [...varying, ...settings, ...results, seconds];
+}
+
+/** How many different values there are; a run that has none, such as one with another optimizer, does not count. */
+function variety(runs: readonly Brief[], value: AxisChoice['value']): number {
+  const values = new Set(runs.map(value));
+  values.delete(undefined);
+  return values.size;
+}
+
+/** An axis over the values of these runs. */
+export function axisOf(choice: AxisChoice, runs: readonly Brief[]): Axis {
+  const values = runs
+    .map(choice.value)
+    .filter((value): value is Value => value !== undefined);
+  const numbers = values.filter(isNumber);
+  return numbers.length && numbers.length === values.length
+    ? numeric(choice, numbers)
+    : categorical(choice, values);
+}
+
+function isNumber(value: Value | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function numeric(choice: AxisChoice, values: readonly number[]): Axis {
+  const low = values.reduce((a, b) => Math.min(a, b));
+  const high = values.reduce((a, b) => Math.max(a, b));
+  const isLog = low > 0 && high / low >= DECADES;
+  const room = low === high ? Math.abs(low) / 2 || 1 : 0;
+  const scale = isLog
+    ? scaleLog([low, high], [0, 1])
+    : scaleLinear([low - room, high + room], [0, 1]).nice(5);
+  const ticks = (isLog ? decades(low, high) : scale.ticks(5)).map(value => ({
+    at: scale(value),
+    label: settingLabel(value)
+  }));
+  return {
+    ...choice,
+    kind: isLog ? 'log' : 'linear',
+    ticks,
+    place: run => {
+      const value = choice.value(run);
+      return isNumber(value) ? scale(value) : null;
+    }
+  };
+}
+
+/** The powers of ten in between, or the ends where there are too few. */
+function decades(low: number, high: number): number[] {
+  const from = Math.ceil(Math.log10(low) - 1e-9);
+  const to = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((to - from + 1) / 7));
+  const found = [];
+  for (let power = from; power <= to; power += every) {
+    found.push(10 ** power);
+  }
+  return found.length > 1 ? found : [low, high];
+}
+
+function categorical(choice: AxisChoice, values: readonly Value[]): Axis {
+  const names = [...new Set(values.map(settingLabel))].sort((a, b) =>
+    a.localeCompare(b, undefined, { numeric: true })
+  );
+  // the first is at the top, as it is read
+  const scale = scalePoint([...names].reverse(), [0, 1]).padding(0.3);
+  const every = Math.ceil(names.length / CATEGORIES);
+  return {
+    ...choice,
+    kind: 'category',
+    ticks: names
+      .filter((_, i) => i % every === 0)
+      .map(label => ({ at: scale(label) ?? 0, label })),
+    place: run => {
+      const value = choice.value(run);
+      return value === undefined ? null : (scale(settingLabel(value)) ?? null);
+    }
+  };
+}

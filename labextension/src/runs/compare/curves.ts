@@ -1,0 +1,194 @@
+// The figures of one run over its steps, its time and its epochs, in bounded memory.
+
+import { lowerBound } from '../store/column';
+import type { Curve } from '../store/decimation';
+import { Series } from '../store/series';
+import type { Smoothing } from '../store/smoothing';
+import type { Column } from '../../api/validate';
+import type { RunEvent, StartEvent } from '../store/source';
+
+export type Across = 'step' | 'epoch' | 'time';
+
+/** Points of a curve; many runs are kept at a time. */
+const MOST = 2 ** 13;
+const NOT_FIGURES = new Set(['kind', 'time', 'step', 'epoch', 'samples_per_second']); // prettier-ignore
+
+export class RunCurves {
+  /** Of single steps, or of epochs where only those are told; of the validation data with "val_". */
+  readonly figures = new Map<string, Series>();
+  /** Samples per second. */
+  throughput = new Series({ most: MOST });
+  /** Bytes of the process, and of its share of the GPUs. */
+  memory = new Series({ most: MOST });
+  gpuMemory = new Series({ most: MOST });
+  stepsPerEpoch: number | null = null;
+  /** Seconds trained at a step. */
+  private _clock = new Series({ most: MOST });
+  private readonly _perStep = new Set<string>();
+  private _active = 0;
+  private _last: number | null = null;
+  private _isPaused = false;
+  private _step = 0;
+
+  apply(event: RunEvent): void {
+    if (event.kind === 'reset') {
+      this._clear();
+      return;
+    }
+    if (event.kind === 'start') {
+      this._begin(event);
+      return;
+    }
+    if (this._last !== null && !this._isPaused) {
+      this._active += Math.max(0, event.time - this._last);
+    }
+    this._last = event.time;
+    switch (event.kind) {
+      case 'steps':
+        this._addColumns(event, event.step);
+        break;
+      case 'epoch':
+        this._addEpoch(event);
+        break;
+      case 'status':
+        this._isPaused = event.status === 'paused';
+        break;
+      case 'pace': {
+        const seconds = event.data + event.compute + (event.update ?? 0);
+        if (seconds > 0) {
+          this.throughput.add(event.step, event.samples / seconds);
+        }
+        break;
+      }
+      case 'system': {
+        this.memory.add(this._step, event.memory ?? null);
+        const shares = (event.gpus ?? []).map(gpu => gpu.memory ?? 0);
+        if (shares.length) {
+          this.gpuMemory.add(
+            this._step,
+            shares.reduce((a, b) => a + b)
+          );
+        }
+        break;
+      }
+    }
+  }
+
+  /** A figure over steps, epochs or seconds; null where there is none of it. */
+  curve(name: string, across: Across, smoothing: Smoothing): Curve | null {
+    const series = this.figures.get(name);
+    if (!series?.length) {
+      return null;
+    }
+    const y = name.startsWith('val_') ? series.y : series.smooth(smoothing);
+    return { x: this.across(series.x, across), y };
+  }
+
+  /** Steps as the x axis has them. */
+  across(steps: Float64Array, across: Across): ArrayLike<number> {
+    const perEpoch = this.stepsPerEpoch;
+    if (across === 'time') {
+      return steps.map(step => this._timeAt(step));
+    }
+    return across === 'epoch' && perEpoch
+      ? steps.map(step => step / perEpoch)
+      : steps;
+  }
+
+  private _begin(event: StartEvent): void {
+    const done = event.step ?? 0;
+    if (done > 0) {
+      const all = [...this.figures.values(), this.throughput, this.memory, this.gpuMemory, this._clock]; // prettier-ignore
+      all.forEach(series => series.cut(done));
+    } else {
+      this._clear();
+    }
+    this._step = done;
+    this._last = event.time;
+    this._isPaused = false;
+    this.stepsPerEpoch = event.steps_per_epoch ?? null;
+    this._clock.add(done, this._active);
+  }
+
+  private _clear(): void {
+    this.figures.clear();
+    this._perStep.clear();
+    this.throughput = new Series({ most: MOST });
+    this.memory = new Series({ most: MOST });
+    this.gpuMemory = new Series({ most: MOST });
+    this._clock = new Series({ most: MOST });
+    [this._active, this._last, this._isPaused, this._step] = [
+      0,
+      null,
+      false,
+      0
+    ];
+  }
+
+  private _addColumns(
+    columns: { readonly [name: string]: unknown },
+    steps: ArrayLike<number>
+  ): void {
+    for (const [name, column] of Object.entries(columns)) {
+      if (!NOT_FIGURES.has(name) && isColumn(column)) {
+        if (!this._perStep.has(name)) {
+          this._perStep.add(name);
+          this.figures.delete(name); // the means of epochs make place for something finer
+        }
+        this._series(name).push(steps, column);
+      }
+    }
+    if (steps.length) {
+      this._reach(steps[steps.length - 1]);
+    }
+  }
+
+  private _addEpoch(event: {
+    readonly [name: string]: unknown;
+    step: number;
+  }): void {
+    for (const [name, value] of Object.entries(event)) {
+      const isFigure = typeof value === 'number' || value === null;
+      if (isFigure && !NOT_FIGURES.has(name) && !this._perStep.has(name)) {
+        this._series(name).add(event.step, value);
+      }
+    }
+    const rate = event.samples_per_second;
+    if (typeof rate === 'number' && !this.throughput.length) {
+      this.throughput.add(event.step, rate);
+    }
+    this._reach(event.step);
+  }
+
+  private _reach(step: number): void {
+    this._step = Math.max(this._step, step);
+    this._clock.add(this._step, this._active);
+  }
+
+  private _series(name: string): Series {
+    const isSmoothed = !name.startsWith('val_');
+    const series =
+      this.figures.get(name) ??
+      new Series({ smoothed: isSmoothed, most: MOST });
+    this.figures.set(name, series);
+    return series;
+  }
+
+  /** Between two moments at which a step was told, time goes evenly. */
+  private _timeAt(step: number): number {
+    const { x, y } = this._clock;
+    const after = lowerBound(x, step);
+    if (after === 0 || x[after] === step) {
+      return y[after] ?? 0;
+    }
+    if (after === x.length) {
+      return y[after - 1];
+    }
+    const part = (step - x[after - 1]) / (x[after] - x[after - 1]);
+    return y[after - 1] + part * (y[after] - y[after - 1]);
+  }
+}
+
+function isColumn(value: unknown): value is Column {
+  return Array.isArray(value) || ArrayBuffer.isView(value);
+}

@@ -1,0 +1,36 @@
+// What is said of runs in several places.
+
+import { formatDuration, formatSetting } from '../../ui/number-format';
+import type { Value } from './settings';
+import type { Brief } from './runs-source';
+
+/** A setting as a person types it; undefined where a run does not have it. */
+export function settingLabel(value: Value | undefined): string {
+  if (value === undefined) {
+    return '–';
+  }
+  return typeof value === 'number' ? formatSetting(value, 6) : String(value);
+}
+
+/** "3 / 10", or what is known of it. */
+export function epochLabel({ epoch, epochs }: Brief): string {
+  const [done, all] = [epoch, epochs].map(n => (n === null ? '–' : String(n)));
+  return epochs === null ? done : `${done} / ${all}`;
+}
+
+export function secondsLabel(seconds: number | null): string {
+  return seconds === null ? '–' : formatDuration(seconds);
+}
+
+/** The day and the minute, short: the year and the second only in full. */
+export function startLabel(time: number | null): string {
+  return time === null
+    ? '–'
+    : new Date(time * 1000).toLocaleString(undefined, {
+        month: 'short',
+        day: 'numeric',
+        hour: '2-digit',
+        minute: '2-digit',
+        hourCycle: 'h23'
+      });
+}

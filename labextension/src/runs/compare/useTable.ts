@@ -1,0 +1,93 @@
+// The table of runs without its looks: order and groups.
+
+import {
+  getCoreRowModel,
+  getExpandedRowModel,
+  getGroupedRowModel,
+  getSortedRowModel,
+  useReactTable,
+  type ColumnDef,
+  type ExpandedState,
+  type Row,
+  type SortingState,
+  type Table
+} from '@tanstack/react-table';
+import { useMemo, useState } from 'react';
+import type { RunColumn } from './columns';
+import type { Brief } from './runs-source';
+
+const collator = new Intl.Collator(undefined, {
+  numeric: true,
+  sensitivity: 'base'
+});
+
+/** Numbers before words; what is missing is put last by the table, in both directions. */
+export function compare(a: Row<Brief>, b: Row<Brief>, column: string): number {
+  const [x, y] = [a.getValue(column), b.getValue(column)];
+  if (typeof x === 'number' || typeof y === 'number') {
+    return typeof x === typeof y
+      ? (x as number) - (y as number)
+      : typeof x === 'number'
+        ? -1
+        : 1;
+  }
+  return collator.compare(`${x}`, `${y}`);
+}
+
+const NEWEST: SortingState = [{ id: 'time', desc: true }];
+
+export function useTable(
+  runs: readonly Brief[],
+  columns: readonly RunColumn[],
+  groupBy: string | null
+): Table<Brief> {
+  const [sorting, setSorting] = useState<SortingState>(NEWEST);
+  const [expanded, setExpanded] = useState<ExpandedState>(true);
+  const ids = columns.map(column => column.id).join();
+  const definitions = useMemo(
+    () =>
+      columns.map((column): ColumnDef<Brief> => ({
+        id: column.id,
+        accessorFn: column.value,
+        sortingFn: compare,
+        sortUndefined: 'last',
+        sortDescFirst: column.id === 'time',
+        // a group stands where its first run would stand
+        aggregationFn: 'min'
+      })),
+    [ids]
+  );
+  // a column that is no more sorts nothing
+  const known = useMemo(
+    () => sorting.filter(({ id }) => definitions.some(c => c.id === id)),
+    [sorting, definitions]
+  );
+  const grouping = useMemo(() => (groupBy ? [groupBy] : []), [groupBy]);
+  return useReactTable({
+    data: runs as Brief[],
+    columns: definitions,
+    state: {
+      sorting: known,
+      expanded,
+      grouping
+    },
+    onSortingChange: setSorting,
+    onExpandedChange: setExpanded,
+    getRowId: run => run.path,
+    groupedColumnMode: false,
+    // what is new must not fold or turn pages, and there are no pages
+    autoResetAll: false,
+    getCoreRowModel: getCoreRowModel(),
+    getSortedRowModel: getSortedRowModel(),
+    getGroupedRowModel: getGroupedRowModel(),
+    getExpandedRowModel: getExpandedRowModel()
+  });
+}
+
+/** The runs in the order of the table, those of folded groups too. */
+export function inOrder(table: Table<Brief>): Brief[] {
+  return table
+    .getSortedRowModel()
+    .flatRows.filter(row => !row.getIsGrouped())
+    .map(row => row.original);
+}

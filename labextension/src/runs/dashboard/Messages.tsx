@@ -1,0 +1,65 @@
+// What a run has to say above its curves: why it failed or stopped, and what went wrong on the way.
+
+import { formatTime } from '../../ui/number-format';
+import { ShowLayerButton } from './ShowLayerButton';
+import type { RunView } from '../store/store';
+import type { Translator } from '../../ui/translator';
+
+/** The version of the events that is understood here. */
+const VERSION = 2;
+
+export interface MessagesProps {
+  view: RunView;
+  onShow?: (layer: string) => void;
+  trans: Translator;
+}
+
+export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
+  const notes: { text: string; isStatus: boolean }[] = [];
+  const note = (text: string, isStatus = true) =>
+    notes.push({ text, isStatus });
+  const version = view.start?.version ?? 1;
+  if (version > VERSION) {
+    note(
+      trans.__(
+        'This run was recorded by a newer version of LabDL, so parts of it may be missing here.'
+      )
+    );
+  }
+  if (view.status === 'stopped' && view.message) {
+    note(view.message, false);
+  }
+  if (view.status === 'lost') {
+    note(trans.__('The process of this run no longer exists'));
+  }
+  if (view.trouble !== null) {
+    note(
+      view.trouble || trans.__('The run refused the command without a reason.')
+    );
+  }
+  if (view.problem) {
+    const { time, message } = view.problem;
+    note(trans.__('%1: %2', formatTime(time), message));
+  }
+  return (
+    <>
+      {view.status === 'failed' && (
+        <div className="labdl-dashboard-message" role="alert">
+          {view.message ?? trans.__('The run failed without a message.')}
+          {onShow && view.place?.node && (
+            <ShowLayerButton place={view.place} onShow={onShow} trans={trans} />
+          )}
+        </div>
+      )}
+      {notes.map(({ text, isStatus }, i) => (
+        <p
+          key={i}
+          className="labdl-dashboard-note"
+          role={isStatus ? 'status' : undefined}
+        >
+          {text}
+        </p>
+      ))}
+    </>
+  );
+}

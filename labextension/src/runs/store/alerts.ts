@@ -1,0 +1,32 @@
+// The alerts of a run, the oldest first.
+
+import type { AlertEvent, RunEvent } from './source';
+import { finite, text } from './validate';
+import type { Reducer } from './reducer';
+
+const KEPT = 500;
+
+export class Alerts implements Reducer<readonly AlertEvent[]> {
+  apply(event: RunEvent): void {
+    if (event.kind === 'start') {
+      const step = event.step ?? 0;
+      this._alerts = this._alerts.filter(alert => alert.step <= step);
+    } else if (event.kind === 'alert') {
+      const alert: AlertEvent = {
+        kind: 'alert',
+        time: finite(event.time) ?? 0,
+        step: finite(event.step) ?? 0,
+        alert: event.alert,
+        level: event.level === 'error' ? 'error' : 'warning',
+        message: text(event.message)
+      };
+      this._alerts = [...this._alerts, alert].slice(-KEPT);
+    }
+  }
+
+  view(): readonly AlertEvent[] {
+    return this._alerts;
+  }
+
+  private _alerts: readonly AlertEvent[] = [];
+}

@@ -1,0 +1,128 @@
+// What the layers were like, over time: the figures of the health events.
+
+import type { HealthFigure, LayerHealth } from './health-figures';
+import type { HealthEvent, HistogramsEvent, RunEvent } from './source';
+import { fields, finite, list, names, whole } from './validate';
+import type { Reducer } from './reducer';
+import { BoundedList } from './bounded-list';
+
+const KEPT = 200;
+
+/** In the columns of an event, and in the rows of a table. */
+const FIGURES: readonly (readonly [
+  'parameters' | 'outputs',
+  string,
+  HealthFigure
+])[] = [
+  ['parameters', 'gradient', 'gradient'],
+  ['parameters', 'weights', 'weights'],
+  ['parameters', 'update', 'update'],
+  ['outputs', 'mean', 'mean'],
+  ['outputs', 'std', 'std'],
+  ['outputs', 'largest', 'largest'],
+  ['outputs', 'zeros', 'zeros'],
+  ['outputs', 'not_finite', 'notFinite']
+];
+const PLACE = new Map(FIGURES.map(([, , figure], place) => [figure, place]));
+
+/** The names of layers, and where each stands. */
+export interface LayerNames {
+  readonly all: readonly string[];
+  readonly place: ReadonlyMap<string, number>;
+}
+
+export function layerNames(all: readonly string[]): LayerNames {
+  return { all, place: new Map(all.map((name, place) => [name, place])) };
+}
+
+/** The names that an event tells, or those before: they are left out where they are those of the last event of either kind. */
+export function namesOf(
+  event: HealthEvent | HistogramsEvent,
+  before: LayerNames
+): LayerNames {
+  return event.layers ? layerNames(names(event.layers)) : before;
+}
+
+/** The figures of all layers after a step; in a table, since there may be a thousand layers, and many such moments. */
+export class LayerMoment {
+  constructor(
+    readonly step: number,
+    readonly samples: number,
+    readonly layers: LayerNames,
+    private readonly _table: Float32Array
+  ) {}
+
+  /** Undefined: the layer has no such figure. Null: it is not finite. */
+  figure(name: string, figure: HealthFigure): number | null | undefined {
+    const place = this.layers.place.get(name);
+    const row = PLACE.get(figure);
+    if (place === undefined || row === undefined) {
+      return undefined;
+    }
+    const value = this._table[place * FIGURES.length + row];
+    return Number.isNaN(value)
+      ? undefined
+      : Number.isFinite(value)
+        ? value
+        : null;
+  }
+
+  health(name: string): LayerHealth {
+    const found: LayerHealth = {};
+    for (const [, , figure] of FIGURES) {
+      const value = this.figure(name, figure);
+      if (value !== undefined) {
+        found[figure] = value;
+      }
+    }
+    return found;
+  }
+}
+
+export class Layers implements Reducer<readonly LayerMoment[]> {
+  apply(event: RunEvent): void {
+    if (event.kind === 'start') {
+      this._moments.cut(event.step ?? 0);
+    }
+    if (event.kind === 'health' || event.kind === 'histograms') {
+      this._layers = namesOf(event, this._layers);
+    }
+    if (event.kind === 'health') {
+      const step = finite(event.step);
+      if (step !== null) {
+        const samples = finite(event.samples) ?? 0;
+        this._moments.push(
+          new LayerMoment(step, samples, this._layers, this._table(event))
+        );
+      }
+    }
+  }
+
+  view(): readonly LayerMoment[] {
+    return this._moments.items();
+  }
+
+  /** NaN stands for a figure that is not there, infinity for one that is not finite. */
+  private _table(event: object): Float32Array {
+    const count = this._layers.all.length;
+    const table = new Float32Array(count * FIGURES.length).fill(NaN);
+    FIGURES.forEach(([group, column], row) => {
+      const columns = fields(fields(event)[group]);
+      const values = list(columns[column]);
+      list(columns.of).forEach((of, index) => {
+        const place = whole(of);
+        if (place !== null && place < count && index < values.length) {
+          table[place * FIGURES.length + row] =
+            finite(values[index]) ?? Infinity;
+        }
+      });
+    });
+    return table;
+  }
+
+  private readonly _moments = new BoundedList<LayerMoment>(
+    KEPT,
+    ({ step }) => step
+  );
+  private _layers: LayerNames = layerNames([]);
+}

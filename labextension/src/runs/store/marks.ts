@@ -1,0 +1,120 @@
+// What stands out on the curves: what people did, and what was seen.
+
+import type { RunEvent, StartEvent } from './source';
+import { fields, finite, text } from './validate';
+import type { Reducer } from './reducer';
+
+export type MarkKind =
+  | 'learning_rate'
+  | 'epochs'
+  | 'checkpoint'
+  | 'branch'
+  | 'paused'
+  | 'running'
+  | 'stopping'
+  | 'step'
+  | 'resumed'
+  | 'begun'
+  | 'alert';
+
+export interface Mark {
+  readonly kind: MarkKind;
+  readonly step: number;
+  /** Unix seconds. */
+  readonly time: number;
+  readonly level: 'plain' | 'warning' | 'error';
+  /** The rate, the number of epochs, the run that branched or from which this one did, or what an alert says. */
+  readonly value: number | string | null;
+}
+
+const MOST = 500;
+
+export class Marks implements Reducer<readonly Mark[]> {
+  apply(event: RunEvent): void {
+    const { time } = event;
+    switch (event.kind) {
+      case 'start':
+        this._begin(event);
+        break;
+      case 'steps':
+        if (event.step.length) {
+          this._step = event.step[event.step.length - 1];
+        }
+        break;
+      case 'epoch':
+        this._step = Math.max(this._step, event.step);
+        break;
+      case 'status':
+        this._put(event.status, event.step ?? this._step, time);
+        break;
+      case 'learning_rate':
+        this._put('learning_rate', event.step, time, finite(event.value));
+        break;
+      case 'epochs':
+        this._put(
+          'epochs',
+          event.step ?? this._step,
+          time,
+          finite(event.epochs)
+        );
+        break;
+      case 'checkpoint':
+        this._put('checkpoint', event.step, time);
+        break;
+      case 'branch':
+        this._put('branch', event.step, time, text(event.id, 200));
+        break;
+      case 'command':
+        if (event.command === 'step' && event.status === 'done') {
+          this._put('step', event.step ?? this._step, time);
+        }
+        break;
+      case 'alert':
+        this._add({
+          kind: 'alert',
+          step: finite(event.step) ?? this._step,
+          time,
+          level: event.level === 'error' ? 'error' : 'warning',
+          value: text(event.message)
+        });
+        break;
+    }
+  }
+
+  view(): readonly Mark[] {
+    return this._marks;
+  }
+
+  private _begin({ step = 0, time, parent }: StartEvent): void {
+    const isFirst = this._step === 0;
+    this._step = step;
+    this._marks = this._marks.filter(mark => mark.step <= step);
+    if (step > 0 && isFirst && parent) {
+      this._put('begun', step, time, text(fields(parent).id, 200));
+    } else if (step > 0) {
+      this._put('resumed', step, time);
+    }
+  }
+
+  private _put(
+    kind: MarkKind,
+    step: number,
+    time: number,
+    value: number | string | null = null
+  ): void {
+    this._add({ kind, step, time, level: 'plain', value });
+  }
+
+  private _add(mark: Mark): void {
+    const isKnown = this._marks.some(
+      ({ kind, step, value }) =>
+        kind === mark.kind && step === mark.step && value === mark.value
+    );
+    if (!isKnown) {
+      this._marks = [...this._marks, mark].slice(-MOST);
+    }
+  }
+
+  private _marks: readonly Mark[] = [];
+  private _step = 0;
+}

@@ -1,0 +1,61 @@
+// Where the time of steps went.
+
+import type { PaceEvent, RunEvent } from './source';
+import { finite } from './validate';
+import type { Reducer } from './reducer';
+import { BoundedList } from './bounded-list';
+
+export interface Pace {
+  readonly step: number;
+  /** Samples per second of step time: validation and pauses do not count. */
+  readonly throughput: number;
+  /** Milliseconds of one step. */
+  readonly data: number;
+  /** All of the step but the data where `update` is null. */
+  readonly compute: number;
+  readonly update: number | null;
+}
+
+const MOST = 1000;
+
+export class Throughput implements Reducer<readonly Pace[]> {
+  apply(event: RunEvent): void {
+    if (event.kind === 'start') {
+      this._paces.cut(event.step ?? 0);
+    } else if (event.kind === 'pace') {
+      const pace = paceOf(event);
+      if (pace) {
+        this._paces.push(pace);
+      }
+    }
+  }
+
+  view(): readonly Pace[] {
+    return this._paces.items();
+  }
+
+  private readonly _paces = new BoundedList<Pace>(MOST, ({ step }) => step);
+}
+
+function paceOf(event: PaceEvent): Pace | null {
+  const [step, steps, samples, data, compute] = [
+    event.step,
+    event.steps,
+    event.samples,
+    event.data,
+    event.compute
+  ].map(finite);
+  const update = finite(event.update);
+  if (step === null || !steps || data === null || compute === null) {
+    return null;
+  }
+  const seconds = data + compute + (update ?? 0);
+  const each = (time: number) => (1000 * time) / steps;
+  return {
+    step,
+    throughput: seconds > 0 ? (samples ?? 0) / seconds : NaN,
+    data: each(data),
+    compute: each(compute),
+    update: update === null ? null : each(update)
+  };
+}

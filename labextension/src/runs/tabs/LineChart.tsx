@@ -1,0 +1,107 @@
+// A small chart of one or a few curves over steps or seconds, with their last values over it.
+
+import { useId, useMemo, useState } from 'react';
+import { nearest } from '../store/column';
+import { linesContent, type Steps } from '../charts/plot-content';
+import type { Color, PlotStyle } from '../charts/plot-style';
+import { PlotFrame, type ChartView } from '../charts/PlotFrame';
+import type { Translator } from '../../ui/translator';
+import type { XAxis } from '../charts/x-axis';
+
+const HEIGHT = 120;
+const COLORS: readonly Color[] = ['train', 'validation', 'third', 'fourth'];
+
+export interface Line {
+  readonly name: string;
+  /** As many as there are places; null is not finite, undefined is not there. */
+  readonly values: readonly (number | null | undefined)[];
+}
+
+export interface LineChartProps {
+  title: string;
+  hint?: string;
+  /** Ascending. */
+  x: readonly number[];
+  lines: readonly Line[];
+  isLogarithmic?: boolean;
+  /** The lowest and the highest of the axis, where they are known. */
+  range?: readonly [number | null, number | null];
+  view: ChartView;
+  /** A place in words. */
+  writeX: (x: number) => string;
+  write: (value: number) => string;
+  trans: Translator;
+}
+
+/** What charts beside each other have in common: pointer and zoom. */
+export function useChartView(axis: XAxis): ChartView {
+  const syncKey = useId();
+  const [zoom, setZoom] = useState<Steps | null>(null);
+  return { syncKey, axis, zoom, setZoom };
+}
+
+export function LineChart(props: LineChartProps): JSX.Element {
+  const { title, hint, x, lines, isLogarithmic = false, write, writeX } = props;
+  const count = lines.length;
+  const style = useMemo<PlotStyle>(
+    () => ({ kind: 'lines', colors: COLORS.slice(0, count) }),
+    [count]
+  );
+  const content = useMemo(() => {
+    const extent: Steps | null = x.length ? [x[0], x[x.length - 1]] : null;
+    const curves = lines.map(({ values }) => ({
+      x,
+      y: values.map(value =>
+        typeof value === 'number' && !(isLogarithmic && value <= 0)
+          ? value
+          : NaN
+      )
+    }));
+    return linesContent(curves, { extent, marks: [] });
+  }, [x, lines, isLogarithmic]);
+
+  const text = ({ values }: Line, at: number) => {
+    const value = values[at];
+    return value === undefined ? '–' : value === null ? 'NaN' : write(value);
+  };
+  const told = lines.map(line => ({
+    name: line.name,
+    now: text(line, x.length - 1)
+  }));
+  const named = (name: string, value: string) =>
+    count > 1 ? `${name} ${value}` : value;
+  return (
+    <figure className="labdl-chart labdl-line-chart" data-chart={title}>
+      <figcaption title={hint}>
+        <span className="labdl-line-chart-title">{title}</span>
+        {told.map(({ name, now }, place) => (
+          <span key={place} data-curve={count > 1 ? COLORS[place] : undefined}>
+            {named(name, '')}
+            <b>{now}</b>
+          </span>
+        ))}
+      </figcaption>
+      <PlotFrame
+        {...props.view}
+        content={content}
+        style={style}
+        height={HEIGHT}
+        logarithmic={isLogarithmic}
+        tick={write}
+        range={props.range}
+        label={`${title}: ${told.map(({ name, now }) => named(name, now)).join(', ')}`}
+        read={place => {
+          const at = nearest(x, place);
+          return [
+            { text: writeX(x[at] ?? place) },
+            ...lines.map((line, index) => ({
+              text: named(line.name, text(line, at)),
+              curve: COLORS[index]
+            }))
+          ];
+        }}
+        trans={props.trans}
+      />
+    </figure>
+  );
+}

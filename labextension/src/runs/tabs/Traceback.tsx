@@ -1,0 +1,31 @@
+// Where a failed run came to its end, as Python told it.
+
+import { useCode } from './code-files';
+import { CopyButton } from '../../ui/CopyButton';
+import type { LoggedEvent } from '../store/log';
+import type { RunSource } from '../store/source';
+import type { Translator } from '../../ui/translator';
+
+/** The file in the folder of a run that has it. */
+export const ERROR_FILE = 'error.txt';
+
+export interface TracebackProps {
+  source: RunSource;
+  /** The last end of the run, if it has ended. */
+  end: LoggedEvent | undefined;
+  trans: Translator;
+}
+
+export function Traceback(props: TracebackProps): JSX.Element | null {
+  const { source, end, trans } = props;
+  const isFailed = end?.kind === 'end' && end.status === 'failed';
+  const { files } = useCode(source, isFailed);
+  const text = files?.[ERROR_FILE];
+  return isFailed && text ? (
+    <details className="labdl-code-file" open>
+      <summary>{trans.__('Traceback')}</summary>
+      <CopyButton label={trans.__('Copy')} text={() => text} trans={trans} />
+      <pre tabIndex={0}>{text}</pre>
+    </details>
+  ) : null;
+}

@@ -1,0 +1,91 @@
+// The rows of the table of layers: what is shown of each, filtered and sorted.
+
+import {
+  stateOf,
+  WORSE,
+  type HealthFigure,
+  type HealthState
+} from '../store/health-figures';
+import type { LayerMoment } from '../store/layers';
+
+export interface LayerRow {
+  readonly name: string;
+  /** Null: nothing but histograms is known of it. */
+  readonly state: HealthState | null;
+}
+
+export type SortKey = 'model' | 'name' | 'state' | HealthFigure;
+
+export interface Sorting {
+  readonly by: SortKey;
+  readonly isDown: boolean;
+}
+
+/** In the order of the model. */
+export function layerRows(
+  moment: LayerMoment | undefined,
+  others: readonly string[]
+): LayerRow[] {
+  const known = moment?.layers.all ?? [];
+  let largest = 0;
+  for (const name of known) {
+    largest = Math.max(largest, moment?.figure(name, 'gradient') ?? 0);
+  }
+  const rows: LayerRow[] = known.map(name => ({
+    name,
+    state: moment ? stateOf(moment.health(name), largest, moment.step) : null
+  }));
+  const names = new Set(known);
+  return [
+    ...rows,
+    ...others
+      .filter(name => !names.has(name))
+      .map(name => ({ name, state: null }))
+  ];
+}
+
+export function sortRows(
+  rows: readonly LayerRow[],
+  moment: LayerMoment | undefined,
+  filter: string,
+  { by, isDown }: Sorting
+): readonly LayerRow[] {
+  const wanted = filter.trim().toLowerCase();
+  const found = wanted
+    ? rows.filter(({ name }) => name.toLowerCase().includes(wanted))
+    : rows;
+  if (by === 'model') {
+    return isDown ? [...found].reverse() : found;
+  }
+  const value = ({ name, state }: LayerRow): number | string | undefined =>
+    by === 'name'
+      ? name
+      : by === 'state'
+        ? state
+          ? WORSE.indexOf(state)
+          : undefined
+        : figureOf(moment?.figure(name, by));
+  const keyed = found.map(row => ({ row, key: value(row) }));
+  const sign = isDown ? -1 : 1;
+  keyed.sort((a, b) => {
+    // what a layer does not have stands at the end in either direction
+    if (a.key === undefined || b.key === undefined) {
+      return Number(a.key === undefined) - Number(b.key === undefined);
+    }
+    return sign * compare(a.key, b.key);
+  });
+  return keyed.map(({ row }) => row);
+}
+
+/** What is not finite is larger than all that is. */
+function figureOf(value: number | null | undefined): number | undefined {
+  return value === null ? Infinity : value;
+}
+
+function compare(a: number | string, b: number | string): number {
+  return typeof a === 'string' || typeof b === 'string'
+    ? String(a).localeCompare(String(b), undefined, { numeric: true })
+    : a === b
+      ? 0
+      : a - b;
+}

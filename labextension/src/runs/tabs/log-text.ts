@@ -1,0 +1,178 @@
+// What has happened in a run, in words.
+
+import { RESERVED } from '../../api/events';
+import {
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatSetting
+} from '../../ui/number-format';
+import { fields, finite, text } from '../store/validate';
+import type { LoggedEvent } from '../store/log';
+import type { RunCommand } from '../store/source';
+import type { Translator } from '../../ui/translator';
+import { alertWord } from './AlertsTab';
+
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
+
+/** From what matters least to what matters most. */
+export const LOG_LEVELS: readonly LogLevel[] = [
+  'debug',
+  'info',
+  'warning',
+  'error'
+];
+
+const PYTHON_LEVELS: { readonly [level: string]: LogLevel } = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARNING: 'warning',
+  ERROR: 'error',
+  CRITICAL: 'error'
+};
+
+/** Events of a log of which nothing is known are as they are; no event throws. */
+export function logLevel(event: LoggedEvent): LogLevel {
+  switch (event.kind) {
+    case 'log':
+      return PYTHON_LEVELS[String(event.level).toUpperCase()] ?? 'info';
+    case 'alert':
+      return event.level === 'error' ? 'error' : 'warning';
+    case 'problem':
+      return 'warning';
+    case 'command':
+      return event.status === 'refused' ? 'warning' : 'info';
+    case 'end':
+      return event.status === 'failed' ? 'error' : 'info';
+    default:
+      return 'info';
+  }
+}
+
+export function logText(event: LoggedEvent, trans: Translator): string {
+  const step = (value: unknown) => formatCount(finite(value) ?? 0);
+  switch (event.kind) {
+    case 'start':
+      return startWords(event, trans);
+    case 'epoch':
+      return trans.__('Epoch %1: %2', step(event.epoch), figures(event));
+    case 'status':
+      return statusWords(event.status, trans);
+    case 'learning_rate':
+      return trans.__(
+        'Learning rate set manually to %1 after step %2',
+        formatSetting(finite(event.value) ?? NaN),
+        step(event.step)
+      );
+    case 'epochs':
+      return trans.__('Total epochs changed to %1', step(event.epochs));
+    case 'checkpoint':
+      return trans.__(
+        'Checkpoint of step %1: %2',
+        step(event.step),
+        text(event.path)
+      );
+    case 'branch':
+      return trans.__(
+        'Run %1 branched off after step %2',
+        text(event.id),
+        step(event.step)
+      );
+    case 'command':
+      return commandWords(event, trans);
+    case 'alert':
+      return trans.__(
+        '%1: %2',
+        alertWord(event.alert, trans),
+        text(event.message)
+      );
+    case 'log':
+      return trans.__('%1: %2', text(event.source, 200), text(event.message));
+    case 'problem':
+      return text(event.message);
+    case 'end':
+      return endWords(event, trans);
+  }
+}
+
+type Of<Kind> = Extract<LoggedEvent, { kind: Kind }>;
+
+function startWords(event: Of<'start'>, trans: Translator): string {
+  const [model, backend] = [text(event.model, 200), text(event.backend, 50)];
+  return event.step
+    ? trans.__(
+        '%1 resumes with %2 after step %3',
+        model,
+        backend,
+        formatCount(event.step)
+      )
+    : trans.__('%1 starts with %2', model, backend);
+}
+
+function statusWords(status: string, trans: Translator): string {
+  const words: { readonly [status: string]: string } = {
+    paused: trans.__('Paused'),
+    running: trans.__('Running'),
+    stopping: trans.__('Stopping…')
+  };
+  return words[status] ?? text(status, 50);
+}
+
+function endWords(event: Of<'end'>, trans: Translator): string {
+  const words: { readonly [status: string]: string } = {
+    finished: trans.__('Finished'),
+    stopped: trans.__('Stopped'),
+    failed: trans.__('Failed')
+  };
+  const status = words[event.status] ?? text(event.status, 50);
+  const seconds = finite(fields(event.summary).seconds);
+  const how =
+    seconds === null
+      ? status
+      : trans.__('%1 after %2 of training', status, formatDuration(seconds));
+  return event.message
+    ? trans.__('%1: %2', how, text(event.message, 20_000))
+    : how;
+}
+
+export function commandWord(
+  command: RunCommand | '',
+  trans: Translator
+): string {
+  const words: { readonly [command: string]: string } = {
+    pause: trans.__('Pause'),
+    resume: trans.__('Resume'),
+    step: trans.__('Step once'),
+    stop: trans.__('Stop'),
+    checkpoint: trans.__('Checkpoint'),
+    learning_rate: trans.__('Learning rate'),
+    add_epochs: trans.__('Add epochs'),
+    branch: trans.__('Branch')
+  };
+  return words[command] ?? text(command, 50);
+}
+
+function commandWords(event: Of<'command'>, trans: Translator): string {
+  const word = commandWord(event.command || '', trans);
+  const { value } = event;
+  const asked =
+    value === undefined || value === null
+      ? word
+      : `${word} (${text(value, 200)})`;
+  if (event.status === 'refused') {
+    return event.message
+      ? trans.__('Command refused: %1. %2', asked, text(event.message))
+      : trans.__('Command refused: %1', asked);
+  }
+  return event.message
+    ? trans.__('Command done: %1. %2', asked, text(event.message))
+    : trans.__('Command done: %1', asked);
+}
+
+function figures(event: Of<'epoch'>): string {
+  return Object.entries(event)
+    .filter(([name]) => !RESERVED.includes(name))
+    .slice(0, 50)
+    .map(([name, value]) => `${name} ${formatNumber(finite(value))}`)
+    .join(' · ');
+}

@@ -1,0 +1,84 @@
+"""Sizes that do not fit, for every operator: a clear error or a result, but never a crash and never a framework's own words."""
+
+import random
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases import Call, each_sample, native
+
+import labdl
+from labdl.ops.operator import OPERATORS
+
+TRIES = 3
+
+
+def misfit(case, chance: random.Random):
+    """One or two of the tensors with an axis more, one less, or another size, down to none."""
+    count = 0
+
+    def counted(sample):
+        nonlocal count
+        count += 1
+        return sample
+
+    each_sample(case, counted)
+    changed = set(chance.sample(range(count), min(count, chance.choice((1, 1, 2)))))
+    places = iter(range(count))
+
+    def change(sample):
+        if next(places) not in changed:
+            return sample
+        shape, kind = list(sample.shape), chance.random()
+        if kind < 0.2 and shape:
+            del shape[chance.randrange(len(shape))]
+        elif kind < 0.4:
+            shape.insert(chance.randint(0, len(shape)), chance.choice((1, 2, 3)))
+        elif shape:
+            shape[chance.randrange(len(shape))] = chance.choice((0, 1, 2, 3, 5, 7))
+        return replace(sample, shape=tuple(shape), transform=None)
+
+    return each_sample(case, change)
+
+
+def outcome(call, args, kwargs, backend):
+    """The shapes of the results, or what was raised."""
+    try:
+        return [labdl.to_numpy(t).shape for t in call(args, kwargs, lambda a: native(a, backend.name))]
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_sizes_that_do_not_fit(name, backend):
+    entry = OPERATORS[name]
+    chance = random.Random(zlib.crc32(name.encode()))
+    for case in entry.samples[:2]:
+        for _ in range(TRIES):
+            call = Call(entry, misfit(case, chance))
+            args, kwargs = call.arrays()
+            refused = call.refused(args, kwargs)
+            found = outcome(call, args, kwargs, backend)
+            if refused:  # a framework may be more generous
+                assert isinstance(found, list | TypeError | ValueError | IndexError), f"{call.case}: {found!r}"
+            else:
+                assert found == [r.shape for r in call(args, kwargs)], call.case
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("take", (np.ones((2, 3), "float32"), np.array([7]), 1)),
+        ("getitem", (np.ones((2, 3), "float32"), np.array([-3]))),
+        ("embedding", (np.array([9]), np.ones((4, 2), "float32"))),
+        ("take_along_axis", (np.ones((2, 3), "float32"), np.array([[0], [5]]), 1)),
+    ],
+)
+def test_a_position_outside_of_a_tensor(name, args, backend):
+    """The error comes at once, and what came of the call does no harm afterwards."""
+    tensors = [native(a, backend.name) if isinstance(a, np.ndarray) else a for a in args]
+    for _ in range(3):
+        with pytest.raises((IndexError, ValueError)):
+            getattr(labdl.ops, name)(*tensors)
+        labdl.ops.add(*tensors[:1] * 2)

@@ -1,0 +1,38 @@
+"""Progress of a training as people read it: a line a minute in a log file, a bar on a terminal (R6.4)."""
+
+from labdl import train
+from labdl.train import progress_bar
+
+
+def test_a_line_comes_once_a_minute(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_bar, "_watched", lambda: False)
+
+    def events():
+        yield train.Started(10, 100, 8, 800)
+        for step in range(1, 1001):
+            now[0] += 0.5  # 500 s in all
+            yield train.Step(step, {"loss": 1 / step})
+            if step % 100 == 0:
+                yield train.Epoch(step // 100, step, {"loss": 0.5, "val_loss": 0.25}, 16.0)
+
+    assert len(list(progress_bar.follow(events()))) == 1011
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 9
+    assert lines[0].endswith(
+        "step 120/1000  loss 0.0083  0:01:00 so far, 0:07:20 left  epoch 1/10: loss 0.5000  "
+        "val_loss 0.2500  16 samples/s"
+    )
+    assert lines[-1].endswith(
+        "ended at step 1000 after 0:08:20  epoch 10/10: loss 0.5000  val_loss 0.2500  16 samples/s"
+    )
+
+
+def test_a_terminal_gets_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr(progress_bar, "_watched", lambda: True)
+    events = [train.Started(1, 1, 8, 8), train.Step(1, {"loss": 0.5}), train.Epoch(1, 1, {"loss": 0.5}, 16.0)]
+    assert list(progress_bar.follow(iter(events))) == events
+    out, err = capsys.readouterr()
+    assert "Epoch 1/1  loss 0.5000  16 samples/s" in out
+    assert "\r" in err

@@ -1,0 +1,165 @@
+"""Optimizers on one backend: values against NumPy's run of the rule, torch.optim and the papers' formulas (R4.4)."""
+
+import numpy as np
+import pytest
+from updates import CASES, NUMPY, SHAPES, Line, Subject, assert_same, rule, slopes, start
+
+import labdl
+from labdl import nn
+from labdl.train import OPTIMIZERS, SGD, Adam, Trainer, optimizer
+
+
+def lion(s, t, w, g, m):
+    u = np.sign(s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g)
+    m["m"] = s.beta_2 * m.get("m", 0) + (1 - s.beta_2) * g
+    return w - s.learning_rate * (u + s.weight_decay * w)
+
+
+def lars(s, t, w, g, m):
+    """Algorithm 1 of the paper, with the trust coefficient as its eta."""
+    rate = s.trust * np.linalg.norm(w) / (np.linalg.norm(g) + s.weight_decay * np.linalg.norm(w))
+    m["v"] = s.momentum * m.get("v", 0) + s.learning_rate * rate * (g + s.weight_decay * w)
+    return w - m["v"]
+
+
+def lamb(s, t, w, g, m):
+    """Algorithm 2 of the paper, with phi(z) = z."""
+    m["m"] = s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g
+    m["v"] = s.beta_2 * m.get("v", 0) + (1 - s.beta_2) * g**2
+    r = m["m"] / (1 - s.beta_1**t) / (np.sqrt(m["v"] / (1 - s.beta_2**t)) + s.epsilon) + s.weight_decay * w
+    return w - s.learning_rate * np.linalg.norm(w) / np.linalg.norm(r) * r
+
+
+def ftrl(s, t, w, g, m):
+    """Algorithm 1 of the paper; the weight is that of the state before the gradient."""
+    n, alpha = m.get("n", np.full_like(w, s.initial)), s.learning_rate
+    sigma = (np.sqrt(n + g**2) - np.sqrt(n)) / alpha
+    m["z"], m["n"] = m.get("z", 0) + g - sigma * w, n + g**2
+    z = m["z"]
+    new = -(z - np.sign(z) * s.l1) / ((s.beta + np.sqrt(m["n"])) / alpha + s.l2)
+    return np.where(np.abs(z) <= s.l1, 0.0, new)
+
+
+FORMULAS = {f.__name__: f for f in (lion, lars, lamb, ftrl)}
+
+
+def test_every_optimizer_has_a_case():
+    assert {rule(case).kind for case in CASES} == {named.cls.kind for named in OPTIMIZERS.values()}
+    assert len({named.cls for named in OPTIMIZERS.values()}) >= 14
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_given_gradients_move_as_on_numpy_and_as_the_reference_says(case, backend):
+    subject, reference = Subject(rule(case), backend), Subject(rule(case), NUMPY)
+    for gradients in slopes(20):
+        subject.move(gradients)
+        reference.move(gradients)
+    assert subject.step == 20
+    assert_same(subject.values(), reference.values())
+    assert_same(subject.state_dict(), reference.state_dict())
+    assert_same(subject.values(), independent(case))
+
+
+def independent(case):
+    """The same 20 steps by torch.optim, or by the formula of the paper in float64."""
+    name, _, native = CASES[case]
+    if native is None:
+        values, memory = {n: v.astype("float64") for n, v in start().items()}, {n: {} for n in SHAPES}
+        for t, gradients in enumerate(slopes(20), 1):
+            for n, g in gradients.items():
+                values[n] = FORMULAS[name](rule(case), t, values[n], g.astype("float64"), memory[n])
+        return values
+    import torch
+
+    tensors = {n: torch.nn.Parameter(torch.tensor(v)) for n, v in start().items()}
+    theirs = getattr(torch.optim, native[0])(list(tensors.values()), **native[1])
+    for gradients in slopes(20):
+        for n, g in gradients.items():
+            tensors[n].grad = torch.tensor(g)
+        theirs.step()
+    return {n: t.detach().numpy() for n, t in tensors.items()}
+
+
+# -- in a training step
+
+
+@pytest.mark.parametrize("compiled", [None, False], ids=["default", "eager"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_training_step_moves_as_the_gradients_by_hand(case, compiled, backend):
+    line = Line()
+    assert_same(line.trained(rule(case), backend, compiled), line.by_hand(rule(case)), 2e-5)
+
+
+@pytest.mark.parametrize("case", ["adamw", "nadam"])
+def test_a_compiled_training_step_moves_alike(case, backend):
+    """One kernel of the framework's own and one rule; where the framework cannot compile a step it says so."""
+    line = Line()
+    if backend.name in ("paddle", "mindspore"):
+        with pytest.raises(NotImplementedError):
+            line.trained(rule(case), backend, True)
+        return
+    compiled = {"torch": True, "tensorflow": "xla"}[backend.name]
+    assert_same(line.trained(rule(case), backend, compiled), line.by_hand(rule(case)), 2e-5)
+
+
+@pytest.mark.parametrize("case", ["momentum", "adam", "rmsprop", "adafactor"])
+def test_a_parameter_without_a_gradient_stays_as_it_is(case, backend):
+    subject, first = Subject(rule(case), backend), start()
+    for gradients in slopes(3):
+        del gradients["head/bias:0"]
+        subject.move(gradients)
+    after = subject.values()
+    np.testing.assert_array_equal(after["head/bias:0"], first["head/bias:0"])
+    assert not np.array_equal(after["scale:0"], first["scale:0"])
+
+
+def test_gradients_are_counted_and_forgotten(backend):
+    subject = Subject(SGD(0.1), backend)
+    with pytest.raises(ValueError, match="apply wants a gradient for each of 4 parameters, received 1"):
+        subject.apply([None])
+    if backend.name == "torch":
+        subject.variables[1].grad = backend.tensor(start()["head/kernel:0"])
+    subject.zero_gradient()
+    if backend.name == "torch":
+        assert subject.variables[1].grad is None
+
+
+def test_an_optimizer_of_ones_own_is_one_class(backend):
+    class Halved(Adam):
+        """Adam's mean without its scale; no backend may take its own Adam for it."""
+
+        def update(self, parameter, gradient, state, *, rate, **numbers):
+            return parameter - 0.5 * rate * gradient, {"mean": gradient, "square": state["square"]}
+
+    subject, gradients = Subject(Halved(0.1), backend), slopes(1)[0]
+    subject.move(gradients)
+    assert_same(subject.values(), {n: v - 0.05 * gradients[n] for n, v in start().items()})
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_trains_a_model(name, backend):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(64, 3)).astype("float32")
+    y = x @ rng.normal(size=(3, 2)).astype("float32")
+    others = {"lars": {"trust": 0.3}, "adadelta": {"learning_rate": 10.0}, "ftrl": {"learning_rate": 0.5}}
+    settings = {"learning_rate": 0.03, **others.get(name, {})}
+    trainer = Trainer(
+        nn.Sequential(nn.Linear(2)), "mean_squared_error", optimizer(name, **settings), backend=backend.name, seed=0
+    )
+    losses = trainer.fit(x, y, epochs=8, batch_size=16, progress=False)["loss"]
+    assert losses[-1] < 0.9 * losses[0]
+
+
+@pytest.mark.parametrize("chosen", ["cosine", "plateau", lambda step: 1 / (1 + step)])
+def test_a_trainer_follows_a_schedule(chosen, backend):
+    x, y = Line().x, Line().y
+    trainer = Trainer(
+        nn.Sequential(nn.Linear(2)), "mean_squared_error", SGD(0.1), backend=backend.name, seed=0, schedule=chosen
+    )
+    rates = []
+    for event in trainer.events((x, y), epochs=3, batch_size=8):
+        if isinstance(event, labdl.train.Step):
+            rates.append(trainer.learning_rate)
+    steps = np.arange(6)
+    expected = {"cosine": 0.1 * (1 + np.cos(np.pi * steps / 6)) / 2, "plateau": np.full(6, 0.1)}
+    np.testing.assert_allclose(rates, expected[chosen] if isinstance(chosen, str) else 0.1 / (1 + steps), rtol=1e-6)

@@ -1,0 +1,114 @@
+"""What a run keeps of what was trained: model, script and settings (R9.4)."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from runs import DATA, WAIT
+
+import labdl
+from labdl import nn, train
+from labdl.train import Trainer
+from labdl.train.run import source_snapshot
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(1)
+
+    def forward(self, x):
+        return self.head(x)
+
+
+def started(trainer, tmp_path, **options):
+    return trainer.start(DATA, epochs=2, batch_size=10, folder=tmp_path / "run", **options).wait(WAIT).folder / "code"
+
+
+def test_the_model_and_the_settings_can_be_taken_up_again(backend, tmp_path):
+    """The same training from what was kept ends with the same numbers."""
+    options = {
+        "loss": nn.HuberLoss(delta=0.5),
+        "optimizer": train.Adam(0.02),
+        "metrics": ["mean_absolute_error"],
+        "schedule": train.CosineDecay(),
+        "clip_norm": 1.0,
+        "average": train.EMA(0.9),
+        "seed": 4,
+        "backend": backend.name,
+    }
+    subject = Trainer(Small(), **options)
+    code = started(subject, tmp_path)
+    kept = json.loads((code / "settings.json").read_text())
+    assert kept["optimizer"] == {"name": "adam", **subject.optimizer.settings()}
+    assert (kept["epochs"], kept["batch_size"], kept["clip_norm"]) == (2, 10, 1.0)
+    again = Trainer.from_config(labdl.load_structure(code / "model.labdl").to_module(), code / "settings.json")
+    again.fit(DATA, progress=False)
+    ours, theirs = again.model.state_dict(), subject.model.state_dict()
+    assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
+    assert "class Small(nn.Module)" in (code / "model.py").read_text()
+
+
+def test_a_graph_is_kept_as_code(backend, tmp_path):
+    graph = labdl.trace(nn.Sequential(nn.Linear(3), nn.Linear(1)), (None, 4))
+    code = started(Trainer(graph, loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1), tmp_path)
+    written = (code / "model.py").read_text()
+    assert written == graph.to_python()
+    compile(written, "model.py", "exec")
+
+
+def test_what_cannot_be_kept_is_left_out(backend, tmp_path, monkeypatch):
+    def loss(output, target):
+        return ((output - target) * (output - target)).sum()
+
+    subject = Trainer(
+        nn.Linear(1),
+        loss=loss,
+        optimizer="sgd",
+        metrics=[lambda output, target: 1.0],
+        backend=backend.name,
+        seed=1,
+    )
+    found = source_snapshot.trainer_settings(subject.context, None, 1)
+    json.dumps(found)
+    assert "metrics" not in found
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "code").write_text("a file where the folder should be")
+    other = Trainer(nn.Linear(1), loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1)
+    run = other.start(DATA, epochs=1, folder=tmp_path / "run").wait(WAIT)
+    assert run.status == "finished"
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from labdl import nn, train
+x = np.zeros((8, 2), "float32")
+trainer = train.Trainer(nn.Linear(1), loss="mean_squared_error", optimizer="sgd", backend=sys.argv[2], seed=1)
+trainer.start(x, x[:, :1], folder=sys.argv[1]).wait()
+"""
+
+
+def test_the_script_is_kept(backend, tmp_path):
+    (tmp_path / "train.py").write_text(SCRIPT)
+    subprocess.run(
+        [sys.executable, tmp_path / "train.py", tmp_path / "run", backend.name], check=True, timeout=WAIT * 2
+    )
+    assert (tmp_path / "run" / "code" / "script.py").read_text() == SCRIPT
+
+
+@pytest.mark.backends("torch")
+def test_the_cells_are_kept(backend, tmp_path):
+    cells = [
+        SCRIPT.replace("sys.argv[1]", repr(str(tmp_path / "run"))).replace("sys.argv[2]", repr(backend.name)),
+        "1 + 1",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ["first = 1", *cells]])
+    NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
+    kept = (tmp_path / "run" / "code" / "script.py").read_text()
+    assert kept.startswith("first = 1\n\n# %%")
+    assert kept.rstrip().endswith(".wait()")

@@ -1,0 +1,182 @@
+"""Runs in scripts that end and in notebooks that go on (R6.4)."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from runs import WAIT
+
+import labdl
+from labdl.train.checkpoint import latest
+
+SCRIPT = """
+import sys, numpy as np, labdl
+from labdl import nn, train
+from labdl.train import progress_bar
+name, folder = sys.argv[1:]
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+trainer = train.Trainer(nn.Sequential(nn.Linear(1)), loss="mean_squared_error", backend=name, seed=1)
+progress_bar.SECONDS = 0.0
+trainer.fit(x, x[:, :1], epochs=2, batch_size=16)
+trainer = train.Trainer(nn.Sequential(nn.Linear(1)), loss="mean_squared_error", optimizer="sgd", backend=name, seed=1)
+run = trainer.start(x, x[:, :1], epochs=1_000_000, batch_size=8, folder=folder, save_to=folder + "/net.npz",
+                    checkpoint=train.Checkpoint(folder + "/kept", every=1_000_000))
+while not (run.folder / "events.jsonl").stat().st_size or trainer.progress.step < 20:
+    pass
+print("the last line", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def script(backend, tmp_path_factory):
+    """A script whose output goes to a pipe: it trains in the foreground, starts a run, and ends."""
+    folder = tmp_path_factory.mktemp("script") / "run"
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, backend.name, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
+        check=True,
+    )
+    return done, folder
+
+
+def test_a_script_that_ends_stops_its_run_and_saves(script):
+    done, folder = script
+    assert "the last line" in done.stdout
+    assert "the program has come to its end: run run is stopped after the step under way" in done.stderr
+    assert "Traceback" not in done.stderr
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert (events[-1]["kind"], events[-1]["status"], events[-1]["message"]) == ("end", "stopped", None)
+    last = [e["step"][-1] for e in events if e["kind"] == "steps"][-1]
+    assert latest(folder / "kept").name.startswith(f"step-{last:08d}")
+    kept = labdl.load_parameters(latest(folder / "kept") / "model.npz")
+    saved = labdl.load_parameters(folder / "net.npz")
+    assert all(np.array_equal(value, kept[name]) for name, value in saved.items())
+
+
+def test_a_pipe_gets_plain_lines(script):
+    done, _ = script
+    assert "\r" not in done.stderr + done.stdout
+    stamp = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  "
+    lines = [line for line in done.stderr.splitlines() if re.match(stamp, line)]
+    assert len(lines) == 12, "one for the start, eight steps, two epochs and the end"
+    assert re.fullmatch(
+        stamp + r"step 6/8  loss \d+\.\d{4}  0:00:\d\d so far, 0:00:\d\d left  epoch 1/2: loss .* samples/s", lines[7]
+    ), lines
+    assert re.fullmatch(stamp + r"ended at step 8 after 0:00:\d\d  epoch 2/2: loss .* samples/s", lines[-1])
+
+
+CELLS = """
+import json, pathlib, time, numpy as np, labdl
+from labdl import nn, train
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+def start(epochs, folder):
+    model = nn.Sequential(nn.Linear(1))
+    trainer = train.Trainer(model, loss="mean_squared_error", optimizer="sgd", backend=BACKEND, seed=1)
+    return trainer.start(x, x[:, :1], epochs=epochs, batch_size=8, folder=FOLDER + folder)
+began = time.time()
+run = start(1_000_000, "/one")
+print(run.alive, run.status)
+# ---
+done = set()
+while len(done) < 3:  # the run goes on while a cell computes
+    done.update(run.history)
+    done.update(range(len(run.history.get("loss", ()))))
+other = start(2, "/two").wait()
+print(len(other.history["loss"]), run.alive)
+# ---
+control = pathlib.Path(FOLDER + "/one/control")
+(control / ".stop").write_text(json.dumps({"command": "stop"}))
+(control / ".stop").rename(control / "stop.json")
+while run.alive:  # the kernel is busy, and the command is obeyed
+    pass
+print(run.wait().status)
+"""
+
+
+def test_a_run_in_a_notebook(backend, tmp_path):
+    cells = CELLS.replace("BACKEND", repr(backend.name)).replace("FOLDER", repr(str(tmp_path))).split("# ---\n")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
+    printed = ["".join(o["text"] for o in cell.outputs if o.get("name") == "stdout") for cell in notebook.cells]
+    assert printed == ["True running\n", "2 True\n", "stopped\n"]
+
+
+PREPARED = """
+import os, signal, sys, threading, time
+import numpy as np
+from labdl import nn, train
+signal.signal(signal.SIGINT, signal.default_int_handler)
+x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+trainer = train.Trainer(nn.Linear(1), loss="mean_squared_error", optimizer="sgd", backend=sys.argv[1], seed=1)
+trainer.train_one_batch(x, x[:, :1])
+
+def send(sent, seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), sent)).start()
+
+def fit(disturb):
+    def later(event):  # however slow the machine: when what is compiled has been
+        if isinstance(event, train.Step) and event.step == 12:
+            disturb()
+    trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False, callbacks=[later])
+"""
+
+INTERRUPTED = (
+    PREPARED
+    + """
+def interrupted_sleep():
+    send(signal.SIGINT, 0.5)
+    try:
+        time.sleep(30)
+    except KeyboardInterrupt:
+        return True
+
+fit(lambda: send(signal.SIGINT, 0.5))
+print("fit", trainer.progress.step > 10)
+run = trainer.start(x, x[:, :1], epochs=1_000_000, folder=sys.argv[2])
+time.sleep(6)  # longer than MindSpore takes one for another
+print("beside a run", interrupted_sleep(), run.status)
+run.stop()
+run.wait(60)
+time.sleep(6)
+print("afterwards", interrupted_sleep(), run.status, flush=True)
+"""
+)
+
+
+def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
+    """MindSpore's compiled functions take SIGINT over and end the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, backend.name, str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
+    )
+    assert done.stdout.splitlines() == [
+        "Stopped. The model keeps what it has learned so far.",
+        "fit True",
+        "beside a run True running",
+        "afterwards True stopped",
+    ], done.stderr
+
+
+@pytest.mark.backends("mindspore")
+def test_a_second_sigterm_ends_the_process(backend):
+    """The first one, in a compiled step, is taken for MindSpore's own."""
+    code = (
+        PREPARED
+        + """
+fit(lambda: (send(signal.SIGTERM, 0.5), send(signal.SIGTERM, 1.5)))
+print("stopped", flush=True)
+time.sleep(30)
+"""
+    )
+    done = subprocess.run([sys.executable, "-c", code, backend.name], capture_output=True, text=True, timeout=WAIT)
+    assert (done.stdout.splitlines()[-1], done.returncode) == ("stopped", -signal.SIGTERM), done.stderr

@@ -1,0 +1,70 @@
+"""What a real run leaves in its folder, read back without it."""
+
+import csv
+
+import numpy as np
+from runs import DATA, WAIT, holding, soon, trainer
+
+from labdl import runs
+from labdl.train import Checkpoint
+from labdl.train.race.client import RaceRun
+
+METHODS = ("figure", "to_csv", "to_arrow", "to_tensorboard", "to_svg", "to_png")
+
+
+def test_a_record_tells_what_the_run_knew(backend, tmp_path):
+    run = trainer(backend, metrics=["mean_absolute_error"]).start(
+        *DATA, validation=DATA, epochs=3, batch_size=8, folder=tmp_path / "runs" / "one"
+    )
+    run.wait(WAIT)
+    record = run.record
+    assert (record.id, record.status, record.backend) == ("one", "finished", backend.name)
+    assert record.history == run.history
+    assert record.steps["step"].tolist() == list(range(1, 16))
+    assert np.isfinite(record.steps["loss"]).all()
+    summary = record.summary()
+    assert summary["best"]["mean_absolute_error"]["value"] == min(run.history["mean_absolute_error"])
+    assert summary["higher"] == []
+    assert record.rates["value"][0] == np.float64(0.05)
+    (row,) = runs.list(tmp_path)
+    assert (row.figures, row.best, row.spark) == (summary["figures"], summary["best"], summary["spark"])
+    assert "finished · 3 epochs" in run.to_svg()
+    with open(run.to_csv(tmp_path / "a.csv"), newline="") as file:
+        assert [row["val_loss"] for row in csv.DictReader(file) if row["val_loss"]] == [
+            repr(v) for v in run.history["val_loss"]
+        ]
+    assert all(getattr(RaceRun, name) is getattr(type(run), name) for name in METHODS), "one implementation for both"
+
+
+def test_a_run_under_way_is_followed_from_its_folder(backend, tmp_path):
+    with holding(backend) as make:
+        held = make(tmp_path / "run")
+        catalog = runs.Catalog(tmp_path)
+        assert soon(lambda: [row.status for row in catalog.look()] == ["running"])
+        record = held.run.record
+        held.go(4)
+        held.until(5)
+        assert soon(lambda: record.refresh().step >= 4)
+        assert record.alive
+        held.run.pause()
+        held.go(1)
+        assert soon(lambda: catalog.look()[0].status == "paused")
+        held.run.resume()
+        held.go()
+        held.run.wait(WAIT)
+    assert record.refresh().status == "finished"
+    assert catalog.look()[0].status == "finished"
+    assert catalog.look()[0].epoch == 3
+
+
+def test_what_was_trained_again_counts_once(backend, tmp_path):
+    kept = {"batch_size": 8, "folder": tmp_path / "run"}
+    first = trainer(backend).start(*DATA, epochs=2, checkpoint=Checkpoint(tmp_path / "kept"), **kept)
+    first.wait(WAIT)
+    again = trainer(backend).start(*DATA, epochs=4, resume=tmp_path / "kept", **kept)
+    again.wait(WAIT)
+    record = again.record
+    assert [mark["kind"] for mark in record.marks] == ["resumed"]
+    assert record.steps["step"].tolist() == list(range(1, 21))
+    assert [row["epoch"] for row in record.epochs] == [1, 2, 3, 4]
+    assert record.history == again.history

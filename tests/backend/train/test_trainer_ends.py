@@ -1,0 +1,279 @@
+"""Early stopping, callbacks, the learning rate while training, more epochs, and the report."""
+
+import logging
+import math
+
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+import labdl
+from labdl import nn
+from labdl.errors import ConfigError
+from labdl.train import EMA, SGD, Adam, Checkpoint, EarlyStopping, Epoch, Started, Step, Trainer
+from labdl.train.checkpoint import checkpoints
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 3)).astype("float32")
+Y = RNG.normal(size=(24, 2)).astype("float32")
+
+
+def trainer(backend, **options):
+    model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
+    return Trainer(model, "mean_squared_error", **{"optimizer": SGD(0.05), "seed": 0, **options})
+
+
+class Scripted(Trainer):
+    """Whose validation has figures that are written down."""
+
+    figures = ()
+
+    def evaluate(self, dataset, batch_size=256, averaged=False):
+        self.states = [*getattr(self, "states", []), self.model.state_dict()]
+        return {"loss": self.figures[len(self.states) - 1]}
+
+
+def scripted(backend, figures, **options):
+    cls = type("Scripted", (Scripted,), {"figures": figures})
+    model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
+    return cls(model, "mean_squared_error", SGD(0.05), seed=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("figures", "options", "epochs", "best"),
+    [
+        ([3, 2, 1, 1, 1, 0], {"patience": 2}, 5, 3),
+        ([3, 2, 2.95, math.nan, 5, 0], {"patience": 3}, 5, 2),
+        ([1, 2, 3, 3, 2, 9], {"patience": 2, "mode": "max"}, 5, 3),
+        ([3.0, 2.95, 2.9, 2.0, 1.9, 1.85], {"patience": 2, "min_delta": 0.5}, 3, 1),
+        ([1, 2], {"patience": 0}, 2, 1),
+        ([5, 4, 3, 2, 1, 0], {"patience": 1}, 6, 6),
+    ],
+)
+@pytest.mark.parametrize("way", ["setting", "callback", "by hand"])
+def test_a_training_ends_when_its_figure_stands_still(backend, figures, options, epochs, best, way):
+    rule = EarlyStopping(**options)
+    t = scripted(backend, figures, stopping=rule if way == "setting" else None)
+    given = {"validation": (X, Y), "epochs": 6, "batch_size": 24, "callbacks": [rule] if way == "callback" else ()}
+    ended = 0
+    for event in t.events((X, Y), **given):
+        if isinstance(event, Epoch):
+            ended = event.epoch
+        if way == "by hand" and rule(event):
+            break
+    assert (ended, rule.best_epoch) == (epochs, best)
+
+
+def test_the_best_epoch_is_restored(backend):
+    t = scripted(backend, [3, 1, 2, 2.5, 9], stopping={"patience": 2, "restore_best": True})
+    t.fit(X, Y, validation=(X, Y), epochs=5, batch_size=8, progress=False)
+    assert len(t.states) == 4
+    for name, value in t.model.state_dict().items():
+        np.testing.assert_array_equal(value, t.states[1][name])
+        assert not np.array_equal(value, t.states[3][name])
+
+
+def test_early_stopping_goes_on_after_a_break(backend, tmp_path):
+    figures = [3, 1, 2, 2.5, 9]
+    broken = scripted(backend, figures, stopping={"patience": 3, "restore_best": True})
+    for event in broken.events((X, Y), validation=(X, Y), epochs=5, batch_size=8, checkpoint=Checkpoint(tmp_path)):
+        if isinstance(event, Epoch) and event.epoch == 3:
+            break
+    t = scripted(backend, figures[3:], stopping={"patience": 3, "restore_best": True})
+    history = t.fit(X, Y, validation=(X, Y), epochs=5, batch_size=8, resume=tmp_path, progress=False)
+    assert len(history["loss"]) == 5
+    assert (t.settings.stopping.best, t.settings.stopping.best_epoch, t.settings.stopping.waited) == (1, 2, 3)
+    for name, value in t.model.state_dict().items():
+        np.testing.assert_array_equal(value, broken.states[1][name])
+
+
+def test_without_validation_the_training_data_count_and_an_unknown_figure_is_named(backend):
+    t = trainer(backend, optimizer=SGD(0.0), stopping=EarlyStopping(patience=2))
+    assert len(t.fit(X, Y, epochs=9, batch_size=24, progress=False)["loss"]) == 3
+    with pytest.raises(ConfigError, match="EarlyStopping monitors 'val_f1', the epoch has loss"):
+        trainer(backend, stopping="val_f1").fit(X, Y, progress=False)
+    with pytest.raises(ConfigError, match="give one EarlyStopping"):
+        trainer(backend, stopping=EarlyStopping()).fit(X, Y, callbacks=[EarlyStopping()], progress=False)
+
+
+# -- callbacks
+
+
+def test_callbacks_hear_each_event_and_may_end_the_training(backend):
+    heard = []
+
+    def listen(event):
+        heard.append(event)
+
+    def enough(event):
+        return isinstance(event, Step) and event.step == 4
+
+    events = list(trainer(backend).events((X, Y), epochs=5, batch_size=8, callbacks=[listen, enough]))
+    assert heard == events
+    assert [type(e) for e in events] == [Started, Step, Step, Step, Epoch, Step]
+    with pytest.raises(ConfigError, match=r"callbacks wants a list of functions of an event: callbacks=\[.*enough\]"):
+        trainer(backend).fit(X, Y, callbacks=enough)
+    with pytest.raises(ConfigError, match="callbacks wants functions of an event, received 3"):
+        trainer(backend).fit(X, Y, callbacks=[3])
+
+
+def test_a_callback_that_fails_is_named_and_the_training_goes_on(backend, caplog):
+    calls = []
+
+    def plotting(event):
+        calls.append(event)
+        raise RuntimeError("no screen")
+
+    with caplog.at_level(logging.ERROR):
+        history = trainer(backend).fit(X, Y, epochs=2, progress=False, callbacks=[plotting])
+    assert len(history["loss"]) == 2
+    assert len(calls) == 1
+    assert "plotting failed at Started" in caplog.text
+    assert "no screen" in caplog.text
+
+
+# -- while it goes on
+
+
+@pytest.mark.parametrize("schedule", [None, "cosine_decay"])
+def test_the_learning_rate_is_changed_in_training(backend, schedule, tmp_path):
+    plain, rates = [], []
+    for event in trainer(backend, schedule=schedule).events((X, Y), epochs=2, batch_size=8):
+        plain.append(event)
+    t = trainer(backend, schedule=schedule)
+    expected = [0.05] * 6 if schedule is None else [labdl.train.CosineDecay(steps=6)(n, 0.05) for n in range(6)]
+    for event in t.events((X, Y), epochs=2, batch_size=8, checkpoint=Checkpoint(tmp_path, every=1)):
+        if isinstance(event, Step):
+            rates.append(t.learning_rate)
+            if event.step == 3:
+                t.learning_rate = expected[3] / 2
+    np.testing.assert_allclose(rates, [*expected[:3], *(r / 2 for r in expected[3:])], rtol=1e-5)
+    again = trainer(backend, schedule=schedule)
+    more = []
+    for event in again.events((X, Y), epochs=2, batch_size=8, resume=tmp_path / "step-00000004"):
+        if isinstance(event, Step):
+            more.append(again.learning_rate)
+    np.testing.assert_allclose(more, rates[4:], rtol=1e-5)
+
+
+BASE = 0.05
+WARM = labdl.train.LinearWarmup(steps=4)
+PAUSED = labdl.train.Lambda(lambda step: 0.0 if 2 <= step < 4 else 1 - step / 10)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "at", "rates"),
+    [
+        # the first step of a warm-up: from there it rises to the rate that was set
+        (WARM, 0, [0.01, *(0.01 * n / 4 for n in (1, 2, 3)), 0.01, 0.01]),
+        # in the middle of it the whole shape is multiplied, as torch's LinearLR does
+        (WARM, 2, [0, BASE / 4, 0.01, 0.01 * 3 / 2, 0.02, 0.02]),
+        # behind the end of a schedule it holds
+        (
+            labdl.train.CosineDecay(steps=3),
+            4,
+            [*(labdl.train.CosineDecay(steps=3)(n, BASE) for n in range(4)), 0.01, 0.01],
+        ),
+        # at its very end too
+        (
+            labdl.train.CosineDecay(steps=4),
+            4,
+            [*(labdl.train.CosineDecay(steps=4)(n, BASE) for n in range(4)), 0.01, 0.01],
+        ),
+        # and as long as a schedule stays at 0, then it is the new base rate
+        (PAUSED, 2, [BASE, BASE * 0.9, 0.01, 0.01, 0.01 * 0.6, 0.01 * 0.5]),
+        # where it was set before, 0 stays 0
+        (PAUSED, 1, [BASE, 0.01, 0, 0, 0.01 / 0.9 * 0.6, 0.01 / 0.9 * 0.5]),
+    ],
+)
+def test_a_learning_rate_set_where_the_schedule_is_at_0_holds(backend, schedule, at, rates, tmp_path):
+    """Also when the training is taken up from any checkpoint after that."""
+    t, seen = trainer(backend, schedule=schedule), []
+    for event in t.events((X, Y), epochs=2, batch_size=8):
+        if isinstance(event, Epoch):
+            continue
+        if isinstance(event, Step):
+            seen.append(t.learning_rate)
+        if event.step == at:
+            t.learning_rate = 0.01
+            assert t.learning_rate == pytest.approx(0.01)
+        if event.step >= at and (event.step % 3 or not event.step):  # an epoch that has just ended has no figures yet
+            t.loop.save(tmp_path)
+    np.testing.assert_allclose(seen, rates, rtol=1e-5)
+    for path in checkpoints(tmp_path):
+        again, more = trainer(backend, schedule=schedule), []
+        for event in again.events((X, Y), epochs=2, batch_size=8, resume=path):
+            if isinstance(event, Step):
+                more.append(again.learning_rate)
+        np.testing.assert_array_equal(more, seen[len(seen) - len(more) :], err_msg=path.name)
+        ours, theirs = again.model.state_dict(), t.model.state_dict()
+        assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_a_rate_of_0_stops_learning_until_another_is_set(backend):
+    t, seen = trainer(backend, schedule=PAUSED), []
+    for event in t.events((X, Y), epochs=2, batch_size=8):
+        if isinstance(event, Step):
+            seen.append(t.learning_rate)
+            if event.step in (1, 4):
+                t.learning_rate = 0.0 if event.step == 1 else 0.02
+    np.testing.assert_allclose(seen, [BASE, 0, 0, 0, 0.02, 0.02 / 0.6 * 0.5], rtol=1e-5)
+
+
+def test_epochs_are_added_checkpoints_asked_for_and_an_end_too(backend, tmp_path):
+    t = trainer(backend)
+    seen = []
+    for event in t.events((X, Y), epochs=1, batch_size=8):
+        seen.append(event)
+        if isinstance(event, Step) and event.step == 2:
+            t.loop.epochs += 2
+            made = t.loop.save(tmp_path / "now")
+        if isinstance(event, Step) and event.step == 8:
+            t.loop.ask_to_stop()
+    assert [e.step for e in seen if isinstance(e, Step)] == list(range(1, 9))
+    assert made.name == "step-00000002"
+    with pytest.raises(ConfigError, match="the training has no checkpoint"):
+        t.loop.save()
+
+
+# -- the report
+
+
+def test_the_report_says_what_was_done(backend):
+    train, held = labdl.data.digits()
+    data, test = labdl.data.ArrayDataset(*train[np.arange(200)]), labdl.data.ArrayDataset(*held[np.arange(60)])
+    model = nn.Sequential(nn.Flatten(), nn.Linear(10))
+    t = Trainer(
+        model, optimizer=Adam(0.01), metrics=["accuracy"], backend=backend.name, seed=0, average=EMA(0.5), clip_norm=5.0
+    )
+    assert "adam" in str(t.report())
+    history = t.fit(data, validation=test, epochs=4, progress=False)
+    figures = t.test(test)
+    report, text = t.report(), str(t.report())
+    assert report.best_epoch == int(np.argmin(history["val_loss"])) + 1
+    with t.averaged():
+        chosen = labdl.predict(model, test.arrays[0]).argmax(-1)
+    expected = sk.classification_report(test.arrays[1], chosen, output_dict=True, zero_division=0)
+    rows = {row[0]: row[1:] for row in report.classes[1][1:]}
+    for name, row in rows.items():
+        assert [float(v) for v in row[:3]] == pytest.approx(
+            [expected[name][k] for k in ("precision", "recall", "f1-score")], abs=1e-4
+        )
+        assert int(row[3]) == expected[name]["support"]
+    for word in (
+        "parameters",
+        "650",
+        backend.name,
+        "clip_norm",
+        "decay",
+        f"{history['val_loss'][2]:.4f}",
+        "samples/s",
+        f"{figures['accuracy']:.4f}",
+        "precision",
+    ):
+        assert word in text, word
+    page = report._repr_html_()
+    assert page.count("<table>") == page.count("</table>") == len(report.tables()) == 5
+    regression = trainer(backend)
+    regression.test((X, Y))
+    assert regression.report().classes is None

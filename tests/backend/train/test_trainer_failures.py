@@ -1,0 +1,338 @@
+"""What goes wrong in a training is named, and the model is back in its last good state (R6.2)."""
+
+import errno
+import shutil
+
+import numpy as np
+import pytest
+
+import labdl
+from labdl import nn, ops
+from labdl.errors import DataError, GradientError, ModelError, UpdateError
+from labdl.train import SGD, Adam, Checkpoint, Epoch, Step, Trainer, checkpoint
+from labdl.train.checkpoint import checkpoints
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 3)).astype("float32")
+Y = RNG.normal(size=(24, 2)).astype("float32")
+COMPILED = pytest.mark.parametrize("compiled", [None, False])
+
+
+class Square(nn.Module):
+    def forward(self, x):
+        return ops.exp(ops.square(x))
+
+
+class Limit(nn.Module):
+    """The same values, infinite beyond 100."""
+
+    def forward(self, x):
+        return x / ops.astype(ops.abs(x) < 100.0, "float32")
+
+
+class Root(nn.Module):
+    """Its gradient is infinite where its value is zero."""
+
+    def forward(self, x):
+        return ops.sqrt(ops.square(x))
+
+
+def trainer(backend, *layers, model=None, loss="mean_squared_error", **options):
+    model = model or nn.Sequential(*layers or [nn.Linear(2)])
+    return Trainer(model, loss, backend=backend.name, seed=0, **{"optimizer": SGD(0.05), **options})
+
+
+def same(values, others):
+    for name, value in values.items():
+        np.testing.assert_array_equal(value, others[name], err_msg=name)
+
+
+@COMPILED
+def test_the_first_layer_with_a_broken_output_is_named(backend, compiled):
+    t = trainer(
+        backend, nn.Linear(4), nn.Tanh(), nn.Sequential(nn.Linear(4), Square()), nn.Linear(2), compiled=compiled
+    )
+    model = t.model.build((None, 3), backend=backend.name, seed=0)
+    model.load_state_dict({"2/0/kernel:0": np.full((4, 4), 50, "float32")}, "2/0/kernel:0")
+    before = model.state_dict()
+    sentence = (
+        r"the loss is not finite at step 1: the output of 2/1 \(Square\) has NaN or infinity, though its inputs are "
+        r"finite, up to \d+; the model is as before the training again"
+    )
+    with pytest.raises(ModelError, match=sentence):
+        t.fit(X, Y, batch_size=8, progress=False)
+    same(before, model.state_dict())
+
+
+@COMPILED
+def test_a_layer_that_breaks_later_is_found_by_going_through_the_steps_again(backend, compiled):
+    """In the second epoch some samples are large; the model is back at the end of the first."""
+    x = X.copy()
+    x[16:] = 1e4
+    labdl.seed(0)
+
+    class Late(Trainer):
+        def preprocess(self, batch):
+            arrays, y = batch
+            late = self.loop is not None and self.loop.progress.epoch == 1
+            return (arrays if late else np.clip(arrays, -3, 3)), y
+
+    model = nn.Sequential(nn.Linear(4), nn.Dropout(0.2), Square(), nn.Linear(2))
+    t = Late(model, "mean_squared_error", Adam(0.001), backend=backend.name, seed=0, compiled=compiled)
+    states = {}
+
+    def train():
+        for event in t.events((x, Y), epochs=3, batch_size=8):
+            if isinstance(event, Epoch):
+                states[event.epoch] = t.state_dict()
+
+    with pytest.raises(
+        ModelError, match=r"at step \d: the output of 2 \(Square\) .* the model is as after epoch 1 again"
+    ):
+        train()
+    now = t.state_dict()
+    assert set(states) == {1}
+    same(states[1]["parameters"], now["parameters"])
+    same(states[1]["optimizer"], now["optimizer"])
+    assert np.isfinite(t.fit(np.clip(x, -1, 1), Y, progress=False)["loss"][0]), "it can go on"
+
+
+@COMPILED
+def test_a_gradient_is_named_before_the_loss_knows(backend, compiled):
+    t = trainer(backend, nn.Linear(2), Root(), nn.Linear(2), compiled=compiled)
+    t.model.build((None, 3), backend=backend.name, seed=0)
+    t.model.load_state_dict({"0/kernel:0": np.zeros((3, 2), "float32")}, "0/kernel:0")
+    before = t.model.state_dict()
+    with pytest.raises(
+        GradientError, match=r"the gradient of 0/bias:0 has NaN or infinity at step 1, though the loss is"
+    ):
+        t.fit(X, Y, batch_size=8, progress=False)
+    same(before, t.model.state_dict())
+
+
+@COMPILED
+def test_an_update_is_named(backend, compiled):
+    """Large in itself: the parameters do not fit into float32 any more."""
+    t = trainer(backend, optimizer=SGD(1e38), compiled=compiled)
+    with pytest.raises(
+        UpdateError, match=r"the update of step \d made 0/\w+:0 NaN or infinite: try a smaller learning rate"
+    ):
+        t.fit(X * 100, Y * 100, batch_size=24, epochs=3, progress=False)
+    assert all(np.isfinite(v).all() for v in t.model.state_dict().values())
+
+
+def test_the_loss_function_is_told_from_the_model(backend):
+    def logarithm(output, target):
+        return ops.mean(ops.log(ops.abs(output) * 0.0))
+
+    with pytest.raises(
+        ModelError, match=r"the model's output is finite, up to [\d.]+, but its loss is -inf; look at the loss"
+    ):
+        trainer(backend, loss=logarithm).fit(X, Y, progress=False)
+
+
+def test_a_large_model_is_back_in_its_last_checkpoint(backend, tmp_path, monkeypatch):
+    monkeypatch.setattr(labdl.train.snapshot, "LARGEST", 10)
+    t, kept = trainer(backend), {}
+
+    def train():
+        for event in t.events((X, Y), epochs=3, batch_size=8, checkpoint=Checkpoint(tmp_path)):
+            if isinstance(event, Epoch) and event.epoch == 2:
+                kept.update(t.model.state_dict())
+                t.loop.loader.dataset = labdl.data.ArrayDataset(X, np.full_like(Y, np.nan))
+
+    with pytest.raises(
+        ModelError, match="the targets of this batch have NaN or infinity; the model is as in the last check"
+    ):
+        train()
+    same(kept, t.model.state_dict())
+
+
+def test_copies_are_kept_as_often_as_they_cost_little(backend, monkeypatch):
+    """Then the steps of more than one epoch are made once more."""
+    monkeypatch.setattr(labdl.train.snapshot, "SMALL", 0)
+
+    def growing(output, target):
+        return -ops.mean(ops.square(output))
+
+    model = nn.Sequential(nn.Linear(2), Limit()).build((None, 3), backend=backend.name, seed=0)
+    before = model.state_dict()
+    t = trainer(backend, model=model, loss=growing, optimizer=SGD(0.25), schedule="cosine_decay")
+
+    def train():
+        for event in t.events((X, Y), epochs=30, batch_size=8):
+            if isinstance(event, Step):
+                t.loop.snapshot.cost = 1e9
+
+    with pytest.raises(
+        ModelError, match=r"the output of 1 \(Limit\) .*the model is as before the training again"
+    ) as caught:
+        train()
+    assert t.loop.progress.epoch > 1
+    assert f"at step {t.loop.progress.step + 1}:" in str(caught.value)
+    same(before, model.state_dict())
+
+
+def test_a_phase_is_looked_at_as_well(backend):
+    class Mine(Trainer):
+        def phases(self):
+            def good(x, y):
+                return ops.mean_squared_error(self.model(x), y)
+
+            def bad(x, y):
+                return ops.mean(ops.log(ops.abs(self.model(x)) * 0.0))
+
+            return [labdl.train.Phase("good", good, "*kernel*"), labdl.train.Phase("bad", bad, "*bias*")]
+
+    t = Mine(nn.Sequential(nn.Linear(2)), backend=backend.name, seed=0)
+    with pytest.raises(ModelError, match="but its loss is -inf"):
+        t.fit(X, Y, progress=False)
+
+
+# -- data
+
+
+class Rows:
+    """Samples one by one, of which one cannot be read."""
+
+    name = "rows"
+
+    def __init__(self, wrong):
+        self.wrong = wrong
+
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, i):
+        if i == 13 and self.wrong == "unreadable":
+            raise OSError("the disk has a scratch")
+        return (X[i] if i != 13 or self.wrong != "shape" else X[i, :2]), Y[i]
+
+
+class Batches(labdl.data.ArrayDataset):
+    def __getitem__(self, index):
+        if np.any(np.asarray(index) == 13):
+            raise KeyError("no such file")
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (Rows("unreadable"), r"sample 13 of rows cannot be read: OSError: the disk has a scratch"),
+        (Rows("shape"), r"sample 13 of rows is of shapes \(2,\), \(2,\), sample 8 of \(3,\), \(2,\)"),
+        (Batches(X, Y, name="files"), r"sample 13 of files cannot be read: KeyError: 'no such file'"),
+    ],
+)
+def test_a_sample_that_cannot_be_read_is_named(backend, data, sentence):
+    t = trainer(backend)
+    with pytest.raises(DataError, match=sentence):
+        t.fit(data, batch_size=8, shuffle=False, progress=False)
+    assert t.loop.progress.step == 1
+    with pytest.raises(DataError, match=sentence.replace("sample 8", r"sample \d+")):
+        t.evaluate(data)
+
+
+def test_samples_one_by_one_train_as_arrays_do(backend):
+    one, other = trainer(backend), trainer(backend)
+    expected = one.fit(X, Y, epochs=2, batch_size=8, progress=False)["loss"]
+    assert other.fit(Rows(""), epochs=2, batch_size=8, progress=False)["loss"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_steps_are_not_watched_while_all_is_well(backend, monkeypatch):
+    """Looking at gradients and modules costs: it happens only where the loss, or in the end a parameter, is not finite."""
+    monkeypatch.setattr(labdl.train.nonfinite.NonFiniteCheck, "_search", lambda *_: pytest.fail("searched"))
+    calls = []
+    finite = backend.finite
+    monkeypatch.setattr(backend, "finite", lambda variables: calls.append(1) or finite(variables))
+    steps = [e for e in trainer(backend).events((X, Y), epochs=2, batch_size=4) if isinstance(e, Step)]
+    assert len(steps) == 12
+    assert len(calls) == 2
+
+
+@COMPILED
+def test_an_error_in_the_users_own_code_leaves_the_framework_usable(backend, compiled):
+    def wrong(output, target):
+        raise OSError("mine")
+
+    with pytest.raises(OSError, match="mine"):
+        trainer(backend, loss=wrong, compiled=compiled).fit(X, Y, progress=False)
+    t = trainer(backend, compiled=compiled)
+    t.fit(X, Y, progress=False)
+    t.model.load_state_dict(t.model.state_dict())
+
+
+# -- memory and disks
+
+
+def greedy(output, target):
+    """Asks for a pebibyte, which no machine has."""
+    number = ops.mean(output, axis=(0, 1), keepdims=True)
+    return ops.mean(ops.matmul(ops.broadcast_to(number, (2**24, 1)), ops.broadcast_to(number, (1, 2**24))))
+
+
+def test_a_lack_of_memory_is_one_sentence_in_fit(backend):
+    t = trainer(backend, loss=greedy, compiled=False, accumulate=2)
+    advice = "batch_size=8: try a smaller batch_size, such as 4, or the batch in more parts than accumulate=2"
+    with pytest.raises(MemoryError, match=f"not enough memory for a step with {advice}") as caught:
+        t.fit(X, Y, batch_size=8, progress=False)
+    assert caught.value.__cause__ is not None
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["fit", "start"])
+def test_a_model_that_no_memory_holds_is_refused_before_anything_is_trained(backend, way, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    t = trainer(backend, nn.Linear(2**45))
+    with pytest.raises(MemoryError, match="not enough memory"):
+        getattr(t, way)(X, Y, batch_size=1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_one_sentence_in_fit_and_what_was_kept_goes_on(backend, tmp_path, monkeypatch):
+    write, options = (
+        checkpoint._write,
+        {"epochs": 3, "batch_size": 8, "progress": False, "checkpoint": Checkpoint(tmp_path)},
+    )
+
+    def writing(path, data):
+        if "00000003" not in str(path):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        write(path, data)
+
+    monkeypatch.setattr(checkpoint, "_write", writing)
+    with pytest.raises(
+        OSError, match=r"the disk is full at .*what was saved before is whole; free some space"
+    ) as caught:
+        trainer(backend).fit(X, Y, **options)
+    assert caught.value.errno == errno.ENOSPC
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000003"]
+    monkeypatch.undo()
+    whole, again = trainer(backend), trainer(backend)
+    expected = whole.fit(X, Y, epochs=3, batch_size=8, progress=False)
+    assert again.fit(X, Y, resume=True, **options) == expected
+    same(whole.model.state_dict(), again.model.state_dict())
+
+
+@pytest.mark.parametrize("kept", [{"every": 1}, {}])
+def test_an_output_folder_that_vanishes_is_made_again_or_named(backend, kept, tmp_path):
+    """Another file stands in its place the second time."""
+    folder, removed = tmp_path / "kept", []
+
+    def vanish(event):
+        if isinstance(event, Epoch) and event.epoch in (1, 2):
+            removed.append([path.name for path in checkpoints(folder)])
+            shutil.rmtree(folder)
+            if event.epoch == 2:
+                folder.write_text("in the way")
+
+    t = trainer(backend)
+    with pytest.raises(
+        FileExistsError, match=r"no checkpoint could be written to .*kept \(File exists\): those before"
+    ):
+        t.fit(X, Y, epochs=3, batch_size=8, progress=False, checkpoint=Checkpoint(folder, **kept), callbacks=[vanish])
+    assert removed[1][-1] == "step-00000006"
+    assert len(t.progress.history["loss"]) == (3 if not kept else 2)
+    with pytest.raises(FileExistsError, match="no checkpoint could be written"):
+        t.loop.save(folder)
+    assert t.loop.save(tmp_path / "elsewhere").is_dir()

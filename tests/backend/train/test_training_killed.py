@@ -1,0 +1,79 @@
+"""A training whose process is killed goes on as if it never was, on one backend (R6.6)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from interrupted import equal, fit, own_seeds, trainer, uninterrupted
+from killable import Children
+
+import labdl
+from labdl.train import Checkpoint
+from labdl.train.checkpoint import checkpoints
+
+PAUSING = """
+import sys, time, labdl
+path, name, folder = sys.argv[1:]
+sys.path.insert(0, path)
+labdl.use(name)
+import interrupted
+from labdl.train import Checkpoint, checkpoint
+flush = checkpoint._write
+def pausing(path, content):
+    flush(path, content)
+    if "step-00000008" in str(path.parent):
+        print("writing", flush=True)
+        time.sleep(600)
+checkpoint._write = pausing
+labdl.seed(3)
+subject = interrupted.trainer(labdl.backends.get(name))
+interrupted.fit(subject, checkpoint=Checkpoint(folder, every=2))
+"""
+
+
+@pytest.fixture(autouse=True)
+def seeds():
+    with own_seeds():
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(backend):
+    return uninterrupted(backend)
+
+
+def test_a_training_is_killed(backend, whole, tmp_path):
+    """kill -9 while a checkpoint is being written: the last whole one goes on."""
+    arguments = [sys.executable, "-c", PAUSING, str(Path(__file__).parents[1]), backend.name, str(tmp_path)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "writing\n"
+        process.kill()
+    assert [path.name for path in checkpoints(tmp_path)] == ["step-00000002", "step-00000004", "step-00000006"]
+    assert list(tmp_path.glob(".step-00000008.*.part"))
+    labdl.seed(77)
+    again = trainer(backend, seed=50)
+    figures = fit(again, checkpoint=Checkpoint(tmp_path, every=2), resume=True)
+    assert figures == whole["training"]["progress"]["history"]
+    assert equal(again.model.state_dict(), whole["parameters"])
+    assert not list(tmp_path.glob(".*")), "what the crash left is gone"
+
+
+@pytest.fixture
+def children(backend, tmp_path):
+    with Children(backend.name, tmp_path) as made:
+        yield made
+
+
+def test_a_training_is_interrupted_at_twenty_random_moments(children, tmp_path):
+    """Four trainings, each killed five times wherever it is: they end with the bits of an unbroken one."""
+    rng, breaks = np.random.default_rng(6), 0
+    whole = children.finish(tmp_path / "whole")
+    for training in range(4):
+        folder = tmp_path / f"training{training}"
+        for step in sorted(rng.choice(np.arange(1, 9), 5, replace=False)):
+            children.begin(folder)
+            breaks += children.kill_at(step, rng.uniform(0, 0.02))
+        assert equal(children.finish(folder), whole)
+    assert breaks == 20

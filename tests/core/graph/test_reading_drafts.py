@@ -1,0 +1,195 @@
+"""Source of models that are not finished, of pieces of models, and of people who mean harm."""
+
+import sys
+import time
+
+import pytest
+
+from labdl.errors import ModelError
+from labdl.graph import Edge, Graph, Node
+from labdl.graph.parsing.grammar import ReadingError
+from labdl.graph.parsing.limits import within
+from labdl.graph.parsing.parser import read_draft, read_piece
+from labdl.spec import Spec
+
+HEAD = "from labdl import nn, ops\n\n\n"
+
+
+def model(init: str, forward: str, more: str = "") -> str:
+    return f"""{HEAD}{more}class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {init}
+
+    def forward(self, x):
+        {forward}
+"""
+
+
+def names(graph: Graph) -> dict[str, list[str]]:
+    """Names of the nodes with those of the nodes that enter them."""
+    return {
+        n.name: [graph.nodes[e.source].name for e in graph.edges.values() if e.target == i]
+        for i, n in graph.nodes.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("nn.Linear(10), nn.ReLU()", {"linear": [], "relu": ["linear"]}),
+        ("nn.Linear(10)\nnn.ReLU()\n", {"linear": [], "relu": ["linear"]}),
+        ("[nn.Linear(10), nn.ReLU(), nn.Linear(3)]", {"linear": [], "relu": ["linear"], "linear_1": ["relu"]}),
+        ("nn.Sequential(nn.Conv2d(8), nn.Sequential(nn.ReLU()))", {"conv2d": [], "relu": ["conv2d"]}),
+        ("conv = nn.Conv2d(8)\nact = nn.ReLU()", {"conv": [], "act": ["conv"]}),
+        ("self.conv = nn.Conv2d(8)\nself.act = nn.ReLU()\nx = self.act(self.conv(x))", {"conv": [], "act": ["conv"]}),
+        (
+            "x = nn.Linear(10)(x)\ny = ops.relu(x)\nz = nn.Linear(3)(y) + x",
+            {"linear": [], "relu": ["linear"], "linear_1": ["relu"], "add": ["linear_1", "linear"]},
+        ),
+        ("y = nn.LSTM(3)(x)", {"lstm": []}),
+        ("from labdl import nn\nnn.ReLU()(x)", {"relu": []}),
+        (
+            model("self.a = nn.Sequential(nn.Linear(3), nn.ReLU())", "return self.a(x) * 2"),
+            {"a/0": [], "a/1": ["a/0"], "multiply": ["a/1"]},
+        ),
+    ],
+)
+def test_pieces(source, found):
+    graph = read_piece(source)
+    assert names(graph) == found
+    assert not graph.inputs()
+
+
+def test_a_layer_called_twice_is_shared_in_a_piece_too():
+    graph = read_piece("layer = nn.Linear(4)\nx = layer(layer(x))")
+    first, second = graph.nodes.items()
+    assert (first[1].params, second[1].shares) == ({"out_features": 4}, first[0])
+
+
+@pytest.mark.parametrize(
+    ("source", "why", "line"),
+    [
+        ("hello world", "no Python", 1),
+        ("print(1)", "print is no layer", 1),
+        ("nn.ReLU()\nnn.Dense(3)", "did you mean 'Linear'", 2),
+        ("nn.MSELoss()", "did you mean 'MeanSquaredErrorLoss'", 1),
+        ("nn.Conv2D(3)", "did you mean 'Conv2d'", 1),
+        ("import torch.nn as nn\nnn.Linear(3)", "layers are those of labdl", 1),
+        ("from torch import nn\nnn.Linear(3)", "torch is another library", 1),
+        ("nn.ReLU()\nnn.Linear(0)", "out_features wants an integer at least 1", 2),
+        ("x = ops.reshape(x, (x.shape[0], -1))", "a piece of a model has no inputs", 1),
+        ("while True: pass", "a piece is a class", 1),
+        ("x = __import__('os').abort()", "no layer", 1),
+        ("y = ops.relu(3)", "given no tensor", 1),
+    ],
+)
+def test_what_is_no_piece(source, why, line):
+    with pytest.raises(ReadingError, match=why) as caught:
+        read_piece(source)
+    assert caught.value.line == line
+
+
+def test_a_draft_needs_no_shapes_that_fit():
+    source = model("self.a = nn.Conv2d(3)\n        self.b = nn.Linear(2)", "return self.b(self.a(x)) + 1")
+    with pytest.raises(ReadingError, match="line"):
+        Graph.from_python(source, (None, 4))
+    graph = read_draft(source, [Spec((None, 4))])
+    assert names(graph) == {"input": [], "a": ["input"], "b": ["a"], "add": ["b"]}
+    assert graph.check()[1], "the problem is the canvas's to show"
+
+
+def test_what_a_canvas_writes_of_loose_ends_is_read_again():
+    nodes = {
+        "1": Node("Input", "input", {"shape": (None, 4)}),
+        "2": Node("Linear", "a", {"out_features": 3}),
+        "3": Node("ops.relu", "relu"),
+        "4": Node("Concat", "join"),
+        "5": Node("ops.add", "add"),
+    }
+    edges = {"1": Edge("1", "4", target_port="xs"), "2": Edge("4", "5")}
+    graph = Graph(nodes, edges)
+    found = read_draft(graph.to_python(), [Spec((None, 4))])
+    assert names(found) == names(graph)
+
+
+def test_forward_takes_the_inputs_of_the_canvas():
+    with pytest.raises(ReadingError, match=r"forward\(self, x\) does not go with the 2 input"):
+        read_draft(model("self.a = nn.ReLU()", "return self.a(x)"), [Spec((None, 4)), Spec((None, 4))])
+
+
+def doubling(classes: int) -> str:
+    part = "class C0(nn.Module):\n    def forward(self, x):\n        return ops.relu(x)\n\n\n"
+    for n in range(1, classes):
+        part += (
+            f"class C{n}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            f"        self.a = C{n - 1}()\n        self.b = C{n - 1}()\n\n"
+            "    def forward(self, x):\n        return self.b(self.a(x))\n\n\n"
+        )
+    return part
+
+
+def loops(depth: int) -> str:
+    lines = [f"{'    ' * n}for m{n} in self.b:" for n in range(depth)]
+    return "\n        ".join([*lines, "    " * depth + "x = x", "return x"])
+
+
+def repeated(line: str) -> str:
+    return "\n        ".join(["s = x.shape[1]", *[line] * 60, "return x"])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (model("self.a = C40()", "return self.a(x)", doubling(41)), "longer than 0.5 seconds"),
+        (model(f"self.b = nn.ModuleList([{'nn.ReLU(), ' * 60}])", loops(9)), "longer than 0.5 seconds"),
+        (model("self.a = nn.ReLU()", repeated("s = s ** s ** s")), "grow too large"),
+        (model("self.a = nn.ReLU()", repeated("s *= s")), "grow too large"),
+        (
+            model("self.a = nn.ReLU()", repeated("x = x\n        s = x.shape\n        s += s * 1000000000")),
+            "more than 10,000",
+        ),
+        (
+            model("self.a = nn.ReLU()", "s = x.shape\n" + "        s = [*s, *s]\n" * 60 + "        return x"),
+            "more than 10,000",
+        ),
+        (model("s = 'ab'\n        t = s * 10000000000", "return x"), "more than 10,000"),
+        (model("self.a = self", "return self.a(x)"), "calls itself"),
+        (model("self.a = nn.Linear(4)", "for i in range(10**9): x = x\n        return x"), "a loop runs over layers"),
+        (model("self.a = nn.Linear(4)", "return ops.tile(1.0, (100000, 100000))"), "given no tensor"),
+        (model("self.f = self.a.build", "return self.f(x, backend='torch')"), "the attribute build"),
+        (model("self.f = nn.Linear(3).state_dict", "return self.f()"), "the attribute state_dict"),
+        (model("self.a = nn.ReLU()", "return x.recorder"), "the attribute recorder"),
+        (model("self.a = nn.ReLU()", "return self" + ".a" * 80 + "(x).b()"), "…"),
+        ("-" * 200_000 + "1", "nested too deeply"),
+        ("(" * 5000, "too many nested parentheses"),
+        ("x" + ".a" * 50_000, "recursion"),
+        ("1+" * 50_000 + "1", "recursion"),
+    ],
+)
+def test_no_source_runs_away(source, why):
+    start = time.monotonic()
+    with pytest.raises(ReadingError, match=why):
+        read_draft(source, [Spec((None, 4))], seconds=0.5)
+    assert time.monotonic() - start < 20  # and not for hours
+
+
+def test_large_numbers_cost_nothing():
+    graph = read_draft(model("self.a = nn.Linear(1000000000)", "return self.a(x)"), [Spec((None, 4))])
+    assert graph.check()[1] == []
+
+
+def losing_the_watch() -> None:
+    with within(0.05, "this") as tick:
+        sys.setprofile(None)
+        tick()
+        assert sys.getprofile() is not None
+        while True:
+            sys.setprofile(None)
+            tick()
+
+
+def test_time_is_up_even_where_python_has_lost_the_watch():
+    """As it does when the watch raises in a callback whose errors are ignored, such as one of the garbage collector."""
+    with pytest.raises(ModelError, match=r"longer than 0\.05 seconds"):
+        losing_the_watch()

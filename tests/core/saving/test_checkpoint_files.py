@@ -1,0 +1,243 @@
+"""Native checkpoints as files: what they are, and that a hostile one is refused and runs nothing."""
+
+import io
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import h5py
+import ml_dtypes
+import numpy as np
+import pytest
+
+from labdl import nn
+from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
+from labdl.saving.native.checkpoints import load_checkpoint, save_checkpoint
+from labdl.saving.native.formats import mindspore, paddle, safetensors, torch
+
+pytestmark = pytest.mark.slow
+
+FILES = Path(__file__).parents[2] / "backend" / "files"
+FLAT = {".pt": torch, ".pdparams": paddle, ".ckpt": mindspore, ".safetensors": safetensors}
+SUFFIXES = (*FLAT, ".weights.h5")
+
+
+def net(seed=0):
+    return nn.Sequential(nn.Linear(4), nn.BatchNorm(), nn.Linear(2)).build((None, 3), backend="numpy", seed=seed)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_written_is_read(suffix, tmp_path):
+    path = save_checkpoint(net(), tmp_path / f"net{suffix}")
+    loaded = load_checkpoint(net(1), path).state_dict()
+    for name, value in net().state_dict().items():
+        np.testing.assert_array_equal(loaded[name], value)
+    assert os.listdir(tmp_path) == [path.name]
+    if suffix != ".weights.h5":
+        before = path.read_bytes()
+        assert save_checkpoint(net(), path).read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", FLAT)
+def test_every_kind_of_number_comes_back(suffix, tmp_path):
+    dtypes = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
+    arrays = {d: (np.arange(6).reshape(2, 3) % 2).astype(d) for d in dtypes}
+    if suffix != ".pdparams":
+        arrays["bfloat16"] = np.arange(6).astype(ml_dtypes.bfloat16)
+    arrays |= {
+        "one": np.array(2.5, "float32"),
+        "none": np.zeros((0, 3), "float32"),
+        "turned": np.arange(6, dtype="float32").reshape(2, 3).T,
+        "large": np.arange(60_000, dtype="float32").reshape(200, 300).T,
+    }
+    path = tmp_path / f"net{suffix}"
+    FLAT[suffix].write(path, arrays, *(["np"] if suffix == ".safetensors" else []))
+    found = FLAT[suffix].read(path)
+    assert found.keys() == arrays.keys()
+    for name, value in arrays.items():
+        assert found[name].dtype == value.dtype
+        assert found[name].shape == value.shape
+        np.testing.assert_array_equal(found[name], value)
+
+
+def test_pytorch_and_safetensors_read_what_labdl_writes(tmp_path):
+    library = pytest.importorskip("torch")
+    from safetensors.torch import load_file
+
+    arrays = {
+        "w": np.arange(6, dtype="float32").reshape(2, 3).T,
+        "b": np.arange(3).astype(ml_dtypes.bfloat16),
+        "n": np.array(3, "int64"),
+        "größe.ß": np.ones(2, "bool"),
+    }
+    torch.write(tmp_path / "net.pt", arrays)
+    safetensors.write(tmp_path / "net.safetensors", arrays, "pt")
+    for found in (
+        library.load(tmp_path / "net.pt", weights_only=True),
+        load_file(tmp_path / "net.safetensors"),
+        library.load(tmp_path / "net.pt", weights_only=True, mmap=True),
+    ):
+        assert found.keys() == arrays.keys()
+        for name, value in arrays.items():
+            np.testing.assert_array_equal(found[name].float().numpy(), value.astype("float32"))
+
+
+def test_tensors_that_share_or_turn_their_storage(tmp_path):
+    library = pytest.importorskip("torch")
+    whole = library.arange(24.0).reshape(4, 6)
+    tensors = {"whole": whole, "part": whole[1:3, 2:], "turned": whole.T, "strided": whole[:, ::2]}
+    library.save({**tensors, "parameter": library.nn.Parameter(whole)}, tmp_path / "net.pt")
+    found = torch.read(tmp_path / "net.pt")
+    for name, value in tensors.items():
+        np.testing.assert_array_equal(found[name], value.numpy())
+    np.testing.assert_array_equal(found["parameter"], whole.numpy())
+
+
+def test_no_framework_is_needed():
+    """From the file of one framework to that of another, with none of them in the process."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(FILES)!r})
+from labdl.saving.native.checkpoints import convert_checkpoint
+from labdl_nets import NETS
+from inputs import HERE, inputs_of
+from labdl.spec import Spec
+import tempfile, pathlib
+model = NETS["sequence"]().build(*[Spec(a.shape, a.dtype.name) for a in inputs_of("sequence")], backend="numpy")
+folder = pathlib.Path(tempfile.mkdtemp())
+source = HERE / "torch" / "sequence.pt"
+for suffix in (".pdparams", ".ckpt", ".weights.h5", ".safetensors", ".pt"):
+    source = convert_checkpoint(model, source, folder / f"net{{suffix}}")
+found = {{"torch", "tensorflow", "paddle", "mindspore", "keras"}} & set(sys.modules)
+assert not found, found
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Hostile:
+    def __init__(self, target):
+        self.target = target
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.target),)
+
+
+def archive(path, data):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("archive/data.pkl", data)
+    return path
+
+
+def test_a_pickle_that_calls_something_is_refused_and_not_followed(tmp_path):
+    for protocol in (2, 4, 5):
+        data = pickle.dumps({"0.weight": Hostile(tmp_path / "made")}, protocol)
+        (tmp_path / "net.pdparams").write_bytes(data)
+        archive(tmp_path / "net.pt", data)
+        (tmp_path / "old.pt").write_bytes(data)
+        for name in ("net.pdparams", "net.pt"):
+            with pytest.raises(FileFormatError, match=r"wants .*mkdir to be called.* it was not called"):
+                load_checkpoint(net(), tmp_path / name)
+        with pytest.raises(FileFormatError):
+            load_checkpoint(net(), tmp_path / "old.pt")
+    objects = np.array([Hostile(tmp_path / "made")], object)
+    (tmp_path / "net.pdparams").write_bytes(pickle.dumps({"0.weight": objects}))
+    with pytest.raises(FileFormatError):
+        load_checkpoint(net(), tmp_path / "net.pdparams")
+    assert not (tmp_path / "made").exists()
+
+
+def test_files_that_claim_more_than_they_hold(tmp_path):
+    huge = b"\x80\x02X\xff\xff\xff\x7fabc."  # a text of two gigabytes
+    (tmp_path / "net.pdparams").write_bytes(huge)
+    put = b"\x80\x02}r\xff\xff\xff\x7f."  # a place far out in the memory of a pickle
+    (tmp_path / "put.pdparams").write_bytes(put)
+    (tmp_path / "net.safetensors").write_bytes((1 << 40).to_bytes(8, "little") + b"{}")
+    header = b'{"0.weight":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4]}}'
+    (tmp_path / "shape.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    deep = b"[" * 200_000
+    (tmp_path / "deep.safetensors").write_bytes(len(deep).to_bytes(8, "little") + deep)
+    (tmp_path / "net.ckpt").write_bytes(b"\n\xff\xff\xff\xff\x7f")
+    with zipfile.ZipFile(tmp_path / "bomb.pt", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("archive/data.pkl", bytes(1 << 24))
+    with h5py.File(tmp_path / "shape.h5", "w") as file:
+        file.create_dataset("layers/dense/vars/0", (1 << 20, 1 << 20), "float32", chunks=(1024, 1024))
+    for path in tmp_path.iterdir():
+        with pytest.raises((FileFormatError, StateDictError)) as found:
+            load_checkpoint(net(), path)
+        assert path.name == "put.pdparams" or found.type is FileFormatError
+
+
+def test_hdf5_that_leads_out_of_the_file(tmp_path):
+    np.ones(12, "float32").tofile(tmp_path / "secret")
+    weights = save_checkpoint(net(), tmp_path / "net.weights.h5")
+    ways = {
+        "external": lambda g: g.__setitem__("0", h5py.ExternalLink("other.h5", "/x")),
+        "soft": lambda g: g.__setitem__("0", h5py.SoftLink("/2/vars/0")),
+        "raw": lambda g: g.create_dataset("0", (3, 4), "float32", external=str(tmp_path / "secret")),
+        "text": lambda g: g.create_dataset("0", data=["text"]),
+    }
+    for name, change in ways.items():
+        path = tmp_path / f"{name}.weights.h5"
+        path.write_bytes(weights.read_bytes())
+        with h5py.File(path, "a") as file:
+            group = file["0/vars"]
+            del group["0"]
+            change(group)
+        with pytest.raises(FileFormatError, match=r"leads out|no array of numbers"):
+            load_checkpoint(net(), path)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_broken_files_are_refused_or_read(suffix, tmp_path):
+    """Cut and flipped at random: either refused with an error of LabDL's, or numbers of the right shapes."""
+    data, rng = save_checkpoint(net(), tmp_path / f"net{suffix}").read_bytes(), np.random.default_rng(0)
+    model, path = net(), tmp_path / f"broken{suffix}"
+    refused = 0
+    for at in range(400):
+        broken = bytearray(data)
+        if at % 4 == 0:
+            broken = broken[: rng.integers(len(data))]
+        else:
+            for place in rng.integers(len(data), size=at % 4):
+                broken[place] ^= 1 << rng.integers(8)
+        path.write_bytes(broken)
+        try:
+            load_checkpoint(model, path)
+        except (FileFormatError, StateDictError):
+            refused += 1
+    assert refused >= 100, "all that were cut"
+
+
+def test_what_is_asked_for_is_checked(tmp_path):
+    model = net()
+    with pytest.raises(ConfigError, match=r"net\.xyz has no suffix of a checkpoint: choose one of \.pt"):
+        save_checkpoint(model, tmp_path / "net.xyz")
+    with pytest.raises(ConfigError, match=r"framework wants one of torch, .*received 'jax'"):
+        save_checkpoint(model, tmp_path / "net.pt", "jax")
+    with pytest.raises(ConfigError, match="is a file of torch's, not of paddle's"):
+        save_checkpoint(model, tmp_path / "net.pt", "paddle")
+    with pytest.raises(ModelError, match="not built"):
+        save_checkpoint(nn.Linear(3), tmp_path / "net.pt")
+    with pytest.raises(FileNotFoundError):
+        load_checkpoint(model, tmp_path / "net.pt")
+    (tmp_path / "net.xyz").write_bytes(b"anything")
+    with pytest.raises(FileFormatError, match=r"net\.xyz is no checkpoint that LabDL knows"):
+        load_checkpoint(model, tmp_path / "net.xyz")
+    path = save_checkpoint(model, tmp_path / "net.safetensors", "mindspore")
+    assert {"1.gamma", "2.weight"} <= safetensors.read(path).keys()
+    loaded = load_checkpoint(net(1), path, framework="mindspore").state_dict()
+    np.testing.assert_array_equal(loaded["0/kernel:0"], model.state_dict()["0/kernel:0"])
+    with pytest.raises(StateDictError, match=r"missing 1\.weight \(here 1/gamma\).*unexpected 1\.gamma"):
+        load_checkpoint(model, path)
+    (tmp_path / "list.pdparams").write_bytes(pickle.dumps([1, 2]))
+    with pytest.raises(FileFormatError, match="holds list, not a dictionary"):
+        load_checkpoint(model, tmp_path / "list.pdparams")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        file.writestr("readme.txt", "hello")
+    (tmp_path / "other.pt").write_bytes(buffer.getvalue())
+    with pytest.raises(FileFormatError, match="zip archive, but not one of PyTorch"):
+        load_checkpoint(model, tmp_path / "other.pt")

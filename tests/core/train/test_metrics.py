@@ -1,0 +1,185 @@
+"""Every metric is exact over any split into batches, says what does not fit, and has a name."""
+
+import copy
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from metric_inputs import (
+    BOXES,
+    CLASSES,
+    IMAGES,
+    INPUTS,
+    IS,
+    MASKS,
+    OBJECTS,
+    PIXELS,
+    POINTS,
+    REAL,
+    SCORES,
+    TRUE,
+    VARIANTS,
+    YES,
+    N,
+    made,
+)
+
+from labdl.errors import ConfigError, ModelError
+from labdl.train import losses
+from labdl.train import metrics as M
+from labdl.train.metrics import METRICS, Metric, metric
+from labdl.train.metrics.metric import snake_case
+
+pytestmark = pytest.mark.slow
+
+
+def test_every_metric_is_tried():
+    assert set(INPUTS) == set(METRICS)
+    assert set(VARIANTS) <= set(METRICS)
+    assert all(cls.__doc__.partition("\n")[0].endswith((".", ":", ")")) for cls in METRICS.values())
+
+
+@pytest.mark.parametrize("name", METRICS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_any_split_into_batches_gives_the_same(name, data):
+    output, target = INPUTS[name]
+    cuts = sorted(data.draw(st.sets(st.integers(1, N - 1), max_size=N - 1)))
+    ends = list(zip([0, *cuts], [*cuts, N], strict=True))
+    for entry in made(name):
+        whole = entry(output, target)
+        assert not entry.has_data, "a call remembers nothing"
+        for start, end in ends:
+            entry.update(output[start:end], target[start:end])
+        np.testing.assert_allclose(entry.compute(), whole, rtol=1e-9, atol=1e-12)
+        parts = [entry.fresh() for _ in ends]
+        for part, (start, end) in zip(parts, ends, strict=True):
+            part.update(output[start:end], target[start:end])
+        total = entry.fresh()
+        for part in parts:
+            before = copy.deepcopy(part.compute())
+            total.merge(part)
+            np.testing.assert_array_equal(part.compute(), before)
+        np.testing.assert_allclose(total.compute(), whole, rtol=1e-9, atol=1e-12)
+        entry.reset()
+        with pytest.raises(ModelError, match=f"{type(entry).__name__} has seen no batch"):
+            entry.compute()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_value_is_a_number_or_says_that_it_is_not(name):
+    for entry in made(name):
+        value = entry(*INPUTS[name])
+        assert entry.scalar == isinstance(value, float), (entry, value)
+        assert np.isfinite(value).all()
+
+
+# -- what does not fit, names, registry
+
+
+@pytest.mark.parametrize(
+    ("entry", "output", "target", "sentence"),
+    [
+        (M.Accuracy(), SCORES, CLASSES[:5], r"Accuracy wants scores \(..., classes\) .* received \(24, 4\) and \(5,\)"),
+        (M.Precision(), SCORES, CLASSES + 2, "targets have classes from 2 to 5, outputs have room for 4"),
+        (M.Recall(), SCORES, CLASSES + 0.5, "class numbers as targets, received numbers that are not integers"),
+        (M.F1(multilabel=True), YES, IS, r"F1\(multilabel=True\) wants scores and targets \(..., labels\)"),
+        (M.TopKAccuracy(), SCORES, SCORES, r"TopKAccuracy wants scores"),
+        (M.ROCAUC(), SCORES, CLASSES[:3], "ROCAUC wants scores"),
+        (M.LogLoss(), SCORES, CLASSES[:3], "LogLoss wants"),
+        (M.Perplexity(), SCORES, CLASSES[:3], "Perplexity wants"),
+        (M.MeanSquaredError(), YES, YES[:, None], r"the same shape, received \(24,\) and \(24, 1\)"),
+        (M.R2(), YES, YES[:, None], "R2 wants output and target of the same shape"),
+        (M.MeanIoU(), PIXELS, MASKS, r"axis=1 is for channels first"),
+        (M.MeanAveragePrecision(), BOXES[..., :5], OBJECTS, r"detections \(N, boxes, 6\)"),
+        (M.PCK(), POINTS, POINTS[:, :5], r"keypoints \(N, points, 2\)"),
+        (M.PCK(pair=(0, 40)), POINTS, POINTS, "has a keypoint out of range: there are 17"),
+        (M.ObjectKeypointSimilarity(), POINTS[:, :5], POINTS[:, :5], "17 sigmas, received 5 keypoints"),
+        (M.BLEU(), ["a", "b"], ["a"], "as many texts as targets, in two lists, received 2 and 1"),
+        (M.BLEU(), "ab", "ab", "in two lists"),
+        (M.WordErrorRate(), REAL, TRUE, "wants integers"),
+        (M.SignalToNoise(), YES, YES, r"signals \(N, ..., samples\)"),
+        (M.SSIM(), IMAGES[:, 0], IMAGES[:, 0], "SSIM wants 4 axes"),
+        (M.SSIM(), IMAGES[..., :5], IMAGES[..., :5], r"images of at least that size, received \(13, 5\)"),
+    ],
+)
+def test_what_does_not_fit(entry, output, target, sentence):
+    with pytest.raises(ModelError, match=sentence):
+        entry.update(output, target)
+    assert not entry.has_data
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: M.TopKAccuracy(k=0), "TopKAccuracy: k wants an integer at least 1, received 0"),
+        (lambda: M.Precision(average="mean"), "Precision: average wants \"micro\", .*, received 'mean'"),
+        (lambda: M.MeanAveragePrecision(iou_thresholds=(1.5,)), "MeanAveragePrecision: iou_thresholds wants"),
+    ],
+)
+def test_settings_are_checked(make, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        make()
+
+
+def test_names():
+    assert [snake_case(cls) for cls in (M.TopKAccuracy, M.ROCAUC, M.MeanIoU, M.F1, M.RougeL)] == [
+        "top_k_accuracy",
+        "roc_auc",
+        "mean_iou",
+        "f1",
+        "rouge_l",
+    ]
+    found = losses.metrics(["accuracy", M.TopKAccuracy(k=2), M.TopKAccuracy(k=3), np.mean])
+    assert list(found) == ["accuracy", "top_k_accuracy", "top_k_accuracy_2", "mean"]
+    assert found["top_k_accuracy_2"] == M.TopKAccuracy(k=3)
+    with pytest.raises(ConfigError, match=r"metrics wants any of accuracy, .* received 'best'"):
+        losses.metrics(["best"])
+    with pytest.raises(ConfigError, match="ConfusionMatrix gives several numbers, a curve wants one"):
+        losses.metrics(["confusion_matrix"])
+    with pytest.raises(ModelError, match="F1 merges with metrics of the same class, received Recall"):
+        M.F1().merge(M.Recall())
+
+
+def test_a_metric_of_ones_own():
+    @metric
+    class Largest(Metric):
+        """The largest output."""
+
+        scale: float = 1.0
+        join = staticmethod(lambda a, b: (max(a[0], b[0]),))
+
+        def statistics(self, output, target):
+            return (float(np.max(output)),)
+
+        def value(self, largest):
+            return self.scale * largest
+
+    try:
+        (entry,) = losses.metrics(["largest"]).values()
+        for start in range(0, N, 7):
+            entry.update(YES[start : start + 7], None)
+        assert entry.compute() == YES.max()
+        assert Largest(scale=2.0)(YES, None) == 2 * YES.max()
+    finally:
+        METRICS.pop("largest")
+
+
+def test_metrics_load_no_framework():
+    heavy = ("torch", "tensorflow", "paddle", "mindspore", "sklearn", "scipy")
+    code = f"import sys, labdl.train.metrics; print([m for m in {heavy} if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
+
+
+def test_no_warning_on_the_way():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in METRICS:
+            for entry in made(name):
+                entry(*INPUTS[name])
