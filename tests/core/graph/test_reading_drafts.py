@@ -138,6 +138,8 @@ def repeated(line: str) -> str:
     return "\n        ".join(["s = x.shape[1]", *[line] * 60, "return x"])
 
 
+# time may run out in a callback of the garbage collector (Hypothesis has one), where Python reports the error and goes on
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("source", "why"),
     [
