@@ -7,13 +7,26 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
 from labdl.ops.operator import OPERATORS, Operator, Sample
 from labdl.settings import Declaration, declaration
 
+Task = Literal[  # of a loss or a metric
+    "classification",
+    "binary classification",
+    "multilabel classification",
+    "regression",
+    "segmentation",
+    "detection",
+    "keypoints",
+    "restoration",
+    "sequence",
+    "similarity",
+    "distillation",
+]
 LAYERS: dict[str, type[Module]] = {}  # by type, the name of a layer in files and graphs
 _NAMESPACE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*)?")
 
@@ -41,12 +54,14 @@ def layer(
     outputs: tuple[str, ...] = ("output",),
     category: str | None = None,
     namespace: str | None = None,
+    task: Task | None = None,
 ):
     """Register a layer: its annotated fields become hyper-parameters, the fields of its form and the columns of the file.
 
     ``example`` and ``inputs`` are used by docs and tests. Its category in the palette is the name of its file, unless
     ``category`` is given. In files a layer of the package acme is called "acme.Scale", one of a notebook or a script
-    "Scale"; ``namespace`` replaces the package's name, "" omits it. Raises ConfigError for a name that another class has.
+    "Scale"; ``namespace`` replaces the package's name, "" omits it. ``task`` is that of a loss.
+    Raises ConfigError for a name that another class has.
     """
 
     def register(cls: type[Module]) -> type[Module]:
@@ -67,6 +82,7 @@ def layer(
         cls._describe = _describe  # type: ignore[method-assign]
         own = cls.__module__.startswith("labdl.nn.")
         cls.layer_category = category or (cls.__module__.split(".")[2] if own else "custom")  # type: ignore[attr-defined]
+        cls.layer_task = task or getattr(cls, "layer_task", None)  # type: ignore[attr-defined]
         cls.layer_outputs = outputs  # type: ignore[attr-defined]
         cls.layer_example = Example(example or {}, inputs)  # type: ignore[attr-defined]
         cls.layer_type = _choose_type_name(cls, namespace)  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from labdl.errors import ConfigError, LabDLError
 from labdl.graph import Edge, Graph, Node
 from labdl.lab.editor import service
 from labdl.lab.training import compatibility, data_files, options, script
-from labdl.train import METRICS
+from labdl.nn.schema import LAYERS, Task
+from labdl.train import METRICS, Metric
 from labdl.train import losses as losses_by_name
+from labdl.train.metrics import metric
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -53,6 +56,39 @@ def test_losses_and_metrics_that_are_said_to_fit_do(kind):
         assert np.isfinite(float(np.asarray(losses_by_name.loss(name)(output, target)))), name
     for name in metrics:
         assert np.isfinite(METRICS[name]()(output, target)), name
+
+
+def test_every_loss_and_metric_declares_a_task():
+    tasks = get_args(Task)
+    losses = {cls for cls in LAYERS.values() if cls.layer_category == "loss" and cls.__module__.startswith("labdl.")}
+    assert [cls for cls in losses if cls.layer_task not in tasks] == []
+    assert [cls for cls in METRICS.values() if cls.task not in tasks] == []
+    assert {cls for cls in LAYERS.values() if cls.layer_task} == losses
+
+
+def test_one_class_is_enough_to_be_offered_for_its_task(monkeypatch):
+    monkeypatch.setitem(LAYERS, "ScaledLoss", None)  # removed again after the test
+    monkeypatch.setitem(METRICS, "scaled", None)
+
+    @nn.layer({}, category="loss", namespace="", task="regression")
+    class ScaledLoss(nn.Module):
+        """A loss."""
+
+        __module__ = "labdl.nn.loss.scaled"
+
+        def forward(self, output, target):
+            return output - target
+
+    @metric
+    class Scaled(Metric):
+        """A metric."""
+
+        __module__ = "labdl.train.metrics.scaled"
+        task = "classification"
+
+    offered = options._offered.__wrapped__()
+    assert [o["kind"] for o in offered["losses"] if o["name"] == "scaled"] == ["numbers"]
+    assert [o["kind"] for o in offered["metrics"] if o["name"] == "scaled"] == ["classes"]
 
 
 def test_all_that_is_offered_has_a_line_and_a_form():

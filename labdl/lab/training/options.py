@@ -10,7 +10,7 @@ from typing import Any, Literal
 from labdl import framework_info
 from labdl.data import SOURCES
 from labdl.nn.module import Module
-from labdl.nn.schema import layer_schema
+from labdl.nn.schema import Task, layer_schema
 from labdl.settings import form_fields, settings_schema
 from labdl.train import EarlyStopping, Schedule
 from labdl.train.config import TrainerSettings
@@ -26,7 +26,7 @@ FIRST: dict[Kind, tuple[str, tuple[str, ...]]] = {  # what is chosen for such a 
     "numbers": ("mean_squared_error", ("mean_absolute_error",)),
 }
 OPTIONS = ("clip_norm", "accumulate", "precision")  # of what a trainer can be told, what a form is for
-_METRICS_OF = {"classification": "classes", "ranking": "classes", "regression": "numbers"}  # by the file they stand in
+_KINDS: dict[Task | None, Kind] = {"classification": "classes", "regression": "numbers"}
 
 
 def kind_of(classes: int | None) -> Kind:
@@ -81,7 +81,7 @@ def _offered() -> dict[str, Any]:
         ],
         "losses": [_loss(name, cls) for name, cls in losses().items() if cls.__module__.startswith("labdl.nn.")],
         "metrics": [
-            {"name": name, "summary": _summary(cls), "kind": _METRICS_OF.get(cls.__module__.rpartition(".")[2])}
+            {"name": name, "summary": _summary(cls), "kind": _KINDS.get(cls.task)}
             for name, cls in METRICS.items()
             if cls().scalar and cls.__module__.startswith("labdl.train.")
         ],
@@ -109,12 +109,7 @@ def schedules() -> dict[str, type[Schedule]]:
 
 def _loss(name: str, cls: type[Module]) -> dict[str, Any]:
     described = layer_schema(cls)
-    output, target = cls.layer_example.inputs  # type: ignore[attr-defined]
-    kind = None
-    if cls.__module__.endswith(".loss.regression"):
-        kind = "numbers"
-    elif target.dtype == "int64" and len(target.shape) == len(output.shape) - 1:
-        kind = "classes"
+    kind = _KINDS.get(cls.layer_task)  # type: ignore[attr-defined]
     settings = [key for key in described["schema"]["properties"] if key != "reduction"]  # training wants one number
     return {**_described(name, described), "kind": kind, "schema": _part(described["schema"], settings)}
 

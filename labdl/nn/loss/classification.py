@@ -28,7 +28,7 @@ def _weights(values: tuple[float, ...] | None) -> Buffer | None:
     return None if values is None else Buffer((len(values),), from_values(values))
 
 
-@layer({**_EACH, "class_weights": (1.0, 2.0, 0.5)}, *_SCORES)
+@layer({**_EACH, "class_weights": (1.0, 2.0, 0.5)}, *_SCORES, task="classification")
 class CrossEntropyLoss(Module):
     """Cross-entropy of logits and classes, the usual classification loss.
 
@@ -57,7 +57,7 @@ class CrossEntropyLoss(Module):
         )
 
 
-@layer(_EACH, *_LABELS)
+@layer(_EACH, *_LABELS, task="binary classification")
 class BinaryCrossEntropyLoss(Module):
     """Binary cross-entropy of logits, or probabilities, and targets between 0 and 1 of the same shape.
 
@@ -81,7 +81,7 @@ class BinaryCrossEntropyLoss(Module):
         return ops.binary_cross_entropy_probabilities(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_SCORES)
+@layer(_EACH, *_SCORES, task="classification")
 class NLLLoss(Module):
     """Negative log-likelihood of the target class, for outputs that are log-probabilities.
 
@@ -102,7 +102,7 @@ class NLLLoss(Module):
         )
 
 
-@layer(_EACH, *_LABELS)
+@layer(_EACH, *_LABELS, task="binary classification")
 class FocalLoss(Module):
     """Focal loss: binary cross-entropy that down-weights well-classified samples, for imbalanced classes (Lin et al., 2017).
 
@@ -119,7 +119,7 @@ class FocalLoss(Module):
         return ops.focal_loss(output, target, alpha=self.alpha, gamma=self.gamma, reduction=self.reduction)
 
 
-@layer(_EACH, *_SCORES)
+@layer(_EACH, *_SCORES, task="classification")
 class MultiMarginLoss(Module):
     """Multi-class hinge loss: the mean over other classes i of max(0, margin - x[target] + x[i]) ** p.
 
@@ -140,7 +140,7 @@ class MultiMarginLoss(Module):
         )
 
 
-@layer(_EACH, floats(3, 4), ints(3, 4, low=-1, high=4))
+@layer(_EACH, floats(3, 4), ints(3, 4, low=-1, high=4), task="multilabel classification")
 class MultilabelMarginLoss(Module):
     """Multi-label hinge loss of each target class against every other class.
 
@@ -154,7 +154,7 @@ class MultilabelMarginLoss(Module):
         return ops.multilabel_margin_loss(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_LABELS)
+@layer(_EACH, *_LABELS, task="multilabel classification")
 class MultilabelSoftMarginLoss(Module):
     """Mean over the labels on the last axis of the binary cross-entropy of logits and targets between 0 and 1.
 
@@ -171,7 +171,7 @@ class MultilabelSoftMarginLoss(Module):
         return ops.multilabel_soft_margin_loss(output, target, weight=self.weight, reduction=self.reduction)
 
 
-@layer(_EACH, *_SIGNS)
+@layer(_EACH, *_SIGNS, task="binary classification")
 class SoftMarginLoss(Module):
     """Logistic loss log(1 + exp(-target * output)) with targets 1 and -1. Semantics: torch.nn.SoftMarginLoss."""
 
@@ -181,7 +181,7 @@ class SoftMarginLoss(Module):
         return ops.soft_margin_loss(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_SIGNS)
+@layer(_EACH, *_SIGNS, task="binary classification")
 class HingeLoss(Module):
     """Hinge loss max(0, 1 - target * output) with targets 1 and -1. Semantics: keras.losses.Hinge."""
 
@@ -191,7 +191,7 @@ class HingeLoss(Module):
         return ops.hinge_loss(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_SIGNS)
+@layer(_EACH, *_SIGNS, task="binary classification")
 class SquaredHingeLoss(Module):
     """Squared hinge loss max(0, 1 - target * output)² with targets 1 and -1. Semantics: keras.losses.SquaredHinge."""
 
@@ -201,7 +201,7 @@ class SquaredHingeLoss(Module):
         return ops.squared_hinge_loss(output, target, reduction=self.reduction)
 
 
-@layer({"temperature": 0.5, **_EACH}, floats(4, 3), floats(4, 3, low=0.1, high=0.9))
+@layer({"temperature": 0.5, **_EACH}, floats(4, 3), floats(4, 3, low=0.1, high=0.9), task="distillation")
 class DistillationLoss(Module):
     """Knowledge distillation: divergence of a student's logits from a teacher's at a temperature (Hinton et al., 2015).
 

@@ -30,7 +30,7 @@ def _boxes(*shape: int) -> Sample:
     return floats(*shape, transform=_corners)
 
 
-@layer(_EACH, *_MASKS)
+@layer(_EACH, *_MASKS, task="segmentation")
 class DiceLoss(Module):
     """Dice loss of each sample: 1 - 2 * overlap / sum of predicted and target mask (Milletari et al., 2016).
 
@@ -44,7 +44,7 @@ class DiceLoss(Module):
         return ops.dice_loss(output, target, epsilon=self.epsilon, reduction=self.reduction)
 
 
-@layer({**_EACH, "alpha": 0.3, "beta": 0.7}, *_MASKS)
+@layer({**_EACH, "alpha": 0.3, "beta": 0.7}, *_MASKS, task="segmentation")
 class TverskyLoss(Module):
     """Tversky loss: Dice loss with separate weights for false positives and false negatives (Salehi et al., 2017).
 
@@ -64,7 +64,7 @@ class TverskyLoss(Module):
         return reduce_losses(losses if self.gamma == 1 else ops.pow(losses, 1 / self.gamma), self.reduction)
 
 
-@layer(_EACH, *_MASKS)
+@layer(_EACH, *_MASKS, task="segmentation")
 class JaccardLoss(Module):
     """Jaccard loss of each sample: 1 - overlap / union of predicted and target mask (Rahman & Wang, 2016).
 
@@ -100,7 +100,7 @@ class _BoxLoss(Module):
         return type(self).operator(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, _boxes(4, 4), _boxes(4, 4))
+@layer(_EACH, _boxes(4, 4), _boxes(4, 4), task="detection")
 class GIoULoss(_BoxLoss):
     """1 - generalized IoU of predicted and target boxes (..., 4) as corners (Rezatofighi et al., 2019).
 
@@ -110,7 +110,7 @@ class GIoULoss(_BoxLoss):
     operator = ops.generalized_box_iou_loss
 
 
-@layer(_EACH, _boxes(4, 4), _boxes(4, 4))
+@layer(_EACH, _boxes(4, 4), _boxes(4, 4), task="detection")
 class DIoULoss(_BoxLoss):
     """1 - distance IoU of predicted and target boxes (..., 4) as corners (Zheng et al., 2020).
 
@@ -120,7 +120,7 @@ class DIoULoss(_BoxLoss):
     operator = ops.distance_box_iou_loss
 
 
-@layer(_EACH, _boxes(4, 4), _boxes(4, 4))
+@layer(_EACH, _boxes(4, 4), _boxes(4, 4), task="detection")
 class CIoULoss(_BoxLoss):
     """1 - complete IoU of predicted and target boxes (..., 4) as corners (Zheng et al., 2020).
 

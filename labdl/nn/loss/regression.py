@@ -17,7 +17,7 @@ _EACH = {"reduction": "none"}
 _PAIR = (floats(4, 3), floats(4, 3))
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class MeanSquaredErrorLoss(Module):
     """Mean of the squared differences; output and target have the same shape. Semantics: torch.nn.MSELoss."""
 
@@ -27,7 +27,7 @@ class MeanSquaredErrorLoss(Module):
         return ops.mean_squared_error(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class MeanAbsoluteErrorLoss(Module):
     """Mean of the absolute differences; output and target have the same shape. Semantics: torch.nn.L1Loss."""
 
@@ -37,7 +37,7 @@ class MeanAbsoluteErrorLoss(Module):
         return ops.mean_absolute_error(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class HuberLoss(Module):
     """Huber loss: quadratic for differences up to delta, linear beyond. Semantics: torch.nn.HuberLoss."""
 
@@ -48,7 +48,7 @@ class HuberLoss(Module):
         return ops.huber_loss(output, target, self.delta, reduction=self.reduction)
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class SmoothL1Loss(Module):
     """Quadratic for differences below beta, with slope 1 beyond (Girshick, 2015). Semantics: torch.nn.SmoothL1Loss."""
 
@@ -59,7 +59,7 @@ class SmoothL1Loss(Module):
         return ops.smooth_l1_loss(output, target, self.beta, reduction=self.reduction)
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class LogCoshLoss(Module):
     """log(cosh(difference)): quadratic near 0, linear far from it, smooth everywhere. Semantics: keras.losses.LogCosh."""
 
@@ -69,7 +69,7 @@ class LogCoshLoss(Module):
         return ops.log_cosh_loss(output, target, reduction=self.reduction)
 
 
-@layer(_EACH, *_PAIR)
+@layer(_EACH, *_PAIR, task="regression")
 class QuantileLoss(Module):
     """Pinball loss, minimized by a quantile of the target (Koenker & Bassett, 1978).
 
@@ -86,7 +86,7 @@ class QuantileLoss(Module):
         return reduce_losses(ops.maximum(gap * self.quantile, gap * (self.quantile - 1)), self.reduction)
 
 
-@layer(_EACH, floats(4, 3, low=0.1), floats(4, 3, low=0.1))
+@layer(_EACH, floats(4, 3, low=0.1), floats(4, 3, low=0.1), task="regression")
 class MeanSquaredLogarithmicErrorLoss(Module):
     """Mean of (log(1 + output) - log(1 + target))², for targets that span several orders of magnitude.
 
@@ -100,7 +100,7 @@ class MeanSquaredLogarithmicErrorLoss(Module):
         return ops.mean_squared_error(*logs, reduction=self.reduction)
 
 
-@layer(_EACH, floats(4, 3, low=-3, high=-0.5), floats(4, 3, low=0.1, high=1))
+@layer(_EACH, floats(4, 3, low=-3, high=-0.5), floats(4, 3, low=0.1, high=1), task="regression")
 class KLDivergenceLoss(Module):
     """Kullback-Leibler divergence of predicted log-probabilities from target probabilities, element by element.
 
@@ -115,7 +115,7 @@ class KLDivergenceLoss(Module):
         return ops.kl_divergence(output, target, log_target=self.log_target, reduction=self.reduction)
 
 
-@layer(_EACH, floats(4, 3), floats(4, 3, low=0, high=5))
+@layer(_EACH, floats(4, 3), floats(4, 3, low=0, high=5), task="regression")
 class PoissonNLLLoss(Module):
     """Negative log-likelihood of counts under Poisson distributions; the output is the mean or its logarithm.
 
@@ -133,7 +133,7 @@ class PoissonNLLLoss(Module):
         )
 
 
-@layer(_EACH, *_PAIR, floats(4, 3, low=0.2))
+@layer(_EACH, *_PAIR, floats(4, 3, low=0.2), task="regression")
 class GaussianNLLLoss(Module):
     """Negative log-likelihood under normal distributions of predicted means and variances (Nix & Weigend, 1994).
 

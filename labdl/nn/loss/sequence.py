@@ -12,7 +12,9 @@ from labdl.ops.operator import floats, ints
 _EACH = {"reduction": "none"}
 
 
-@layer(_EACH, floats(2, 5, 4), ints(2, 2, low=1, high=4), ints(2, low=5, high=6), ints(2, low=1, high=3))
+@layer(
+    _EACH, floats(2, 5, 4), ints(2, 2, low=1, high=4), ints(2, low=5, high=6), ints(2, low=1, high=3), task="sequence"
+)
 class CTCLoss(Module):
     """Connectionist temporal classification of unaligned label sequences (Graves et al., 2006).
 
@@ -44,6 +46,7 @@ class CTCLoss(Module):
     ints(2, 2, low=1, high=4),
     ints(2, low=4, high=5),
     ints(2, low=2, high=3),
+    task="sequence",
 )
 class RNNTLoss(Module):
     """RNN transducer loss of unaligned label sequences (Graves, 2012).

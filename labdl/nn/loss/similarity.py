@@ -18,7 +18,7 @@ _VECTORS = (floats(4, 3), floats(4, 3))
 _ALIKE = ints(4, low=0, high=2)
 
 
-@layer(_EACH, floats(4, 3), ints(4, 3, low=0, high=2))
+@layer(_EACH, floats(4, 3), ints(4, 3, low=0, high=2), task="similarity")
 class HingeEmbeddingLoss(Module):
     """The predicted distance where the label is 1, max(0, margin - distance) where it is -1.
 
@@ -32,7 +32,7 @@ class HingeEmbeddingLoss(Module):
         return ops.hinge_embedding_loss(output, target, self.margin, reduction=self.reduction)
 
 
-@layer(_EACH, *_VECTORS, _ALIKE)
+@layer(_EACH, *_VECTORS, _ALIKE, task="similarity")
 class CosineEmbeddingLoss(Module):
     """1 - cosine of two vectors where the label is 1, max(0, cosine - margin) where it is -1.
 
@@ -46,7 +46,7 @@ class CosineEmbeddingLoss(Module):
         return ops.cosine_embedding_loss(first, second, target, self.margin, reduction=self.reduction)
 
 
-@layer(_EACH, *_VECTORS)
+@layer(_EACH, *_VECTORS, task="similarity")
 class CosineSimilarityLoss(Module):
     """1 - cosine of output and target along the last axis: 0 for the same direction, 2 for opposite ones."""
 
@@ -57,7 +57,7 @@ class CosineSimilarityLoss(Module):
         return reduce_losses(1 - ops.cosine_similarity(output, target, axis=-1), self.reduction)
 
 
-@layer(_EACH, floats(4), floats(4), floats(4))
+@layer(_EACH, floats(4), floats(4), floats(4), task="similarity")
 class MarginRankingLoss(Module):
     """max(0, margin - target * (first - second)): label 1 if the first should be larger, -1 if the second.
 
@@ -71,7 +71,7 @@ class MarginRankingLoss(Module):
         return ops.margin_ranking_loss(first, second, target, self.margin, reduction=self.reduction)
 
 
-@layer({**_EACH, "margin": 5.0}, *_VECTORS, floats(4, 3))
+@layer({**_EACH, "margin": 5.0}, *_VECTORS, floats(4, 3), task="similarity")
 class TripletMarginLoss(Module):
     """max(0, margin + distance of anchor and positive - distance of anchor and negative).
 
@@ -98,7 +98,7 @@ class TripletMarginLoss(Module):
         )
 
 
-@layer({**_EACH, "margin": 5.0}, *_VECTORS, _ALIKE)
+@layer({**_EACH, "margin": 5.0}, *_VECTORS, _ALIKE, task="similarity")
 class ContrastiveLoss(Module):
     """Half of distance² where the label is 1, half of max(0, margin - distance)² elsewhere (Hadsell et al., 2006).
 
@@ -114,7 +114,7 @@ class ContrastiveLoss(Module):
         return reduce_losses(0.5 * ops.where(ops.greater(target, 0), ops.square(distance), apart), self.reduction)
 
 
-@layer({**_EACH, "temperature": 0.5}, *_VECTORS)
+@layer({**_EACH, "temperature": 0.5}, *_VECTORS, task="similarity")
 class InfoNCELoss(Module):
     """InfoNCE: cross-entropy of identifying each sample's positive within the batch (van den Oord et al., 2018).
 

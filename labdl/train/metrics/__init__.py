@@ -1,4 +1,10 @@
-"""Metrics on NumPy arrays: exact over any split into batches, known to the trainer by their names in `METRICS`."""
+"""Metrics on NumPy arrays: exact over any split into batches, known to the trainer by their names in `METRICS`.
+
+Each file of the folder is imported, in alphabetical order.
+"""
+
+from importlib import import_module
+from pathlib import Path
 
 from labdl.train.metrics.classification import (
     F1,
@@ -39,6 +45,10 @@ from labdl.train.metrics.text import (
     RougeL,
     WordErrorRate,
 )
+
+for _file in sorted(Path(__file__).parent.glob("*.py")):
+    if _file.stem != "__init__":
+        import_module(f"labdl.train.metrics.{_file.stem}")
 
 __all__ = [
     "BLEU",

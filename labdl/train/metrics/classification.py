@@ -22,6 +22,7 @@ class Accuracy(Metric):
     classification metrics take the same, with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
     """
 
+    task = "classification"
     higher_is_better = True
 
     threshold: float = 0.0
@@ -45,6 +46,7 @@ class TopKAccuracy(Metric):
     Scores (..., classes), class numbers (...). Semantics: keras.ops.in_top_k.
     """
 
+    task = "classification"
     higher_is_better = True
 
     k: Annotated[int, Ge(1)] = 5
@@ -92,6 +94,7 @@ def _f_score(beta: float, right, chosen, true):
 class _ClassMetric(Metric):
     """Base class of metrics per class, which differ in the share of correct, predicted and true counts."""
 
+    task = "classification"
     higher_is_better = True
 
     average: Average = "macro"
@@ -174,6 +177,7 @@ class Jaccard(_ClassMetric):
 class BalancedAccuracy(Metric):
     """Mean of the recalls of the classes that occur. Semantics: sklearn.metrics.balanced_accuracy_score."""
 
+    task = "classification"
     higher_is_better = True
 
     threshold: float = 0.0
@@ -189,6 +193,7 @@ class BalancedAccuracy(Metric):
 class CohenKappa(Metric):
     """Agreement of predictions and targets beyond chance (Cohen, 1960). Semantics: sklearn.metrics.cohen_kappa_score."""
 
+    task = "classification"
     higher_is_better = True
 
     threshold: float = 0.0
@@ -208,6 +213,7 @@ class MatthewsCorrelation(Metric):
     Semantics: sklearn.metrics.matthews_corrcoef.
     """
 
+    task = "classification"
     higher_is_better = True
 
     threshold: float = 0.0
@@ -225,6 +231,7 @@ class MatthewsCorrelation(Metric):
 class HammingLoss(Metric):
     """Fraction of wrong labels, without ``multilabel=True`` of wrong samples. Semantics: sklearn.metrics.hamming_loss."""
 
+    task = "classification"
     higher_is_better = False
 
     threshold: float = 0.0
@@ -244,6 +251,8 @@ class HammingLoss(Metric):
 @metric
 class ConfusionMatrix(Metric):
     """Confusion matrix: true classes in rows, predicted ones in columns. Semantics: sklearn.metrics.confusion_matrix."""
+
+    task = "classification"
 
     threshold: float = 0.0
 

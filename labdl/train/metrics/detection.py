@@ -74,6 +74,7 @@ class MeanAveragePrecision(Metric):
     ``max_detections`` of each class are used in each image. Semantics: pycocotools, for objects of all sizes and no crowds.
     """
 
+    task = "detection"
     higher_is_better = True
 
     join = staticmethod(extend_statistics)
@@ -113,6 +114,7 @@ class BoxRecall(Metric):
     Detections, objects and settings as in MeanAveragePrecision; scores only select the best ``max_detections``.
     """
 
+    task = "detection"
     higher_is_better = True
 
     join = staticmethod(extend_statistics)

@@ -80,6 +80,7 @@ class PCK(Metric):
     longer side of the bounding box of the true keypoints, or the distance of a ``pair`` of them, such as hip and shoulder.
     """
 
+    task = "keypoints"
     higher_is_better = True
 
     threshold: Positive = 0.2
@@ -100,6 +101,7 @@ class NormalizedMeanError(Metric):
     For facial landmarks ``pair`` are the outer eye corners (Sagonas et al., 2013).
     """
 
+    task = "keypoints"
     higher_is_better = False
 
     pair: tuple[int, int] | None = None
@@ -120,6 +122,7 @@ class ObjectKeypointSimilarity(Metric):
     the keypoints; the default is COCO's for the 17 keypoints of a person.
     """
 
+    task = "keypoints"
     higher_is_better = True
 
     sigmas: Annotated[tuple[Positive, ...], MinLen(1)] = COCO

@@ -12,6 +12,7 @@ import numpy as np
 
 from labdl import settings
 from labdl.errors import ModelError
+from labdl.nn.schema import Task
 
 Average = Literal["micro", "macro", "weighted", "none"]
 Kind = TypeVar("Kind", bound=type)
@@ -47,11 +48,12 @@ class Metric:
 
     A metric is a class with annotated settings and two methods: ``statistics(output, target)`` computes a tuple of arrays
     from a batch of NumPy arrays, and ``value(*statistics)`` the metric. ``join`` combines the statistics of two batches, by
-    default by addition. ``costly`` metrics are displayed once per epoch, not at each step. ``higher_is_better`` is the
-    order of runs by the metric.
+    default by addition. ``task`` is the kind of targets it is for. ``costly`` metrics are displayed once per epoch, not at
+    each step. ``higher_is_better`` is the order of runs by the metric.
     """
 
     join: ClassVar[Callable[[tuple, tuple], tuple]] = staticmethod(add_statistics)
+    task: ClassVar[Task | None] = None
     costly: ClassVar[bool] = False
     higher_is_better: ClassVar[bool | None] = None  # None if undefined
     name: ClassVar[str] = "metric"

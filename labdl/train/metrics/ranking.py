@@ -74,6 +74,7 @@ class ROCAUC(Metric):
     sample are ignored. Stores all scores. Semantics: sklearn.metrics.roc_auc_score.
     """
 
+    task = "classification"
     higher_is_better = True
 
     join = staticmethod(extend_statistics)
@@ -96,6 +97,7 @@ class AveragePrecision(Metric):
     Semantics: sklearn.metrics.average_precision_score.
     """
 
+    task = "classification"
     higher_is_better = True
 
     join = staticmethod(extend_statistics)
@@ -119,6 +121,7 @@ class LogLoss(Metric):
     with targets 0 and 1. Semantics: sklearn.metrics.log_loss.
     """
 
+    task = "classification"
     higher_is_better = False
 
     from_logits: bool = True

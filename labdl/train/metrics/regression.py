@@ -23,6 +23,7 @@ def _mean(total, n) -> float:
 class MeanAbsoluteError(Metric):
     """Mean of the absolute differences. Semantics: sklearn.metrics.mean_absolute_error."""
 
+    task = "regression"
     higher_is_better = False
 
     def statistics(self, output, target):
@@ -36,6 +37,7 @@ class MeanAbsoluteError(Metric):
 class MeanSquaredError(Metric):
     """Mean of the squared differences. Semantics: sklearn.metrics.mean_squared_error."""
 
+    task = "regression"
     higher_is_better = False
 
     def statistics(self, output, target):
@@ -49,6 +51,7 @@ class MeanSquaredError(Metric):
 class RootMeanSquaredError(Metric):
     """Square root of the mean of the squared differences, over all elements; in the unit of the target."""
 
+    task = "regression"
     higher_is_better = False
 
     def statistics(self, output, target):
@@ -62,6 +65,7 @@ class RootMeanSquaredError(Metric):
 class MeanAbsolutePercentageError(Metric):
     """Mean of |target - output| / |target|, as a fraction. Semantics: sklearn.metrics.mean_absolute_percentage_error."""
 
+    task = "regression"
     higher_is_better = False
 
     def statistics(self, output, target):
@@ -105,6 +109,7 @@ class R2(Metric):
     The mean over columns where there are several. Semantics: sklearn.metrics.r2_score.
     """
 
+    task = "regression"
     higher_is_better = True
 
     join = staticmethod(moments)
@@ -125,6 +130,7 @@ class R2(Metric):
 class PearsonCorrelation(Metric):
     """Linear correlation of output and target; the mean over columns. Semantics: scipy.stats.pearsonr."""
 
+    task = "regression"
     higher_is_better = True
 
     join = staticmethod(moments)
@@ -145,6 +151,7 @@ class SpearmanCorrelation(Metric):
     Stores all outputs and targets.
     """
 
+    task = "regression"
     higher_is_better = True
 
     join = staticmethod(extend_statistics)

@@ -35,6 +35,7 @@ class PixelAccuracy(Metric):
     pixel; masks (N, ...) of class numbers, in which ``ignore_index`` is ignored.
     """
 
+    task = "segmentation"
     higher_is_better = True
 
     axis: int = -1
@@ -52,6 +53,7 @@ class PixelAccuracy(Metric):
 class _Overlap(Metric):
     """Base class of overlap metrics, which differ in the ratio."""
 
+    task = "segmentation"
     higher_is_better = True
 
     average: Average = "macro"

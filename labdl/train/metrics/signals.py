@@ -34,6 +34,7 @@ class SignalToNoise(Metric):
     ``scale_invariant`` removes the means and scales the target optimally first: SI-SNR, also SI-SDR (Le Roux et al., 2019).
     """
 
+    task = "restoration"
     higher_is_better = True
 
     scale_invariant: bool = True
@@ -60,6 +61,7 @@ class PSNR(Metric):
     Semantics: skimage.metrics.peak_signal_noise_ratio of each image.
     """
 
+    task = "restoration"
     higher_is_better = True
 
     peak: Positive = 1.0
@@ -84,6 +86,7 @@ class SSIM(Metric):
     Semantics: skimage.metrics.structural_similarity with gaussian_weights=True and use_sample_covariance=False.
     """
 
+    task = "restoration"
     higher_is_better = True
 
     costly: ClassVar[bool] = True

@@ -79,6 +79,7 @@ def _rate(wrong, length) -> float:
 class WordErrorRate(Metric):
     """Insertions, deletions and substitutions of words, over the number of true words; may exceed 1."""
 
+    task = "sequence"
     higher_is_better = False
 
     padding: int = -1
@@ -94,6 +95,7 @@ class WordErrorRate(Metric):
 class CharacterErrorRate(Metric):
     """Insertions, deletions and substitutions of characters, over the number of true characters."""
 
+    task = "sequence"
     higher_is_better = False
 
     padding: int = -1
@@ -112,6 +114,7 @@ class EditDistance(Metric):
     ``normalized`` divides each by the length of the longer text.
     """
 
+    task = "sequence"
     higher_is_better = False
 
     normalized: bool = False
@@ -130,6 +133,7 @@ class EditDistance(Metric):
 class ExactMatch(Metric):
     """Fraction of texts that equal the target, ignoring whitespace between words."""
 
+    task = "sequence"
     higher_is_better = True
 
     padding: int = -1
@@ -150,6 +154,7 @@ class BLEU(Metric):
     so that short texts are not 0.
     """
 
+    task = "sequence"
     higher_is_better = True
 
     n: Annotated[int, Ge(1)] = 4
@@ -179,6 +184,7 @@ class BLEU(Metric):
 class RougeL(Metric):
     """F-score of the longest common subsequence of words, mean over texts (Lin, 2004)."""
 
+    task = "sequence"
     higher_is_better = True
 
     padding: int = -1
@@ -198,6 +204,7 @@ class Perplexity(Metric):
     Logits (..., classes), probabilities with ``from_logits=False``; targets (...), of which ``ignore_index`` is ignored.
     """
 
+    task = "sequence"
     higher_is_better = False
 
     ignore_index: int = -100

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from labdl.nn.loss import classification as class_losses
-from labdl.nn.loss import detection as masks
-from labdl.nn.loss import regression as numbers
+from labdl.nn.loss.classification import BinaryCrossEntropyLoss, CrossEntropyLoss, FocalLoss, NLLLoss
+from labdl.nn.loss.regression import KLDivergenceLoss, PoissonNLLLoss, QuantileLoss
 from labdl.runs.array_preview import class_map, number
 from labdl.train.metrics.outputs import log_probabilities
 from labdl.train.monitor.sample_preview import VALUES, shown
@@ -18,17 +17,8 @@ from labdl.train.monitor.sample_preview import VALUES, shown
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
 
-_SCORES = (class_losses.CrossEntropyLoss, class_losses.MultiMarginLoss)  # of classes that exclude each other
-_YES_OR_NO = (class_losses.BinaryCrossEntropyLoss, class_losses.FocalLoss)
-_MASKS = (masks.DiceLoss, masks.TverskyLoss, masks.JaccardLoss)
-_NUMBERS = (
-    numbers.MeanSquaredErrorLoss,
-    numbers.MeanAbsoluteErrorLoss,
-    numbers.HuberLoss,
-    numbers.SmoothL1Loss,
-    numbers.LogCoshLoss,
-    numbers.MeanSquaredLogarithmicErrorLoss,
-)
+_BINARY = (BinaryCrossEntropyLoss, FocalLoss)  # targets between 0 and 1; those of other binary losses are 1 and -1
+_NO_ESTIMATES = (KLDivergenceLoss, PoissonNLLLoss, QuantileLoss)  # regression whose outputs do not estimate the targets
 FEW = 5  # classes of an answer
 _TINY = float(np.finfo("float64").eps)
 
@@ -89,28 +79,30 @@ class Question:
 def question(context: TrainContext, output: Any, target: Any) -> Question | None:
     """Task of the outputs and targets of a batch; None if either is not a single array.
 
-    The loss decides, where it is one of LabDL's; for other losses the shapes and dtypes of the arrays do.
+    The loss decides, where it declares its task; for other losses the shapes and dtypes of the arrays do.
     """
     if not isinstance(output, np.ndarray) or not isinstance(target, np.ndarray):
         return None
     if output.dtype.kind != "f" or target.dtype.kind not in "iubf" or not 0 < len(output) == len(target):
         return None
     loss = context.loss_function if context.standard_loss else None
+    task = _task(loss)
     chosen = output.ndim == target.ndim + 1 and output.shape[:-1] == target.shape and output.shape[-1] > 1
-    if chosen and target.dtype.kind in "iu" and (type(loss) in (*_SCORES, class_losses.NLLLoss) or not _known(loss)):
+    if chosen and target.dtype.kind in "iu" and task in (None, "classification"):
         return _of_classes(loss, output, ignored=getattr(loss, "ignore_index", -100))
-    if output.shape == target.shape and isinstance(loss, class_losses.CrossEntropyLoss) and output.shape[-1] > 1:
+    if output.shape == target.shape and isinstance(loss, CrossEntropyLoss) and output.shape[-1] > 1:
         return _of_classes(loss, output, ignored=None)
-    if isinstance(loss, (*_YES_OR_NO, *_MASKS)) and output.size == target.size:
+    if (isinstance(loss, _BINARY) or task == "segmentation") and output.size == target.size:
         return _of_yes_or_no(loss, output, target)
-    if output.size == target.size and (isinstance(loss, _NUMBERS) or (target.dtype.kind == "f" and not _known(loss))):
+    numbers = target.dtype.kind == "f" if task is None else task == "regression" and not isinstance(loss, _NO_ESTIMATES)
+    if output.size == target.size and numbers:
         return Question("regression", 0, lambda o, t: Answers(_squared(o, t), values=o))
     return Question("other", 0, lambda o, t: Answers(None, values=o))
 
 
-def _known(loss: Any) -> bool:
-    """Whether it is a loss of LabDL, whose meaning stands above, or is not one that is shown."""
-    return type(loss).__module__.startswith("labdl.nn.loss.")
+def _task(loss: Any) -> str | None:
+    """Task that a loss declares; None for others, such as functions."""
+    return getattr(loss, "layer_task", None)
 
 
 def _squared(output: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -121,7 +113,7 @@ def _squared(output: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 def _of_classes(loss: Any, output: np.ndarray, ignored: int | None) -> Question:
     """Classes that exclude each other, numbered or as rows of probabilities where nothing is ``ignored`` by its number."""
-    kind = "logs" if isinstance(loss, class_losses.NLLLoss) else "logits" if _known(loss) else _kind(output)
+    kind = "logs" if isinstance(loss, NLLLoss) else "logits" if _task(loss) else _kind(output)
 
     def read(output: np.ndarray, target: np.ndarray) -> Answers:
         with np.errstate(all="ignore"):
@@ -150,7 +142,7 @@ def _kind(output: np.ndarray) -> str:
 
 def _of_yes_or_no(loss: Any, output: np.ndarray, target: np.ndarray) -> Question:
     """One class, there or not, for each sample or each of its places; several labels of a sample are no classes."""
-    logits = isinstance(loss, class_losses.FocalLoss) or getattr(loss, "from_logits", False)
+    logits = isinstance(loss, FocalLoss) or getattr(loss, "from_logits", False)
     each = output[0].size == 1
     places = _places(output)
 
@@ -158,7 +150,7 @@ def _of_yes_or_no(loss: Any, output: np.ndarray, target: np.ndarray) -> Question
         with np.errstate(all="ignore"):
             values, right = output.astype("float64"), target.astype("float64").reshape(output.shape)
             share = 1 / (1 + np.exp(-values)) if logits else values
-            if isinstance(loss, _MASKS):
+            if _task(loss) == "segmentation":
                 losses = None
             else:
                 if logits:  # exact where the share is 0 or 1
