@@ -20,11 +20,11 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
+    GetCoreSchemaHandler,
     ValidationError,
     WithJsonSchema,
-    model_validator,
 )
+from pydantic_core import CoreSchema
 from typing_extensions import TypeAliasType
 
 from labdl.runs.reading import values
@@ -71,17 +71,16 @@ _Names = list[Annotated[str, _valid(lambda value: values.text(value, 300))]]
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True, protected_namespaces=())
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _ignore_wrong_optional(cls, value: Any, handler: ModelWrapValidatorHandler) -> Any:
-        try:
-            return handler(value)
-        except ValidationError as error:
-            wrong = {at["loc"][0] for at in error.errors(include_url=False, include_input=False) if at["loc"]}
-            required = {field.alias or name for name, field in cls.model_fields.items() if field.is_required()}
-            if not wrong or wrong & required:
-                raise
-            return handler({key: found for key, found in value.items() if key not in wrong})
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        fields: Any = schema
+        while fields["type"] != "model-fields":
+            fields = fields["schema"]
+        for field in fields["fields"].values():
+            if field["schema"]["type"] == "default":
+                field["schema"]["on_error"] = "default"  # an optional field with a wrong value has its default
+        return schema
 
 
 # -- objects in events
