@@ -1,19 +1,20 @@
-"""Data sets from files: arrays (.npz) and tables (.csv), each split into training and test samples.
+"""Data sets from files: arrays (.npz, .npy) and tables (.csv).
 
 Files are never executed. Errors name the file and the position.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from labdl.data.csv_reader import Table, read_table
 from labdl.data.dataset import ArrayDataset
-from labdl.data.npz import ArrayFile
+from labdl.data.npz import open_arrays
 from labdl.data.preprocessing import standardize, train_test_split
-from labdl.errors import ConfigError, FileFormatError, MissingFileError
+from labdl.errors import ConfigError, FileFormatError
 
 CLASSES = 20  # an integer column with at most so many distinct values holds class labels
 LARGEST = 1e18  # of the values of a table: their squares are finite in float32
@@ -26,7 +27,7 @@ def npz(path: str | Path, test_share: float = 0.2, seed: int = 0) -> tuple[Array
     A ``y`` of integers (N,) holds class labels, one of strings (N,) class names; float targets (N,) become (N, 1).
     Raises MissingFileError and FileFormatError.
     """
-    arrays = read_arrays(path)
+    arrays = _inputs_and_targets(path)
     name = Path(path).name
     x, y = [_concatenate(arrays, which) for which in "xy"]
     if len(x) != len(y):
@@ -38,6 +39,22 @@ def npz(path: str | Path, test_share: float = 0.2, seed: int = 0) -> tuple[Array
         border = len(arrays["x_train"])
         train, test = np.arange(border), np.arange(border, len(x))
     return _make_datasets(_inputs(x, name), y, train, test, Path(path).stem, classes)
+
+
+def array_dataset(
+    path: str | Path, names: Sequence[str] | None = None, classes: Sequence[str] | None = None
+) -> ArrayDataset:
+    """The arrays of an .npz file as they are, all in their order or those of ``names``, or the one of an .npy file.
+
+    Raises MissingFileError and FileFormatError, and ConfigError for a name that the file does not have and for arrays of
+    different lengths.
+    """
+    with open_arrays(path) as arrays:
+        names = list(arrays) if names is None else names
+        unknown = [name for name in names if name not in arrays]
+        if unknown:
+            raise ConfigError(f"{Path(path).name} has the arrays {', '.join(arrays)}, not {unknown[0]!r}")
+        return ArrayDataset(*(arrays[name] for name in names), name=Path(path).stem, classes=classes)
 
 
 def csv(
@@ -65,19 +82,16 @@ def csv(
     return _make_datasets(x.astype("float32"), y, train, test, Path(path).stem, classes)
 
 
-def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Read the arrays for `npz`, by name. Raises MissingFileError and FileFormatError."""
-    file = Path(path)
-    if not file.is_file():
-        raise MissingFileError(f"there is no file {file}")
-    with ArrayFile(file) as found:
+def _inputs_and_targets(path: str | Path) -> dict[str, np.ndarray]:
+    """Read the arrays for `npz`, by name."""
+    with open_arrays(path) as found:
         names = {name.lower(): name for name in found}
         for wanted in (("x", "y"), ("x_train", "y_train", "x_test", "y_test")):
             if all(name in names for name in wanted):
                 return {name: found[names[name]] for name in wanted}
         listed = ", ".join(list(found)[:10]) or "nothing"
     raise FileFormatError(
-        f"{file.name} wants the arrays x and y, or x_train, y_train, x_test and y_test; it has {listed}"
+        f"{Path(path).name} wants the arrays x and y, or x_train, y_train, x_test and y_test; it has {listed}"
     )
 
 

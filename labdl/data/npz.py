@@ -1,22 +1,23 @@
-"""Lazy reader of untrusted .npz files: arrays of numbers and strings, without pickle."""
+"""Reader of untrusted .npz and .npy files: arrays of numbers and strings, without pickle, in bounded memory."""
 
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 
-from labdl.errors import FileFormatError
+from labdl.errors import FileFormatError, MissingFileError
 
 CHUNK = 1 << 20  # bytes per read, small enough to be in the processor's cache for the checksum
 _HEADER = 4096  # longest header of an array that is accepted
@@ -45,6 +46,52 @@ class Entry:
     @property
     def nbytes(self) -> int:
         return self.member.file_size - len(self.header)
+
+
+def open_arrays(path: str | Path) -> AbstractContextManager[Mapping[str, np.ndarray]]:
+    """Open the arrays of an .npz file by name, or that of an .npy file as "array", for a with statement.
+
+    Raises MissingFileError if there is no such file, FileFormatError for an invalid or truncated one.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise MissingFileError(f"there is no file {file}")
+    if file.suffix.lower() == ".npy":
+        return nullcontext({"array": read_npy(file)})
+    return ArrayFile(file)
+
+
+def read_npy(path: str | Path) -> np.ndarray:
+    """Read the array of an .npy file. Raises FileFormatError for an invalid or truncated file."""
+    file = Path(path)
+    size = file.stat().st_size
+    with open(file, "rb") as stream:
+        dtype, shape, columns_first, header = parse_header(stream.read(_HEADER), size, file.name)
+        stream.seek(len(header))
+        try:
+            array = np.empty(shape[::-1] if columns_first else shape, dtype)
+        except (ValueError, MemoryError) as error:  # an empty array may have axes that NumPy does not take
+            raise FileFormatError(f"{file.name} cannot be read: {error}") from None
+        stream.readinto(array.reshape(-1).view(np.uint8).data)
+    return array.transpose() if columns_first else array
+
+
+def parse_header(top: bytes, size: int, name: str) -> tuple[np.dtype, tuple[int, ...], bool, bytes]:
+    """Parse the header at the top of an array of ``size`` bytes: dtype, shape, whether columns are first, and the header.
+
+    Raises FileFormatError for other data and for a shape that does not match the size; ``name`` is used in the message.
+    """
+    found = _DESCRIPTION.match(top)
+    end = 12 if top[6:7] == b"\2" else 10
+    length = end + int.from_bytes(top[8:end], "little")
+    if not found or length > len(top) or found.end() > length or top[found.end() : length].strip(b" \n"):
+        raise FileFormatError(f"{name} is not an array of numbers")
+    kind, order, sizes = (text.decode() for text in found.groups())
+    dtype, shape = np.dtype(kind), tuple(int(size) for size in sizes.split(",") if size.strip())
+    count = math.prod(shape)
+    if len(shape) > 32 or count * dtype.itemsize != size - length:
+        raise FileFormatError(f"{name} is declared with shape {shape} and {dtype}, but has {size - length:,} bytes")
+    return dtype, shape, order == "True", top[:length]
 
 
 class ArrayFile(Mapping):
@@ -188,22 +235,11 @@ class ArrayFile(Mapping):
         else:
             with self._archive.open(member) as file:
                 top = file.read(_HEADER)
-        found = _DESCRIPTION.match(top)
-        wide = top[6:7] == b"\2"
-        length = (12 if wide else 10) + int.from_bytes(top[8 : 12 if wide else 10], "little")
-        if not found or length > len(top) or found.end() > length or top[found.end() : length].strip(b" \n"):
-            raise FileFormatError(f"{self.name} is not a {self.what}: {name} is not an array of numbers")
-        kind, order, sizes = (text.decode() for text in found.groups())
-        dtype, shape = np.dtype(kind), tuple(int(size) for size in sizes.split(",") if size.strip())
-        count = 1
-        for size in shape:
-            count *= size
-        if len(shape) > 32 or count * dtype.itemsize != member.file_size - length:
-            raise FileFormatError(
-                f"{self.name} is broken: {name} is declared with shape {shape} and {dtype}, but has "
-                f"{member.file_size - length:,} bytes"
-            )
-        return Entry(shape, dtype, order == "True", top[:length], start + length if start else 0, member)
+        try:
+            dtype, shape, columns_first, header = parse_header(top, member.file_size, name)
+        except FileFormatError as error:
+            raise FileFormatError(f"{self.name} is not a {self.what}: {error}") from None
+        return Entry(shape, dtype, columns_first, header, start + len(header) if start else 0, member)
 
     def _read(self, name: str, entry: Entry, parts: Iterable[memoryview]) -> None:
         """Read into the parts in order, and compare the checksum at the end."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from labdl.data import ArrayDataset
-from labdl.errors import ConfigError, FileFormatError, MissingFileError
+from labdl.data.file_datasets import array_dataset
+from labdl.errors import ConfigError, MissingFileError
 from labdl.standard import validation
 
 _SUFFIXES = (".npz", ".npy")
@@ -30,34 +25,10 @@ def construct_dataset(path: str, **parameters) -> ArrayDataset:
         raise MissingFileError(f"there is no data set at {file}")
     if file.suffix.lower() not in _SUFFIXES:
         raise ConfigError(f"construct_dataset reads {' and '.join(_SUFFIXES)}, received {file.name}")
-    try:
-        with _open_arrays(file) as arrays:
-            names = given.get("arrays", list(arrays))
-            if not isinstance(names, list | tuple) or not names:
-                raise ConfigError(f"construct_dataset: arrays wants a list of names, received {names!r}")
-            unknown = [name for name in names if name not in arrays]
-            if unknown:
-                raise ConfigError(f"{file.name} has the arrays {', '.join(arrays)}, not {unknown[0]!r}")
-            return ArrayDataset(*(arrays[name] for name in names), name=file.stem, classes=given.get("classes"))
-    except ConfigError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        ValueError,
-    ) as error:  # the last is NumPy's for headers, and for Python objects
-        raise FileFormatError(f"{file.name} is not a valid {file.suffix} file of numbers: {error}") from None
-
-
-@contextmanager
-def _open_arrays(file: Path) -> Iterator[Mapping[str, Any]]:
-    """Open the arrays of a file by name, without Python objects."""
-    found = np.load(file, allow_pickle=False)
-    if isinstance(found, np.ndarray):
-        yield {"array": found}
-    else:
-        with found:
-            yield found
+    names = given.get("arrays")
+    if "arrays" in given and (not isinstance(names, list | tuple) or not names):
+        raise ConfigError(f"construct_dataset: arrays wants a list of names, received {names!r}")
+    return array_dataset(file, names, given.get("classes"))
 
 
 def get_sample(dataset, index: int):

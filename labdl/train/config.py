@@ -10,9 +10,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
-from labdl.data import SOURCES, ArrayDataset
+from labdl.data import SOURCES
+from labdl.data.file_datasets import array_dataset
 from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest_name
 from labdl.framework_info import NAMES
 from labdl.nn.types import Count, Positive
@@ -130,15 +129,10 @@ def dataset(value: Any, key: str) -> Any:
         raise ConfigError(
             f"{key} wants a data set, an .npz file or one of {', '.join(SOURCES)}, received {str(value)!r}"
         )
-    if not file.is_file():
-        raise MissingFileError(f"{key}: there is no file {file}")
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            return ArrayDataset(*(arrays[name] for name in arrays.files), name=file.stem)
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise FileFormatError(f"{key}: {file} is no file of arrays: {error}") from None
+        return array_dataset(file)
+    except (MissingFileError, FileFormatError, ConfigError) as error:
+        raise type(error)(f"{key}: {error}") from None
 
 
 _OWN = (

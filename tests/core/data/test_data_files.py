@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labdl import data
+from labdl import data, standard
 from labdl.data import file_datasets
 from labdl.errors import ConfigError, FileFormatError, LabDLError, MissingFileError
+from labdl.train.config import TrainerSettings
 
 
 def table(folder, text, name="points.csv"):
@@ -178,6 +179,57 @@ def test_hostile_arrays(tmp_path):
         file.writestr("y.npy", header.getvalue())
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("x.npy", b"\0" * 50_000_000)
-    for name in ("huge.npz", "bomb.npz"):
-        with pytest.raises(FileFormatError, match=name):
-            file_datasets.npz(tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "pickle.npz", "w") as file:
+        file.writestr("x.npy", npy(np.array([{}], object)))
+    (tmp_path / "huge.npy").write_bytes(header.getvalue() + bytes(80))
+    (tmp_path / "pickle.npy").write_bytes(npy(np.array([{}], object)))
+    (tmp_path / "other.npy").write_bytes(b"PK")
+    readers = (
+        file_datasets.npz,
+        file_datasets.array_dataset,
+        lambda path: standard.construct_dataset(str(path)),
+        lambda path: TrainerSettings(train_dataset=path),
+    )
+    for name in ("huge.npz", "bomb.npz", "pickle.npz", "huge.npy", "pickle.npy", "other.npy"):
+        for read in readers[: 3 if name.endswith(".npy") else 4]:
+            with pytest.raises(FileFormatError, match=name):
+                read(tmp_path / name)
+
+
+def npy(array):
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
+
+
+@settings(max_examples=100, deadline=None)
+@given(content=st.binary(max_size=200), cut=st.integers(0, 200))
+def test_any_bytes_are_an_array_or_a_sentence(content, cut, tmp_path_factory):
+    file = tmp_path_factory.mktemp("any") / "any.npy"
+    for written in (content, npy(np.arange(6.0))[:cut], npy(np.arange(6.0))[:cut] + content):
+        file.write_bytes(written)
+        try:
+            array = file_datasets.array_dataset(file).arrays[0]
+        except FileFormatError as error:
+            message = str(error)
+        else:
+            message = "any.npy"
+            assert array.nbytes < len(written)
+        assert "any.npy" in message
+
+
+def test_arrays_as_they_are(tmp_path):
+    values = {"b": np.arange(6, dtype="int16").reshape(3, 2), "A": np.asfortranarray(np.ones((3, 2), "complex64"))}
+    found = file_datasets.array_dataset(arrays(tmp_path, **values), classes=["one"])
+    assert (found.name, found.classes) == ("points", ["one"])
+    for one, other in zip(found.arrays, values.values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert len(file_datasets.array_dataset(tmp_path / "points.npz", ["A"]).arrays) == 1
+    with pytest.raises(ConfigError, match=r"points\.npz has the arrays b, A, not 'a'"):
+        file_datasets.array_dataset(tmp_path / "points.npz", ["a"])
+    for name, value in values.items():
+        np.save(tmp_path / f"{name}.npy", value)
+        np.testing.assert_array_equal(file_datasets.array_dataset(tmp_path / f"{name}.npy").arrays[0], value)
+    with pytest.raises(MissingFileError):
+        file_datasets.array_dataset(tmp_path / "none.npy")

@@ -177,7 +177,7 @@ def test_data_sets_in_files(tmp_path):
     with pytest.raises(MissingFileError):
         Trainer(model(), train_dataset=tmp_path / "other.npz")
     (tmp_path / "broken.npz").write_bytes(b"PK")
-    with pytest.raises(FileFormatError, match=r"broken\.npz is no file of arrays"):
+    with pytest.raises(FileFormatError, match=r"train_dataset: broken\.npz is not a readable file of arrays"):
         Trainer(model(), train_dataset=tmp_path / "broken.npz")
 
 
