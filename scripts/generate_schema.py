@@ -1,4 +1,4 @@
-"""Write the TypeScript types and validators of pydantic models, and the reference of run events in docs/runs.md.
+"""Write the TypeScript types and validators of pydantic models, and the tables of run events and commands in docs/runs.md.
 
     python scripts/generate_schema.py [--check]
 
@@ -41,7 +41,6 @@ MODULES = [
 ]
 VALIDATED = {"labdl.runs.schema"}  # files may hold anything; what Python sends is checked there
 DOCS = ROOT / "docs" / "runs.md"
-BEGIN, END = "<!-- begin: scripts/generate_schema.py -->", "<!-- end: scripts/generate_schema.py -->"
 
 # types of labextension/src/api/validate.ts whose numbers are not looked at one by one
 _COLUMNS = ("Column", "Indices")
@@ -82,10 +81,17 @@ def outputs() -> Iterator[tuple[Path, str]]:
         module = importlib.import_module(name)
         yield ROOT / file, typescript(module, owners)
         owners.update(dict.fromkeys(exported(module), name))
-    from labdl.runs import schema
+    from labdl.runs import control, schema
 
-    before, rest = DOCS.read_text(encoding="utf-8").split(BEGIN)
-    yield DOCS, f"{before}{BEGIN}\n{event_reference(schema)}{END}{rest.split(END)[1]}"
+    text = insert(DOCS.read_text(encoding="utf-8"), "events", event_reference(schema))
+    yield DOCS, insert(text, "commands", command_table(control.COMMANDS))
+
+
+def insert(text: str, part: str, generated: str) -> str:
+    """Replace a generated part of a text, which is between two comments."""
+    begin, end = (f"<!-- {word}: {part}, by scripts/generate_schema.py -->" for word in ("begin", "end"))
+    before, rest = text.split(begin)
+    return f"{before}{begin}\n{generated}{end}{rest.split(end)[1]}"
 
 
 def exported(module: ModuleType) -> dict[str, Any]:
@@ -287,6 +293,11 @@ def event_reference(schema: ModuleType) -> str:
         if name in used and name not in events and "properties" in inner:
             parts.append(f"\n#### {name}\n\n{prose(inner)}{table_of(inner)}")
     return "".join(parts) + "\n"
+
+
+def command_table(commands: dict[str, Any]) -> str:
+    rows = [f"| `{name}` | {kind.value} | {kind.effect} |".replace("|  |", "| |") for name, kind in commands.items()]
+    return "\n".join(["", "| command | value | effect |", "|---|---|---|", *rows, "", ""])
 
 
 def prose(schema: dict[str, Any]) -> str:

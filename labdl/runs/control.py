@@ -64,19 +64,32 @@ def branching(value: Any) -> dict[str, Any] | None:
     return {key: _BRANCHING[key](given, f"branch: {key}") for key, given in value.items() if given is not None} or None
 
 
-def _nothing(value: Any) -> None:
-    """Of a command without a value."""
+def _no_value(value: Any) -> None:
+    """Ignore the value of a command that takes none."""
 
 
-COMMANDS: dict[str, Callable[[Any], Any]] = {
-    "pause": _nothing,
-    "resume": _nothing,
-    "step": _nothing,
-    "stop": _nothing,
-    "checkpoint": _nothing,
-    "learning_rate": learning_rate,
-    "add_epochs": more_epochs,
-    "branch": branching,
+@dataclass(frozen=True)
+class CommandType:
+    """A command: its effect and its value in words, and the function that checks the value."""
+
+    effect: str
+    value: str = ""
+    check: Callable[[Any], Any] = _no_value
+
+
+COMMANDS = {
+    "pause": CommandType("pause after the current step"),
+    "resume": CommandType("continue"),
+    "step": CommandType("while paused: run one step and pause again"),
+    "stop": CommandType("end after the current step; the model keeps what it has learned"),
+    "checkpoint": CommandType("save the training state"),
+    "learning_rate": CommandType("learning rate from the next step on", "number at least 0", learning_rate),
+    "add_epochs": CommandType("train for more epochs", "integer at least 1", more_epochs),
+    "branch": CommandType(
+        "start a second run from the current state",
+        "object, optional: `learning_rate`, `epochs` (total)",
+        branching,
+    ),
 }
 
 
@@ -84,7 +97,7 @@ def check_command(command: Any, value: Any = None) -> Any:
     """The value with which a command is carried out, None for those without one. Raises ConfigError."""
     if not isinstance(command, str) or command not in COMMANDS:
         raise ConfigError(f"command wants one of {', '.join(COMMANDS)}, received {_shorten(command)}")
-    return COMMANDS[command](value)
+    return COMMANDS[command].check(value)
 
 
 def check_id(identity: Any) -> str:

@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import numpy as np
 from pydantic import (
@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import CoreSchema
 from typing_extensions import TypeAliasType
 
+from labdl.runs.control import COMMANDS
 from labdl.runs.reading import values
 
 VERSION = 2
@@ -260,10 +261,10 @@ class BranchValue(_Model):
 # -- events
 
 
-RunCommand = TypeAliasType(
-    "RunCommand",
-    Literal["pause", "resume", "step", "stop", "checkpoint", "learning_rate", "add_epochs", "branch"],
-)
+if TYPE_CHECKING:
+    RunCommand = str
+else:
+    RunCommand = TypeAliasType("RunCommand", Literal[tuple(COMMANDS)])
 CommandValue = TypeAliasType("CommandValue", float | BranchValue)
 AlertKind = TypeAliasType("AlertKind", Literal["not_finite", "divergence", "overfitting", "plateau", "starvation"])
 
