@@ -41,7 +41,7 @@ def evaluate(
     if monitor is not None and monitor.dataset is not dataset:
         monitor = None
     if monitor is not None:
-        monitor.begin()
+        monitor.reset()
     with state.averaged() if averaged else nullcontext():
         model.eval()
         try:
@@ -49,7 +49,7 @@ def evaluate(
                 x, y = methods.preprocess(batch)
                 values, output = evaluate_batch(context, state, x, y)
                 if monitor is not None:
-                    monitor.see(x, y, output, seen)
+                    monitor.update(x, y, output, seen)
                 output, size = methods.postprocess(output), size_of(x)
                 for name, value in values.items():
                     totals[name] = totals.get(name, 0.0) + value * size

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
-class Started:
-    """Training is about to begin, or after a break to go on behind ``step``; ``history`` holds the epochs before it."""
+class Start:
+    """A training starts, or resumes after ``step``; ``history`` holds the values of the epochs before."""
 
     epochs: int
     steps_per_epoch: int
@@ -22,7 +22,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Step:
-    """One update was made; ``values`` holds the loss and metrics of its batch. Steps count from 1 over all epochs."""
+    """A step ended; ``values`` holds the loss and metrics of its batch. Steps count from 1 over all epochs."""
 
     step: int
     values: Mapping[str, float]
@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Epoch:
-    """An epoch ended; ``values`` holds means over it, and over the validation data with ``val_`` before the name."""
+    """An epoch ended; ``values`` holds means over the training data, and over the validation data with the prefix ``val_``."""
 
     epoch: int
     step: int
@@ -40,13 +40,13 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Health:
-    """Layer statistics after ``step``, measured on ``samples`` of its batch in ``seconds``.
+    """Layer statistics after ``step``, measured on ``samples`` samples of its batch in ``seconds``.
 
-    ``parameters`` and ``outputs`` are columns of equal length; in ``of`` stand places in ``layers``. Of what a layer learns:
-    ``gradient``, the norm of the loss's gradient, ``weights``, the norm of its parameters, and ``update``, the norm of the
-    update that the step made over that of the parameters. Of what it gives: ``mean``, ``std``, ``largest`` (magnitude),
-    ``zeros`` (the share of exact zeros, which behind a ReLU are dead) and ``not_finite``, how many values are NaN or
-    infinite; the other figures are those of the finite ones. A figure that is NaN is not finite itself.
+    ``parameters`` and ``outputs`` are tables as columns of equal length; their column ``of`` has indices into ``layers``.
+    Parameters: ``gradient`` is the norm of the gradient of the loss, ``weights`` the norm of the parameters, and ``update`` the
+    norm of the update of the step divided by that of the parameters. Outputs: ``mean``, ``std``, ``largest`` (magnitude),
+    ``zeros`` (the fraction of exact zeros: dead units after a ReLU) and ``not_finite`` (the number of NaN and infinite values,
+    which the other columns leave out). NaN stands for a value that is not finite.
     """
 
     step: int
@@ -58,14 +58,16 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Pace:
-    """Where the time of the last ``steps`` steps went, in seconds.
+class Throughput:
+    """Time of the last ``steps`` steps with ``samples`` samples, by part, in seconds.
 
-    ``data`` was waited for; ``compute`` is forward and backward, with metrics; ``update`` is what the optimizer took, or None
-    where the step is compiled as one, which ``compute`` then has all of. Of a device that works on its own, such as a GPU,
-    it is the time in which its work was handed over; what is left of it is waited for when the loss is read, and counts
-    as ``compute``. Nothing waits for the device on account of this event.
+    ``data`` is the time spent waiting for data, ``compute`` that of forward, backward and metrics, ``update`` that of the
+    optimizer; None if the step is compiled as a whole and ``compute`` includes the update. On an asynchronous device such as a
+    GPU they are the times of launching the work; the rest passes when the loss is read and counts as ``compute``. Measuring
+    does not synchronize with the device.
     """
+
+    record_kind: ClassVar[str] = "pace"  # its name in events.jsonl
 
     step: int
     steps: int
@@ -77,7 +79,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Rate:
-    """Where the learning rate changed: ``value`` is that of the updates behind ``step``. Of many changes not each is told."""
+    """Changes of the learning rate: ``value`` is the rate of the updates after ``step``. Frequent changes are sampled."""
 
     step: tuple[int, ...]
     value: tuple[float, ...]
@@ -85,10 +87,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class Histograms:
-    """How the values of layers are spread after ``step``: of what they learn, of its gradients, and of what they give.
+    """Histograms of the weights, gradients and outputs of layers after ``step``.
 
-    Columns of equal length: in ``of`` stand places in ``layers``; ``counts`` says how many values lie in each of 24 equal
-    parts of the range from ``low`` to ``high``. Of a layer with very many values an even sample is counted.
+    Each is a table as columns of equal length: ``of`` has indices into ``layers``, ``counts`` the number of values in each of
+    24 equal bins from ``low`` to ``high``. Of layers with very many values an evenly spaced subset is counted.
     """
 
     step: int
@@ -100,7 +102,7 @@ class Histograms:
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of the validation data that are watched, told once; their parts are plain data (docs/runs.md)."""
+    """The fixed samples of the validation data, once per training; their parts are plain data (docs/runs.md)."""
 
     task: str
     classes: tuple[str, ...] | None
@@ -109,7 +111,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions for the watched samples, in their order."""
+    """Predictions for the fixed samples, in their order."""
 
     epoch: int
     step: int
@@ -118,10 +120,10 @@ class Predictions:
 
 @dataclass(frozen=True)
 class Confusion:
-    """How often which class was taken for which, over the validation data.
+    """Confusion matrix of the validation data.
 
-    ``counts`` has a row for each true class and a column for each predicted one; of many classes there are ``pairs`` instead,
-    the most frequent mistakes as (true, predicted, how often).
+    ``counts`` has a row for each true class and a column for each predicted one. With many classes there are ``pairs`` instead:
+    the most frequent mistakes as (true, predicted, count).
     """
 
     epoch: int
@@ -141,7 +143,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class Alert:
-    """Something that a person would want to know now: what was seen, and what may help."""
+    """A warning about the training: its kind, its level, and a message with advice."""
 
     alert: str
     level: str
@@ -149,17 +151,24 @@ class Alert:
     message: str
 
 
-Event = Started | Step | Epoch | Health | Pace | Rate | Histograms | Samples | Predictions | Confusion | Worst | Alert
+Event = (
+    Start | Step | Epoch | Health | Throughput | Rate | Histograms | Samples | Predictions | Confusion | Worst | Alert
+)
+
+
+def event_kind(event: Event) -> str:
+    """Name of an event in events.jsonl: that of its class, unless the class has a ``record_kind``."""
+    return getattr(event, "record_kind", type(event).__name__.lower())
 
 
 def to_record(event: Event) -> dict[str, Any]:
-    """The fields of an event as events.jsonl has them, which its model in `labdl.runs.schema` names.
+    """The fields of an event as in events.jsonl, by its model in `labdl.runs.schema`.
 
     Optional fields that are None are left out; ``values`` become keys of their own.
     """
-    from labdl.runs.schema import EVENTS, Decimals  # here, because importing pydantic takes longer than all the rest
+    from labdl.runs.schema import EVENTS, Decimals  # imported here because pydantic is slow to import
 
-    model = EVENTS[type(event).__name__.lower()]
+    model = EVENTS[event_kind(event)]
     record: dict[str, Any] = {}
     for name, info in model.model_fields.items():
         value = getattr(event, name, None)

@@ -19,9 +19,9 @@ from labdl.train.callbacks import Callback, split_early_stopping
 from labdl.train.data_adapter import as_dataset, read, size_of
 from labdl.train.data_validation import check_data
 from labdl.train.early_stopping import EarlyStopping
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.events import Epoch, Event, Start, Step
 from labdl.train.learning_rate import LearningRate
-from labdl.train.monitor.monitor import Observation
+from labdl.train.monitor.monitor import TrainingMonitor
 from labdl.train.nonfinite import NonFiniteCheck
 from labdl.train.progress import Progress
 from labdl.train.snapshot import Snapshot
@@ -162,9 +162,9 @@ class Loop:
             stopping.begin()
         state.progress, state.learning_rate = self.progress, self.learning_rate
         state.stopping, state.best = stopping, None
-        self.observation = None
+        self.monitor = None
         if health is not None:
-            self.observation = Observation(
+            self.monitor = TrainingMonitor(
                 context, state, progress, train=train, validation=validation, share=float(health)
             )
         if document is not None:
@@ -226,7 +226,7 @@ class Loop:
             **context.settings.chosen(),
         }
         history = {name: list(values) for name, values in now.history.items()}
-        yield Started(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
+        yield Start(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
         self.snapshot = Snapshot(context, self.state, now, self.checkpoint)
         self._nonfinite = NonFiniteCheck(
             context,
@@ -239,12 +239,12 @@ class Loop:
         try:
             yield from self._epochs()
         except LabDLError as error:
-            if self.observation is not None:
-                yield from self.observation.failed(error)
+            if self.monitor is not None:
+                yield from self.monitor.on_error(error)
             raise
         self._restore_best()
-        if self.observation is not None:
-            yield from self.observation.ended()
+        if self.monitor is not None:
+            yield from self.monitor.on_train_end()
 
     def run_epoch(self) -> dict[str, float]:
         """Train until the next epoch has ended, without passing events on; returns its values."""
@@ -255,7 +255,7 @@ class Loop:
         return values
 
     def _epochs(self) -> Iterator[Event]:
-        context, now, loader, observation = self.context, self.progress, self.loader, self.observation
+        context, now, loader, monitor = self.context, self.progress, self.loader, self.monitor
         while now.epoch < self.epochs and not self.ended:
             context.model.train()
             if not now.batch:
@@ -263,11 +263,11 @@ class Loop:
                     metric.reset()
             began, before = time.perf_counter(), now.seen
             batches = read(loader, now.epoch, now.batch)
-            for batch in batches if observation is None else observation.waiting(batches):
-                if observation is None:
+            for batch in batches if monitor is None else monitor.time_batches(batches):
+                if monitor is None:
                     yield self._step(batch)
                 else:
-                    yield from observation.step(self._step, batch)
+                    yield from monitor.run_step(self._step, batch)
                 if self._stop_requested:
                     break
             else:
@@ -275,7 +275,7 @@ class Loop:
                 rate = (now.seen - before) / max(self.epoch_seconds[-1], 1e-9)
                 values = self._end_epoch()
                 event = Epoch(now.epoch, now.step, values, rate)
-                yield from [event] if observation is None else observation.epoch(event)
+                yield from [event] if monitor is None else monitor.on_epoch_end(event)
 
     def _step(self, batch: Any) -> Step:
         methods, now = self.context.methods, self.progress
@@ -299,7 +299,7 @@ class Loop:
         means = {name: total / now.seen for name, total in now.sums.items()}
         means.update({name: metric.compute() for name, metric in context.metrics.items() if metric.has_data})
         if self.validation is not None:
-            with nullcontext() if self.observation is None else self.observation.validating(self.epochs):
+            with nullcontext() if self.monitor is None else self.monitor.monitor_validation(self.epochs):
                 values = self._validate()
             means.update({f"val_{name}": value for name, value in values.items()})
         self.learning_rate.observe(means)

@@ -12,7 +12,7 @@ from labdl import dispatch
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.train.data_adapter import flattened, read
-from labdl.train.monitor.activations import Sight, layers_of, node_of, watching
+from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
 from labdl.train.train_step import objective, phase_gradients, train_step
 
 if TYPE_CHECKING:
@@ -120,16 +120,16 @@ class NonFiniteCheck:
         leaves, structure = flattened((x, y))
         for phase in self.state.phases:
             found = _FirstNonFinite(backend)
-            with watching(self.context.model, found):
+            with observe_calls(self.context.model, found):
                 run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
                 loss = float(backend.to_numpy(run(*map(backend.tensor, leaves))[0]))
             if found.first is not None:
-                sight, largest = found.first
+                call, largest = found.first
                 error = (
-                    f"the loss is not finite at step {step}: the output of {sight.name or 'the model'} ({sight.kind}) has "
+                    f"the loss is not finite at step {step}: the output of {call.name or 'the model'} ({call.kind}) has "
                     f"NaN or infinity, though its inputs are finite, up to {largest:.3g}"
                 )
-                return _placed(ModelError(error), "output", sight.node or None)
+                return _placed(ModelError(error), "output", call.node or None)
             if not np.isfinite(loss):
                 if after is not None and step > 1 and found.largest > HUGE:
                     error = (
@@ -169,7 +169,7 @@ class NonFiniteCheck:
         return None if bad is None else named[bad][0]
 
     def _layer(self, parameter: str) -> str:
-        return node_of(set(layers_of(self.context.model)), parameter)
+        return layer_of(set(layer_names(self.context.model)), parameter)
 
 
 def _placed(error: LabDLError, what: str | None = None, node: str | None = None) -> LabDLError:
@@ -184,16 +184,16 @@ class _FirstNonFinite:
 
     def __init__(self, backend):
         self.backend, self.kinds = backend, backend.tensor_types()
-        self.first: tuple[Sight, float] | None = None
+        self.first: tuple[ModuleCall, float] | None = None
         self.largest = 0.0  # of the model's outputs
 
-    def __call__(self, sight: Sight) -> None:
+    def __call__(self, call: ModuleCall) -> None:
         if self.first is not None:
             return
-        found = self._arrays(sight.outputs)
+        found = self._arrays(call.outputs)
         if not all(np.isfinite(a).all() for a in found):
-            self.first = sight, _largest(self._arrays(sight.given))
-        elif not sight.name:  # the model itself
+            self.first = call, _largest(self._arrays(call.inputs))
+        elif not call.name:  # the model itself
             self.largest = _largest(found)
 
     def _arrays(self, value: Any) -> list[np.ndarray]:

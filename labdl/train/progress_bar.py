@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from tqdm.auto import tqdm
 
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.events import Epoch, Event, Start, Step
 
 SECONDS = 60.0  # between two lines
 
@@ -29,7 +29,7 @@ def _bar(events: Iterable[Event]) -> Iterator[Event]:
     bar, epochs, losses = None, 0, 0.0
     try:
         for event in events:
-            if isinstance(event, Started):
+            if isinstance(event, Start):
                 epochs = event.epochs
                 total = event.epochs * event.steps_per_epoch
                 bar = tqdm(total=total, initial=event.step, unit="step", mininterval=0.2, leave=False)
@@ -54,7 +54,7 @@ def _lines(events: Iterable[Event]) -> Iterator[Event]:
     try:
         for event in events:
             now = time.monotonic()
-            if isinstance(event, Started):
+            if isinstance(event, Start):
                 start, began, spoke, step = event, now, now, event.step
             elif isinstance(event, Epoch) and start is not None:
                 epoch = f"epoch {event.epoch}/{start.epochs}: {_shown(event.values)}  {event.samples_per_second:,.0f} samples/s"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import Averages
     from labdl.train.learning_rate import LearningRate
-    from labdl.train.monitor.validation import Onlooker
+    from labdl.train.monitor.validation import ValidationMonitor
     from labdl.train.optimizers import BoundOptimizer
     from labdl.train.phases import Phase
     from labdl.train.precision import LossScaler
@@ -67,7 +67,7 @@ class TrainState:
     document: TrainingDocument | None = None
 
     update_time: Stopwatch = dataclasses.field(default_factory=Stopwatch)  # of optimizers that are calls of their own
-    validation_monitor: Onlooker | None = None  # of the validation under way, in a run
+    validation_monitor: ValidationMonitor | None = None  # of the validation under way, in a run
     evaluations: dict[Structure, Any] = dataclasses.field(default_factory=dict)  # compiled, by the structure of a batch
     bound_to: tuple[int, bool] | None = None  # see `labdl.train.binding.surroundings`
     compiled_parts: list[Any] = dataclasses.field(default_factory=list)  # what compiled steps hold on to

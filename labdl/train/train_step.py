@@ -124,7 +124,7 @@ def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, stru
         phase.optimizer,
         compiled=context.compiled,
         update=neutral(update.apply) if custom else None,
-        timed=state.update_time.timed,
+        timed=state.update_time.wrap,
     )
     tensor, to_numpy = backend.tensor, backend.to_numpy
 
@@ -152,7 +152,7 @@ def _make_accumulating_step(
     """One update from the gradients of several parts of a batch, each weighted by its number of samples."""
     settings, backend, scaler = context.settings, state.backend, phase.scaler
     differentiate = backend.gradient_function(compilable, phase.optimizer, compiled=context.compiled)
-    apply = state.update_time.timed(
+    apply = state.update_time.wrap(
         backend.update_function(phase.optimizer, neutral(update.apply), compiled=context.compiled)
     )
 

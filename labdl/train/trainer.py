@@ -225,10 +225,10 @@ class Trainer:
         same data, batch size and settings, to the numbers of a training that was never interrupted. ``callbacks`` are
         called with each event; one that returns True ends the training, one that raises is logged and disabled.
 
-        ``health`` asks for the events of a run in the background, which `start` has by itself: `Pace`, `Rate` and `Alert`, and
-        where it is above 0 what is measured in that share of the time: `Health` and `Histograms` of the layers, and of the
-        validation data `Samples`, `Predictions`, `Confusion` and `Worst`. Nothing else changes by it; whoever reads events
-        passes over those that it does not know.
+        ``health`` enables the events that runs of `start` have by default: `Throughput`, `Rate` and `Alert`, and if it is above
+        0, measurements in that share of the time: `Health` and `Histograms` of the layers, and `Samples`, `Predictions`,
+        `Confusion` and `Worst` of the validation data. It does not change the training. Consumers should ignore events that
+        they do not know.
 
         A sample that cannot be read is a DataError that names it. A loss, gradient or parameter that is not finite is raised
         as ModelError, GradientError or UpdateError, which name the step and the layer, and the model is back in the last good

@@ -1,9 +1,9 @@
-"""What looking on at a training costs: pace, rate and alerts for each step, layers and predictions as a share of the time.
+"""Cost of monitoring a training: throughput, rate and alerts for each step, layers and predictions as a share of the time.
 
     python tests/bench/observation.py torch [--seconds 20]
 
-The first is taken from steps that compute nothing, with and without somebody who looks on, as processor time. The second is
-what the budgets of a real training of images of digits have counted, and how many bytes the events have.
+The former is measured as processor time of steps that compute nothing, with and without the monitor. The latter is what the
+budgets of a training on images of digits have counted; the sizes of the events are printed too.
 """
 
 import argparse
@@ -15,9 +15,9 @@ STEPS, ROUNDS = 100_000, 7
 
 
 def each_step(trainer, data) -> float:
-    """Seconds that a step takes longer, its update being timed as in backends whose updates are calls of their own."""
+    """Additional seconds per step; the update is timed, as on backends that call the optimizer separately."""
     from labdl.train import Step
-    from labdl.train.monitor.monitor import Observation
+    from labdl.train.monitor.monitor import TrainingMonitor
 
     trainer.fit(data, progress=False)
     context, state, progress = trainer.context, trainer.state, trainer.progress
@@ -25,9 +25,9 @@ def each_step(trainer, data) -> float:
     def nothing(_):
         return None
 
-    def taken(observed: bool) -> float:
-        update = state.update_time.timed(nothing) if observed else nothing
-        observation = Observation(context, state, progress, train=data, validation=None, share=0.0)
+    def step_seconds(observed: bool) -> float:
+        update = state.update_time.wrap(nothing) if observed else nothing
+        monitor = TrainingMonitor(context, state, progress, train=data, validation=None, share=0.0)
         steps = itertools.count(1)
 
         def make(batch):
@@ -36,9 +36,9 @@ def each_step(trainer, data) -> float:
 
         def events():
             batches = range(STEPS)
-            for batch in observation.waiting(batches) if observed else batches:
+            for batch in monitor.time_batches(batches) if observed else batches:
                 if observed:
-                    yield from observation.step(make, batch)
+                    yield from monitor.run_step(make, batch)
                 else:
                     yield make(batch)
 
@@ -47,31 +47,31 @@ def each_step(trainer, data) -> float:
             pass
         return (time.process_time() - began) / STEPS
 
-    rounds = [(taken(False), taken(True)) for _ in range(ROUNDS)]
+    rounds = [(step_seconds(False), step_seconds(True)) for _ in range(ROUNDS)]
     return min(b for _, b in rounds) - min(a for a, _ in rounds)
 
 
 def shares(trainer, train, held, seconds: float) -> None:
-    """Train for a while, and print what was counted."""
+    """Train for some seconds and print the costs and sizes of the events."""
     import orjson
 
-    from labdl.train import Epoch, Started, Step
+    from labdl.train import Epoch, Start, Step
     from labdl.train.events import to_record
 
     kinds, sizes, began = Counter(), Counter(), time.perf_counter()
     for event in trainer.events(train, validation=held, epochs=100, health=0.01):
         kind = type(event).__name__
         kinds[kind] += 1
-        if not isinstance(event, Started | Step | Epoch):
+        if not isinstance(event, Start | Step | Epoch):
             sizes[kind] += len(orjson.dumps(to_record(event)))
         if isinstance(event, Epoch) and time.perf_counter() - began > seconds:
             trainer.loop.ask_to_stop()
-    passed, observation = time.perf_counter() - began, trainer.loop.observation
-    meter, onlooker = observation.meter, observation.onlooker
-    layers, histograms = meter.budget.spent / passed, meter.histograms.budget.spent / passed
+    passed, monitor = time.perf_counter() - began, trainer.loop.monitor
+    layer_monitor, validation = monitor.layer_monitor, monitor.validation_monitor
+    layers, histograms = layer_monitor.budget.spent / passed, layer_monitor.histograms.budget.spent / passed
     print(
         f"  {passed:.1f} s, {kinds['Step']:,} steps, {kinds['Epoch']} epochs: layers {layers:.2%} of the time, of which "
-        f"histograms {histograms:.2%}; looking on at {onlooker.count} validations {onlooker.spent / passed:.2%}"
+        f"histograms {histograms:.2%}; monitoring {validation.count} validations {validation.spent / passed:.2%}"
     )
     print("  " + ", ".join(f"{kind} {kinds[kind]} ({sizes[kind] / 1e3:.1f} kB)" for kind in sizes))
 

@@ -1,4 +1,4 @@
-"""Watching a model compute: what each of its modules gives, and each node of its graph."""
+"""Observation of a forward pass: inputs and outputs of each module and each graph node of a model."""
 
 from __future__ import annotations
 
@@ -10,57 +10,60 @@ from labdl.graph.module import GraphModule
 from labdl.nn.module import Module
 
 
-class Sight(NamedTuple):
-    """A module, or a node of a graph that has none, has computed.
+class ModuleCall(NamedTuple):
+    """One call of a module, or of a graph node without a module.
 
-    ``name`` is its path, or the node's name; ``node`` the node of the model's graph to which it belongs, or again its path.
+    ``name`` is the path of the module or the name of the node; ``node`` the node of the model's graph to which it belongs,
+    or its path where the model is not a graph.
     """
 
     name: str
     node: str
     kind: str
-    given: tuple
+    inputs: tuple
     outputs: Any
 
 
 @contextmanager
-def watching(model: Module, see: Callable[[Sight], None]) -> Iterator[None]:
-    """Call ``see`` whenever a part of the model has computed; those inside come before those around them.
+def observe_calls(model: Module, callback: Callable[[ModuleCall], None]) -> Iterator[None]:
+    """Call ``callback`` after each module and graph node of the model has computed, inner ones before outer ones.
 
-    A layer that stands in a graph twice is seen under the name of each of its nodes.
+    A layer that several nodes of a graph share is reported under the name of each of them.
     """
-    at: list[tuple[str, str]] = []  # the nodes at work, outermost first, each with the path of its layer
+    active: list[tuple[str, str]] = []  # nodes that are computing, outermost first, each with the path of its layer
 
-    def of_module(path: str, module: Module, forward: Callable) -> Callable:
+    def wrap_forward(path: str, module: Module, forward: Callable) -> Callable:
         def run(*args, **kwargs):
             outputs = forward(*args, **kwargs)
             name = path
-            for node, layer in at:
+            for node, layer in active:
                 if path == layer or path.startswith(f"{layer}/"):
                     name = node + path.removeprefix(layer)
-            see(Sight(name, at[0][0] if at else path, type(module).__name__, (*args, *kwargs.values()), outputs))
+            node = active[0][0] if active else path
+            callback(ModuleCall(name, node, type(module).__name__, (*args, *kwargs.values()), outputs))
             return outputs
 
         return run
 
-    def of_graph(path: str, module: GraphModule) -> Callable:
-        compute, home = module._compute, f"{path}/" if path else ""
+    def wrap_compute(path: str, module: GraphModule) -> Callable:
+        compute, prefix = module._compute, f"{path}/" if path else ""
         nodes = {slot: module.graph.nodes[node] for (node, _), slot in module._slots.items() if node}
 
         def run(step, values):
             node = nodes[step.first]
-            at.append((home + node.name, home + step.layer))
+            active.append((prefix + node.name, prefix + step.layer))
             try:
                 outputs = compute(step, values)
                 if step.function is not None:
-                    see(Sight(home + node.name, at[0][0], node.type, tuple(values[i] for i in step.taken), outputs))
+                    inputs = tuple(values[i] for i in step.taken)
+                    callback(ModuleCall(prefix + node.name, active[0][0], node.type, inputs, outputs))
                 return outputs
             finally:
-                at.pop()
+                active.pop()
 
         return run
 
-    former = [
+    originals = [
         (module, name, module.__dict__.get(name))
         for _, module in model.named_modules()
         for name in ("forward", *["_compute"] * isinstance(module, GraphModule))
@@ -68,34 +71,34 @@ def watching(model: Module, see: Callable[[Sight], None]) -> Iterator[None]:
     try:
         for path, module in model.named_modules():
             if isinstance(module, GraphModule):
-                module.__dict__["_compute"] = of_graph(path, module)
-            module.__dict__["forward"] = of_module(path, module, module.forward)
+                module.__dict__["_compute"] = wrap_compute(path, module)
+            module.__dict__["forward"] = wrap_forward(path, module, module.forward)
         yield
     finally:
-        for module, name, value in former:
+        for module, name, value in originals:
             module.__dict__.pop(name, None) if value is None else module.__dict__.update({name: value})
 
 
-def layers_of(model: Module) -> list[str]:
-    """The names of what a person sees as the layers of a model: the nodes of its graph, or its innermost layers' paths."""
+def layer_names(model: Module) -> list[str]:
+    """Names of the layers of a model for display: the nodes of its graph, or the paths of its innermost layers."""
     from labdl.nn.schema import is_layer
 
     if isinstance(model, GraphModule):
         return [node.name for node in model.graph.nodes.values() if node.type != "Input"]
-    found: list[str] = []
+    names: list[str] = []
     inside: tuple[str, ...] = ()
     for path, module in model.named_modules():
         if path and path.startswith(inside):
             continue
         if is_layer(module) or module._parameters or not module._modules:
-            found.append(path or type(module).__name__)
+            names.append(path or type(module).__name__)
         if path and is_layer(module):
             inside = (*inside, f"{path}/")
-    return found
+    return names
 
 
-def node_of(layers: Container[str], name: str) -> str:
-    """The layer, one of these, to which a parameter belongs; its module's path where none of them has it."""
+def layer_of(layers: Container[str], name: str) -> str:
+    """The one of these layers to which a parameter belongs; the path of its module if there is none."""
     words = name.removesuffix(":0").split("/")
     lengths = range(len(words), 0, -1)
     return next((whole for n in lengths if (whole := "/".join(words[:n])) in layers), "/".join(words[:-1]))

@@ -1,4 +1,4 @@
-"""Alerts: rules on the curves of a training and their messages."""
+"""Alerts of a training: rules on its curves, and their messages."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean, median
 
-from labdl.train.events import Alert, Epoch, Event, Pace
+from labdl.train.events import Alert, Epoch, Event, Throughput
 
-BLOCK, LONGEST = 8, 512  # steps whose losses are judged together at least, and that are kept at most
-BLOCKS = 8  # that are judged at once, at most
-ABOVE = 3  # blocks one behind the other that must stand far above the best
+BLOCK, LONGEST = 8, 512  # minimal size of a block of steps, and largest number of losses that are kept
+BLOCKS = 8  # largest number of blocks per check
+ABOVE = 3  # consecutive blocks that must be far above the best
 RISE = 0.05  # of the validation loss above its best
-FLAT, LONG = 10, 100  # epochs without a gain, and as many as are looked at
-LEARNED = 0.1  # of the first loss: what has come below it is a good convergence
-STARVED, FED, SECONDS = 0.3, 0.2, 3.0  # shares of the time that data were waited for, and the seconds looked at
+FLAT, LONG = 10, 100  # epochs without improvement, and largest number of epochs that are compared
+LEARNED = 0.1  # fraction of the first loss below which a training has converged well
+STARVED, FED, SECONDS = 0.3, 0.2, 3.0  # fractions of waiting that raise and clear the alert, and the time window
 
 
 class Divergence:
-    """The training loss stands far above its best, and stays there.
+    """Alert: the training loss has risen far above its best value and stays there.
 
-    Losses are judged in blocks of at least eight steps by their medians, so that single spikes do not count; three blocks one
-    behind the other must stand far above the best one. Far is: more than six times the noise (the median deviation inside
-    of blocks, as a standard deviation), and back by four fifths of what had been learned, or three times the best and back by
-    a tenth; where nothing had been learned yet, three times the best. In practice a learning rate that is too high shows so
-    (Smith, "Cyclical learning rates for training neural networks", 2017, ends its range test there).
+    Losses are compared in blocks of at least eight steps by their medians, so that single spikes do not count; three
+    consecutive blocks must be far above the best one. "Far" is more than six times the noise (the median deviation within
+    blocks, scaled to a standard deviation), and in addition a loss of four fifths of the improvement so far, or three times
+    the best value and a tenth of the improvement; without any improvement, three times the best value. This is typical of a
+    learning rate that is too high (Smith, "Cyclical learning rates for training neural networks", 2017, ends its range test
+    there).
     """
 
     def __init__(self):
         self.first = self.best = math.nan
-        self.best_step, self.noise, self.above, self.gone = 0, 0.0, 0, False
+        self.best_step, self.noise, self.above, self.cleared = 0, 0.0, 0, False
 
-    def block(self, losses: list[float], step: int) -> str | None:
-        """The sentence where it is so after these steps; ``gone`` says whether it has passed."""
+    def update(self, losses: list[float], step: int) -> str | None:
+        """Add a block of losses; returns a message if the training diverges. ``cleared`` is True when it no longer does."""
         level = median(losses)
         spread = 1.4826 * median(abs(value - level) for value in losses)
         if math.isnan(self.best):
@@ -43,8 +44,8 @@ class Divergence:
             self.best, self.best_step = level, step
         far = self._far()
         self.above = self.above + 1 if level > self.best + far else 0
-        self.gone = level < self.best + far / 2
-        if not self.above:  # what has run away is no noise
+        self.cleared = level < self.best + far / 2
+        if not self.above:  # the spread of a diverging loss is not noise
             self.noise += 0.2 * (spread - self.noise)
         if self.above < ABOVE:
             return None
@@ -60,7 +61,7 @@ class Divergence:
 
 
 class Overfitting:
-    """The validation loss rises over three epochs or more while that of the training goes on falling.
+    """Alert: the validation loss has risen for three epochs or more while the training loss kept falling.
 
     The generalization loss of Prechelt ("Early stopping - but when?", 1998): the mean of the last three validation losses is
     more than 5 % above the lowest mean of three, and more than four times the noise, which is the median deviation of the
@@ -71,50 +72,50 @@ class Overfitting:
         self.train: deque[float] = deque(maxlen=3)
         self.val: deque[float] = deque(maxlen=LONG)
         self.count = self.best_epoch = 0
-        self.best = self.train_then = self.before = math.inf
-        self.gone = False
+        self.best = self.train_at_best = self.previous = math.inf
+        self.cleared = False
 
-    def epoch(self, train: float, val: float) -> str | None:
-        """The sentence where it is so after this epoch."""
+    def update(self, train: float, val: float) -> str | None:
+        """Add the losses of an epoch; returns a message if the model overfits."""
         self.train.append(train)
         self.val.append(val)
         self.count += 1
         if self.count < 3:
             return None
-        before, now, falling = self.before, fmean(list(self.val)[-3:]), fmean(self.train)
-        self.before = now
+        previous, now, train_mean = self.previous, fmean(list(self.val)[-3:]), fmean(self.train)
+        self.previous = now
         if now < self.best:
-            self.best, self.train_then, self.best_epoch = now, falling, self.count - 1
+            self.best, self.train_at_best, self.best_epoch = now, train_mean, self.count - 1
         rise = max(RISE * abs(self.best), 4 * noise(self.val))
-        self.gone = now < self.best + rise / 2
-        rises, learns = now > self.best + rise and now >= before, falling < self.train_then
+        self.cleared = now < self.best + rise / 2
+        rises, learns = now > self.best + rise and now >= previous, train_mean < self.train_at_best
         if self.count - 1 - self.best_epoch < 3 or not rises or not learns:
             return None
         return (
             f"The validation loss has risen from {self.best:.4g} around epoch {self.best_epoch} to {now:.4g} while the "
-            f"training loss fell to {train:.4g}: the model learns its training data by heart. Early stopping, more data, "
+            f"training loss fell to {train:.4g}: the model memorizes its training data. Early stopping, more data, "
             "augmentation, dropout or weight decay may help."
         )
 
 
 class Plateau:
-    """Neither the loss of the training nor that of the validation has improved over the last ten epochs, or a fifth of all.
+    """Alert: neither training nor validation loss has improved over the last ten epochs, or the last fifth of all epochs.
 
-    The mean of the younger half of the window is compared with that of the older half: there is no gain where it is less
-    than its own standard error, from the noise of the changes from epoch to epoch, and less than a thousandth of the
-    loss (the patience of ten epochs is that of ReduceLROnPlateau in Keras and PyTorch). A loss that has come below a tenth of
-    that of the first epoch has converged well, and one that rises by 5 % is another matter.
+    The mean of the newer half of the window is compared with that of the older half. The gain counts as none if it is less
+    than its standard error, estimated from the noise of the changes from epoch to epoch, and less than a thousandth of the
+    loss (the patience of ten epochs is that of ReduceLROnPlateau in Keras and PyTorch). There is no alert for a loss below a
+    tenth of that of the first epoch, which has converged well, or for one that rises by 5 %.
     """
 
     def __init__(self):
         self.curves: dict[str, deque[float]] = {}
         self.first: dict[str, float] = {}
-        self.count, self.gone = 0, False
+        self.count, self.cleared = 0, False
 
-    def epoch(self, figures: Mapping[str, float]) -> str | None:
-        """The sentence where it is so after this epoch."""
+    def update(self, losses: Mapping[str, float]) -> str | None:
+        """Add the losses of an epoch; returns a message if they do not improve."""
         self.count += 1
-        for name, value in figures.items():
+        for name, value in losses.items():
             self.first.setdefault(name, value)
             self.curves.setdefault(name, deque(maxlen=LONG)).append(value)
         window = min(max(FLAT, self.count // 5), LONG)
@@ -122,60 +123,60 @@ class Plateau:
             len(curve) > window and self._flat(list(curve)[-window:], self.first[name])
             for name, curve in self.curves.items()
         ]
-        self.gone = not all(flat)
-        if self.gone:
+        self.cleared = not all(flat)
+        if self.cleared:
             return None
         name = "val_loss" if "val_loss" in self.curves else "loss"
-        words = "validation" if name == "val_loss" else "training"
+        kind = "validation" if name == "val_loss" else "training"
         return (
-            f"The {words} loss has not improved over the last {window} epochs: it stays at {self.curves[name][-1]:.4g}. "
-            "Another learning rate or a schedule, a larger model or other inputs may help; or it is done."
+            f"The {kind} loss has not improved over the last {window} epochs: it stays at {self.curves[name][-1]:.4g}. "
+            "Another learning rate or a schedule, a larger model or other inputs may help; or the training has converged."
         )
 
     @staticmethod
     def _flat(last: list[float], first: float) -> bool:
         half = len(last) // 2
-        older, younger = fmean(last[:half]), fmean(last[-half:])
+        older, newer = fmean(last[:half]), fmean(last[-half:])
         error = noise(last) * math.sqrt(2 / half)
-        learned = first > 0 and younger < LEARNED * first
-        gain = older - younger
-        return not learned and -max(3 * error, RISE * abs(older)) < gain < max(error, 0.001 * abs(younger))
+        learned = first > 0 and newer < LEARNED * first
+        gain = older - newer
+        return not learned and -max(3 * error, RISE * abs(older)) < gain < max(error, 0.001 * abs(newer))
 
 
 class Starvation:
-    """More than three tenths of the time of the last seconds was spent on waiting for data.
+    """Alert: more than 30 % of the time of the last seconds was spent waiting for data.
 
-    The device idles meanwhile; profilers of the frameworks call such a training bound by its input. The first step, which
-    fills caches, does not count.
+    Profilers call such a training input-bound: the device is idle meanwhile. The first step, which fills caches, does not
+    count.
     """
 
     def __init__(self):
-        self.paces: deque[tuple[float, float]] = deque()
-        self.gone = self._begun = False
+        self.times: deque[tuple[float, float]] = deque()  # (waiting, total) seconds
+        self.cleared = self._started = False
 
-    def pace(self, event: Pace) -> str | None:
-        """The sentence where it is so after these steps."""
-        if not self._begun:
-            self._begun = True
+    def update(self, event: Throughput) -> str | None:
+        """Add the time of the last steps; returns a message if they waited too long for data."""
+        if not self._started:
+            self._started = True
             return None
-        self.paces.append((event.data, event.data + event.compute + (event.update or 0.0)))
-        total = sum(seconds for _, seconds in self.paces)
-        while len(self.paces) > 1 and total - self.paces[0][1] >= SECONDS:
-            total -= self.paces.popleft()[1]
+        self.times.append((event.data, event.data + event.compute + (event.update or 0.0)))
+        total = sum(seconds for _, seconds in self.times)
+        while len(self.times) > 1 and total - self.times[0][1] >= SECONDS:
+            total -= self.times.popleft()[1]
         if total < SECONDS:
             return None
-        share = sum(data for data, _ in self.paces) / total
-        self.gone = share < FED
+        share = sum(data for data, _ in self.times) / total
+        self.cleared = share < FED
         if share <= STARVED:
             return None
         return (
-            f"{share:.0%} of the time of the last {total:.0f} s was spent on waiting for data. Decoded samples kept in "
-            "memory or in an .npz, cheaper transformations, faster storage or reading ahead may help."
+            f"{share:.0%} of the time of the last {total:.0f} s was spent waiting for data. Caching decoded samples in memory "
+            "or in an .npz, cheaper transformations, faster storage or prefetching may help."
         )
 
 
 def noise(curve: Iterable[float]) -> float:
-    """The standard deviation of single values around a smooth curve, from the changes between neighbors, robustly."""
+    """Robust estimate of the standard deviation of values around a smooth curve, from the changes between neighbors."""
     changes = [b - a for a, b in itertools.pairwise(curve)]
     if not changes:
         return 0.0
@@ -184,25 +185,25 @@ def noise(curve: Iterable[float]) -> float:
 
 
 class Alerts:
-    """Hears the events of a training and gives alerts: each once, and again when it had gone away and has come back."""
+    """Checks the events of a training and returns alerts; each is repeated only after it has been cleared."""
 
     def __init__(self):
         self.divergence, self.overfitting = Divergence(), Overfitting()
         self.plateau, self.starvation = Plateau(), Starvation()
-        self.losses: list[float] = []  # of steps that are not judged yet
-        self._finite: set[str] = set()  # figures that were finite once
+        self.losses: list[float] = []  # of steps that have not been checked yet
+        self._finite: set[str] = set()  # names of values that were finite once
         self._active: set[str] = set()
 
-    def hear(self, event: Event) -> Iterator[Alert]:
-        """Alerts caused by an event; losses of single steps are passed through ``losses.append`` and `judge`."""
-        if isinstance(event, Pace):
-            sentence = self.starvation.pace(event)
-            yield from self._told("starvation", "warning", event.step, sentence, self.starvation.gone)
+    def check_event(self, event: Event) -> Iterator[Alert]:
+        """Alerts caused by an event; losses of steps are passed by ``losses.append`` and `check_losses`."""
+        if isinstance(event, Throughput):
+            message = self.starvation.update(event)
+            yield from self._emit("starvation", "warning", event.step, message, self.starvation.cleared)
         elif isinstance(event, Epoch):
-            yield from self._epoch(event)
+            yield from self._check_epoch(event)
 
-    def judge(self, step: int) -> Iterator[Alert]:
-        """Look at the losses of the steps since the last time, if there are enough, in a few blocks."""
+    def check_losses(self, step: int) -> Iterator[Alert]:
+        """Alerts caused by the losses since the last call, compared in a few blocks if there are enough of them."""
         losses = self.losses[:]
         if len(losses) < BLOCK:
             return
@@ -210,39 +211,39 @@ class Alerts:
         size = max(BLOCK, -(-len(losses) // BLOCKS))
         for end in range(size, len(losses) + 1, size):
             at = step - len(losses) + end
-            sentence = self.divergence.block(losses[end - size : end], at)
-            yield from self._told("divergence", "error", at, sentence, self.divergence.gone)
+            message = self.divergence.update(losses[end - size : end], at)
+            yield from self._emit("divergence", "error", at, message, self.divergence.cleared)
 
-    def failed(self, error: BaseException, step: int) -> Iterator[Alert]:
+    def check_error(self, error: BaseException, step: int) -> Iterator[Alert]:
         """Alert for a training that ended because a value was not finite."""
         if getattr(error, "place", None):
-            sentence, rose = str(error), self.divergence.above >= ABOVE and "learning rate" not in str(error)
-            sentence += "; the loss had been rising before: a smaller learning rate may help" if rose else ""
-            yield from self._told("not_finite", "error", step, sentence, False)
+            message, rose = str(error), self.divergence.above >= ABOVE and "learning rate" not in str(error)
+            message += "; the loss had been rising before: a smaller learning rate may help" if rose else ""
+            yield from self._emit("not_finite", "error", step, message, False)
 
-    def _epoch(self, event: Epoch) -> Iterator[Alert]:
+    def _check_epoch(self, event: Epoch) -> Iterator[Alert]:
         finite = {name for name, value in event.values.items() if math.isfinite(value)}
         lost = sorted(name for name in event.values if name in self._finite and name not in finite)
         self._finite |= finite
-        sentence = None
+        message = None
         if lost:
             names = " and ".join([", ".join(lost[:-1]), lost[-1]]) if len(lost) > 1 else lost[0]
-            sentence = (
-                f"{names} {'are' if len(lost) > 1 else 'is'} not finite any more after epoch {event.epoch}: a smaller "
-                "learning rate may help, or a look at the samples and at what the figure divides by."
+            message = (
+                f"{names} {'are' if len(lost) > 1 else 'is'} no longer finite after epoch {event.epoch}: try a smaller "
+                "learning rate, or check the samples and the divisions in the metric."
             )
-        yield from self._told("not_finite", "error", event.step, sentence, not lost)
+        yield from self._emit("not_finite", "error", event.step, message, not lost)
         losses = {name: event.values[name] for name in ("loss", "val_loss") if name in finite}
         if not losses or losses.keys() != event.values.keys() & {"loss", "val_loss"}:
             return
         if len(losses) == 2:
-            sentence = self.overfitting.epoch(losses["loss"], losses["val_loss"])
-            yield from self._told("overfitting", "warning", event.step, sentence, self.overfitting.gone)
-        yield from self._told("plateau", "warning", event.step, self.plateau.epoch(losses), self.plateau.gone)
+            message = self.overfitting.update(losses["loss"], losses["val_loss"])
+            yield from self._emit("overfitting", "warning", event.step, message, self.overfitting.cleared)
+        yield from self._emit("plateau", "warning", event.step, self.plateau.update(losses), self.plateau.cleared)
 
-    def _told(self, alert: str, level: str, step: int, sentence: str | None, gone: bool) -> Iterator[Alert]:
-        if sentence is not None and alert not in self._active:
+    def _emit(self, alert: str, level: str, step: int, message: str | None, cleared: bool) -> Iterator[Alert]:
+        if message is not None and alert not in self._active:
             self._active.add(alert)
-            yield Alert(alert, level, step, sentence)
-        elif sentence is None and gone:
+            yield Alert(alert, level, step, message)
+        elif message is None and cleared:
             self._active.discard(alert)

@@ -1,4 +1,4 @@
-"""Histograms of layers while they train: of weights, gradients and outputs, a part of the measurement of their health."""
+"""Histograms of the weights, gradients and outputs of layers during training."""
 
 from __future__ import annotations
 
@@ -10,58 +10,59 @@ import numpy as np
 from labdl.nn.module import Module
 from labdl.runs.reading.values import round_digits
 from labdl.train.events import Histograms
-from labdl.train.monitor.activations import node_of
+from labdl.train.monitor.activations import layer_of
 from labdl.train.monitor.budget import Budget
 
 BINS = 24
-SELDOM, THINNING = 2.0, 60.0  # seconds from one to the next, and the time trained so far over this
-LAYERS = 200  # of a model with more, those that learn most
-VALUES = 2**17  # of what a layer has more of, an even sample is counted
+MIN_INTERVAL, GROWTH = 2.0, 60.0  # of their `Budget`
+LAYERS = 200  # of larger models, the layers with the most parameters
+VALUES = 2**17  # of larger layers, an evenly spaced subset is counted
 
 
-class Histogrammer:
-    """Counts the values of layers in some of the measurements of their health, with half of the time that these may take."""
+class HistogramCollector:
+    """Computes histograms of layers, with half of the time budget of their statistics."""
 
     def __init__(self, share: float):
-        self.budget = Budget(share / 2, SELDOM, THINNING)
-        self._chosen: tuple[tuple[str, ...], dict[str, int]] = ((), {})
+        self.budget = Budget(share / 2, MIN_INTERVAL, GROWTH)
+        self._selection: tuple[tuple[str, ...], dict[str, int]] = ((), {})
 
-    def places(self, model: Module, names: Sequence[str]) -> dict[str, int]:
-        """Which layers are counted, and their places among all."""
-        if self._chosen[0] != tuple(names):
-            at = {name: n for n, name in enumerate(names)}
+    def select_layers(self, model: Module, names: Sequence[str]) -> dict[str, int]:
+        """Names of the layers that get histograms, with their indices among all layers."""
+        if self._selection[0] != tuple(names):
+            indices = {name: n for n, name in enumerate(names)}
             sizes = dict.fromkeys(names, 0)
             for name, p in model.named_parameters():
-                layer = node_of(at, name)
+                layer = layer_of(indices, name)
                 if layer in sizes:
                     sizes[layer] += p.size
-            most = sorted(names, key=lambda name: -sizes[name])[:LAYERS]
-            self._chosen = tuple(names), {name: at[name] for name in sorted(most, key=at.__getitem__)}
-        return self._chosen[1]
+            largest = sorted(names, key=lambda name: -sizes[name])[:LAYERS]
+            selected = sorted(largest, key=indices.__getitem__)
+            self._selection = tuple(names), {name: indices[name] for name in selected}
+        return self._selection[1]
 
-    def counted(
+    def compute(
         self,
         step: int,
         names: Sequence[str],
-        places: Mapping[str, int],
+        indices: Mapping[str, int],
         weights: Mapping[str, list[Any]],
         gradients: Mapping[str, list[Any]],
         outputs: Mapping[str, list[Any]],
     ) -> Histograms:
-        """The event, from the arrays of each layer."""
-        found = []
+        """Compute the event from the arrays of each layer."""
+        columns = []
         for arrays in (weights, gradients, outputs):
             rows = [
-                (places[name], *row)
+                (indices[name], *row)
                 for name, several in arrays.items()
-                if name in places and (row := spread(several)) is not None
+                if name in indices and (row := histogram(several)) is not None
             ]
-            found.append({key: [row[n] for row in rows] for n, key in enumerate(("of", "low", "high", "counts"))})
-        return Histograms(step, tuple(names), *found)
+            columns.append({key: [row[n] for row in rows] for n, key in enumerate(("of", "low", "high", "counts"))})
+        return Histograms(step, tuple(names), *columns)
 
 
-def spread(arrays: Sequence[np.ndarray]) -> tuple[float, float, list[int]] | None:
-    """The range of the finite values of some arrays, and how many lie in equal parts of it; None where there is none."""
+def histogram(arrays: Sequence[np.ndarray]) -> tuple[float, float, list[int]] | None:
+    """Range of the finite values of arrays, and their counts in equal bins; None if there are no finite values."""
     flat = [array.reshape(-1) for array in arrays]
     size = sum(map(len, flat))
     stride = max(1, -(-size // VALUES))
@@ -75,8 +76,8 @@ def spread(arrays: Sequence[np.ndarray]) -> tuple[float, float, list[int]] | Non
     with np.errstate(all="ignore"):
         scale = BINS / (high - low) if high > low else 0.0
         if 1e-30 < scale < 1e30:
-            places = ((values - values.dtype.type(low)) * values.dtype.type(scale)).astype(np.intp)
-        else:  # all alike, or beyond the range of float32
-            places = ((values.astype("float64") - low) / ((high - low) or 1.0) * BINS).astype(np.intp)
-    counts = np.bincount(np.clip(places, 0, BINS - 1), minlength=BINS)
+            bins = ((values - values.dtype.type(low)) * values.dtype.type(scale)).astype(np.intp)
+        else:  # all equal, or beyond the range of float32
+            bins = ((values.astype("float64") - low) / ((high - low) or 1.0) * BINS).astype(np.intp)
+    counts = np.bincount(np.clip(bins, 0, BINS - 1), minlength=BINS)
     return round_digits(low, 5), round_digits(high, 5), counts.tolist()

@@ -1,4 +1,4 @@
-"""The health of a model's layers in training: gradients, updates and outputs, measured between steps within a budget."""
+"""Layer statistics during training: gradients, updates and outputs, measured between steps within a time budget."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from labdl.runs.reading.values import round_digits
 from labdl.train import failures
 from labdl.train.data_adapter import flattened, mapped, size_of
 from labdl.train.events import Event, Health, Histograms
-from labdl.train.monitor.activations import Sight, layers_of, node_of, watching
+from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
 from labdl.train.monitor.budget import Budget
-from labdl.train.monitor.histograms import Histogrammer
+from labdl.train.monitor.histograms import HistogramCollector
 from labdl.train.train_step import phase_gradients
 
 if TYPE_CHECKING:
@@ -27,44 +27,44 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 SAMPLES = 32  # of a batch, at most
-SHARE = 0.01  # of the time of training, unless another is asked for
+SHARE = 0.01  # default share of the training time
 log = logging.getLogger(__name__)
 
-Weights = dict[str, tuple[int, np.ndarray]]  # copies of what is learned, each with which variable it is
+Weights = dict[str, tuple[int, np.ndarray]]  # copies of trainable parameters, each with the id of its variable
 
 
-class Meter:
-    """Measures the layers of a training behind some of its steps, and leaves no trace in it.
+class LayerMonitor:
+    """Measures the layers of a model after some of the steps of a training, without side effects on the training.
 
-    Behind a step it computes forward and gradients once more, in the mode of training and outside of what is compiled, for
-    up to 32 samples of its batch; the update is the one that the step has made. Parameters, running statistics, random
-    numbers and kept gradients are then what they were.
+    After a step it computes forward and gradients once more for up to 32 samples of its batch, in training mode and
+    uncompiled; the update is the difference that the step has made to the parameters. Parameters, running statistics, random
+    numbers and stored gradients are restored.
     """
 
     def __init__(self, context: TrainContext, state: TrainState, share: float):
         self.context, self.state = context, state
-        self.budget, self._broken, self._took = Budget(share), False, 0.0
-        self.histograms = Histogrammer(share)
+        self.budget, self._disabled, self._copy_seconds = Budget(share), False, 0.0
+        self.histograms = HistogramCollector(share)
 
-    def before(self) -> Weights | None:
-        """Values needed from before a step; None if the step is not measured."""
-        if not self.budget.allows() or self._broken:
+    def before_step(self) -> Weights | None:
+        """Copy the parameters before a step; None if the step is not measured."""
+        if not self.budget.allows() or self._disabled:
             return None
         began = time.perf_counter()
         weights = self._weights()
-        self._took = time.perf_counter() - began
+        self._copy_seconds = time.perf_counter() - began
         return weights
 
-    def after(self, step: int, seconds: float, before: Weights | None) -> list[Event]:
-        """Measurements after a step of this duration."""
+    def after_step(self, step: int, seconds: float, before: Weights | None) -> list[Event]:
+        """Return the measurements after a step of this duration; ``before`` is the result of `before_step`."""
         self.budget.train(seconds)
         self.histograms.budget.train(seconds)
         if before is None:
             return []
         began = time.perf_counter()
-        found = self._measured(step, before)
-        self.budget.spend(self._took + time.perf_counter() - began)
-        return found
+        events = self._measure(step, before)
+        self.budget.spend(self._copy_seconds + time.perf_counter() - began)
+        return events
 
     def _weights(self) -> Weights:
         backend = self.state.backend
@@ -74,83 +74,87 @@ class Meter:
             for name, p in phase.optimizer.parameters.items()
         }
 
-    def _measured(self, step: int, before: Weights) -> list[Event]:
+    def _measure(self, step: int, before: Weights) -> list[Event]:
         began, state = time.perf_counter(), self.state
-        if state.batch is None:  # steps of an overridden train_one_batch, which are not known here
+        if state.batch is None:  # an overridden train_one_batch does not store its batch
             return []
         x, y = mapped(lambda leaf: leaf[:SAMPLES], state.batch)
-        counting = self.histograms.budget.allows()
+        with_histograms = self.histograms.budget.allows()
         try:
-            gradients, outputs = self._computed(x, y, counting)
+            gradients, outputs = self._compute(x, y, with_histograms)
         except Exception as error:  # a model may refuse another size of batch, or the device lack the memory
-            self._broken = True
-            log.warning("the health of the layers is not measured any more: %s", failures.error_message(error))
+            self._disabled = True
+            log.warning("layer statistics are disabled: %s", failures.error_message(error))
             return []
-        names = layers_of(self.context.model)
-        at = {name: n for n, name in enumerate(names)}
-        squares = {name: _squares(g) for name, g in gradients.items()} if counting else gradients
+        names = layer_names(self.context.model)
+        indices = {name: n for n, name in enumerate(names)}
+        squares = {name: _squares(g) for name, g in gradients.items()} if with_histograms else gradients
         health = Health(
             step,
             size_of(x),
             tuple(names),
-            self._of_parameters(at, before, squares),
+            self._parameter_columns(indices, before, squares),
             _columns(
                 [
-                    (at[name], *_figures(state.backend, tensors))
+                    (indices[name], *_statistics(state.backend, tensors))
                     for name, tensors in outputs.items()
-                    if name in at and tensors
+                    if name in indices and tensors
                 ],
                 ("of", "mean", "std", "largest", "zeros", "not_finite"),
             ),
             time.perf_counter() - began,
         )
-        return [health, self._counted(step, names, gradients, outputs)] if counting else [health]
+        if not with_histograms:
+            return [health]
+        return [health, self._compute_histograms(step, names, gradients, outputs)]
 
-    def _counted(
+    def _compute_histograms(
         self, step: int, names: list[str], gradients: dict[str, np.ndarray], outputs: dict[str, list[Any]]
     ) -> Histograms:
         began, backend = time.perf_counter(), self.state.backend
-        places, every = self.histograms.places(self.context.model, names), set(names)
-        learned: dict[str, list[np.ndarray]] = {}
-        slopes: dict[str, list[np.ndarray]] = {}
+        indices, layers = self.histograms.select_layers(self.context.model, names), set(names)
+        weights: dict[str, list[np.ndarray]] = {}
+        layer_gradients: dict[str, list[np.ndarray]] = {}
         for phase in self.state.phases:
             for name, p in phase.optimizer.parameters.items():
-                layer = node_of(every, name)
-                if layer in places:
-                    learned.setdefault(layer, []).append(_array(backend, p.value))
-                    slopes.setdefault(layer, []).extend([gradients[name]] if name in gradients else [])
-        given = {name: [_array(backend, t) for t in outputs[name]] for name in places if name in outputs}
-        found = self.histograms.counted(step, names, places, learned, slopes, given)
+                layer = layer_of(layers, name)
+                if layer in indices:
+                    weights.setdefault(layer, []).append(_array(backend, p.value))
+                    layer_gradients.setdefault(layer, []).extend([gradients[name]] if name in gradients else [])
+        arrays = {name: [_array(backend, t) for t in outputs[name]] for name in indices if name in outputs}
+        event = self.histograms.compute(step, names, indices, weights, layer_gradients, arrays)
         self.histograms.budget.spend(time.perf_counter() - began)
-        return found
+        return event
 
-    def _computed(self, x: Any, y: Any, whole: bool) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Gradients by the names of parameters, as their squares' sums unless whole, and outputs by the names of layers."""
+    def _compute(self, x: Any, y: Any, as_arrays: bool) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Gradients by parameter name, as arrays or as sums of squares, and outputs by layer name."""
         gradients: dict[str, Any] = {}
         outputs: dict[str, list[Any]] = {}
         context, state = self.context, self.state
-        kinds = state.backend.tensor_types()
+        tensor_types = state.backend.tensor_types()
 
-        def see(sight: Sight) -> None:
-            outputs[sight.name] = [v for v in flattened(sight.outputs)[0] if isinstance(v, kinds)]
+        def store(call: ModuleCall) -> None:
+            outputs[call.name] = [v for v in flattened(call.outputs)[0] if isinstance(v, tensor_types)]
 
-        with unchanged(context, state):
-            with watching(context.model, see):
+        with preserve_state(context, state):
+            with observe_calls(context.model, store):
                 for phase in state.phases:
                     found = phase_gradients(context, state, phase, x, y)
                     gradients |= zip(phase.optimizer.names, found, strict=True)
             # read now: clearing gradients may empty them
             arrays = {n: _array(state.backend, g) for n, g in gradients.items() if g is not None}
-            return {n: np.array(g) if whole else _squares(g) for n, g in arrays.items()}, outputs
+            return {n: np.array(g) if as_arrays else _squares(g) for n, g in arrays.items()}, outputs
 
-    def _of_parameters(self, at: dict[str, int], before: Weights, gradients: dict[str, float]) -> dict[str, list]:
-        """Norms of all parameters of each layer together."""
+    def _parameter_columns(
+        self, indices: dict[str, int], before: Weights, gradients: dict[str, float]
+    ) -> dict[str, list]:
+        """Norms over all parameters of each layer, from the sums of squares of the gradients."""
         sums: dict[int, list[float]] = {}
         for phase in self.state.phases:
             for name, p in phase.optimizer.parameters.items():
-                layer = at.get(node_of(at, name))
-                known, old = before.get(name, (0, None))
-                if layer is None or old is None or known != id(p.value):  # replaced in the meantime
+                layer = indices.get(layer_of(indices, name))
+                variable, old = before.get(name, (0, None))
+                if layer is None or old is None or variable != id(p.value):  # replaced during the step
                     continue
                 new = _array(self.state.backend, p.value)
                 found = gradients.get(name, 0.0), _squares(new), _squares(new - old.astype(new.dtype))
@@ -170,8 +174,8 @@ class Meter:
 
 
 @contextmanager
-def unchanged(context: TrainContext, state: TrainState) -> Iterator[None]:
-    """A context in which computing leaves no trace in a training."""
+def preserve_state(context: TrainContext, state: TrainState) -> Iterator[None]:
+    """A context that restores buffers, modes, gradients and random states on exit."""
     backend = state.backend
     buffers = [
         (p.value, np.array(backend.to_numpy(p.value)))
@@ -183,7 +187,7 @@ def unchanged(context: TrainContext, state: TrainState) -> Iterator[None]:
     for phase in state.phases:
         if phase.gradients is not None:  # a framework may empty a gradient that is cleared wherever it is held
             phase.gradients = [None if g is None else backend.copy(g) for g in phase.gradients]
-    drawn, theirs, own = random_state(backend.name), np.random.get_state(), random.getstate()
+    states = random_state(backend.name), np.random.get_state(), random.getstate()
     try:
         yield
     finally:
@@ -193,12 +197,12 @@ def unchanged(context: TrainContext, state: TrainState) -> Iterator[None]:
             module.__dict__["training"] = mode
         for phase in state.phases:
             backend.clear_gradients(phase.optimizer.variables)
-        set_random_state(drawn, backend.name)
-        np.random.set_state(theirs)
-        random.setstate(own)
+        set_random_state(states[0], backend.name)
+        np.random.set_state(states[1])
+        random.setstate(states[2])
 
 
-# -- arrays in figures
+# -- statistics of arrays
 
 
 def _array(backend, tensor) -> np.ndarray:
@@ -217,8 +221,8 @@ def _squares(array: np.ndarray) -> float:
     return total if math.isfinite(total) else math.nan
 
 
-def _figures(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
-    """Mean, standard deviation, largest magnitude, share of zeros, and how many values are not finite."""
+def _statistics(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
+    """Mean, standard deviation, largest magnitude, fraction of zeros, and number of values that are not finite."""
     found = [_array(backend, t).reshape(-1) for t in tensors]
     values = found[0] if len(found) == 1 else np.concatenate(found)
     if not values.size:
@@ -245,7 +249,7 @@ def _figures(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
 
 
 def _round_digits(value: float) -> float:
-    """More digits than these nobody reads, and a thousand layers are many."""
+    """Round to four significant digits, which keeps events of large models small."""
     return round_digits(value, 4)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.train.events import Epoch, Event, Step
 from labdl.train.monitor.anomalies import LONGEST, Alerts
-from labdl.train.monitor.layer_stats import Meter
-from labdl.train.monitor.profiler import Pacer
-from labdl.train.monitor.validation import Onlooker
+from labdl.train.monitor.layer_stats import LayerMonitor
+from labdl.train.monitor.profiler import StepProfiler
+from labdl.train.monitor.validation import ValidationMonitor
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 
-class Observation:
-    """Observes a training: its pace, rate and curves, and with a ``share`` of the time its layers and predictions."""
+class TrainingMonitor:
+    """Monitors a training: throughput, learning rate and alerts, and with a ``share`` of the time layers and predictions."""
 
     def __init__(
         self,
@@ -33,74 +33,74 @@ class Observation:
         share: float,
     ):
         self.state, self.progress, self.alerts = state, progress, Alerts()
-        self.pacer = Pacer(state.update_time, state.phases[0].optimizer, progress.step, self._samples)
-        self.onlooker = None
+        self.profiler = StepProfiler(state.update_time, state.phases[0].optimizer, progress.step, self._samples)
+        self.validation_monitor = None
         if share and validation is not None:
-            share /= 2  # for each
-            self.onlooker = Onlooker(context, train, validation, share)
-        self.meter = Meter(context, state, share) if share else None
-        self._looked = False
+            share /= 2  # half for the validation, half for the layers
+            self.validation_monitor = ValidationMonitor(context, train, validation, share)
+        self.layer_monitor = LayerMonitor(context, state, share) if share else None
+        self._validation_monitored = False
 
-    def waiting(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same batches, each with the time that it was waited for."""
-        return self.pacer.waiting(batches)
+    def time_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield the batches, and measure the time of loading them."""
+        return self.profiler.time_batches(batches)
 
-    def step(self, make: Callable[[Any], Step], batch: Any) -> list[Event]:
-        """The step of a batch, and behind it what there is to be told."""
-        meter, losses = self.meter, self.alerts.losses
-        before = None if meter is None else meter.before()
+    def run_step(self, run: Callable[[Any], Step], batch: Any) -> list[Event]:
+        """Run the step of a batch; returns its event and those of the measurements after it."""
+        layers, losses = self.layer_monitor, self.alerts.losses
+        before = None if layers is None else layers.before_step()
         began = perf_counter()
-        event = make(batch)
+        event = run(batch)
         ended = perf_counter()
-        told: list[Event] = [event]
-        if meter is not None:
-            told += meter.after(event.step, ended - began, before)
+        events: list[Event] = [event]
+        if layers is not None:
+            events += layers.after_step(event.step, ended - began, before)
         losses.append(event.values["loss"])
-        if self.pacer.stepped(began, ended, event.step):
-            told += self._due(event.step)
+        if self.profiler.record_step(began, ended, event.step):
+            events += self._take_events(event.step)
         elif len(losses) >= LONGEST:
-            told += self.alerts.judge(event.step)
-        return told
+            events += self.alerts.check_losses(event.step)
+        return events
 
-    def _due(self, step: int) -> Iterator[Event]:
-        for event in self.pacer.told(step, self._samples):
+    def _take_events(self, step: int) -> Iterator[Event]:
+        for event in self.profiler.take_events(step, self._samples):
             yield event
-            yield from self.alerts.hear(event)
-        yield from self.alerts.judge(step)
+            yield from self.alerts.check_event(event)
+        yield from self.alerts.check_losses(step)
 
     @property
     def _samples(self) -> int:
-        """How many were seen since the beginning of the training."""
+        """Number of samples since the start of the training."""
         now = self.progress
         return now.epoch * now.samples + now.seen
 
-    def validating(self, epochs: int) -> AbstractContextManager:
-        """A context in which a validation is observed if one is due; the training has so many epochs."""
-        onlooker = self.onlooker
-        self._looked = onlooker is not None and onlooker.due(self.progress.epoch + 1, epochs, self.pacer.seconds)
-        return self._looking() if self._looked else nullcontext()
+    def monitor_validation(self, epochs: int) -> AbstractContextManager:
+        """A context in which the validation is monitored if that is due; ``epochs`` is the number of epochs in total."""
+        monitor, epoch = self.validation_monitor, self.progress.epoch + 1
+        self._validation_monitored = monitor is not None and monitor.due(epoch, epochs, self.profiler.seconds)
+        return self._install_monitor() if self._validation_monitored else nullcontext()
 
     @contextmanager
-    def _looking(self) -> Iterator[None]:
-        self.state.validation_monitor = self.onlooker
+    def _install_monitor(self) -> Iterator[None]:
+        self.state.validation_monitor = self.validation_monitor
         try:
             yield
         finally:
             self.state.validation_monitor = None
 
-    def epoch(self, event: Epoch) -> Iterator[Event]:
-        """An epoch, and behind it what there is to be told."""
+    def on_epoch_end(self, event: Epoch) -> Iterator[Event]:
+        """Yield the event of an epoch and those of its validation."""
         yield event
-        yield from self.alerts.hear(event)
-        if self._looked and self.onlooker is not None:
-            self._looked = False
-            yield from self.onlooker.told(event.epoch, event.step)
+        yield from self.alerts.check_event(event)
+        if self._validation_monitored and self.validation_monitor is not None:
+            self._validation_monitored = False
+            yield from self.validation_monitor.take_events(event.epoch, event.step)
 
-    def failed(self, error: BaseException) -> Iterator[Event]:
-        """Final events of a training that ends with an error."""
-        yield from self._due(self.progress.step)
-        yield from self.alerts.failed(error, self.progress.step)
+    def on_error(self, error: BaseException) -> Iterator[Event]:
+        """Yield the last events of a training that ends with an error."""
+        yield from self._take_events(self.progress.step)
+        yield from self.alerts.check_error(error, self.progress.step)
 
-    def ended(self) -> Iterator[Event]:
-        """Events that have not been emitted yet."""
-        return self._due(self.progress.step)
+    def on_train_end(self) -> Iterator[Event]:
+        """Yield the events that have not been emitted yet."""
+        return self._take_events(self.progress.step)

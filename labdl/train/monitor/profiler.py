@@ -1,4 +1,4 @@
-"""Where the time of a training goes, and at which rate it learns: summed over steps, and told a few times a second."""
+"""Profile of a training: time per step by part, and the learning rate, as events a few times per second."""
 
 from __future__ import annotations
 
@@ -6,102 +6,103 @@ from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from labdl.train.events import Pace, Rate
+from labdl.train.events import Rate, Throughput
 
 if TYPE_CHECKING:
     from labdl.train.optimizers import BoundOptimizer
 
-SELDOM = 0.2  # seconds of training from one event to the next, at least
-THINNING = 1000  # and the time trained so far over this, so that a recording does not grow with the length of a run
-POINTS = 20  # of the learning rate between two events
+MIN_INTERVAL = 0.2  # seconds of training between two events
+GROWTH = 1000  # the interval is at least the time trained so far / GROWTH, so that recordings of long runs stay small
+POINTS = 20  # largest number of learning rates in one event
 
 
 class Stopwatch:
-    """The seconds that the calls of a function have taken, all together, and how many there were."""
+    """Number and total duration of the calls of a function."""
 
     __slots__ = ("calls", "seconds")
 
     def __init__(self):
         self.seconds, self.calls = 0.0, 0
 
-    def timed(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The function with its time taken."""
+    def wrap(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """Return a function that calls this one and counts its duration."""
 
         def run(argument):
             began = perf_counter()
-            found = function(argument)
+            result = function(argument)
             self.seconds += perf_counter() - began
             self.calls += 1
-            return found
+            return result
 
         return run
 
 
-class Pacer:
-    """Takes the time of steps and of what they wait for, and looks at their learning rate.
+class StepProfiler:
+    """Measures the time of steps and of loading their data, and records changes of the learning rate.
 
-    Nothing waits for a device on account of it: see `Pace`. Where the rate changes with each step, as by most schedules, it is
-    told some ten times between two events; of changes that stand alone as many are told, each with its step.
+    It does not synchronize with the device: see `Throughput`. A rate that changes at each step, as with most schedules, is
+    sampled about ten times between two events; of isolated changes up to ten are recorded, each with its step.
     """
 
     def __init__(self, updates: Stopwatch, optimizer: BoundOptimizer, step: int = 0, samples: int = 0):
         self.updates, self.optimizer = updates, optimizer
         self.trained = self._data = self._busy = 0.0
-        self._before = step, samples, updates.calls, updates.seconds  # at the last event
-        self._due = self._pointed = 0.0  # when to tell, and when the rate may be told again
+        self._last_counts = step, samples, updates.calls, updates.seconds  # at the last event
+        self._next_event = self._next_rate = 0.0  # times of the next event and of the next sample of the rate
         self._rate: float | None = None
-        self._changed = -1  # the last step with another rate than the one before
-        self._open: tuple[int, float] | None = None  # a change that is not told yet
+        self._last_change = -1  # last step at which the rate changed
+        self._pending: tuple[int, float] | None = None  # a change that is not in `_points` yet
         self._points: list[tuple[int, float]] = []
 
-    def waiting(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same batches; how long each was waited for is remembered."""
+    def time_batches(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield the batches, and measure the time of loading them."""
         began = perf_counter()
         for batch in batches:
             self._data += perf_counter() - began
             yield batch
             began = perf_counter()
 
-    def stepped(self, began: float, ended: float, step: int) -> bool:
-        """A step was made between two times; whether there is something to be told. All steps come here: it has to be quick."""
+    def record_step(self, began: float, ended: float, step: int) -> bool:
+        """Record a step between two times; returns whether events are due. It runs after each step and has to be fast."""
         self._busy += ended - began
-        rate = self.optimizer.learning_rate  # that of the update which was just made
+        rate = self.optimizer.learning_rate  # of the update just made
         if rate != self._rate:
-            self._turned(step, rate, ended)
-        return ended >= self._due
+            self._record_rate(step, rate, ended)
+        return ended >= self._next_event
 
-    def _turned(self, step: int, rate: float, now: float) -> None:
-        alone, self._changed = self._changed < step - 1, step
-        self._rate, self._open = rate, (step - 1, rate)
+    def _record_rate(self, step: int, rate: float, now: float) -> None:
+        isolated, self._last_change = self._last_change < step - 1, step
+        self._rate, self._pending = rate, (step - 1, rate)
         few = len(self._points) < POINTS // 2
-        if (alone and few) or now >= self._pointed:
-            self._points.append(self._open)
-            self._open, self._pointed = None, now + self._pause() / (POINTS // 2 - 2)
+        if (isolated and few) or now >= self._next_rate:
+            self._points.append(self._pending)
+            self._pending, self._next_rate = None, now + self._interval() / (POINTS // 2 - 2)
 
-    def told(self, step: int, samples: int) -> list[Pace | Rate]:
-        """Events that are due after a step, with the number of samples so far."""
-        found: list[Pace | Rate] = []
-        if self._open is not None:
-            self._points.append(self._open)
-            self._open = None
+    def take_events(self, step: int, samples: int) -> list[Throughput | Rate]:
+        """Return the events since the last call, after a step; ``samples`` is the number of samples so far."""
+        events: list[Throughput | Rate] = []
+        if self._pending is not None:
+            self._points.append(self._pending)
+            self._pending = None
         if self._points:
-            found.append(Rate(*map(tuple, zip(*self._points, strict=True))))  # type: ignore[arg-type]
+            events.append(Rate(*map(tuple, zip(*self._points, strict=True))))  # type: ignore[arg-type]
             self._points = []
-        before, self._before = self._before, (step, samples, self.updates.calls, self.updates.seconds)
-        steps, seen, calls, seconds = (b - a for a, b in zip(before, self._before, strict=True))
+        last, self._last_counts = self._last_counts, (step, samples, self.updates.calls, self.updates.seconds)
+        steps, seen, calls, seconds = (b - a for a, b in zip(last, self._last_counts, strict=True))
         if steps:
-            # a batch of another size may be computed step by step between those that are compiled as one
+            # a batch of another size may run eagerly between steps that are compiled as a whole
             update = min(seconds, self._busy) if calls >= steps else None
-            found.append(Pace(step, steps, seen, self._data, self._busy - (update or 0.0), update))  # type: ignore[arg-type]
+            compute = self._busy - (update or 0.0)
+            events.append(Throughput(step, steps, seen, self._data, compute, update))  # type: ignore[arg-type]
             self.trained += self._busy + self._data
             self._data = self._busy = 0.0
-        self._due = perf_counter() + self._pause()
-        return found
+        self._next_event = perf_counter() + self._interval()
+        return events
 
     @property
     def seconds(self) -> float:
-        """Total time of all steps so far, and the part spent waiting for data."""
+        """Total time of all steps so far, including loading their data."""
         return self.trained + self._busy + self._data
 
-    def _pause(self) -> float:
-        return max(SELDOM, self.trained / THINNING)
+    def _interval(self) -> float:
+        return max(MIN_INTERVAL, self.trained / GROWTH)

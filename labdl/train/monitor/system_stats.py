@@ -1,4 +1,4 @@
-"""The machine on which a training runs: processor, memory and GPUs, and what is installed on it."""
+"""System metrics of a training: processor, memory and GPUs, and the versions of the software."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import psutil
 from labdl.framework_info import metadata_version
 
 
-class Machine:
-    """Looks at what this process and the computer have to do; nothing that a driver says of it ever raises an error.
+class SystemMonitor:
+    """Samples the load of this process and of the computer; errors of a GPU driver are never raised.
 
-    GPUs are those of NVIDIA that the process may use, by CUDA_VISIBLE_DEVICES; they are there where nvidia-ml-py and a driver
-    are. The driver counts them by their places on the bus, CUDA may put the fastest first: of different ones in a computer
-    the order is the same with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+    GPUs are the NVIDIA GPUs that the process may use by CUDA_VISIBLE_DEVICES, if nvidia-ml-py and a driver are installed.
+    The driver numbers them by their position on the bus, while CUDA may put the fastest first: with different GPUs in one
+    computer the numbers agree if CUDA_DEVICE_ORDER=PCI_BUS_ID.
     """
 
     def __init__(self):
         self._process = psutil.Process()
         self._gpus = _Gpus()
-        self._process.cpu_percent()  # both tell of the time since the call before, and nothing at the first
+        self._process.cpu_percent()  # both measure since the last call; the first call returns 0
         psutil.cpu_percent()
 
     def sample(self) -> dict[str, Any]:
-        """An event ``system``: percent and bytes since the last call and now (docs/runs.md)."""
+        """Fields of a ``system`` event: load in percent since the last call, memory in bytes (docs/runs.md)."""
         return {
             "cpu": self._process.cpu_percent(),
             "memory": self._process.memory_info().rss,
@@ -40,7 +40,7 @@ class Machine:
 
 
 def environment(backend: str | None) -> dict[str, Any]:
-    """On what a run was made: versions, and the computer (docs/runs.md)."""
+    """Versions of the software and properties of the computer, for the start event of a run (docs/runs.md)."""
     return {
         "python": platform.python_version(),
         "labdl": sys.modules["labdl"].__version__,
@@ -65,7 +65,7 @@ def _processor() -> str:
 
 
 class _Gpus:
-    """NVIDIA's management library for the GPUs of this process; none where something is missing."""
+    """The GPUs of this process by NVIDIA's management library; empty without the library or a driver."""
 
     def __init__(self):
         self._nvml: Any = None
@@ -75,34 +75,34 @@ class _Gpus:
         except ImportError:
             return
         self._nvml = pynvml
-        if self._asked(pynvml.nvmlInit, missing=False) is False:  # no driver
+        if self._query(pynvml.nvmlInit, missing=False) is False:  # no driver
             return
-        count = self._asked(pynvml.nvmlDeviceGetCount) or 0
-        found = [self._asked(pynvml.nvmlDeviceGetHandleByIndex, i) for i in range(count)]
-        self._handles = [h for h in self._visible(found) if h is not None]
+        count = self._query(pynvml.nvmlDeviceGetCount) or 0
+        handles = [self._query(pynvml.nvmlDeviceGetHandleByIndex, i) for i in range(count)]
+        self._handles = [h for h in self._visible(handles) if h is not None]
 
     def sample(self) -> list[dict[str, Any]]:
-        return [self._of(handle) for handle in self._handles]
+        return [self._sample(handle) for handle in self._handles]
 
     def names(self) -> list[dict[str, Any]]:
         found = []
         for handle in self._handles:
-            memory = self._asked(self._nvml.nvmlDeviceGetMemoryInfo, handle)
-            name = _text(self._asked(self._nvml.nvmlDeviceGetName, handle))
+            memory = self._query(self._nvml.nvmlDeviceGetMemoryInfo, handle)
+            name = _text(self._query(self._nvml.nvmlDeviceGetName, handle))
             found.append({"name": name, "memory": memory and memory.total})
         return found
 
-    def _of(self, handle: Any) -> dict[str, Any]:
+    def _sample(self, handle: Any) -> dict[str, Any]:
         nvml = self._nvml
-        use = self._asked(nvml.nvmlDeviceGetUtilizationRates, handle)
-        memory = self._asked(nvml.nvmlDeviceGetMemoryInfo, handle)
-        programs = self._asked(nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
-        # None where the driver cannot tell
+        use = self._query(nvml.nvmlDeviceGetUtilizationRates, handle)
+        memory = self._query(nvml.nvmlDeviceGetMemoryInfo, handle)
+        programs = self._query(nvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+        # None where the driver does not report it
         own = [p.usedGpuMemory for p in programs if p.pid == os.getpid() and p.usedGpuMemory]
         return {"use": use and use.gpu, "memory": own[0] if own else None, "memory_used": memory and memory.used}
 
     def _visible(self, handles: list[Any]) -> list[Any]:
-        """As CUDA reads its variable: numbers and the beginnings of identities, up to the first that is none."""
+        """Select handles as CUDA reads CUDA_VISIBLE_DEVICES: numbers and prefixes of UUIDs, up to the first invalid one."""
         wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
         if wanted is None:
             return handles
@@ -111,26 +111,26 @@ class _Gpus:
             if word.isdecimal() and int(word) < len(handles):
                 found.append(handles[int(word)])
                 continue
-            named = [
+            matches = [
                 h
                 for h in handles
                 if h is not None
                 and word.startswith("GPU-")
-                and _text(self._asked(self._nvml.nvmlDeviceGetUUID, h)).startswith(word)
+                and _text(self._query(self._nvml.nvmlDeviceGetUUID, h)).startswith(word)
             ]
-            if len(named) != 1:
+            if len(matches) != 1:
                 break
-            found += named
+            found += matches
         return found
 
-    def _asked(self, function: Callable[..., Any], *given: Any, missing: Any = None) -> Any:
-        """Value from the NVML library, or ``missing`` if it is unavailable: a GPU may be lost or lack the counter."""
+    def _query(self, function: Callable[..., Any], *arguments: Any, missing: Any = None) -> Any:
+        """Call a function of NVML; returns ``missing`` if it fails, as for a lost GPU or an unsupported counter."""
         try:
-            return function(*given)
-        except Exception:  # of a driver, which must never be what ends a training
+            return function(*arguments)
+        except Exception:  # an error of the driver must not end a training
             return missing
 
 
 def _text(value: Any) -> str:
-    """Former versions of the library give bytes."""
+    """Decode a text, which older versions of the library return as bytes."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.runs.reading.summary import Summary
 from labdl.runs.schema import VERSION, parse_all
-from labdl.train.events import Event, Health, Histograms, Started, Step, to_record
-from labdl.train.monitor.system_stats import Machine, environment
+from labdl.train.events import Event, Health, Histograms, Start, Step, event_kind, to_record
+from labdl.train.monitor.system_stats import SystemMonitor, environment
 from labdl.train.run.event_stream import Listener
 from labdl.train.run.event_writer import Recorder
 
@@ -39,7 +39,7 @@ class RunLogger:
         self._lock = threading.Lock()
         self._early: list[dict[str, Any]] | None = []  # what is logged before the first event
         self._summary = Summary()
-        self._machine = Machine()
+        self._machine = SystemMonitor()
         self._began = self._looked = math.inf
         self.event, self.later, self.flush = self._recorder.event, self._recorder.later, self._recorder.flush
 
@@ -60,7 +60,7 @@ class RunLogger:
         """Take down what the loop tells."""
         if isinstance(event, Step):
             self._recorder.step(event.step, event.values)
-        elif isinstance(event, Started):
+        elif isinstance(event, Start):
             self._start(event)
         else:
             self._record(event)
@@ -85,7 +85,7 @@ class RunLogger:
         finally:
             self._recorder.close()
 
-    def _start(self, event: Started) -> None:
+    def _start(self, event: Start) -> None:
         context, model = self._context, self._context.model
         better = {name: metric.higher_is_better for name, metric in context.metrics.items()}
         graph = getattr(model, "graph", None)
@@ -133,7 +133,7 @@ class RunLogger:
             known, self._layers = self._layers, record["layers"]
             if known == self._layers:
                 del record["layers"]
-        self.later(type(event).__name__.lower(), **record)
+        self.later(event_kind(event), **record)
 
     def _look_at_machine(self, last: bool = False) -> None:
         now = time.monotonic()

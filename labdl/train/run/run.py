@@ -18,7 +18,7 @@ from labdl.display import display_dashboard
 from labdl.runs import control
 from labdl.saving import save_parameters
 from labdl.train import failures
-from labdl.train.events import Epoch, Event, Started, Step
+from labdl.train.events import Epoch, Event, Start, Step
 from labdl.train.run import branch, commands, rng, source_snapshot
 from labdl.train.run.commands import CommandHandler
 from labdl.train.run.event_stream import Listener
@@ -259,7 +259,7 @@ class Run(RecordedRun):
             with recording_logs(self._tell_log):
                 for event in self._in_turns():
                     self._record(event)
-                    if type(event) in (Step, Epoch, Started):  # what is told of a step besides is no border
+                    if type(event) in (Step, Epoch, Start):  # what is told of a step besides is no border
                         self._scheduler.border(stepped=type(event) is Step)
                     if self._scheduler.stopping:
                         status = "stopped"
@@ -303,16 +303,16 @@ class Run(RecordedRun):
             self._done.set()
 
     def _record(self, event: Event) -> None:
-        if isinstance(event, Epoch | Started):
+        if isinstance(event, Epoch | Start):
             with self._scheduler.lock:  # the loop looks at the number of epochs next
                 self._full = self._loop.progress.epoch >= self._loop.epochs
-        if isinstance(event, Started):
+        if isinstance(event, Start):
             self.history = {name: list(values) for name, values in event.history.items()}
         if isinstance(event, Epoch):
             for name, value in event.values.items():
                 self.history.setdefault(name, []).append(value)
         self._logger.record(event)
-        if isinstance(event, Started):
+        if isinstance(event, Start):
             with self._scheduler.lock:
                 self._scheduler.begin()
                 if self._loop.epochs != event.epochs:  # added in this moment

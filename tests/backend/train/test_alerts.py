@@ -1,4 +1,4 @@
-"""Alerts of real trainings: each comes when it should, and none of a training that goes well."""
+"""Alerts of trainings on a backend."""
 
 import time
 
@@ -9,7 +9,7 @@ from interrupted import own_seeds
 from labdl import nn
 from labdl.data import ArrayDataset
 from labdl.errors import LabDLError
-from labdl.train import SGD, Adam, Alert, Pace, Step, Trainer
+from labdl.train import SGD, Adam, Alert, Step, Throughput, Trainer
 
 
 @pytest.fixture(autouse=True)
@@ -36,37 +36,37 @@ def alerts(subject, *data, **options):
     return [e.alert for e in of(found, Alert)], found
 
 
-def test_a_training_that_learns_by_heart(backend):
+def test_memorizing_random_labels_is_overfitting(backend):
     noise = _draw.integers(0, 2, 64)
     model = nn.Sequential(nn.Linear(64), nn.ReLU(), nn.Linear(2))
     subject = Trainer(model, optimizer=Adam(0.01), backend=backend.name, seed=0)
-    said, found = alerts(subject, X[:32], noise[:32], validation=(X[32:], noise[32:]), epochs=40, batch_size=16)
-    assert said == ["overfitting"]
+    names, found = alerts(subject, X[:32], noise[:32], validation=(X[32:], noise[32:]), epochs=40, batch_size=16)
+    assert names == ["overfitting"]
     assert "Early stopping" in of(found, Alert)[0].message
 
 
-def test_a_training_that_learns_well_alarms_nobody(backend):
+def test_good_training_raises_no_alert(backend):
     target = (X @ _draw.normal(size=(8, 1))).astype("float32")
     model = nn.Sequential(nn.Linear(1))
     subject = Trainer(model, "mean_squared_error", SGD(0.05), backend=backend.name, seed=0)
     assert alerts(subject, X[:48], target[:48], validation=(X[48:], target[48:]), epochs=40, batch_size=8)[0] == []
 
 
-def test_a_rate_that_is_too_high_diverges_before_it_ends_in_nan(backend):
+def test_high_learning_rate_raises_divergence_before_nan(backend):
     target = (X @ _draw.normal(size=(8, 1))).astype("float32")
     subject = Trainer(nn.Sequential(nn.Linear(1)), "mean_squared_error", SGD(0.6), backend=backend.name, seed=0)
     found = []
-    with pytest.raises(LabDLError):  # noqa: PT012 - what was heard before it counts
+    with pytest.raises(LabDLError):  # noqa: PT012 - the events before the error are tested
         for event in subject.events((X, target), epochs=200, batch_size=64, health=0):
             found.append(event)
     assert [e.alert for e in of(found, Alert)] == ["divergence", "not_finite"]
     assert "smaller learning rate" in of(found, Alert)[-1].message
-    assert isinstance(found[-1], Alert), "the last that is heard before the error"
+    assert isinstance(found[-1], Alert), "the alert comes before the error"
 
 
-def test_a_learning_rate_by_hand_that_is_too_high_is_a_divergence(backend, monkeypatch):
-    monkeypatch.setattr("labdl.train.monitor.profiler.SELDOM", 0.0)
-    monkeypatch.setattr("labdl.train.monitor.profiler.THINNING", 1e9)
+def test_high_learning_rate_set_by_hand_raises_divergence(backend, monkeypatch):
+    monkeypatch.setattr("labdl.train.monitor.profiler.MIN_INTERVAL", 0.0)
+    monkeypatch.setattr("labdl.train.monitor.profiler.GROWTH", 1e9)
     target = (X @ _draw.normal(size=(8, 1))).astype("float32")
     subject, found = (
         Trainer(nn.Sequential(nn.Linear(1)), "mean_squared_error", SGD(0.05), backend=backend.name, seed=0),
@@ -88,7 +88,7 @@ class Slow(ArrayDataset):
         return super().__getitem__(index)
 
 
-def test_a_slow_data_set_starves_the_training(backend):
+def test_slow_data_set_raises_starvation(backend):
     subject = Trainer(nn.Sequential(nn.Linear(2)), backend=backend.name, seed=0)
     found = []
     for event in subject.events(Slow(X, np.arange(64) % 2), epochs=100, batch_size=8, health=0):
@@ -97,4 +97,4 @@ def test_a_slow_data_set_starves_the_training(backend):
             break
     assert found[-1].alert == "starvation"
     assert found[-1].step < 200
-    assert sum(e.data for e in of(found, Pace)) > 1.5
+    assert sum(e.data for e in of(found, Throughput)) > 1.5

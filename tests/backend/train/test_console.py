@@ -10,7 +10,7 @@ def test_a_line_comes_once_a_minute(monkeypatch, capsys):
     monkeypatch.setattr(progress_bar, "_watched", lambda: False)
 
     def events():
-        yield train.Started(10, 100, 8, 800)
+        yield train.Start(10, 100, 8, 800)
         for step in range(1, 1001):
             now[0] += 0.5  # 500 s in all
             yield train.Step(step, {"loss": 1 / step})
@@ -31,7 +31,7 @@ def test_a_line_comes_once_a_minute(monkeypatch, capsys):
 
 def test_a_terminal_gets_a_bar(monkeypatch, capsys):
     monkeypatch.setattr(progress_bar, "_watched", lambda: True)
-    events = [train.Started(1, 1, 8, 8), train.Step(1, {"loss": 0.5}), train.Epoch(1, 1, {"loss": 0.5}, 16.0)]
+    events = [train.Start(1, 1, 8, 8), train.Step(1, {"loss": 0.5}), train.Epoch(1, 1, {"loss": 0.5}, 16.0)]
     assert list(progress_bar.follow(iter(events))) == events
     out, err = capsys.readouterr()
     assert "Epoch 1/1  loss 0.5000  16 samples/s" in out

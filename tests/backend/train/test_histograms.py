@@ -1,4 +1,4 @@
-"""Histograms of the layers of a training are those of their weights, gradients and outputs."""
+"""Histograms of the weights, gradients and outputs of layers in a training."""
 
 import numpy as np
 import pytest

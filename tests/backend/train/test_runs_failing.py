@@ -185,7 +185,7 @@ def test_a_failed_run_whose_folder_cannot_be_made_tells_its_error(backend, tmp_p
     seen, folder = [], tmp_path / "run"
 
     def vanish(event):
-        if isinstance(event, train.Started):
+        if isinstance(event, train.Start):
             shutil.rmtree(folder)
             folder.write_text("in the way")
 

@@ -10,7 +10,7 @@ import sklearn.metrics as sk
 import labdl
 from labdl import nn
 from labdl.errors import ConfigError
-from labdl.train import EMA, SGD, Adam, Checkpoint, EarlyStopping, Epoch, Started, Step, Trainer
+from labdl.train import EMA, SGD, Adam, Checkpoint, EarlyStopping, Epoch, Start, Step, Trainer
 from labdl.train.checkpoint import checkpoints
 
 RNG = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_callbacks_hear_each_event_and_may_end_the_training(backend):
 
     events = list(trainer(backend).events((X, Y), epochs=5, batch_size=8, callbacks=[listen, enough]))
     assert heard == events
-    assert [type(e) for e in events] == [Started, Step, Step, Step, Epoch, Step]
+    assert [type(e) for e in events] == [Start, Step, Step, Step, Epoch, Step]
     with pytest.raises(ConfigError, match=r"callbacks wants a list of functions of an event: callbacks=\[.*enough\]"):
         trainer(backend).fit(X, Y, callbacks=enough)
     with pytest.raises(ConfigError, match="callbacks wants functions of an event, received 3"):
@@ -128,7 +128,7 @@ def test_a_callback_that_fails_is_named_and_the_training_goes_on(backend, caplog
         history = trainer(backend).fit(X, Y, epochs=2, progress=False, callbacks=[plotting])
     assert len(history["loss"]) == 2
     assert len(calls) == 1
-    assert "plotting failed at Started" in caplog.text
+    assert "plotting failed at Start" in caplog.text
     assert "no screen" in caplog.text
 
 

@@ -10,7 +10,7 @@ import pytest
 import labdl
 from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError, UpdateError
-from labdl.train import SGD, Adam, Epoch, Started, Step, Trainer
+from labdl.train import SGD, Adam, Epoch, Start, Step, Trainer
 
 WAIT = 60
 
@@ -93,7 +93,7 @@ def test_events_count_steps_over_epochs_and_the_last_batch_is_smaller(backend, p
         return 0.0
 
     events = list(trainer(backend, metrics=[count]).events(pairs, epochs=2, batch_size=16))
-    assert isinstance(events[0], Started)
+    assert isinstance(events[0], Start)
     assert (events[0].steps_per_epoch, events[0].samples, events[0].batch_size) == (3, 40, 16)
     assert [e.step for e in events if isinstance(e, Step)] == [1, 2, 3, 4, 5, 6]
     assert [(e.epoch, e.step) for e in events if isinstance(e, Epoch)] == [(1, 3), (2, 6)]

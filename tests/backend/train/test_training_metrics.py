@@ -6,7 +6,7 @@ import sklearn.metrics as sk
 
 import labdl
 from labdl import nn
-from labdl.train import SGD, Epoch, Metric, Started, Step, Trainer
+from labdl.train import SGD, Epoch, Metric, Start, Step, Trainer
 from labdl.train.metrics import F1, ROCAUC, TopKAccuracy
 
 X = np.random.default_rng(0).normal(size=(50, 3)).astype("float32")
@@ -37,7 +37,7 @@ def test_an_epochs_value_is_that_of_all_samples(backend):
         assert values["val_f1"] == pytest.approx(sk.f1_score(Y[:20], output[:20].argmax(-1), average="macro"), abs=1e-5)
     assert t.evaluate((X, Y), batch_size=7)["f1"] == pytest.approx(expected["f1"], abs=1e-5)
     assert list(events[0].settings["metrics"]) == list(expected)
-    assert isinstance(events[0], Started)
+    assert isinstance(events[0], Start)
 
 
 def test_a_steps_value_is_that_of_its_batch_and_costly_ones_wait(backend):

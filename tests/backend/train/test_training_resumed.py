@@ -9,7 +9,7 @@ from interrupted import BATCH, DATA, EPOCHS, RECIPES, equal, fit, own_seeds, sto
 import labdl
 from labdl import train
 from labdl.errors import ConfigError, StateDictError
-from labdl.train import Checkpoint, Epoch, Started, Step
+from labdl.train import Checkpoint, Epoch, Start, Step
 from labdl.train.checkpoint import best, checkpoints, latest
 
 
@@ -155,7 +155,7 @@ def test_a_background_run_goes_on(backend, whole, tmp_path):
 def test_events_tell_where_a_training_goes_on(backend, kept):
     resume = kept / "step-00000007"
     events = list(trainer(backend).events(DATA, validation=DATA, epochs=EPOCHS, batch_size=BATCH, resume=resume))
-    assert isinstance(events[0], Started)
+    assert isinstance(events[0], Start)
     assert events[0].step == 7
     assert [len(v) for v in events[0].history.values()] == [1] * 6
     assert [e.step for e in events if isinstance(e, Step)] == list(range(8, 16))

@@ -1,4 +1,4 @@
-"""What is told of predictions: fixed samples, confusion and the worst, from batches of arrays; no framework is needed."""
+"""Validation monitor: fixed samples, confusion and the samples of highest loss, from arrays; no framework is needed."""
 
 import base64
 import string
@@ -16,9 +16,9 @@ from labdl.train import Trainer
 from labdl.train.data_adapter import as_dataset
 from labdl.train.events import Confusion, Predictions, Samples, Worst, to_record
 from labdl.train.monitor import validation
-from labdl.train.monitor.predictions import question
-from labdl.train.monitor.sample_preview import shown, vocabulary
-from labdl.train.monitor.validation import BYTES, Onlooker
+from labdl.train.monitor.predictions import infer_task
+from labdl.train.monitor.sample_preview import preview, vocabulary
+from labdl.train.monitor.validation import BYTES, ValidationMonitor
 
 RNG = np.random.default_rng(0)
 
@@ -27,15 +27,15 @@ def context(loss="cross_entropy"):
     return Trainer(nn.Linear(2), loss).context
 
 
-def looked(x, y, outputs, loss="cross_entropy", batch=7, train=None, **told):
-    """The events of one validation, by their kinds."""
-    data = ArrayDataset(x, y, **told) if isinstance(x, np.ndarray) else as_dataset((x, y))
-    onlooker = Onlooker(context(loss), data if train is None else train, data, 0.01)
-    onlooker.begin()
+def monitor_validation(x, y, outputs, loss="cross_entropy", batch=7, train=None, **options):
+    """The events of one validation by class."""
+    data = ArrayDataset(x, y, **options) if isinstance(x, np.ndarray) else as_dataset((x, y))
+    monitor = ValidationMonitor(context(loss), data if train is None else train, data, 0.01)
+    monitor.reset()
     for at in range(0, len(y), batch):
         part = data[np.arange(at, min(at + batch, len(y)))]
-        onlooker.see(*part, outputs[at : at + batch], at)
-    events = list(onlooker.told(3, 30))
+        monitor.update(*part, outputs[at : at + batch], at)
+    events = list(monitor.take_events(3, 30))
     for event in events:
         assert len(orjson.dumps(to_record(event))) < 64 * 1024
     return {type(e): e for e in events}
@@ -54,8 +54,8 @@ CLASSES = RNG.integers(0, 4, 50)
 IMAGES = RNG.random((50, 1, 8, 8), "float32")
 
 
-def test_the_same_samples_spread_over_the_data_their_targets_and_the_most_probable_classes():
-    found = looked(IMAGES, CLASSES, LOGITS, classes=["a", "b", "c", "d"])
+def test_fixed_samples_with_targets_and_most_probable_classes():
+    found = monitor_validation(IMAGES, CLASSES, LOGITS, classes=["a", "b", "c", "d"])
     assert list(found) == [Samples, Predictions, Confusion, Worst]
     samples = found[Samples]
     assert (samples.task, samples.classes) == ("classification", ("a", "b", "c", "d"))
@@ -72,9 +72,9 @@ def test_the_same_samples_spread_over_the_data_their_targets_and_the_most_probab
 
 @pytest.mark.parametrize("part", [100, 2**24])
 @pytest.mark.parametrize("batch", [1, 7, 50, 64])
-def test_confusion_and_the_worst_are_those_of_all_samples(batch, part, monkeypatch):
+def test_confusion_and_worst_samples_do_not_depend_on_the_batch_size(batch, part, monkeypatch):
     monkeypatch.setattr(validation, "PART", part)  # bytes of outputs, 16 a sample
-    found = looked(IMAGES, CLASSES, LOGITS, batch=batch)
+    found = monitor_validation(IMAGES, CLASSES, LOGITS, batch=batch)
     table = np.zeros((4, 4), int)
     np.add.at(table, (CLASSES, LOGITS.argmax(-1)), 1)
     assert found[Confusion].counts == tuple(map(tuple, table.tolist()))
@@ -86,8 +86,8 @@ def test_confusion_and_the_worst_are_those_of_all_samples(batch, part, monkeypat
     assert (found[Worst].epoch, found[Worst].step) == (3, 30)
 
 
-def test_scores_are_read_as_the_loss_reads_them():
-    """A softmax before cross entropy is a mistake that must not look right; somebody's own loss may want it."""
+def test_scores_are_interpreted_as_by_the_loss():
+    """A softmax before cross entropy is a mistake that must stay visible; a custom loss may take probabilities."""
     probabilities = softmax(LOGITS)
     expected = -np.log(probabilities[np.arange(50), CLASSES].astype("float64"))
     doubled = -np.log(softmax(probabilities)[np.arange(50), CLASSES].astype("float64"))
@@ -98,40 +98,40 @@ def test_scores_are_read_as_the_loss_reads_them():
         (lambda output, target: output, probabilities, expected),
         (lambda output, target: output, LOGITS, expected),
     ]:
-        answers = question(context(loss), output, CLASSES).read(output, CLASSES)
-        assert answers.losses == pytest.approx(losses, rel=1e-3)
+        predictions = infer_task(context(loss), output, CLASSES).read(output, CLASSES)
+        assert predictions.losses == pytest.approx(losses, rel=1e-3)
 
 
-def test_logits_of_any_size_are_right():
+def test_losses_of_huge_logits_are_exact():
     output = np.array([[1e4, 0], [0, 1e4], [-1e30, 1e30]], "float32")
-    answers = question(context(), output, np.zeros(3, int)).read(output, np.zeros(3, int))
-    assert answers.losses == pytest.approx([0, 1e4, 2e30])
-    losses = question(context("binary_cross_entropy"), output[:, :1], np.ones((3, 1))).read(
+    predictions = infer_task(context(), output, np.zeros(3, int)).read(output, np.zeros(3, int))
+    assert predictions.losses == pytest.approx([0, 1e4, 2e30])
+    predictions = infer_task(context("binary_cross_entropy"), output[:, :1], np.ones((3, 1))).read(
         output[:, :1], np.zeros((3, 1))
     )
-    assert losses.losses == pytest.approx([1e4, np.log(2), 0])
+    assert predictions.losses == pytest.approx([1e4, np.log(2), 0])
 
 
-def test_rows_of_probabilities_as_targets():
+def test_probabilities_as_targets():
     rows = np.eye(4, dtype="float32")[CLASSES]
-    found = looked(IMAGES, rows, LOGITS)
+    found = monitor_validation(IMAGES, rows, LOGITS)
     assert found[Samples].samples[0]["target"] == {"class": CLASSES[0]}
-    assert found[Confusion].counts == looked(IMAGES, CLASSES, LOGITS)[Confusion].counts
-    assert found[Worst].samples[0]["loss"] == looked(IMAGES, CLASSES, LOGITS)[Worst].samples[0]["loss"]
+    assert found[Confusion].counts == monitor_validation(IMAGES, CLASSES, LOGITS)[Confusion].counts
+    assert found[Worst].samples[0]["loss"] == monitor_validation(IMAGES, CLASSES, LOGITS)[Worst].samples[0]["loss"]
 
 
-def test_targets_that_the_loss_ignores_do_not_count():
+def test_ignored_targets_are_not_counted():
     some = np.where(np.arange(50) % 2, CLASSES, -100)
-    found = looked(IMAGES, some, LOGITS)
+    found = monitor_validation(IMAGES, some, LOGITS)
     assert np.sum(found[Confusion].counts) == 25
     assert all(s["index"] % 2 for s in found[Worst].samples)
 
 
 @pytest.mark.parametrize("shape", [(50,), (50, 1)])
 @pytest.mark.parametrize("kind", ["int64", "float32"])
-def test_one_class_that_is_there_or_not(shape, kind):
+def test_binary_classification_with_logits(shape, kind):
     score, there = LOGITS[:, 0].reshape(shape), (CLASSES > 1).astype(kind).reshape(shape)
-    found = looked(
+    found = monitor_validation(
         RNG.normal(size=(50, 6)).astype("float32"), there, score, "binary_cross_entropy", classes=["no", "yes"]
     )
     assert found[Samples].classes == ("no", "yes")
@@ -146,10 +146,10 @@ def test_one_class_that_is_there_or_not(shape, kind):
     assert found[Worst].samples[0]["loss"] == pytest.approx(losses.max(), rel=1e-5)
 
 
-def test_probabilities_of_one_class():
+def test_binary_classification_with_probabilities():
     share = (1 / (1 + np.exp(-LOGITS[:, :1]))).astype("float32")
     loss = nn.BinaryCrossEntropyLoss(from_logits=False)
-    found = looked(IMAGES, (CLASSES[:, None] > 1).astype("float32"), share, loss)
+    found = monitor_validation(IMAGES, (CLASSES[:, None] > 1).astype("float32"), share, loss)
     assert sorted(found[Predictions].outputs[0]["scores"]) == pytest.approx(
         sorted([share[0, 0], 1 - share[0, 0]]), rel=1e-4
     )
@@ -157,17 +157,17 @@ def test_probabilities_of_one_class():
     assert found[Worst].samples[0]["loss"] == pytest.approx(losses.max(), rel=1e-3)
 
 
-def test_several_labels_are_not_one_class():
-    found = looked(IMAGES, (LOGITS > 1).astype("float32"), LOGITS, "binary_cross_entropy")
+def test_multilabel_outputs_have_no_confusion():
+    found = monitor_validation(IMAGES, (LOGITS > 1).astype("float32"), LOGITS, "binary_cross_entropy")
     assert found[Samples].task == "other"
     assert Confusion not in found
     assert Worst in found
     assert found[Predictions].outputs[0]["values"] == pytest.approx(1 / (1 + np.exp(-LOGITS[0])), rel=1e-4)
 
 
-def test_a_class_for_each_place_is_a_map():
+def test_segmentation_is_previewed_as_a_map():
     output, target = RNG.normal(size=(20, 10, 12, 3)).astype("float32"), RNG.integers(0, 3, (20, 10, 12))
-    found = looked(RNG.random((20, 3, 10, 12), "float32"), target, output, classes=["sky", "road", "car"])
+    found = monitor_validation(RNG.random((20, 3, 10, 12), "float32"), target, output, classes=["sky", "road", "car"])
     picture = found[Samples].samples[0]["target"]["picture"]
     assert (picture["width"], picture["height"], picture["high"]) == (12, 10, 2.0)
     pixels = np.frombuffer(base64.b64decode(picture["data"]), np.uint8).reshape(10, 12)
@@ -180,41 +180,41 @@ def test_a_class_for_each_place_is_a_map():
     assert len(found[Worst].samples) == 8
 
 
-def test_masks_of_one_class():
+def test_binary_masks():
     output, target = RNG.random((20, 1, 10, 12), "float32"), (RNG.random((20, 1, 10, 12)) > 0.5).astype("float32")
-    found = looked(RNG.random((20, 3, 10, 12), "float32"), target, output, "dice")
+    found = monitor_validation(RNG.random((20, 3, 10, 12), "float32"), target, output, "dice")
     assert np.sum(found[Confusion].counts) == target.size
     assert found[Confusion].counts[1][1] == ((output > 0.5) & (target > 0.5)).sum()
-    assert Worst not in found, "of a Dice loss of one sample nobody has asked"
+    assert Worst not in found, "the Dice loss has no loss per sample"
     assert found[Predictions].outputs[0]["picture"]["width"] == 12
 
 
-def test_of_many_classes_the_most_frequent_mistakes():
+def test_many_classes_give_the_most_frequent_mistakes():
     true = np.arange(600) % 150
     chosen = np.where(true == 7, 8, np.where((true == 9) & (np.arange(600) > 300), 3, true))
     output = np.eye(150, dtype="float32")[chosen] * 9
-    found = looked(RNG.normal(size=(600, 4)).astype("float32"), true, output, batch=128)
+    found = monitor_validation(RNG.normal(size=(600, 4)).astype("float32"), true, output, batch=128)
     assert found[Confusion].counts is None
     assert found[Confusion].pairs == ((7, 8, 4), (9, 3, 2))
     assert to_record(found[Confusion]) == {"epoch": 3, "step": 30, "pairs": [[7, 8, 4], [9, 3, 2]]}
 
 
-def test_names_come_from_the_training_data_if_need_be():
+def test_class_names_fall_back_to_the_training_data():
     train = ArrayDataset(IMAGES, CLASSES, classes=["a", "b", "c", "d"])
-    assert looked(IMAGES, CLASSES, LOGITS, train=train)[Samples].classes == ("a", "b", "c", "d")
-    assert looked(IMAGES, CLASSES, LOGITS, classes=["a", "b"])[Samples].classes is None, "too few"
-    assert looked(IMAGES, CLASSES, LOGITS)[Samples].classes is None
-    assert looked(IMAGES, CLASSES, LOGITS, classes=4)[Samples].classes is None, "how many there are"
+    assert monitor_validation(IMAGES, CLASSES, LOGITS, train=train)[Samples].classes == ("a", "b", "c", "d")
+    assert monitor_validation(IMAGES, CLASSES, LOGITS, classes=["a", "b"])[Samples].classes is None, "too few"
+    assert monitor_validation(IMAGES, CLASSES, LOGITS)[Samples].classes is None
+    assert monitor_validation(IMAGES, CLASSES, LOGITS, classes=4)[Samples].classes is None, "a number of classes"
 
 
-# -- numbers, and what is neither
+# -- regression and other tasks
 
 
-def test_numbers_and_how_far_they_are_off():
+def test_regression_ranks_by_squared_error():
     x, y = RNG.normal(size=(30, 100)).astype("float32"), RNG.normal(size=(30, 2)).astype("float32")
     output = y + RNG.normal(size=(30, 2)).astype("float32")
     for loss in ("mean_squared_error", "huber", lambda output, target: output):
-        found = looked(x, y, output, loss)
+        found = monitor_validation(x, y, output, loss)
         assert found[Samples].task == "regression"
         assert found[Samples].samples[0]["target"]["values"] == pytest.approx(y[0], rel=1e-4)
         assert found[Predictions].outputs[0]["values"] == pytest.approx(output[0], rel=1e-4)
@@ -225,60 +225,60 @@ def test_numbers_and_how_far_they_are_off():
         assert len(found[Samples].samples[0]["input"]["curve"][0]) == 100
 
 
-def test_an_output_that_is_not_finite_is_the_worst():
+def test_nan_output_ranks_as_worst():
     y = np.zeros((30, 2), "float32")
     output = y.copy()
     output[11] = np.nan
-    found = looked(y, y, output, "mean_squared_error")
+    found = monitor_validation(y, y, output, "mean_squared_error")
     assert found[Worst].samples[0]["index"] == 11
     assert orjson.loads(orjson.dumps(to_record(found[Worst])))["samples"][0]["loss"] is None
 
 
-def test_several_outputs_tell_nothing_and_several_inputs_show_the_first():
-    onlooker = Onlooker(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
-    onlooker.begin()
-    onlooker.see(IMAGES, CLASSES, (LOGITS, LOGITS), 0)
-    assert list(onlooker.told(1, 1)) == []
-    found = looked({"image": IMAGES, "age": CLASSES}, CLASSES, LOGITS)
+def test_several_outputs_give_no_events_and_several_inputs_preview_the_first():
+    monitor = ValidationMonitor(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
+    monitor.reset()
+    monitor.update(IMAGES, CLASSES, (LOGITS, LOGITS), 0)
+    assert list(monitor.take_events(1, 1)) == []
+    found = monitor_validation({"image": IMAGES, "age": CLASSES}, CLASSES, LOGITS)
     assert found[Samples].samples[0]["input"]["picture"]["width"] == 8
     assert found[Worst].samples[0]["input"]["picture"]["width"] == 8
 
 
-def test_another_loss_tells_samples_and_outputs_alone():
-    found = looked(IMAGES, LOGITS, LOGITS, "cosine_similarity")
+def test_other_losses_give_samples_and_predictions_only():
+    found = monitor_validation(IMAGES, LOGITS, LOGITS, "cosine_similarity")
     assert list(found) == [Samples, Predictions]
     assert found[Samples].task == "other"
 
 
-def test_what_goes_wrong_is_said_once_and_ends_it(caplog):
-    onlooker = Onlooker(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
-    onlooker.begin()
-    onlooker.see(IMAGES[:7], CLASSES[:7], LOGITS[:7], 0)
-    onlooker.see(IMAGES[7:], CLASSES[7:], LOGITS[:3], 7)
-    onlooker.see(IMAGES[7:], CLASSES[7:], LOGITS[:3], 7)
-    assert list(onlooker.told(1, 1)) == []
+def test_error_is_logged_once_and_disables_the_monitor(caplog):
+    monitor = ValidationMonitor(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
+    monitor.reset()
+    monitor.update(IMAGES[:7], CLASSES[:7], LOGITS[:7], 0)
+    monitor.update(IMAGES[7:], CLASSES[7:], LOGITS[:3], 7)
+    monitor.update(IMAGES[7:], CLASSES[7:], LOGITS[:3], 7)
+    assert list(monitor.take_events(1, 1)) == []
     assert len(caplog.records) == 1
-    assert caplog.records[0].getMessage().startswith("the predictions of the validation are not looked at any more: ")
-    assert not onlooker.due(100, 100, 1e9)
+    assert caplog.records[0].getMessage().startswith("monitoring of validation predictions is disabled: ")
+    assert not monitor.due(100, 100, 1e9)
 
 
-# -- how often
+# -- frequency
 
 
-def epochs_looked_at(epochs, seconds, cost, share=0.01):
-    onlooker, found, trained = Onlooker(context(), None, ArrayDataset(IMAGES, CLASSES), share), [], 0.0
+def monitored_epochs(epochs, seconds, cost, share=0.01):
+    monitor, found, trained = ValidationMonitor(context(), None, ArrayDataset(IMAGES, CLASSES), share), [], 0.0
     for epoch in range(1, epochs + 1):
         trained += seconds
-        if onlooker.due(epoch, epochs, trained):
+        if monitor.due(epoch, epochs, trained):
             found.append(epoch)
-            onlooker.count, onlooker.cost, onlooker.spent = onlooker.count + 1, cost, onlooker.spent + cost
+            monitor.count, monitor.cost, monitor.spent = monitor.count + 1, cost, monitor.spent + cost
             trained += cost
-    return found, onlooker.spent / trained
+    return found, monitor.spent / trained
 
 
-def test_every_epoch_of_a_short_training_and_a_hundred_of_a_long_one():
-    assert epochs_looked_at(60, 1.0, 0.001)[0] == list(range(1, 61))
-    found, _ = epochs_looked_at(10_000, 1.0, 0.001)
+def test_every_epoch_of_a_short_training_and_about_a_hundred_of_a_long_one():
+    assert monitored_epochs(60, 1.0, 0.001)[0] == list(range(1, 61))
+    found, _ = monitored_epochs(10_000, 1.0, 0.001)
     assert found[0] == 1
     assert found[-1] == 10_000
     assert 95 <= len(found) <= 105
@@ -286,22 +286,22 @@ def test_every_epoch_of_a_short_training_and_a_hundred_of_a_long_one():
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 500), st.floats(0.01, 100), st.floats(1e-4, 10))
-def test_no_more_than_the_share_but_for_the_first_and_the_last(epochs, seconds, cost):
-    found, share = epochs_looked_at(epochs, seconds, cost)
+def test_first_and_last_epoch_and_others_within_the_share(epochs, seconds, cost):
+    found, share = monitored_epochs(epochs, seconds, cost)
     assert found[0] == 1
     assert found[-1] == epochs
     trained = epochs * seconds + len(found) * cost
     assert share * trained <= max(validation.FREE, 0.01 * trained) + 2 * cost + 1e-9
-    assert epochs_looked_at(epochs, seconds, cost, share=0.0)[0] == []
+    assert monitored_epochs(epochs, seconds, cost, share=0.0)[0] == []
 
 
-def test_epochs_that_are_added_again_and_again_do_not_fill_the_disk():
-    onlooker = Onlooker(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
-    onlooker.count = 350
-    assert [e for e in range(1, 33) if onlooker.due(e, 100, 1e9)] == [8, 16, 24, 32]
+def test_monitored_epochs_become_rarer_with_their_number():
+    monitor = ValidationMonitor(context(), None, ArrayDataset(IMAGES, CLASSES), 0.01)
+    monitor.count = 350
+    assert [e for e in range(1, 33) if monitor.due(e, 100, 1e9)] == [8, 16, 24, 32]
 
 
-# -- what is shown of a sample
+# -- previews of samples
 
 
 @pytest.mark.parametrize(
@@ -321,8 +321,8 @@ def test_epochs_that_are_added_again_and_again_do_not_fill_the_disk():
         (np.array("x" * 5000), "text", 1000),
     ],
 )
-def test_the_form_of_an_input(sample, form, count):
-    found = shown(sample, 4096)
+def test_form_of_a_preview(sample, form, count):
+    found = preview(sample, 4096)
     assert set(found) == {form, "shape"}
     assert found["shape"] == list(sample.shape)
     assert (found["picture"]["colors"] if form == "picture" else len(found[form])) == count
@@ -331,17 +331,17 @@ def test_the_form_of_an_input(sample, form, count):
         assert all(len(line) <= 256 for line in found["curve"])
 
 
-def test_tokens_are_text_where_their_words_are_known():
+def test_tokens_with_a_vocabulary_are_previewed_as_text():
     tokens = np.array([2, 0, 1, 99, -1])
-    assert shown(tokens, 100)["values"] == [2, 0, 1, 99, -1]
+    assert preview(tokens, 100)["values"] == [2, 0, 1, 99, -1]
     for words in (["the", "cat", "saw"], {"the": 0, "cat": 1, "saw": 2}, {0: "the", 1: "cat", 2: "saw"}):
         known = vocabulary(type("Data", (), {"vocabulary": words}))
-        assert shown(tokens, 100, known)["text"] == "saw the cat"
+        assert preview(tokens, 100, known)["text"] == "saw the cat"
     assert vocabulary(type("Data", (), {"vocabulary": {"a": 10**12}})) is None
     assert vocabulary(ArrayDataset(IMAGES)) is None
 
 
-def test_a_curve_keeps_its_peaks_and_says_where_there_is_nothing():
+def test_curve_keeps_its_peaks_and_has_none_for_nan():
     line = np.zeros(10_000)
     line[[17, 5001]] = 5, -7
     line[2000:4000] = np.nan
@@ -351,7 +351,7 @@ def test_a_curve_keeps_its_peaks_and_says_where_there_is_nothing():
     assert None in found
 
 
-def test_a_map_has_the_same_grays_everywhere_and_no_classes_between_two():
+def test_class_map_has_fixed_grays_and_does_not_interpolate():
     small = class_map(np.array([[0, 4], [4, 0]]), 4096, 5)
     assert base64.b64decode(small["data"]) == bytes([0, 255, 255, 0])
     large = class_map(np.arange(300)[:, None] // 30 % 2 * np.ones((1, 300), int) * 9, 4096, 10)
@@ -360,18 +360,18 @@ def test_a_map_has_the_same_grays_everywhere_and_no_classes_between_two():
     assert class_map(np.zeros((1, 5), int), 4096, 2) is None
 
 
-def test_events_are_bounded_whatever_the_samples_are():
+def test_size_of_events_is_bounded():
     big = RNG.random((20, 3, 200, 200), "float32")
-    looked(big, RNG.integers(0, 5, (20, 200, 200)), RNG.normal(size=(20, 200, 200, 5)).astype("float32"))
-    looked(
+    monitor_validation(big, RNG.integers(0, 5, (20, 200, 200)), RNG.normal(size=(20, 200, 200, 5)).astype("float32"))
+    monitor_validation(
         RNG.normal(size=(20, 4, 5000)).astype("float32"),
         RNG.normal(size=(20, 4, 5000)).astype("float32"),
         RNG.normal(size=(20, 4, 5000)).astype("float32"),
         "mean_squared_error",
     )
     texts = np.array([string.ascii_letters * 100] * 20)
-    looked(texts, CLASSES[:20], LOGITS[:20])
+    monitor_validation(texts, CLASSES[:20], LOGITS[:20])
     names = [f"{'class' * 30} {n}" for n in range(1200)]
-    found = looked(IMAGES[:20], CLASSES[:20], RNG.normal(size=(20, 1200)).astype("float32"), classes=names)
+    found = monitor_validation(IMAGES[:20], CLASSES[:20], RNG.normal(size=(20, 1200)).astype("float32"), classes=names)
     assert found[Samples].classes is None
     assert BYTES < 64 * 1024

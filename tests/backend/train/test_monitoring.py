@@ -1,4 +1,4 @@
-"""What a training tells beside steps and epochs: it is right, it changes nothing, and alerts come when they should."""
+"""Events of a training besides steps and epochs: their contents, and no side effects on the training."""
 
 import numpy as np
 import pytest
@@ -12,12 +12,12 @@ from labdl.train.events import (
     Confusion,
     Epoch,
     Histograms,
-    Pace,
     Predictions,
     Rate,
     Samples,
-    Started,
+    Start,
     Step,
+    Throughput,
     Worst,
 )
 from labdl.train.monitor import budget
@@ -38,10 +38,10 @@ def seeds():
 
 @pytest.fixture
 def often(monkeypatch):
-    """Look at each step and each epoch."""
+    """Measure each step and each epoch."""
     monkeypatch.setattr(budget.Budget, "allows", lambda self: self.share > 0 and self.steps >= 1)
     monkeypatch.setattr("labdl.train.monitor.validation.FREE", 60.0)
-    monkeypatch.setattr("labdl.train.monitor.profiler.SELDOM", 0.0)
+    monkeypatch.setattr("labdl.train.monitor.profiler.MIN_INTERVAL", 0.0)
 
 
 def of(found, kind):
@@ -53,24 +53,24 @@ def kinds(found):
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_it_changes_no_bit_of_a_training(name, backend, often):
-    """Nor of what comes next: random streams, running statistics and metrics are as if nobody had looked."""
-    runs, heard = [], []
+def test_monitoring_does_not_change_the_training(name, backend, often):
+    """Parameters, buffers, history, metrics and random states are bitwise the same with and without monitoring."""
+    runs, classes = [], []
     for health in (None, 0, 1.0):
         labdl.seed(3)
         np.random.seed(3)
         subject, found = trainer(backend, **OPTIONS[name]), []
         history = fit(subject, 2, health=health, callbacks=[found.append])
         runs.append((told(subject), history, np.random.get_state()[1].tolist()))
-        heard.append(kinds(found))
+        classes.append(kinds(found))
     assert equal(runs[0], runs[1])
     assert equal(runs[0], runs[2])
-    assert heard[0] == {Started, Step, Epoch}, "nobody has asked"
-    assert heard[1] == heard[0] | {Pace, Rate}
-    assert heard[2] == heard[1] | {events.Health, Histograms, Samples, Predictions, Confusion, Worst}
+    assert classes[0] == {Start, Step, Epoch}, "the default of events()"
+    assert classes[1] == classes[0] | {Throughput, Rate}
+    assert classes[2] == classes[1] | {events.Health, Histograms, Samples, Predictions, Confusion, Worst}
 
 
-def test_predictions_are_those_of_the_model_and_confusion_those_of_the_metrics(backend, often):
+def test_predictions_match_the_model_and_confusion_matches_the_metrics(backend, often):
     data = ArrayDataset(*DATA, classes=["a", "b", "c", "d"])
     subject, seen = trainer(backend, metrics=["accuracy"]), []
     for event in subject.events(DATA, validation=data, epochs=3, batch_size=16, health=0.01):
@@ -95,7 +95,7 @@ def test_predictions_are_those_of_the_model_and_confusion_those_of_the_metrics(b
     assert order == [Epoch, Samples, *[Predictions, Confusion, Worst, Epoch] * 2, Predictions, Confusion, Worst]
 
 
-def test_a_run_records_all_of_it(backend, often, tmp_path):
+def test_run_records_all_events(backend, often, tmp_path):
     subject = trainer(backend, metrics=["accuracy"])
     run = subject.start(DATA, validation=DATA, epochs=2, batch_size=16, folder=tmp_path / "run").wait()
     lines = [e for e in labdl.runs.reading.event_file.read_events(run.folder)]
@@ -107,15 +107,15 @@ def test_a_run_records_all_of_it(backend, often, tmp_path):
     assert np.sum(next(e for e in lines if e["kind"] == "confusion")["counts"]) == 70
 
 
-def test_a_progress_bar_passes_over_what_it_does_not_know(backend, often, capsys):
+def test_progress_bar_ignores_other_events(backend, often, capsys):
     history = trainer(backend, metrics=[]).fit(DATA, validation=DATA, epochs=2, batch_size=16, health=1.0)
     assert len(history["val_loss"]) == 2
-    said = capsys.readouterr().err
-    assert "ended at step 10" in said
-    assert "Traceback" not in said
+    output = capsys.readouterr().err
+    assert "ended at step 10" in output
+    assert "Traceback" not in output
 
 
-def test_a_validation_of_somebodys_own_tells_nothing(backend, often):
+def test_overridden_evaluate_gives_no_validation_events(backend, often):
     class Own(Trainer):
         def evaluate(self, dataset, batch_size=256, averaged=False):
             return {"loss": 1.0}

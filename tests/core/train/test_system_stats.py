@@ -1,4 +1,4 @@
-"""The computer under a run. GPUs are those of a library that behaves as NVIDIA's documentation says: none was at hand."""
+"""System metrics and the environment of a run, with a fake of NVIDIA's library that follows its documentation."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 import labdl
 from labdl.train.monitor import system_stats
-from labdl.train.monitor.system_stats import Machine, environment
+from labdl.train.monitor.system_stats import SystemMonitor, environment
 
 
 class NVMLError(Exception):
@@ -16,7 +16,7 @@ class NVMLError(Exception):
 
 
 def driver(count=2, **failing):
-    """pynvml with so many GPUs; what is named here fails."""
+    """A fake of pynvml with ``count`` GPUs; functions in ``failing`` raise that error."""
 
     def get(name, answer):
         def function(*given):
@@ -48,23 +48,23 @@ def gpus(monkeypatch):
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
         if visible is not None:
             monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-        return Machine().sample()["gpus"]
+        return SystemMonitor().sample()["gpus"]
 
     return install
 
 
-def test_the_figures_of_this_process():
-    watched = Machine()
+def test_sample_of_this_process():
+    monitor = SystemMonitor()
     spent = sum(i * i for i in range(2_000_000))
-    sample = watched.sample()
+    sample = monitor.sample()
     assert spent
     assert set(sample) == {"cpu", "memory", "cpu_total", "memory_used", "gpus"}
-    assert sample["cpu"] > 20, "of one core, since the machine is watched"
+    assert sample["cpu"] > 20, "of one core, since the monitor was created"
     assert 0 <= sample["cpu_total"] <= 100
     assert 2**20 < sample["memory"] < sample["memory_used"] * 2
 
 
-def test_gpus_as_they_are(gpus):
+def test_all_gpus_are_sampled(gpus):
     assert gpus() == [{"use": 10, "memory": 300, "memory_used": 500}, {"use": 11, "memory": None, "memory_used": 501}]
 
 
@@ -81,11 +81,11 @@ def test_gpus_as_they_are(gpus):
         ("x", []),
     ],
 )
-def test_only_those_that_the_process_may_use(visible, used, gpus):
+def test_cuda_visible_devices_selects_gpus(visible, used, gpus):
     assert [g["memory_used"] for g in gpus(visible=visible)] == used
 
 
-def test_what_a_driver_does_not_know_is_null(gpus):
+def test_unsupported_counter_is_null(gpus):
     lost = NVMLError("Not Supported")
     assert gpus(nvmlDeviceGetUtilizationRates=lost, nvmlDeviceGetComputeRunningProcesses=lost)[0] == {
         "use": None,
@@ -96,24 +96,25 @@ def test_what_a_driver_does_not_know_is_null(gpus):
 
 
 @pytest.mark.parametrize("error", [NVMLError("Driver Not Loaded"), OSError("no library"), RuntimeError("mismatch")])
-def test_without_a_driver_there_are_none(error, gpus):
+def test_no_gpus_without_a_driver(error, gpus):
     assert gpus(nvmlInit=error) == []
 
 
-def test_without_the_library_there_are_none(monkeypatch):
+def test_no_gpus_without_the_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert Machine().sample()["gpus"] == []
+    assert SystemMonitor().sample()["gpus"] == []
 
 
-def test_the_environment(gpus, monkeypatch):
+def test_environment(gpus, monkeypatch):
     gpus()
-    told = environment("torch")
-    assert told["labdl"] == labdl.__version__
-    assert told["gpus"] == [{"name": "NVIDIA A", "memory": 1000}, {"name": "NVIDIA 1", "memory": 1001}]
-    assert told["cores"] == os.cpu_count()
-    assert told["memory"] > 2**28
+    values = environment("torch")
+    assert values["labdl"] == labdl.__version__
+    assert values["gpus"] == [{"name": "NVIDIA A", "memory": 1000}, {"name": "NVIDIA 1", "memory": 1001}]
+    assert values["cores"] == os.cpu_count()
+    assert values["memory"] > 2**28
     assert all(
-        isinstance(told[key], str) and told[key] for key in ("python", "numpy", "platform", "processor", "framework")
+        isinstance(values[key], str) and values[key]
+        for key in ("python", "numpy", "platform", "processor", "framework")
     )
     monkeypatch.setattr(system_stats, "metadata_version", lambda name: None)
     assert environment("numpy")["framework"] is None

@@ -1,4 +1,4 @@
-"""Measuring the layers of a training: it changes nothing, its figures are right, and what is not finite has a place."""
+"""Layer statistics of a training: values, no side effects, and the layer of values that are not finite."""
 
 import dataclasses
 import itertools
@@ -30,13 +30,13 @@ def seeds():
 
 @pytest.fixture
 def often(monkeypatch):
-    """Measure as often as the budget allows."""
-    monkeypatch.setattr(budget, "SELDOM", 0.0)
-    monkeypatch.setattr(budget, "THINNING", 1e9)
+    """Measure after each step."""
+    monkeypatch.setattr(budget, "MIN_INTERVAL", 0.0)
+    monkeypatch.setattr(budget, "GROWTH", 1e9)
     monkeypatch.setattr(budget.Budget, "allows", lambda self: self.share > 0 and self.steps >= 1)
 
 
-def measured(subject, epochs=2, **options):
+def fit_with_health(subject, epochs=2, **options):
     found = []
     history = fit(
         subject, epochs, health=1.0, callbacks=[lambda e: found.append(e) if isinstance(e, Health) else None], **options
@@ -55,8 +55,8 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_it_changes_no_bit_of_a_training(name, backend, often):
-    """Dropout, running statistics, the order of the data: all is as if nobody had looked; and what comes next is, too."""
+def test_measurements_do_not_change_the_training(name, backend, often):
+    """Parameters, buffers, history and random states are bitwise the same with and without measurements."""
     options = dict(OPTIONS[name])
     portable, runs = options.pop("portable", False), []
     for health in (0, 1.0):
@@ -72,7 +72,7 @@ def test_it_changes_no_bit_of_a_training(name, backend, often):
 
 
 class Two(Trainer):
-    """The body learns by one loss, the head by another."""
+    """Trains the body with one loss and the head with another."""
 
     def phases(self):
         return [
@@ -81,7 +81,7 @@ class Two(Trainer):
         ]
 
 
-def test_nor_one_of_several_phases(backend, often):
+def test_measurements_do_not_change_a_training_with_several_phases(backend, often):
     states = []
     for health in (0, 1.0):
         labdl.seed(3)
@@ -89,23 +89,23 @@ def test_nor_one_of_several_phases(backend, often):
         fit(subject, 2, health=health, callbacks=[found.append])
         states.append(told(subject))
     assert equal(*states)
-    assert [e for e in found if isinstance(e, Health)][-1].parameters["of"] == [0, 1, 4], "layers of both"
+    assert [e for e in found if isinstance(e, Health)][-1].parameters["of"] == [0, 1, 4], "layers of both phases"
 
 
-def test_a_measured_training_goes_on_from_its_checkpoint(backend, often, tmp_path):
+def test_training_with_measurements_resumes_from_its_checkpoint(backend, often, tmp_path):
     labdl.seed(3)
     whole = trainer(backend)
     history = fit(whole, 2)
     labdl.seed(3)
-    measured(trainer(backend), checkpoint=Checkpoint(tmp_path, every=1, keep=None))
+    fit_with_health(trainer(backend), checkpoint=Checkpoint(tmp_path, every=1, keep=None))
     labdl.seed(77)
     again = trainer(backend, seed=50)
     assert fit(again, 2, resume=tmp_path / "step-00000007", health=1.0) == history
     assert equal(told(again), told(whole))
 
 
-def test_the_figures_are_those_of_the_layers(backend, often):
-    """Gradients, outputs and the update, each against its own way of finding it."""
+def test_statistics_match_the_model(backend, often):
+    """Gradients, outputs and the update, each compared with an independent computation."""
     model = nn.Sequential(nn.Linear(5), nn.ReLU(), nn.Linear(2)).build((None, 4), backend=backend.name, seed=0)
     subject = Trainer(model, "mean_squared_error", SGD(0.1), backend=backend.name, seed=0)
     states = []
@@ -137,15 +137,15 @@ def test_the_figures_are_those_of_the_layers(backend, often):
     assert found.outputs["not_finite"] == [0, 0, 0]
 
 
-def test_a_run_records_them_and_names_the_layers_once(backend, often, tmp_path):
+def test_run_records_statistics_and_names_the_layers_once(backend, often, tmp_path):
     labdl.seed(3)
-    subject, heard = trainer(backend, metrics=[]), []
+    subject, events = trainer(backend, metrics=[]), []
     run = subject.start(DATA, epochs=2, batch_size=16, folder=tmp_path / "run")
-    run.subscribe(heard.extend)
+    run.subscribe(events.extend)
     run.wait()
     lines = of_kind(run, "health")
     assert len(lines) > 3
-    assert lines == [e for e in heard if e["kind"] == "health"]
+    assert lines == [e for e in events if e["kind"] == "health"]
     assert lines[0]["layers"] == ["conv", "norm", "flatten", "drop", "head"]
     assert not any("layers" in line for line in lines[1:])
     for line in lines:
@@ -154,17 +154,17 @@ def test_a_run_records_them_and_names_the_layers_once(backend, often, tmp_path):
     assert [line["step"] for line in lines] == list(range(2, 2 + len(lines)))
 
 
-def test_a_run_measures_by_itself_and_can_be_told_not_to(backend, tmp_path):
+def test_run_measures_unless_health_is_zero(backend, tmp_path):
     for name, options, setting in (("on", {}, None), ("off", {"health": 0}, None), ("set", {}, 0.0)):
         subject = trainer(backend, metrics=[], **({} if setting is None else {"health": setting}))
         run = subject.start(DATA, epochs=1, batch_size=16, folder=tmp_path / name, **options).wait()
         assert len(of_kind(run, "health")) == (name == "on"), name
     found = []
     fit(trainer(backend, metrics=[]), 1, callbacks=[found.append])
-    assert not any(isinstance(e, Health) for e in found), "nobody has asked"
+    assert not any(isinstance(e, Health) for e in found), "fit does not measure by default"
 
 
-def test_a_model_that_refuses_a_part_of_a_batch_is_trained_on(backend, often, caplog):
+def test_model_with_a_fixed_batch_size_disables_statistics(backend, often, caplog):
     class Whole(nn.Module):
         def forward(self, x):
             return ops.reshape(x, (48, 4))
@@ -174,12 +174,12 @@ def test_a_model_that_refuses_a_part_of_a_batch_is_trained_on(backend, often, ca
     with caplog.at_level(logging.WARNING):
         history = subject.fit(X, Y, batch_size=48, epochs=4, progress=False, health=1.0)
     assert len(history["loss"]) == 4
-    said = [r.message for r in caplog.records if "health" in r.message]
-    assert len(said) == 1
-    assert said[0].startswith("the health of the layers is not measured any more: ")
+    messages = [r.message for r in caplog.records if "layer statistics" in r.message]
+    assert len(messages) == 1
+    assert messages[0].startswith("layer statistics are disabled: ")
 
 
-# -- the place of what is not finite
+# -- the place of values that are not finite
 
 
 def chain(*kinds, **params):
@@ -255,9 +255,9 @@ PLACES = {
 
 
 @pytest.mark.parametrize("case", PLACES)
-def test_what_is_not_finite_has_a_place(case, backend, tmp_path):
-    """In the error, and in the recording for whoever shows it."""
-    make, options, x, kind, place, sentence = PLACES[case]
+def test_error_names_the_place_of_values_that_are_not_finite(case, backend, tmp_path):
+    """In the error and in the recording."""
+    make, options, x, kind, place, message = PLACES[case]
     model = make()
     model = model.to_module() if isinstance(model, Graph) else model
     model.build(*([] if hasattr(model, "graph") else [(None, 4)]), backend=backend.name, seed=0)
@@ -266,20 +266,20 @@ def test_what_is_not_finite_has_a_place(case, backend, tmp_path):
     subject = Trainer(model, options.get("loss", "mean_squared_error"), options.get("optimizer", SGD(0.01)), seed=0)
     data = x.astype("float32"), options.get("y", Y)
     run = subject.start(data, epochs=3, batch_size=24, folder=tmp_path / "run")
-    with pytest.raises(kind, match=sentence):
+    with pytest.raises(kind, match=message):
         run.wait()
     assert run.error.place == place
     (end,) = of_kind(run, "end")
     assert (end["status"], end["place"]) == ("failed", place)
 
 
-def test_an_end_without_a_place_says_nothing_of_one(backend, tmp_path):
+def test_end_event_without_an_error_has_no_place(backend, tmp_path):
     run = trainer(backend, metrics=[]).start(DATA, epochs=1, batch_size=16, folder=tmp_path / "run").wait()
     assert "place" not in json.loads((tmp_path / "run" / "events.jsonl").read_text().splitlines()[-1])
     assert run.error is None
 
 
-def test_a_layer_that_stands_twice_is_named_by_its_place(backend, often):
+def test_shared_layer_has_outputs_for_each_node(backend, often):
     graph = chain(("fc", "Linear"), ("relu", "ops.relu"), ("twice", "Linear"), fc={"out_features": 4})
     graph.nodes["2"] = dataclasses.replace(graph.nodes["2"], shares="0")
     subject = Trainer(graph, "mean_squared_error", SGD(0.01), backend=backend.name, seed=0)
