@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from labdl import dispatch, models, nn, standard
 from labdl.conformance.row import Missing, array, close, holds, row
+from labdl.models.zoo import ZOO
+from labdl.spec import Spec
 
 Trial = tuple[nn.Module, tuple[np.ndarray, ...]]
 
@@ -60,55 +62,18 @@ def find(*names: str) -> Any:
     raise Missing(f"labdl.models has no {' or '.join(names)}")
 
 
-# -- how a small one is made
+def _small(kind: Any) -> Trial:
+    """A small model of a class or of the class that a function makes, and inputs. Raises AssertionError for none."""
+    for entry in ZOO.values():
+        model, specs = entry.small() if entry.small else (None, ())
+        if model is not None and (entry.make is kind or (isinstance(kind, type) and isinstance(model, kind))):
+            return model, tuple(map(_draw, specs))
+    raise AssertionError(f"{kind.__name__}: zoo.register(..., small=...) must say how a small one is made")
 
 
-def images(size: int, count: int = 2) -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((count, 3, size, size)).astype("float32")
-
-
-def tokens(count: int = 2, length: int = 5) -> np.ndarray:
-    return np.random.default_rng(0).integers(1, 20, (count, length))
-
-
-def small_resnet() -> Trial:
-    resnet = importlib.import_module("labdl.models.vision.resnet")
-    return resnet.ResNet(resnet.BasicBlock, (1, 1), classes=3, channels=4), (images(16),)
-
-
-def small_vision_transformer() -> Trial:
-    vit = importlib.import_module("labdl.models.vision.vit")
-    return vit.VisionTransformer(16, 8, layers=1, heads=2, features=8, feed_forward=16, classes=3), (images(16),)
-
-
-def bert_settings():
-    """A small BERT's settings."""
-    bert = importlib.import_module("labdl.models.text.bert")
-    return bert, bert.BertConfig(
-        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
-    )
-
-
-def small_bert() -> Trial:
-    bert, config = bert_settings()
-    return bert.Bert(config), (tokens(),)
-
-
-def small_transformer() -> Trial:
-    """A small Transformer that translates."""
-    module = importlib.import_module("labdl.models.text.transformer")
-    return module.TranslationTransformer(20, features=8, heads=2, layers=1, feed_forward=16), (
-        tokens(),
-        tokens(length=4),
-    )
-
-
-_TRIALS: dict[str, Callable[[], Trial]] = {
-    "ResNet": small_resnet,
-    "Vision Transformer": small_vision_transformer,
-    "BERT": small_bert,
-    "Transformer": small_transformer,
-}
+def _draw(spec: Spec) -> np.ndarray:
+    rng, shape = np.random.default_rng(0), tuple(n or 2 for n in spec.shape)
+    return rng.integers(1, 20, shape) if spec.dtype == "int64" else rng.standard_normal(shape).astype(spec.dtype)
 
 
 def _outputs(model: nn.Module, inputs, backend: str) -> list[np.ndarray]:
@@ -129,22 +94,18 @@ def train_step(model: nn.Module, inputs) -> None:
     holds(all(np.isfinite(value).all() for value in after.values()), "all parameters are finite after a training step")
 
 
-def try_model(title: str, names: tuple[str, ...]) -> None:
+def try_model(names: tuple[str, ...]) -> None:
     """Define a small one, compare its forward with NumPy's, and train it for a step."""
     found = find(*names)
-    if title not in _TRIALS:
-        raise AssertionError(
-            f"there is {found.__name__} now: labdl/conformance/zoo.py must say how a small one is made"
-        )
     results = []
     for backend in (dispatch.default(), "numpy"):
-        model, inputs = _TRIALS[title]()
-        model.build(*(a.shape if a.dtype.kind == "f" else dispatch.spec_of(a) for a in inputs), backend=backend, seed=0)
+        model, inputs = _small(found)
+        model.build(*map(dispatch.spec_of, inputs), backend=backend, seed=0)
         results.append(_outputs(model.eval(), inputs, backend))
     for ours, reference in zip(*results, strict=True):
         close(ours, reference, rtol=1e-3, atol=1e-4)
-    model, inputs = _TRIALS[title]()
-    model.build(*(a.shape if a.dtype.kind == "f" else dispatch.spec_of(a) for a in inputs), seed=0)
+    model, inputs = _small(found)
+    model.build(*map(dispatch.spec_of, inputs), seed=0)
     train_step(model, inputs)
 
 
@@ -154,4 +115,4 @@ for _clause, _task, _listed in _MODELS:
         _names = tuple((_known or _title).split("/"))
         row(
             _clause, f"A model of {_task}: {_title}", "a small one: forward against NumPy, a training step", name=_title
-        )(lambda title=_title, names=_names: try_model(title, names))
+        )(lambda names=_names: try_model(names))

@@ -44,10 +44,15 @@ def linear(public: str, ours: str, use_bias: bool = True) -> list[WeightMapping]
     return [kernel, *plain(f"{public}.bias", f"{ours}/bias:0")] if use_bias else [kernel]
 
 
-def convolution(public: str, ours: str, use_bias: bool = True) -> list[WeightMapping]:
-    """A 2-d convolution, whose public weight is (out, in, height, width)."""
-    kernel = transpose(f"{ours}/kernel:0", f"{public}.weight", (3, 2, 0, 1))
+def convolution(public: str, ours: str, use_bias: bool = True, *, axes: int = 2) -> list[WeightMapping]:
+    """A convolution over so many axes, whose public weight is (out, in, *window)."""
+    kernel = transpose(f"{ours}/kernel:0", f"{public}.weight", (axes + 1, axes, *range(axes)))
     return [kernel, *plain(f"{public}.bias", f"{ours}/bias:0")] if use_bias else [kernel]
+
+
+def embedding(public: str, ours: str) -> list[WeightMapping]:
+    """A table of vectors."""
+    return plain(f"{public}.weight", f"{ours}/embeddings:0")
 
 
 def norm(public: str, ours: str) -> list[WeightMapping]:

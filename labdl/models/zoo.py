@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
@@ -15,6 +17,9 @@ from labdl.settings import Declaration, declaration_of_function
 from labdl.spec import Spec
 
 Inputs = Callable[[Any], tuple[Spec, ...]]
+Weights = Mapping[str, np.ndarray]
+FromPublic = Callable[[Weights], dict[str, np.ndarray]]
+Small = Callable[[], tuple[Module, tuple[Spec, ...]]]
 Maker = typing.TypeVar("Maker", bound=Callable[..., Module])
 
 ZOO: dict[str, ZooModel] = {}
@@ -31,6 +36,8 @@ class ZooModel:
     parameters: int  # as published, with default settings
     make: Callable[..., Module]
     inputs: Inputs
+    from_public: FromPublic | None  # standard names and shapes of the weights of the published implementation
+    small: Small | None  # a small model of the family and the specs of its inputs, for checks
 
     @property
     def settings(self) -> Declaration:
@@ -50,12 +57,22 @@ class ZooModel:
         return model
 
 
-def register(task: str, *, inputs: Inputs, parameters: int, paper: str):
+def register(
+    task: str,
+    *,
+    inputs: Inputs,
+    parameters: int,
+    paper: str,
+    from_public: FromPublic | None = None,
+    small: Small | None = None,
+):
     """Register a function that creates a model, under its own name.
 
     The function's annotated arguments are the model's settings, the first line of its docstring its summary. ``inputs``
     gives the Specs of a model's inputs, ``parameters`` is the number of parameters with default settings according to the
-    paper or the reference implementation. Raises ConfigError for a name that another model has.
+    paper or the reference implementation. ``from_public`` gives the weights of that implementation standard names and
+    shapes; ``small`` gives a small model of the family and the specs of its inputs, and is given once per family. Raises
+    ConfigError for a name that another model has.
     """
 
     def decorate(make: Maker) -> Maker:
@@ -64,7 +81,7 @@ def register(task: str, *, inputs: Inputs, parameters: int, paper: str):
         if known is not None and known.make.__module__ != make.__module__:
             raise ConfigError(f"the zoo has a model {name!r} already, that of {known.make.__module__}")
         summary = (inspect.getdoc(make) or "").partition("\n")[0]
-        ZOO[name] = ZooModel(name, task, summary, paper, parameters, make, inputs)
+        ZOO[name] = ZooModel(name, task, summary, paper, parameters, make, inputs, from_public, small)
         return make
 
     return decorate

@@ -1,5 +1,1 @@
 """Models of text."""
-
-from labdl.models.text import bert, transformer
-
-__all__ = ["bert", "transformer"]

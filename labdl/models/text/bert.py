@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
+from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1810.04805"
 
@@ -128,18 +130,6 @@ class BertForSequenceClassification(nn.Module):
 LARGE = BertConfig(features=1024, layers=24, heads=16, feed_forward=4096)
 
 
-@zoo.register("text encoding", inputs=zoo.tokens(128), parameters=109_482_240, paper=_PAPER)
-def bert_base() -> Bert:
-    """BERT-base, uncased: 12 layers of 768 features (Devlin et al., 2019)."""
-    return Bert()
-
-
-@zoo.register("text encoding", inputs=zoo.tokens(128), parameters=335_141_888, paper=_PAPER)
-def bert_large() -> Bert:
-    """BERT-large, uncased: 24 layers of 1,024 features (Devlin et al., 2019)."""
-    return Bert(LARGE)
-
-
 def _encoder(public: str, ours: str) -> list[public_weights.Group]:
     """Mappings of the encoder, with the name prefixes ``public`` and ``ours``."""
     block, target = f"{public}encoder.layer.{{}}", f"{ours}encoder/blocks/{{}}"
@@ -198,3 +188,25 @@ def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
 
 
 _SINCE = {"gamma": "weight", "beta": "bias"}
+
+
+def _small() -> tuple[Bert, tuple[Spec, ...]]:
+    config = BertConfig(
+        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
+    )
+    return Bert(config), (Spec((None, 5), "int64"),)
+
+
+_register = functools.partial(zoo.register, "text encoding", inputs=zoo.tokens(128), from_public=from_huggingface)
+
+
+@_register(parameters=109_482_240, paper=_PAPER, small=_small)
+def bert_base() -> Bert:
+    """BERT-base, uncased: 12 layers of 768 features (Devlin et al., 2019)."""
+    return Bert()
+
+
+@_register(parameters=335_141_888, paper=_PAPER)
+def bert_large() -> Bert:
+    """BERT-large, uncased: 24 layers of 1,024 features (Devlin et al., 2019)."""
+    return Bert(LARGE)

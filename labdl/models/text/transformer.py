@@ -10,6 +10,7 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
+from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1706.03762"
 
@@ -108,7 +109,12 @@ class TranslationTransformer(nn.Module):
         return self.dropout(self.positions(ops.embedding(tokens, self.table) * math.sqrt(self.features)))
 
 
-@zoo.register("translation", inputs=zoo.tokens(32, 32), parameters=63_084_544, paper=_PAPER)
+def _small() -> tuple[TranslationTransformer, tuple[Spec, ...]]:
+    model = TranslationTransformer(20, features=8, heads=2, layers=1, feed_forward=16)
+    return model, (Spec((None, 5), "int64"), Spec((None, 4), "int64"))
+
+
+@zoo.register("translation", inputs=zoo.tokens(32, 32), parameters=63_084_544, paper=_PAPER, small=_small)
 def transformer_base(vocabulary: int = 37000, *, padding: int | None = None) -> TranslationTransformer:
     """The Transformer, base model (Vaswani et al., 2017): 6 layers of 512 features in encoder and decoder.
 

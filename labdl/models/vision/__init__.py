@@ -1,5 +1,1 @@
 """Models of images."""
-
-from labdl.models.vision import resnet, vit
-
-__all__ = ["resnet", "vit"]

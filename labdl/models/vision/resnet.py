@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from labdl import nn, ops
 from labdl.interop import public_weights
 from labdl.models import zoo
+from labdl.spec import Spec
 
 _PAPER = "https://arxiv.org/abs/1512.03385"
 
@@ -114,52 +116,6 @@ class ResNet(nn.Module):
         return x if self.head is None else self.head(x)
 
 
-@zoo.register("image classification", inputs=zoo.images(), parameters=11_689_512, paper=_PAPER)
-def resnet18(classes: int | None = 1000) -> ResNet:
-    """ResNet-18: 18 layers in residual blocks (He et al., 2016)."""
-    return ResNet(BasicBlock, (2, 2, 2, 2), classes=classes)
-
-
-@zoo.register("image classification", inputs=zoo.images(), parameters=21_797_672, paper=_PAPER)
-def resnet34(classes: int | None = 1000) -> ResNet:
-    """ResNet-34: 34 layers in residual blocks (He et al., 2016)."""
-    return ResNet(BasicBlock, (3, 4, 6, 3), classes=classes)
-
-
-@zoo.register("image classification", inputs=zoo.images(), parameters=25_557_032, paper=_PAPER)
-def resnet50(classes: int | None = 1000) -> ResNet:
-    """ResNet-50: 50 layers in residual bottlenecks (He et al., 2016)."""
-    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes)
-
-
-@zoo.register("image classification", inputs=zoo.images(), parameters=44_549_160, paper=_PAPER)
-def resnet101(classes: int | None = 1000) -> ResNet:
-    """ResNet-101: 101 layers in residual bottlenecks (He et al., 2016)."""
-    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes)
-
-
-@zoo.register("image classification", inputs=zoo.images(), parameters=60_192_808, paper=_PAPER)
-def resnet152(classes: int | None = 1000) -> ResNet:
-    """ResNet-152: 152 layers in residual bottlenecks (He et al., 2016)."""
-    return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
-
-
-@zoo.register(
-    "image classification", inputs=zoo.images(), parameters=25_028_904, paper="https://arxiv.org/abs/1611.05431"
-)
-def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
-    """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
-    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
-
-
-@zoo.register(
-    "image classification", inputs=zoo.images(), parameters=68_883_240, paper="https://arxiv.org/abs/1605.07146"
-)
-def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
-    """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
-    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)
-
-
 def _conv_norm(convolution: str, norm: str, ours: str) -> list[public_weights.WeightMapping]:
     return [
         *public_weights.convolution(convolution, f"{ours}/conv", use_bias=False),
@@ -195,3 +151,52 @@ def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
     ]
     groups.append(public_weights.Group(public_weights.linear("fc", "head")))
     return public_weights.from_public(weights, groups, ignored=r".*\.num_batches_tracked")
+
+
+_register = functools.partial(zoo.register, "image classification", inputs=zoo.images(), from_public=from_torchvision)
+
+
+def _small() -> tuple[ResNet, tuple[Spec, ...]]:
+    return ResNet(BasicBlock, (1, 1), classes=3, channels=4), (Spec((None, 3, 16, 16)),)
+
+
+@_register(parameters=11_689_512, paper=_PAPER, small=_small)
+def resnet18(classes: int | None = 1000) -> ResNet:
+    """ResNet-18: 18 layers in residual blocks (He et al., 2016)."""
+    return ResNet(BasicBlock, (2, 2, 2, 2), classes=classes)
+
+
+@_register(parameters=21_797_672, paper=_PAPER)
+def resnet34(classes: int | None = 1000) -> ResNet:
+    """ResNet-34: 34 layers in residual blocks (He et al., 2016)."""
+    return ResNet(BasicBlock, (3, 4, 6, 3), classes=classes)
+
+
+@_register(parameters=25_557_032, paper=_PAPER)
+def resnet50(classes: int | None = 1000) -> ResNet:
+    """ResNet-50: 50 layers in residual bottlenecks (He et al., 2016)."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes)
+
+
+@_register(parameters=44_549_160, paper=_PAPER)
+def resnet101(classes: int | None = 1000) -> ResNet:
+    """ResNet-101: 101 layers in residual bottlenecks (He et al., 2016)."""
+    return ResNet(Bottleneck, (3, 4, 23, 3), classes=classes)
+
+
+@_register(parameters=60_192_808, paper=_PAPER)
+def resnet152(classes: int | None = 1000) -> ResNet:
+    """ResNet-152: 152 layers in residual bottlenecks (He et al., 2016)."""
+    return ResNet(Bottleneck, (3, 8, 36, 3), classes=classes)
+
+
+@_register(parameters=25_028_904, paper="https://arxiv.org/abs/1611.05431")
+def resnext50_32x4d(classes: int | None = 1000) -> ResNet:
+    """ResNeXt-50 with 32 groups of 4 channels (Xie et al., 2017)."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, groups=32, base_width=4)
+
+
+@_register(parameters=68_883_240, paper="https://arxiv.org/abs/1605.07146")
+def wide_resnet50_2(classes: int | None = 1000) -> ResNet:
+    """Wide ResNet-50-2, with twice the channels inside its blocks (Zagoruyko & Komodakis, 2016)."""
+    return ResNet(Bottleneck, (3, 4, 6, 3), classes=classes, base_width=128)

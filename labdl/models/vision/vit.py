@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 
@@ -68,40 +69,6 @@ class VisionTransformer(nn.Module):
         return x if self.head is None else self.head(x)
 
 
-def _images(model: VisionTransformer) -> tuple[Spec, ...]:
-    return (Spec((None, 3, *model.image_size)),)
-
-
-@zoo.register("image classification", inputs=_images, parameters=86_567_656, paper=_PAPER)
-def vit_b_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Base with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
-    return VisionTransformer(image_size, 16, classes=classes)
-
-
-@zoo.register("image classification", inputs=_images, parameters=88_224_232, paper=_PAPER)
-def vit_b_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Base with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
-    return VisionTransformer(image_size, 32, classes=classes)
-
-
-@zoo.register("image classification", inputs=_images, parameters=304_326_632, paper=_PAPER)
-def vit_l_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Large with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
-    return VisionTransformer(image_size, 16, 24, 16, 1024, 4096, classes=classes)
-
-
-@zoo.register("image classification", inputs=_images, parameters=306_535_400, paper=_PAPER)
-def vit_l_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
-    """ViT-Large with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
-    return VisionTransformer(image_size, 32, 24, 16, 1024, 4096, classes=classes)
-
-
-@zoo.register("image classification", inputs=_images, parameters=633_470_440, paper="https://arxiv.org/abs/2201.08371")
-def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransformer:
-    """ViT-Huge with patches of 14 x 14, for images of 518 x 518 (Singh et al., 2022)."""
-    return VisionTransformer(image_size, 14, 32, 16, 1280, 5120, classes=classes)
-
-
 _BLOCK, _OURS = "encoder.layers.encoder_layer_{}", "encoder/blocks/{}"
 _GROUPS = (
     public_weights.Group(
@@ -133,3 +100,45 @@ def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
             name = name.replace(old, new)
         renamed[name] = value
     return public_weights.from_public(renamed, _GROUPS)
+
+
+def _images(model: VisionTransformer) -> tuple[Spec, ...]:
+    return (Spec((None, 3, *model.image_size)),)
+
+
+def _small() -> tuple[VisionTransformer, tuple[Spec, ...]]:
+    model = VisionTransformer(16, 8, layers=1, heads=2, features=8, feed_forward=16, classes=3)
+    return model, _images(model)
+
+
+_register = functools.partial(zoo.register, "image classification", inputs=_images, from_public=from_torchvision)
+
+
+@_register(parameters=86_567_656, paper=_PAPER, small=_small)
+def vit_b_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Base with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
+    return VisionTransformer(image_size, 16, classes=classes)
+
+
+@_register(parameters=88_224_232, paper=_PAPER)
+def vit_b_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Base with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
+    return VisionTransformer(image_size, 32, classes=classes)
+
+
+@_register(parameters=304_326_632, paper=_PAPER)
+def vit_l_16(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Large with patches of 16 x 16 (Dosovitskiy et al., 2021)."""
+    return VisionTransformer(image_size, 16, 24, 16, 1024, 4096, classes=classes)
+
+
+@_register(parameters=306_535_400, paper=_PAPER)
+def vit_l_32(classes: int | None = 1000, image_size: int = 224) -> VisionTransformer:
+    """ViT-Large with patches of 32 x 32 (Dosovitskiy et al., 2021)."""
+    return VisionTransformer(image_size, 32, 24, 16, 1024, 4096, classes=classes)
+
+
+@_register(parameters=633_470_440, paper="https://arxiv.org/abs/2201.08371")
+def vit_h_14(classes: int | None = 1000, image_size: int = 518) -> VisionTransformer:
+    """ViT-Huge with patches of 14 x 14, for images of 518 x 518 (Singh et al., 2022)."""
+    return VisionTransformer(image_size, 14, 32, 16, 1280, 5120, classes=classes)
