@@ -20,7 +20,7 @@ _DATA = "the data library has arrays in memory so far"
 _MODELS = {
     "6.2.1.2 g)1, 6.2.3.2 f)1": "VGGNet, EfficientNet, YOLO, SSD, Faster RCNN, RetinaNet, HRNet, PFLD, DeepLabv3, UNet, "
     "Mask RCNN, TrOCR",
-    "6.2.1.2 g)2, 6.2.3.2 f)2": "TextCNN, XLNet, T5, ByteNet",
+    "6.2.1.2 g)2, 6.2.3.2 f)2": "XLNet, T5, ByteNet",
     "6.2.1.2 g)3, 6.2.3.2 f)3": "Conformer, RNNT, WaveNet",
     "6.2.1.2 g)4, 6.2.3.2 f)4": "S3D, Resnet3D",
     "draft 6.4.4": "YOLOv5, YOLOv6, YOLOv7, YOLOv8, OpenPose, DeepLabv3+, mBART, GPT, BART, Tacotron2, SlowFast",
