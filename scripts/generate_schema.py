@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 # a module may use the models of those before it
 MODULES = [
     ("labdl.runs.schema", "labextension/src/api/events.ts"),
-    ("labdl.lab.editor.arrangement", "labextension/src/api/arrangement.ts"),
+    ("labdl.lab.messages.layout", "labextension/src/api/layout.ts"),
     ("labdl.lab.messages.graph", "labextension/src/api/graph.ts"),
     ("labdl.lab.messages.check", "labextension/src/api/check.ts"),
     ("labdl.lab.messages.inspection", "labextension/src/api/inspection.ts"),

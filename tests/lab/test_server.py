@@ -94,9 +94,15 @@ async def test_boxes_are_arranged(labdl_fetch):
     (x, y), (second_x, second_y) = answer["positions"]["a"], answer["positions"]["b"]
     assert y == second_y
     assert x + 208 < second_x
-    status, answer = await labdl_fetch("layout", method="POST", body=body | {"direction": "up"})
-    assert status == 400
-    assert "direction" in answer["message"]
+    for wrong, sentence in (
+        ({"direction": "up"}, "'direction' of the request"),
+        ({"nodes": {"a": box | {"width": -1}}}, "'nodes.a.width' of the request"),
+        ({"nodes": {"a//": box}}, "no id ends in //"),
+        ({"edges": [["a"]]}, "'edges.0"),
+    ):
+        status, answer = await labdl_fetch("layout", method="POST", body=body | wrong)
+        assert status == 400
+        assert sentence in answer["message"]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from labdl.lab.messages.editor import (
 )
 from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.inspection import WeightsAnswer
+from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.server import onnx_conversion
 from labdl.lab.server.base_handler import LabDLHandler, Refused, shortened
 from labdl.lab.server.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
@@ -68,7 +69,7 @@ class LayoutHandler(LabDLHandler):
     @web.authenticated
     @authorized("read")
     async def post(self):
-        self.answer(arrangement.LayoutAnswer, await self.compute(arrangement.layout, self.body()))
+        self.answer(LayoutAnswer, await self.compute(arrangement.layout, self.request_body(LayoutRequest)))
 
 
 class ReadHandler(LabDLHandler):

@@ -10,10 +10,11 @@ import traitlets
 from labdl.errors import ConfigError
 from labdl.graph import Graph, diff
 from labdl.lab.editor import arrangement, comparison, service
-from labdl.lab.messages.base import write
+from labdl.lab.messages.base import read, write
 from labdl.lab.messages.check import CheckResult
 from labdl.lab.messages.editor import Difference, WidgetRequest
 from labdl.lab.messages.graph import LayersAnswer
+from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.widgets.front_end import read_static
 from labdl.lab.widgets.requests import graph_of, reply_to
 
@@ -55,7 +56,7 @@ def _result(asked: WidgetRequest) -> dict[str, Any]:
         case "layers":
             return write(LayersAnswer, service.layers())
         case "layout":
-            return write(arrangement.LayoutAnswer, arrangement.layout(asked.fields()))
+            return write(LayoutAnswer, arrangement.layout(read(LayoutRequest, asked.fields())))
         case "check":
             return write(CheckResult, service.check(graph_of(asked)))
         case "difference":

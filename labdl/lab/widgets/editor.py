@@ -13,11 +13,12 @@ from labdl.graph import Graph, as_graph
 from labdl.lab.editor import arrangement, inspection, python_code, sample_run, service
 from labdl.lab.editor.kernel_classes import classes_of
 from labdl.lab.editor.model_sync import ModelSync, after_each_cell
-from labdl.lab.messages.base import write
+from labdl.lab.messages.base import read, write
 from labdl.lab.messages.check import CheckResult
 from labdl.lab.messages.editor import CodeAnswer, KernelClasses, ReadAnswer, WidgetRequest
 from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.inspection import SampleAnswer, WeightsAnswer
+from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.widgets.event_messages import ModelRunSender
 from labdl.lab.widgets.front_end import read_static
 from labdl.lab.widgets.requests import graph_of, reply_to
@@ -95,7 +96,7 @@ class Editor(anywidget.AnyWidget):
                     raise ConfigError("'read' needs the source")
                 return write(ReadAnswer, python_code.read(asked.source, asked.graph))
             case "layout":
-                return write(arrangement.LayoutAnswer, arrangement.layout(asked.fields()))
+                return write(LayoutAnswer, arrangement.layout(read(LayoutRequest, asked.fields())))
             case "check":
                 return write(CheckResult, service.check(graph_of(asked)))
             case "code":

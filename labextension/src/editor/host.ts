@@ -1,5 +1,5 @@
 // What the editor asks of the program it runs in.
-import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type { LayoutAnswer, LayoutRequest } from '../api/layout';
 import type { RunEvent } from '../runs/store/source';
 import { KernelClasses } from './code/kernel-classes';
 import { MakeSourceEditor, Reading } from './code/source-editor';

@@ -3,7 +3,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
 
-import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type { LayoutAnswer, LayoutRequest } from '../api/layout';
 import type {
   CodeAnswer,
   ConvertAnswer,

@@ -1,7 +1,7 @@
 // What the editor asks of Python, as numbered requests over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
-import type { LayoutAnswer, LayoutRequest } from '../api/arrangement';
+import type { LayoutAnswer, LayoutRequest } from '../api/layout';
 import type { CodeAnswer, WidgetReply, WidgetRequest } from '../api/editor';
 import type { LayersAnswer } from '../api/graph';
 import type { RunEvent } from '../runs/store/source';

@@ -1,5 +1,5 @@
 // What the host is asked to arrange: the layout itself is computed in Python (labdl/graph/drawing).
-import type { LayoutRequest } from '../../api/arrangement';
+import type { LayoutRequest } from '../../api/layout';
 import { GraphData, Position } from '../model/graph-data';
 import { isInside } from '../model/paths';
 import { Direction, expectedSize, NODE_SIZE, Size } from './node-size';
