@@ -7,6 +7,9 @@ import numpy as np
 from labdl import dispatch, ops, standard
 from labdl.conformance import zoo
 from labdl.conformance.row import array, close, holds, row
+from labdl.models.text import bert, transformer
+from labdl.models.vision import resnet
+from labdl.spec import Spec
 
 
 def _train(model, data, **config) -> None:
@@ -33,19 +36,21 @@ def _try_classifier(model, x: np.ndarray) -> None:
 
 @row("6.3.1 a)", "Classification of images", "a small ResNet: four steps, then classes")
 def images():
-    model, (x,) = zoo.small_resnet()
+    model, (x,) = zoo.small_model(resnet.ResNet)
     _try_classifier(model, x)
 
 
 @row("6.3.2 b)", "Classification of texts", "a small BERT with a classifier: four steps, then classes")
 def texts():
-    bert, config = zoo.bert_settings()
-    _try_classifier(bert.BertForSequenceClassification(config, classes=2), zoo.tokens(4))
+    config = bert.BertConfig(
+        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
+    )
+    _try_classifier(bert.BertForSequenceClassification(config, classes=2), zoo.draw(Spec((4, 5), "int64")))
 
 
 @row("6.3.2 a)", "Similarity of texts", "a small BERT: a step, then cosines of texts")
 def similarity():
-    model, (x,) = zoo.small_bert()
+    model, (x,) = zoo.small_model(bert.Bert)
     model.build(dispatch.spec_of(x), seed=0)
     zoo.train_step(model, (x,))
     infer = standard.construct_inference(model, {"postproc": lambda outputs: outputs[1]})
@@ -65,7 +70,7 @@ def similarity():
     "a small Transformer: a step, then the most likely words one after another, against the same weights on NumPy",
 )
 def translation():
-    model, inputs = zoo.small_transformer()
+    model, inputs = zoo.small_model(transformer.TranslationTransformer)
     model.build(*map(dispatch.spec_of, inputs), seed=0)
     zoo.train_step(model, inputs)
     infer = standard.construct_inference(model, {"postproc": lambda logits: int(logits[-1].argmax())})

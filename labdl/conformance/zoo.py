@@ -62,16 +62,16 @@ def find(*names: str) -> Any:
     raise Missing(f"labdl.models has no {' or '.join(names)}")
 
 
-def _small(kind: Any) -> Trial:
+def small_model(kind: Any) -> Trial:
     """A small model of a class or of the class that a function makes, and inputs. Raises AssertionError for none."""
     for entry in ZOO.values():
         model, specs = entry.small() if entry.small else (None, ())
         if model is not None and (entry.make is kind or (isinstance(kind, type) and isinstance(model, kind))):
-            return model, tuple(map(_draw, specs))
+            return model, tuple(map(draw, specs))
     raise AssertionError(f"{kind.__name__}: zoo.register(..., small=...) must say how a small one is made")
 
 
-def _draw(spec: Spec) -> np.ndarray:
+def draw(spec: Spec) -> np.ndarray:
     rng, shape = np.random.default_rng(0), tuple(n or 2 for n in spec.shape)
     return rng.integers(1, 20, shape) if spec.dtype == "int64" else rng.standard_normal(shape).astype(spec.dtype)
 
@@ -99,12 +99,12 @@ def try_model(names: tuple[str, ...]) -> None:
     found = find(*names)
     results = []
     for backend in (dispatch.default(), "numpy"):
-        model, inputs = _small(found)
+        model, inputs = small_model(found)
         model.build(*map(dispatch.spec_of, inputs), backend=backend, seed=0)
         results.append(_outputs(model.eval(), inputs, backend))
     for ours, reference in zip(*results, strict=True):
         close(ours, reference, rtol=1e-3, atol=1e-4)
-    model, inputs = _small(found)
+    model, inputs = small_model(found)
     model.build(*map(dispatch.spec_of, inputs), seed=0)
     train_step(model, inputs)
 
