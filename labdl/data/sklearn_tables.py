@@ -6,8 +6,12 @@ from typing import Any
 
 from labdl.data.dataset import ArrayDataset
 from labdl.data.preprocessing import standardize, train_test_split
+from labdl.data.registry import register
+
+__all__ = ["breast_cancer", "diabetes", "iris", "wine"]
 
 
+@register("Species of 150 iris flowers from 4 features (scikit-learn)", input_shape=(None, 4), classes=3, samples=150)
 def iris(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): 4 features of 150 iris flowers (N, 4) float32, and their species (N,) int64, 3 classes.
 
@@ -16,16 +20,26 @@ def iris(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDat
     return _classification("iris", test_share, seed)
 
 
+@register("Cultivars of 178 wines from 13 features (scikit-learn)", input_shape=(None, 13), classes=3, samples=178)
 def wine(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): 13 features of 178 wines (N, 13), and their cultivars, 3 classes; scaled and split as in `iris`."""
     return _classification("wine", test_share, seed)
 
 
+@register(
+    "Malignant or benign, 569 tumors with 30 features (scikit-learn)", input_shape=(None, 30), classes=2, samples=569
+)
 def breast_cancer(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): 30 features of 569 tumors (N, 30), malignant 0 or benign 1; scaled and split as in `iris`."""
     return _classification("breast_cancer", test_share, seed)
 
 
+@register(
+    "Progression of diabetes in 442 patients from 10 features, regression (scikit-learn)",
+    input_shape=(None, 10),
+    classes=None,
+    samples=442,
+)
 def diabetes(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): 10 features of 442 patients (N, 10), and the progression of diabetes after a year (N, 1) float32.
 

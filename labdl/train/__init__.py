@@ -1,6 +1,6 @@
 """Training: optimizers, losses, metrics, the trainer and its runs."""
 
-from labdl.train import metrics
+from labdl.train import metrics, optimizers, schedules
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.ema import EMA
@@ -20,130 +20,48 @@ from labdl.train.events import (
     Worst,
 )
 from labdl.train.metrics import METRICS, Metric
-from labdl.train.optimizers import (
-    ASGD,
-    FTRL,
-    LAMB,
-    LARS,
-    OPTIMIZERS,
-    SGD,
-    Adadelta,
-    Adafactor,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    BoundOptimizer,
-    Lion,
-    NAdam,
-    Optimizer,
-    RAdam,
-    RMSprop,
-    Rprop,
-    optimizer,
-)
+from labdl.train.optimizers import *
 from labdl.train.phases import Phase
 from labdl.train.race.race import Race, race
 from labdl.train.report import Report
 from labdl.train.run.run import Run
-from labdl.train.schedules import (
-    SCHEDULES,
-    Chain,
-    Constant,
-    CosineDecay,
-    CosineRestarts,
-    Cyclic,
-    ExponentialDecay,
-    InverseSquareRoot,
-    Lambda,
-    Linear,
-    LinearWarmup,
-    MultiStep,
-    Noam,
-    OneCycle,
-    PolynomialDecay,
-    ReduceOnPlateau,
-    Schedule,
-    Sequential,
-    StepDecay,
-    WarmupCosine,
-    schedule,
-)
+from labdl.train.schedules import *
 from labdl.train.trainer import Trainer
 from labdl.train.tuning.search_space import Integers, LogUniform, Uniform
 from labdl.train.tuning.sweep import Sweep, Trial, sweep
 
 __all__ = [
-    "ASGD",
     "EMA",
-    "FTRL",
-    "LAMB",
-    "LARS",
     "METRICS",
-    "OPTIMIZERS",
-    "SCHEDULES",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
     "Alert",
-    "BoundOptimizer",
-    "Chain",
     "Checkpoint",
     "Confusion",
-    "Constant",
-    "CosineDecay",
-    "CosineRestarts",
-    "Cyclic",
     "EarlyStopping",
     "Epoch",
     "Event",
-    "ExponentialDecay",
     "Health",
     "Histograms",
     "Integers",
-    "InverseSquareRoot",
-    "Lambda",
-    "Linear",
-    "LinearWarmup",
-    "Lion",
     "LogUniform",
     "Metric",
-    "MultiStep",
-    "NAdam",
-    "Noam",
-    "OneCycle",
-    "Optimizer",
     "Phase",
-    "PolynomialDecay",
     "Predictions",
-    "RAdam",
-    "RMSprop",
     "Race",
     "Rate",
-    "ReduceOnPlateau",
     "Report",
-    "Rprop",
     "Run",
     "Samples",
-    "Schedule",
-    "Sequential",
     "Start",
     "Step",
-    "StepDecay",
     "Sweep",
     "Throughput",
     "Trainer",
     "Trial",
     "Uniform",
-    "WarmupCosine",
     "Worst",
     "metrics",
-    "optimizer",
     "race",
-    "schedule",
     "sweep",
 ]
+__all__ += optimizers.__all__
+__all__ += schedules.__all__

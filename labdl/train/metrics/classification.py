@@ -12,6 +12,22 @@ from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
 from labdl.train.metrics.outputs import binarize_labels, classify_outputs
 
+__all__ = [
+    "F1",
+    "Accuracy",
+    "BalancedAccuracy",
+    "CohenKappa",
+    "ConfusionMatrix",
+    "FBeta",
+    "HammingLoss",
+    "Jaccard",
+    "MatthewsCorrelation",
+    "Precision",
+    "Recall",
+    "Specificity",
+    "TopKAccuracy",
+]
+
 
 @metric
 class Accuracy(Metric):

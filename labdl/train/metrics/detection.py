@@ -10,6 +10,8 @@ from annotated_types import Ge, Gt, Le, MinLen
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, extend_statistics, metric
 
+__all__ = ["BoxRecall", "MeanAveragePrecision"]
+
 Thresholds = Annotated[tuple[Annotated[float, Gt(0), Le(1)], ...], MinLen(1)]
 COCO = tuple(round(0.5 + 0.05 * i, 2) for i in range(10))
 _RECALLS = np.linspace(0, 1, 101)

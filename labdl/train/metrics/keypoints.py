@@ -10,6 +10,8 @@ from annotated_types import Gt, MinLen
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric
 
+__all__ = ["PCK", "NormalizedMeanError", "ObjectKeypointSimilarity"]
+
 Positive = Annotated[float, Gt(0)]
 # annotation deviations of nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles in the COCO challenge
 COCO = (

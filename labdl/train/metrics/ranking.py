@@ -10,6 +10,8 @@ from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, extend_statistics, metric
 from labdl.train.metrics.outputs import log_probabilities
 
+__all__ = ["ROCAUC", "AveragePrecision", "LogLoss"]
+
 
 def ranks(values: np.ndarray) -> np.ndarray:
     """Ranks from 1 in ascending order, averaged over ties."""

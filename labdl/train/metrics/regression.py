@@ -9,6 +9,16 @@ import numpy as np
 from labdl.train.metrics.metric import Metric, as_arrays, extend_statistics, metric, ratio
 from labdl.train.metrics.ranking import ranks
 
+__all__ = [
+    "R2",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "PearsonCorrelation",
+    "RootMeanSquaredError",
+    "SpearmanCorrelation",
+]
+
 
 def _sum_of(name: str, output, target, function):
     gap = function(*as_arrays(name, output, target))

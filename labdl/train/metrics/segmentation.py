@@ -10,6 +10,8 @@ from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
 from labdl.train.metrics.outputs import classify_outputs
 
+__all__ = ["Dice", "MeanIoU", "PixelAccuracy"]
+
 
 def _pixels(owner, output, target) -> tuple[np.ndarray, ...]:
     """For each class: correct, predicted and true pixels; those with ``ignore_index`` are ignored."""

@@ -11,6 +11,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, as_arrays, metric
 
+__all__ = ["PSNR", "SSIM", "SignalToNoise"]
+
 Positive = Annotated[float, Gt(0)]
 
 

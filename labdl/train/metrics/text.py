@@ -17,6 +17,8 @@ from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric
 from labdl.train.metrics.outputs import log_probabilities
 
+__all__ = ["BLEU", "CharacterErrorRate", "EditDistance", "ExactMatch", "Perplexity", "RougeL", "WordErrorRate"]
+
 
 def sequences(name: str, output, target, padding: int = -1, split: Callable = str.split) -> list[tuple[list, list]]:
     """Pairs of lists of symbols from texts. Raises ModelError where the numbers of texts and targets differ."""

@@ -1,32 +1,15 @@
 """Optimizers: settings and update rules, defined once for all backends."""
 
-from labdl.train.optimizers.adam import Adam, Adamax, AdamW, NAdam, RAdam
-from labdl.train.optimizers.adaptive import FTRL, Adadelta, Adafactor, Adagrad, RMSprop
+from labdl.train.optimizers import adam, adaptive, layerwise, sgd
+from labdl.train.optimizers.adam import *
+from labdl.train.optimizers.adaptive import *
 from labdl.train.optimizers.base import OPTIMIZERS, NamedOptimizer, Optimizer, optimizer
 from labdl.train.optimizers.bound_optimizer import BoundOptimizer
-from labdl.train.optimizers.layerwise import LAMB, LARS
-from labdl.train.optimizers.sgd import ASGD, SGD, Lion, Rprop
+from labdl.train.optimizers.layerwise import *
+from labdl.train.optimizers.sgd import *
 
-__all__ = [
-    "ASGD",
-    "FTRL",
-    "LAMB",
-    "LARS",
-    "OPTIMIZERS",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "BoundOptimizer",
-    "Lion",
-    "NAdam",
-    "NamedOptimizer",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "optimizer",
-]
+__all__ = ["OPTIMIZERS", "BoundOptimizer", "NamedOptimizer", "Optimizer", "optimizer"]
+__all__ += adam.__all__
+__all__ += adaptive.__all__
+__all__ += layerwise.__all__
+__all__ += sgd.__all__

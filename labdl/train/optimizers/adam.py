@@ -7,6 +7,8 @@ from labdl.nn.types import Rate
 from labdl.settings import Amount
 from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
+__all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
+
 
 def moments(optimizer, gradient, state):
     """Update the running means of the gradient and of its square."""

@@ -11,6 +11,8 @@ from labdl.nn.types import Positive, Rate
 from labdl.settings import Amount
 from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
+__all__ = ["FTRL", "Adadelta", "Adafactor", "Adagrad", "RMSprop"]
+
 
 @register()
 class Adagrad(Optimizer):

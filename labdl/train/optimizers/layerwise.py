@@ -8,6 +8,8 @@ from labdl.settings import Amount
 from labdl.train.optimizers.adam import moments
 from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
+__all__ = ["LAMB", "LARS"]
+
 
 def _norm(x):
     return ops.sqrt(ops.sum(x * x))

@@ -12,6 +12,8 @@ from labdl.nn.types import Positive, Rate
 from labdl.settings import Amount
 from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
+__all__ = ["ASGD", "SGD", "Lion", "Rprop"]
+
 
 @register(momentum={"momentum": 0.9}, nesterov={"momentum": 0.9, "nesterov": True})
 class SGD(Optimizer):

@@ -17,6 +17,8 @@ from labdl.settings import INNER, Amount
 from labdl.train.schedules.base import Schedule, register
 from labdl.train.schedules.decay import Constant
 
+__all__ = ["Chain", "Lambda", "LinearWarmup", "ReduceOnPlateau", "Sequential"]
+
 
 @register("warmup")
 class LinearWarmup(Schedule):

@@ -12,6 +12,8 @@ from labdl.settings import Amount
 from labdl.train.schedules.base import Schedule, register
 from labdl.train.schedules.decay import cosine
 
+__all__ = ["CosineRestarts", "Cyclic", "OneCycle"]
+
 
 @register("sgdr")
 class CosineRestarts(Schedule):

@@ -13,6 +13,19 @@ from labdl.nn.types import Count, Positive, Whole
 from labdl.settings import Amount
 from labdl.train.schedules.base import Schedule, register
 
+__all__ = [
+    "Constant",
+    "CosineDecay",
+    "ExponentialDecay",
+    "InverseSquareRoot",
+    "Linear",
+    "MultiStep",
+    "Noam",
+    "PolynomialDecay",
+    "StepDecay",
+    "WarmupCosine",
+]
+
 
 @register()
 class Constant(Schedule):

@@ -1,4 +1,4 @@
-"""The handwritten digits of scikit-learn (UCI Optical Recognition of Handwritten Digits): 1,797 images of 8 × 8."""
+"""The image data sets of scikit-learn: handwritten digits (UCI Optical Recognition of Handwritten Digits)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import Any
 import numpy as np
 
 from labdl.data.dataset import ArrayDataset
+from labdl.data.registry import register
+
+__all__ = ["digits"]
 
 
+@register(
+    "Handwritten digits, 1,797 images of 8 × 8 (scikit-learn)", input_shape=(None, 1, 8, 8), classes=10, samples=1797
+)
 def digits(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
     """(train, test): images (N, 1, 8, 8) float32 from 0 to 1 and classes (N,) int64, split by ``seed``."""
     from sklearn.datasets import load_digits  # imported lazily: scikit-learn takes a second
