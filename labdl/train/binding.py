@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 
-def surroundings() -> tuple[int, bool]:
-    """State that bound optimizers and compiled steps depend on: existing parameters and the random number generator."""
+def binding_key() -> tuple[int, bool]:
+    """Key of the state that optimizers and compiled steps are bound to: the parameters and the random number generator."""
     return Parameter.changes, dispatch.portable()
 
 
 def is_prepared(state: TrainState) -> bool:
-    """Whether `prepare` would do nothing."""
-    return bool(state.phases) and state.bound_to == surroundings()
+    """Return True if `prepare` has nothing to do."""
+    return bool(state.phases) and state.bound_to == binding_key()
 
 
 def prepare_for(context: TrainContext, state: TrainState, dataset: Any) -> None:
@@ -42,9 +42,10 @@ def prepare_for(context: TrainContext, state: TrainState, dataset: Any) -> None:
 
 
 def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> None:
-    """Build the model and the loss for such a batch, and bind optimizers to the parameters that are learned now.
+    """Build the model and the loss for a batch, and bind optimizers to the trainable parameters.
 
-    A model may change while it is trained: parts are frozen, layers replaced, all of it moved to another backend.
+    It is called before each step if necessary, because a model may change during a training: parameters are frozen, layers
+    replaced, the model is moved to another backend.
     """
     model = context.model
     if is_prepared(state):
@@ -67,11 +68,11 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
     if state.backend is not backend or not state.loss_built:
         state.evaluations.clear()
         _build_loss(context, state, y)
-    state.bound_to = surroundings()
+    state.bound_to = binding_key()
 
 
 def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:
-    """Bind an optimizer for each phase, and the averages, to the parameters of the built model."""
+    """Bind the optimizer of each phase and the averages to the parameters of the built model."""
     model = context.model
     model._need_build()
     if not state.phases and context.backend not in (None, model.backend):
@@ -82,24 +83,24 @@ def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:
             model.freeze(pattern)
         state.phases = [_bind_phase(context, phase, backend) for phase in check_phases(context.methods.phases())]
     for phase in state.phases:
-        learned = _learned(model, phase.phase)
-        if [id(p.value) for p in learned.values()] != [id(v) for v in phase.optimizer.variables]:
-            phase.optimizer.rebind(learned, backend)
+        trainable = _trainable_parameters(model, phase.phase)
+        if [id(p.value) for p in trainable.values()] != [id(v) for v in phase.optimizer.variables]:
+            phase.optimizer.rebind(trainable, backend)
         if backend is not state.backend:
             phase.steps.clear()
     rule = context.settings.average
     if rule is not None:
-        learned = {name: p for phase in state.phases for name, p in phase.optimizer.parameters.items()}
+        trainable = {name: p for phase in state.phases for name, p in phase.optimizer.parameters.items()}
         if state.averages is None:
-            state.averages = Averages(rule, learned)
-        elif [id(p.value) for p in learned.values()] != [id(v) for v in state.averages.variables]:
-            state.averages.rebind(learned)
+            state.averages = Averages(rule, trainable)
+        elif [id(p.value) for p in trainable.values()] != [id(v) for v in state.averages.variables]:
+            state.averages.rebind(trainable)
     state.backend = backend
     return state.phases
 
 
 def set_batch_size(state: TrainState, size: int) -> None:
-    """Expect batches of this size; steps that were compiled for another size are dropped."""
+    """Set the expected batch size, and discard steps that were compiled for another one."""
     if size != state.batch_size:
         state.batch_size = size
         state.clear_steps()
@@ -108,28 +109,28 @@ def set_batch_size(state: TrainState, size: int) -> None:
 def _bind_phase(context: TrainContext, phase: Phase, backend: Any) -> PhaseState:
     scaler = LossScaler() if context.settings.precision == "float16" else None
     rule = phase.optimizer or context.optimizer
-    return PhaseState(phase, BoundOptimizer(rule, backend, _learned(context.model, phase)), scaler)  # type: ignore[arg-type]
+    return PhaseState(phase, BoundOptimizer(rule, backend, _trainable_parameters(context.model, phase)), scaler)  # type: ignore[arg-type]
 
 
-def _learned(model: Module, phase: Phase) -> dict[str, Parameter]:
-    """The parameters of the phase that are not frozen, by standard name."""
-    found = {
+def _trainable_parameters(model: Module, phase: Phase) -> dict[str, Parameter]:
+    """The parameters of a phase that are not frozen, by standard name. Raises ModelError if there are none."""
+    parameters = {
         name: p
         for name, p in model.named_parameters()
         if p.trainable and any(fnmatchcase(name, pattern) for pattern in phase.parameters)
     }
-    if not found:
+    if not parameters:
         if phase.parameters == ("*",):
             raise ModelError("the model has no trainable parameters")
         raise ModelError(
             f"the phase {phase.name!r} has no trainable parameters: none matches "
             f"{' or '.join(map(repr, phase.parameters))}"
         )
-    return found
+    return parameters
 
 
 def _build_loss(context: TrainContext, state: TrainState, y: Any) -> None:
-    """Build the loss: the class weights that it may hold must be on the backend before a compiler sees it."""
+    """Build the loss, because its class weights must be on the backend before it is compiled."""
     state.loss_built, loss, model = True, context.loss_function, context.model
     if (
         context.standard_loss

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 def split_early_stopping(
     callbacks: Iterable[Callback], own: EarlyStopping | None
 ) -> tuple[EarlyStopping | None, list[Callback]]:
-    """The early stopping of a training, its own or one among the callbacks, and the other callbacks. Raises ConfigError."""
+    """Split the early stopping, from the settings or among the callbacks, from the other callbacks. Raises ConfigError."""
     if callable(callbacks):
         raise ConfigError(f"callbacks wants a list of functions of an event: callbacks=[{callback_name(callbacks)}]")
     listed = list(callbacks)
@@ -37,9 +37,9 @@ def callback_name(callback: Callback) -> str:
 def call_callbacks(
     events: Generator[Event, None, None], callbacks: list[Callback], stop: Callable[[], None]
 ) -> Generator[Event, None, None]:
-    """The same events, after each callback has been called with them; ``stop`` is called when one returns True.
+    """Yield the events after calling each callback with them; ``stop`` is called when one returns True.
 
-    A callback that raises is logged and disabled: foreign code must not end a training.
+    A callback that raises is logged and disabled; it does not end the training.
     """
     try:
         for event in events:

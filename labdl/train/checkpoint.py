@@ -1,8 +1,9 @@
-"""Checkpoint folders: the whole state of a training on disk, from which a training that was killed resumes.
+"""Checkpoint folders: the complete state of a training on disk, from which it can be resumed.
 
 ``folder/step-00001234/`` holds ``model.npz`` (parameters under standard names) and, where the model can be a graph,
 ``model.labdl``, so that ``labdl.load(".../model")`` opens it; ``optimizer.npz`` (``step``, ``learning_rate`` and each
-``<parameter>/<slot>``); ``state.json``, and ``state.npz`` with the arrays that it names. All of it is data, of any backend.
+``<parameter>/<slot>``); ``state.json``, and ``state.npz`` with the arrays that it names. The files contain only data and do
+not depend on the backend.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
 _PART = re.compile(r"\.step-[\d-]+\.[0-9a-f]{8}\.part")
 _STATE = "state.json"
-_LARGEST = 2**28  # bytes of state.json: more than any history has
-_writing = threading.Lock()  # so that a partial folder that exists was left by a process that died
+_LARGEST = 2**28  # bytes of state.json, far above the size of any history
+_write_lock = threading.Lock()  # one writer at a time, so that partial folders are those of killed processes
 
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint:
-    """Keeps the state of a training in a folder: the last ones, and the best.
+    """Saves checkpoints of a training in a folder: the last ones, and the best.
 
-    ``every`` is "epoch" or a number of steps, and the end of the training counts always; ``keep`` is how many of the last
-    ones stay, None for all. With ``monitor``, a figure of an epoch such as "val_loss", the best so far by ``mode`` ("min" or
-    "max") is kept besides, and is written at the end of its epoch whatever ``every`` says. A folder belongs to one training.
+    ``every`` is "epoch" or a number of steps; the end of the training is always saved. ``keep`` is the number of the last
+    checkpoints that are kept, None for all. With ``monitor``, a value of an epoch such as "val_loss", the best checkpoint by
+    ``mode`` ("min" or "max") is kept as well, and written at the end of its epoch independently of ``every``. A folder belongs
+    to one training.
     """
 
     folder: str | Path
@@ -76,7 +78,7 @@ class Checkpoint:
         return best(self.folder)
 
     def save(self, context: TrainContext, state: TrainState, values: Mapping[str, float] | None = None) -> Path:
-        """Write a checkpoint now, with the values of the epoch that ends, and remove those that need not be kept."""
+        """Write a checkpoint now, with the values of the epoch at its end, and remove old ones."""
         monitored = None
         if self.monitor is not None and values is not None:
             monitored = MonitoredValue(self.monitor, self.mode, float(monitored_value(self, self.monitor, values)))
@@ -89,14 +91,14 @@ class Checkpoint:
         return path
 
     def save_after_step(self, context: TrainContext, state: TrainState) -> None:
-        """Write a checkpoint within an epoch if one is due."""
+        """Write a checkpoint after a step if one is due."""
         if self._due(state):
             self.save(context, state)
 
     def save_after_epoch(
         self, context: TrainContext, state: TrainState, values: Mapping[str, float], *, last: bool = False
     ) -> None:
-        """Write a checkpoint at the end of an epoch if one is due; ``last`` says that it is the last epoch."""
+        """Write a checkpoint at the end of an epoch if one is due; the ``last`` epoch is always saved."""
         if last or self.every == "epoch" or self._due(state) or self._improves(values):
             self.save(context, state, values)
 
@@ -116,8 +118,8 @@ def save(
 ) -> Path:
     """Write the state of a training to a new checkpoint in the folder, and return its path.
 
-    It appears whole or not at all: until everything is on disk it has a hidden name. What a crash has left under such a name
-    is removed by the next call.
+    The checkpoint is written under a hidden name and renamed when it is complete. Hidden folders left by a crash are removed
+    by the next call.
     """
     folder, values = Path(folder), state_dict.training_state(context, state)
     training = {**values["training"], "monitored": monitored and dataclasses.asdict(monitored)}
@@ -125,7 +127,7 @@ def save(
     structure = encode_model(context, state)
     step = (training["progress"] or {}).get("step", int(values["optimizer"]["step"]))
     folder.mkdir(parents=True, exist_ok=True)
-    with _writing:
+    with _write_lock:
         _clean(folder)
         part = folder / f".step-{step:08d}.{secrets.token_hex(4)}.part"
         part.mkdir()
@@ -149,8 +151,8 @@ def save(
 def restore(context: TrainContext, state: TrainState, path: str | Path) -> TrainingDocument:
     """Restore parameters, optimizers and the rest of a checkpoint; see `labdl.train.state_dict.restore`.
 
-    Raises FileFormatError for a broken one, StateDictError and ConfigError for that of another model or optimizer. Warns where
-    the random numbers of another backend cannot be continued.
+    Raises FileFormatError for a broken checkpoint, StateDictError and ConfigError for one of another model or optimizer. Warns
+    if the random number generator of another backend cannot be restored.
     """
     path = Path(path)
     training = pytree.decode(_read_state(path), _read_arrays(path, "state"), f"{path}/{_STATE}")
@@ -175,13 +177,13 @@ def latest(folder: str | Path) -> Path | None:
 
 
 def best(folder: str | Path) -> Path | None:
-    """The best checkpoint in a folder by the value that the newest one with a value monitors; the first of equals."""
+    """The best checkpoint in a folder by the value that the newest monitored one names; the first of equal ones."""
     candidates = []
     for path in checkpoints(folder):
         try:
             monitored = _read_monitored(path)
         except FileFormatError:
-            continue  # a broken one is never the best; loading it raises
+            continue  # a broken checkpoint is never the best; loading it raises
         if monitored is not None:
             candidates.append((path, monitored))
     found, value = None, None
@@ -206,24 +208,22 @@ def checkpoint_to_resume(resume: bool | str | Path | None, checkpoint: Checkpoin
         found = Path(resume) if (Path(resume) / _STATE).is_file() else latest(resume)
         if found is None:
             raise FileNotFoundError(
-                f"{resume} holds no checkpoint: it wants folders named step-… as Checkpoint writes them"
+                f"{resume} has no checkpoint: it wants folders named step-… as Checkpoint writes them"
             )
     if newest is not None and (found is None or found.resolve() != newest.resolve()):
         raise ConfigError(
-            f"{newest.parent} holds checkpoints up to {newest.name} already: give resume=True to go on from "
-            "there, or Checkpoint another folder"
+            f"{newest.parent} already has checkpoints up to {newest.name}: give resume=True to resume from there, or "
+            "Checkpoint another folder"
         )
     return found
 
 
 def encode_model(context: TrainContext, state: TrainState) -> bytes | None:
-    """The structure file of the model, None for one that cannot be a graph; encoded again when a layer has changed."""
+    """The structure file of the model, None if it cannot be traced; cached until a layer changes."""
     if state.structure is None or state.structure[0] != Parameter.changes:
         try:
             data = encode_structure(as_graph(context.model))
-        except (
-            Exception
-        ):  # a forward, perhaps the user's own, that cannot be traced; the parameters are enough to resume
+        except Exception:  # a forward of the user may raise anything when traced; parameters are enough to resume
             data = None
         state.structure = (Parameter.changes, data)
     return state.structure[1]
@@ -237,7 +237,7 @@ def _is_count(value) -> bool:
 
 
 def _is_better(value: float, former: float | None, mode: str) -> bool:
-    """Whether a value is better than the former one; NaN never is."""
+    """Return True if a value is better than the former one; NaN never is."""
     if value != value:
         return False
     return former is None or (value < former if mode == "min" else value > former)
@@ -253,7 +253,7 @@ def _read_monitored(path: Path) -> MonitoredValue | None:
 def _read_state(path: Path) -> bytes:
     file = _existing(path / _STATE)
     if file.stat().st_size > _LARGEST:
-        raise FileFormatError(f"{file} is larger than any state and is not read")
+        raise FileFormatError(f"{file} is too large for the state of a training")
     return file.read_bytes()
 
 
@@ -263,14 +263,14 @@ def _read_arrays(path: Path, name: str) -> dict[str, Any]:
 
 def _existing(file: Path) -> Path:
     if not file.is_file():
-        raise FileFormatError(f"{file.parent} is no whole checkpoint: it has no file {file.name}")
+        raise FileFormatError(f"{file.parent} is not a complete checkpoint: it has no file {file.name}")
     return file
 
 
 def _unused_name(folder: Path, step: int) -> Path:
-    """A path after those of the same step that exist: nothing is ever overwritten."""
-    taken = [name for path in folder.glob(f"step-{step:08d}*") if (name := _NAME.fullmatch(path.name))]
-    n = max((int(name[2] or 1) for name in taken if int(name[1]) == step), default=0) + 1
+    """A path that does not exist yet; of several checkpoints of the same step, later ones are numbered."""
+    names = [name for path in folder.glob(f"step-{step:08d}*") if (name := _NAME.fullmatch(path.name))]
+    n = max((int(name[2] or 1) for name in names if int(name[1]) == step), default=0) + 1
     return folder / f"step-{step:08d}{f'-{n}' if n > 1 else ''}"
 
 
@@ -282,7 +282,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Under a hidden name first, so that a crash leaves no half of it."""
+    """Rename to a hidden name, then delete: a crash leaves no partial checkpoint."""
     hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     os.rename(path, hidden)
     shutil.rmtree(hidden, ignore_errors=True)

@@ -57,9 +57,9 @@ class TrainerSettings:
         if self.clip_norm is not None and self.clip_value is not None:
             raise ConfigError("Trainer: clip_norm and clip_value exclude each other: give one of them")
         self.freeze = (self.freeze,) if isinstance(self.freeze, str) else self.freeze
-        self.average = _made(EMA, "average", self.average, "decay")
-        self.stopping = _made(EarlyStopping, "stopping", self.stopping, "monitor")
-        self.checkpoint = _made(Checkpoint, "checkpoint", self.checkpoint, "folder")
+        self.average = _coerce(EMA, "average", self.average, "decay")
+        self.stopping = _coerce(EarlyStopping, "stopping", self.stopping, "monitor")
+        self.checkpoint = _coerce(Checkpoint, "checkpoint", self.checkpoint, "folder")
         if self.output_dir is not None and not isinstance(self.output_dir, str | Path):
             raise ConfigError(f"Trainer: output_dir wants a folder, received {self.output_dir!r}")
         self.output_dir = None if self.output_dir is None else Path(self.output_dir)
@@ -69,29 +69,38 @@ class TrainerSettings:
 
     @property
     def clips(self) -> bool:
-        """Whether gradients are clipped."""
+        """True if gradients are clipped."""
         return self.clip_norm is not None or self.clip_value is not None
 
     @property
     def low_precision(self) -> str | None:
-        """The dtype of heavy operators where it is not that of the parameters."""
+        """The dtype of mixed precision; None for float32."""
         return None if self.precision == "float32" else self.precision
 
-    def chosen(self) -> dict[str, Any]:
+    def non_default(self) -> dict[str, Any]:
         """The settings that differ from their defaults, for recordings and reports."""
-        found = {}
+        settings = {}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if value != field.default and field.name not in _OF_A_RUN:
-                found[field.name] = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[call-overload]
-        return found
+            if value != field.default and field.name not in _RUN_SETTINGS:
+                settings[field.name] = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # type: ignore[call-overload]
+        return settings
 
 
-_OF_A_RUN = ("health", "train_dataset", "val_dataset", "output_dir", "checkpoint", "epochs", "batch_size", "shuffle")
+_RUN_SETTINGS = (
+    "health",
+    "train_dataset",
+    "val_dataset",
+    "output_dir",
+    "checkpoint",
+    "epochs",
+    "batch_size",
+    "shuffle",
+)
 
 
-def _made(cls: type, key: str, value: Any, single: str) -> Any:
-    """An object of settings from itself, from a dictionary, or from its most important setting alone."""
+def _coerce(cls: type, key: str, value: Any, single: str) -> Any:
+    """Convert a dictionary, or the value of the setting ``single`` alone, to settings of a class."""
     if value is None or isinstance(value, cls):
         return value
     if isinstance(value, Mapping):
@@ -107,8 +116,8 @@ def _made(cls: type, key: str, value: Any, single: str) -> Any:
     )
 
 
-def named(value: Any, find: Callable[..., Any], key: str) -> Any:
-    """Resolve ``{"name": "adam", "learning_rate": 1e-3}`` by name and settings; other values are looked up as they are."""
+def resolve(value: Any, find: Callable[..., Any], key: str) -> Any:
+    """Look up a value with ``find``; of ``{"name": "adam", "learning_rate": 1e-3}`` the name, with the settings."""
     if not isinstance(value, Mapping):
         return find(value)
     settings = dict(value)
@@ -119,7 +128,7 @@ def named(value: Any, find: Callable[..., Any], key: str) -> Any:
 
 
 def dataset(value: Any, key: str) -> Any:
-    """A data set, by name ("digits"), as an .npz file of arrays, or as `labdl.train.data_adapter.as_dataset` takes it."""
+    """A data set by name ("digits"), from an .npz file of arrays, or from a value that `as_dataset` accepts."""
     if value is None or not isinstance(value, str | Path):
         return None if value is None else as_dataset(value, key)
     if str(value) in SOURCES:
@@ -135,7 +144,7 @@ def dataset(value: Any, key: str) -> Any:
         raise type(error)(f"{key}: {error}") from None
 
 
-_OWN = (
+_ARGUMENTS = (
     "loss",
     "optimizer",
     "metrics",
@@ -143,24 +152,24 @@ _OWN = (
     "compiled",
     "seed",
     "schedule",
-)  # what `Trainer` takes by position too
+)  # named arguments of `Trainer`
 
 
-def known(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Both together, the changes first. Raises ConfigError for keys that no trainer has."""
-    found = {**settings, **changes}
-    _check_names(found)
-    return found
+def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two dictionaries of settings; ``changes`` take precedence. Raises ConfigError for unknown keys."""
+    merged = {**settings, **changes}
+    check_names(merged)
+    return merged
 
 
-def settled(settings: Mapping[str, Any]) -> TrainerSettings:
-    """The settings of a trainer from its keywords. Raises ConfigError."""
-    _check_names(settings)
+def create_settings(settings: Mapping[str, Any]) -> TrainerSettings:
+    """Create the settings of a trainer from its keywords. Raises ConfigError."""
+    check_names(settings)
     return TrainerSettings(**settings)
 
 
-def check_place(backend: Any, compiled: Any, seed: Any) -> None:
-    """Raise ConfigError for what says where and how to compute, and is out of range."""
+def check_execution(backend: Any, compiled: Any, seed: Any) -> None:
+    """Raise ConfigError for an invalid backend, compilation mode or seed."""
     if backend is not None and backend not in NAMES:
         raise ConfigError(f"Trainer: backend wants one of {', '.join(NAMES)}, received {backend!r}")
     if compiled not in (None, True, False, "xla"):
@@ -170,11 +179,12 @@ def check_place(backend: Any, compiled: Any, seed: Any) -> None:
 
 
 def names() -> list[str]:
-    """The settings that a trainer has."""
-    return [*_OWN, *(f.name for f in dataclasses.fields(TrainerSettings))]
+    """Names of the settings of a trainer."""
+    return [*_ARGUMENTS, *(f.name for f in dataclasses.fields(TrainerSettings))]
 
 
-def _check_names(settings: Mapping[str, Any]) -> None:
+def check_names(settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for names that are no settings of a trainer."""
     allowed = names()
     for name in settings:
         if name not in allowed:
@@ -187,7 +197,7 @@ def _check_names(settings: Mapping[str, Any]) -> None:
 
 
 def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
-    """The settings in a dictionary or in a file. Raises ConfigError, MissingFileError and FileFormatError."""
+    """Read settings from a dictionary or a file. Raises ConfigError, MissingFileError and FileFormatError."""
     if isinstance(config, Mapping):
         return dict(config)
     if not isinstance(config, str | Path):
@@ -199,19 +209,19 @@ def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
         raise MissingFileError(f"there is no file {file}")
     try:
         text = file.read_text(encoding="utf-8")
-        found = json.loads(text) if file.suffix == ".json" else _yaml(text)
+        settings = json.loads(text) if file.suffix == ".json" else _parse_yaml(text)
     except ValueError as error:
         raise FileFormatError(f"{file} cannot be read: {error}") from None
-    if not isinstance(found, dict):
-        raise FileFormatError(f"{file} wants settings by name, received {type(found).__name__}")
-    return found
+    if not isinstance(settings, dict):
+        raise FileFormatError(f"{file} wants settings by name, received {type(settings).__name__}")
+    return settings
 
 
-def _yaml(text: str) -> Any:
+def _parse_yaml(text: str) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """YAML 1.1 takes 1e-3 for a text; everybody who writes a learning rate means the number, as YAML 1.2 does."""
+        """Loader that reads 1e-3 as a number, as YAML 1.2 does; in YAML 1.1 it is a string."""
 
     Loader.yaml_implicit_resolvers = {
         key: list(rules) for key, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()

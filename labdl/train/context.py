@@ -30,7 +30,7 @@ OVERRIDABLE = (
 
 
 class TrainerMethods(Protocol):
-    """The methods of a `Trainer` that a subclass may override and that a training calls."""
+    """Methods of a `Trainer` that the training calls and that a subclass may override."""
 
     def preprocess(self, batch: Any) -> tuple[Any, Any]: ...
 
@@ -76,15 +76,15 @@ class TrainContext:
 
     @property
     def sums_loss(self) -> bool:
-        """Whether the loss of a batch is the sum over its samples instead of their mean."""
+        """True if the loss of a batch is the sum over its samples instead of their mean."""
         return getattr(self.loss_function, "reduction", None) == "sum"
 
     @property
     def standard_loss(self) -> bool:
-        """Whether the loss is ``loss_function(model(x), y)``, with none of these methods overridden."""
+        """True if the loss is ``loss_function(model(x), y)``, with none of these methods overridden."""
         return not self.overridden & {"forward", "loss", "phases"}
 
     @property
     def overrides_update(self) -> bool:
-        """Whether `Trainer.backward` or `Trainer.update` is overridden."""
+        """True if `Trainer.backward` or `Trainer.update` is overridden."""
         return bool(self.overridden & {"backward", "update"})

@@ -1,4 +1,4 @@
-"""Early stopping: an end to a training whose figure gets no better."""
+"""Early stopping: ends a training when a monitored value stops improving."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from labdl.train.schedules.base import monitored_value
 
 @dataclasses.dataclass
 class EarlyStopping:
-    """Ends a training when a figure of its epochs has not got better for ``patience`` epochs in a row.
+    """Ends a training when a value of its epochs has not improved for ``patience`` epochs in a row.
 
-    Better is below the best so far by more than ``min_delta``, or above it with ``mode="max"``; NaN never is. Without
-    validation the figure of the training data counts. With ``restore_best`` the model has the parameters of its best epoch
-    in the end. It consumes events: ``Trainer(stopping=EarlyStopping())``, ``fit(..., callbacks=[EarlyStopping()])``, or by
-    hand ``if stopping(event): break``. ``patience=0`` ends with the first epoch that is no better.
+    An improvement is a value below the best so far by more than ``min_delta``, or above it with ``mode="max"``; NaN is never
+    one. Without validation data the value of the training data is monitored. ``restore_best`` restores the parameters of the
+    best epoch at the end. Pass it as ``Trainer(stopping=EarlyStopping())`` or ``fit(..., callbacks=[EarlyStopping()])``, or
+    call it with each event: ``if stopping(event): break``. ``patience=0`` stops at the first epoch without an improvement.
     """
 
     monitor: str = "val_loss"
@@ -32,30 +32,30 @@ class EarlyStopping:
 
     def __post_init__(self):
         check(self)
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """Forget the epochs before."""
+    def reset(self) -> None:
+        """Forget all epochs."""
         self.best: float | None = None
         self.best_epoch: int | None = None
-        self.waited = 0
+        self.wait_count = 0
 
     def __call__(self, event: Event) -> bool:
-        """Take an event into account; whether the training is to end."""
+        """Update with an event; returns True if the training should stop."""
         if isinstance(event, Epoch):
             value = float(monitored_value(self, self.monitor, event.values))
-            if self._better(value):
-                self.best, self.best_epoch, self.waited = value, event.epoch, 0
+            if self._improves(value):
+                self.best, self.best_epoch, self.wait_count = value, event.epoch, 0
             else:
-                self.waited += 1
-        return self.done
+                self.wait_count += 1
+        return self.should_stop
 
     @property
-    def done(self) -> bool:
-        """Whether the figure has stood still for long enough."""
-        return self.waited > 0 and self.waited >= self.patience
+    def should_stop(self) -> bool:
+        """True if the value has not improved for ``patience`` epochs."""
+        return self.wait_count > 0 and self.wait_count >= self.patience
 
-    def _better(self, value: float) -> bool:
+    def _improves(self, value: float) -> bool:
         if math.isnan(value):
             return False
         if self.best is None:
@@ -63,13 +63,13 @@ class EarlyStopping:
         return value < self.best - self.min_delta if self.mode == "min" else value > self.best + self.min_delta
 
     def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.waited}
+        return {"best": self.best, "best_epoch": self.best_epoch, "waited": self.wait_count}
 
     def load_state_dict(self, values: Mapping[str, Any]) -> None:
-        """Go on from a state. Raises StateDictError for what is none."""
-        best, epoch, waited = (values.get(name) for name in ("best", "best_epoch", "waited"))
-        if not isinstance(waited, int) or not isinstance(best, float | None) or not isinstance(epoch, int | None):
+        """Restore a state. Raises StateDictError for an invalid one."""
+        best, epoch, count = (values.get(name) for name in ("best", "best_epoch", "waited"))
+        if not isinstance(count, int) or not isinstance(best, float | None) or not isinstance(epoch, int | None):
             raise StateDictError(
                 f"the state of early stopping wants best, best_epoch and waited, received {dict(values)!r:.80}"
             )
-        self.best, self.best_epoch, self.waited = best, epoch, waited
+        self.best, self.best_epoch, self.wait_count = best, epoch, count

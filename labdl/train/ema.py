@@ -21,9 +21,9 @@ from labdl.settings import check
 class EMA:
     """Exponential moving average of the parameters: average = decay · average + (1 - decay) · parameter after an update.
 
-    It begins with the parameters as they are before the first update (``torch.optim.swa_utils.get_ema_multi_avg_fn``
-    computes the same, from the first update on). ``every`` counts updates from one to the next. With ``evaluate`` the
-    validation of a training is that of the averages. Buffers such as running means are not averaged.
+    The initial average is the initial value of the parameters (``torch.optim.swa_utils.get_ema_multi_avg_fn`` starts after
+    the first update). ``every`` is the number of updates between two changes of the average. With ``evaluate`` the validation
+    during a training uses the averages. Buffers such as running means are not averaged.
     """
 
     decay: Annotated[float, Ge(0), Lt(1)] = 0.999
@@ -43,7 +43,7 @@ class Averages:
         self.rebind(parameters)
 
     def rebind(self, parameters: Mapping[str, Parameter]) -> None:
-        """Average these parameters from now on; those that stay keep their averages, on another backend too."""
+        """Average other parameters; common parameters keep their averages, on another backend too."""
         former = {name: _array(value) for name, value in self.values.items()}
         self.parameters, self.values = dict(parameters), {}
         self.variables = [p.value for p in self.parameters.values()]
@@ -53,12 +53,12 @@ class Averages:
             self.values[name] = ops.stop_gradient(backend.copy(p.value)) if value is None else _like(value, p)
 
     def reset(self) -> None:
-        """Begin again with the current values of the parameters."""
+        """Restart with the current values of the parameters."""
         self.updates, self.values = 0, {}
         self.rebind(self.parameters)
 
     def update(self) -> None:
-        """Include the values of the parameters after an update."""
+        """Update the averages after an update of the parameters."""
         self.updates += 1
         if self.updates % self.rule.every:
             return
@@ -68,7 +68,7 @@ class Averages:
             self.values[name] = ops.add(value, ops.multiply(ops.subtract(ops.stop_gradient(p.value), value), 1 - decay))
 
     @contextmanager
-    def applied(self) -> Iterator[None]:
+    def apply(self) -> Iterator[None]:
         """A context in which the parameters have the values of their averages."""
         kept = {name: np.array(_array(p.value)) for name, p in self.parameters.items()}
         try:
@@ -89,7 +89,7 @@ class Averages:
         }
 
     def load_state_dict(self, values: Mapping[str, Any]) -> None:
-        """Go on from a state of any backend. Raises StateDictError for that of other parameters; then nothing was changed."""
+        """Restore a state of any backend. Raises StateDictError, without any change, for a state of other parameters."""
         given, updates = values.get("values"), values.get("updates")
         if not isinstance(given, Mapping) or not isinstance(updates, int) or updates < 0:
             raise StateDictError("the state of the averages wants updates, a number, and values, arrays by name")
@@ -112,5 +112,5 @@ def _array(value) -> np.ndarray:
 def _like(array: np.ndarray, parameter: Parameter):
     """The array as a tensor of the parameter's dtype on its device."""
     backend = dispatch.owner(parameter.value)
-    made = ops.tensor(np.asarray(array), dtype=parameter.dtype, backend=backend.name)
-    return backend.to_device(made, backend.device_of(parameter.value))
+    tensor = ops.tensor(np.asarray(array), dtype=parameter.dtype, backend=backend.name)
+    return backend.to_device(tensor, backend.device_of(parameter.value))

@@ -10,8 +10,8 @@ from labdl.data import Loader
 from labdl.errors import ConfigError
 from labdl.graph.lowering.compiled import Compilable
 from labdl.nn.module import Module
-from labdl.train.binding import prepare, prepare_for, surroundings
-from labdl.train.data_adapter import flattened, read, size_of
+from labdl.train.binding import binding_key, prepare, prepare_for
+from labdl.train.data_adapter import flatten, read, size_of
 from labdl.train.loss_function import Objective
 from labdl.train.train_step import to_arrays
 
@@ -30,11 +30,13 @@ def evaluate(
     averaged: bool = False,
     classes: PerClass | None = None,
 ) -> dict[str, float]:
-    """Mean losses over a data set and the metrics of all of it, in evaluation mode; ``classes`` is updated with each batch."""
+    """Mean losses and metrics over a data set, in evaluation mode; ``classes`` is updated with each batch."""
     model, methods = context.model, context.methods
     prepare_for(context, state, dataset)
     was_training = model.training
-    metrics = {name: metric.fresh() for name, metric in context.metrics.items()}  # training's own may be in use
+    metrics = {
+        name: metric.fresh() for name, metric in context.metrics.items()
+    }  # those of the context belong to the training
     totals: dict[str, float] = {}
     seen = 0
     monitor = state.validation_monitor
@@ -42,7 +44,7 @@ def evaluate(
         monitor = None
     if monitor is not None:
         monitor.reset()
-    with state.averaged() if averaged else nullcontext():
+    with state.average_parameters() if averaged else nullcontext():
         model.eval()
         try:
             for batch in read(Loader(dataset, batch_size)):
@@ -67,10 +69,10 @@ def evaluate(
 
 
 def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
-    """The losses of a batch by name, and the output as arrays; nothing is updated."""
-    if state.bound_to != surroundings():
+    """The losses of a batch by name, and the output as arrays."""
+    if state.bound_to != binding_key():
         prepare(context, state, x, y)
-    leaves, structure = flattened((x, y))
+    leaves, structure = flatten((x, y))
     backend = state.backend
     if structure not in state.evaluations:
         objective = Objective(context.methods.loss_and_output, structure, context.settings.low_precision)
@@ -83,9 +85,9 @@ def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> 
 
 
 def split_batch(batch: Any, model: Module) -> tuple[Any, Any]:
-    """Inputs and targets of a batch that is not a pair. Raises ConfigError where they cannot be told apart.
+    """Split a batch that is not a pair into inputs and targets. Raises ConfigError if that is ambiguous.
 
-    ``{"X": …, "Y": …}``, as table B.10 of T/AII 008-2023 has it, or a tuple of the model's inputs followed by the targets.
+    It may be ``{"X": …, "Y": …}``, as in table B.10 of T/AII 008-2023, or a tuple of the model's inputs and then the targets.
     """
     if isinstance(batch, Mapping) and batch.keys() == {"X", "Y"}:
         return batch["X"], batch["Y"]

@@ -1,4 +1,4 @@
-"""Error messages of a training that say what to do: memory, disk space and files."""
+"""Error messages of a training with advice: out of memory, out of disk space, and unwritable files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from labdl.errors import LabDLError
 
-_LONGEST = 2000  # characters of somebody else's message
+_LONGEST = 2000  # characters of an error message
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-# the frameworks have no error class in common: their messages and names
+# the frameworks have no common error class: parts of their messages, and names of their classes
 _NO_MEMORY = re.compile(
     r"out of memory|OOM when allocating|allocate memory|alloc memory|memory not enough", re.IGNORECASE
 )
@@ -20,28 +20,28 @@ _NO_MEMORY_KINDS = {"OutOfMemoryError", "ResourceExhaustedError"}
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether this is Python's own error for a lack of memory, or a framework's."""
+    """Return True for an out-of-memory error of Python or of a framework."""
     if isinstance(error, MemoryError) or type(error).__name__ in _NO_MEMORY_KINDS:
         return True
     return isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None
 
 
 def lacks_space(error: BaseException) -> bool:
-    """Whether a disk, or somebody's share of it, is full."""
+    """Return True if the disk or the quota of the user is full."""
     return isinstance(error, OSError) and error.errno in _FULL
 
 
 def explain(error: BaseException, batch_size: int, accumulate: int = 1) -> BaseException:
-    """The error to raise instead: with advice where memory or disk space ran out, else the same error."""
+    """Return an error with advice for a lack of memory or disk space; other errors are returned unchanged."""
     if lacks_memory(error):
         part = batch_size // accumulate
-        known = (
+        option = (
             f", or the batch in more parts than accumulate={accumulate}"
             if accumulate > 1
             else ", or accumulate=2 with half of it for the same updates"
         )
         advice = (
-            f"try a smaller batch_size, such as {part // 2}{known}"
+            f"try a smaller batch_size, such as {part // 2}{option}"
             if part > 1
             else "try a smaller model or smaller samples"
         )
@@ -51,8 +51,8 @@ def explain(error: BaseException, batch_size: int, accumulate: int = 1) -> BaseE
     elif isinstance(error, OSError) and lacks_space(error):
         place = f" at {error.filename}" if error.filename else ""
         better = OSError(
-            f"the disk is full{place}: what was saved before is whole; free some space, and go on from the latest "
-            "checkpoint with resume=True"
+            f"the disk is full{place}: files that were saved before are intact; free some space, and resume from the "
+            "latest checkpoint with resume=True"
         )
         better.errno = error.errno  # type: ignore[attr-defined]
     else:
@@ -63,7 +63,7 @@ def explain(error: BaseException, batch_size: int, accumulate: int = 1) -> BaseE
 
 @contextmanager
 def explain_errors(batch_size: int, accumulate: int = 1) -> Iterator[None]:
-    """A context that raises errors as `explain` returns them; a step has ``accumulate`` batches of ``batch_size``."""
+    """A context that raises errors as returned by `explain`; a step has ``accumulate`` batches of ``batch_size``."""
     try:
         yield
     except Exception as error:
@@ -75,22 +75,22 @@ def explain_errors(batch_size: int, accumulate: int = 1) -> Iterator[None]:
 
 @contextmanager
 def explain_write_errors(folder: str | Path) -> Iterator[None]:
-    """A context that adds the folder and advice to errors of writing a checkpoint; a full disk is left to `explain`."""
+    """A context that adds the folder and advice to errors of writing a checkpoint, except a full disk: see `explain`."""
     try:
         yield
     except OSError as error:
         if lacks_space(error):
             raise
         better = type(error)(
-            f"no checkpoint could be written to {folder} ({error.strerror or error}): those before are whole; "
-            "make room for it there, or go on from the latest one with another folder"
+            f"no checkpoint could be written to {folder} ({error.strerror or error}): earlier ones are intact; make "
+            "the folder writable, or resume from the latest one with another folder"
         )
         better.errno = error.errno
         raise better from error
 
 
 def error_message(error: BaseException) -> str:
-    """The message of an error for display; the traceback is in error.txt."""
+    """Message of an error for display; the traceback is in error.txt."""
     text = str(error).strip()[:_LONGEST]
     if isinstance(error, LabDLError | MemoryError | OSError) and text:
         return text
@@ -98,6 +98,6 @@ def error_message(error: BaseException) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error message, which may be pages long."""
+    """First line of an error message; those of frameworks may be pages long."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

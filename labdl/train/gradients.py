@@ -11,7 +11,7 @@ Gradients = list[Any]  # in the order of the parameters; None for a parameter wi
 
 
 def global_norm(gradients: Sequence[Any]):
-    """The Euclidean norm of all gradients as one vector, in float32 or above; None without gradients."""
+    """Euclidean norm of all gradients as one vector, in float32 or higher precision; None without gradients."""
     total = None
     for g in gradients:
         if g is not None:
@@ -22,7 +22,7 @@ def global_norm(gradients: Sequence[Any]):
 
 
 def clip_by_norm(gradients: Sequence[Any], norm, largest: float) -> Gradients:
-    """Scale all gradients by one factor so that their norm, which is given, is at most ``largest``.
+    """Scale all gradients by one factor such that their norm ``norm`` becomes at most ``largest``.
 
     As ``torch.nn.utils.clip_grad_norm_``: the factor is largest / (norm + 1e-6), at most 1.
     """
@@ -36,15 +36,15 @@ def clip_by_value(gradients: Sequence[Any], largest: float) -> Gradients:
 
 
 def accumulate(sums: Gradients, gradients: Sequence[Any], weight: float) -> Gradients:
-    """Add the gradients of a part of a batch, times its weight, to the sums, which may be empty."""
-    found = [None if g is None else ops.multiply(g, weight) for g in gradients]
+    """Add the weighted gradients of a part of a batch to the sums, which are empty for the first part."""
+    weighted = [None if g is None else ops.multiply(g, weight) for g in gradients]
     if not sums:
-        return found
-    return [a if b is None else b if a is None else ops.add(a, b) for a, b in zip(sums, found, strict=True)]
+        return weighted
+    return [a if b is None else b if a is None else ops.add(a, b) for a, b in zip(sums, weighted, strict=True)]
 
 
 def scale(gradients: Sequence[Any], factor: float) -> Gradients:
-    """All gradients times a factor."""
+    """Multiply all gradients by a factor."""
     return [None if g is None else ops.multiply(g, factor) for g in gradients]
 
 

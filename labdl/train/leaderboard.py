@@ -7,13 +7,13 @@ from typing import Any
 
 
 class Leaderboard(list):
-    """Rows of a table, a dictionary each: print it, or let a notebook show it."""
+    """A table as a list of dictionaries, one per row; it can be printed or displayed in a notebook."""
 
     def _cells(self) -> list[list[str]]:
         names = list(
             dict.fromkeys(name for row in self for name in row if name != "error" or any(r.get("error") for r in self))
         )
-        return [names, *([_shown(row.get(name)) for name in names] for row in self)]
+        return [names, *([_format(row.get(name)) for name in names] for row in self)]
 
     def __str__(self) -> str:
         cells = self._cells()
@@ -28,5 +28,5 @@ class Leaderboard(list):
         return f"<table><tr>{head[0]}</tr>{''.join(f'<tr>{row[0]}</tr>' for row in rows)}</table>"
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     return "" if value is None else f"{value:,.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The learning rate of a training: its schedule, and the rates that are set by hand."""
+"""The learning rate of a training: its schedule, and rates set by the user."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class LearningRate:
-    """Sets the learning rate of each step by a schedule's plan, if there is one, times a factor."""
+    """Sets the learning rate of each step: the plan of the schedule, if there is one, times a factor."""
 
     def __init__(self, phases: list[PhaseState], plan: Plan | None):
         self._phases, self.plan, self.factor = phases, plan, 1.0
-        self._fixed = False  # whether a rate set by hand holds because the schedule is at 0
+        self._fixed = False  # True while a rate set by the user is used because the schedule is at 0
 
     def set(self, value: float, step: int) -> None:
-        """Use this rate from ``step`` on; a schedule keeps its shape and is multiplied to meet it.
+        """Use this rate from ``step`` on; a schedule is scaled by the factor that gives the rate at this step.
 
-        So do torch's chainable schedulers when the rate of a parameter group is changed. Where the schedule is at 0, as at the
-        first step of a warm-up or after its end, no factor meets the rate: it holds as long as the schedule stays there,
-        and after that counts as the base rate in place of the optimizer's own.
+        Torch's chainable schedulers do the same when the rate of a parameter group is changed. If the schedule is at 0, as at
+        the first step of a warm-up, no factor gives the rate: it is used as long as the schedule is at 0, and replaces the
+        base rate of the optimizer afterwards.
         """
         if self.plan:
             planned = self.plan(step)
@@ -42,25 +42,25 @@ class LearningRate:
                 set_learning_rate(self._phases, planned * self.factor)
 
     def replay(self, step: int) -> None:
-        """Set the rate for a step that is computed once more."""
+        """Set the rate for a step that is repeated."""
         if self.plan:
             set_learning_rate(self._phases, self.plan(step) * self.factor)
 
     def observe(self, values: Mapping[str, float]) -> None:
-        """Give the schedule the values of an epoch."""
+        """Pass the values of an epoch to the schedule."""
         if self.plan:
             self.plan.observe(values)
 
     def restore(self, factor: float | None, step: int, same_schedule: bool) -> None:
-        """Go on at a step, with the factor of the training before; the optimizer's own rate has been restored already."""
+        """Resume at a step with the factor of the earlier training; the rate of the optimizer is restored before."""
         self.factor = 1.0 if factor is None else factor
         if self.plan and same_schedule and not self.plan(step):
-            # the optimizer has the rate of the last step, unless another was set since
+            # the optimizer has the rate of the last step, unless another one was set since
             last = self.plan(step - 1) * self.factor if step else self.plan.base_rate
             self._fixed = not math.isclose(learning_rate(self._phases), last, rel_tol=1e-6)
 
     def copy_from(self, other: LearningRate) -> None:
-        """Go on at the rates at which another training, which is at the same step, would."""
+        """Use the rates with which another training at the same step continues."""
         self.plan, self.factor, self._fixed = copy.deepcopy(other.plan), other.factor, other._fixed
 
 

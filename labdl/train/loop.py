@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from labdl.train.schedules.base import Plan
     from labdl.train.state import TrainState
 
-_VALIDATION = 256  # samples at a time
+_VALIDATION = 256  # batch size of validation
 
 
 def start_loop(
@@ -50,7 +50,7 @@ def start_loop(
     health: float | None = None,
     callbacks: Iterable[Callable[[Event], Any]] = (),
 ) -> tuple[Loop, list[Callback]]:
-    """A loop that begins or resumes, and its callbacks without early stopping; see `Trainer.events` for the arguments."""
+    """Create a loop that starts or resumes, and its callbacks without early stopping; arguments as in `Trainer.events`."""
     settings = context.settings
     train = as_dataset(settings.train_dataset if train is None else train)
     validation = settings.val_dataset if validation is None else as_dataset(validation)
@@ -84,7 +84,7 @@ def start_loop(
 
 
 def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, index: int, train: Any = None) -> Loop:
-    """The given loop if its next epoch has this index, counted from 0, and it reads this data set; else a new one."""
+    """Return the given loop if its next epoch has this index, counted from 0, and the same data set; else a new loop."""
     settings = context.settings
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise ConfigError(f"train_one_epoch wants the index of an epoch, at least 0, received {index!r}")
@@ -112,7 +112,7 @@ def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, 
 def _initial_progress(
     context: TrainContext, state: TrainState, train: Any, batch_size: int | None, shuffle: bool | None
 ) -> Progress:
-    """The progress at the start of a training. A step is an update: with ``accumulate``, its batch is as many batches."""
+    """Progress at the start of a training. A step is an update: its batch consists of ``accumulate`` batches."""
     settings = context.settings
     seed = context.seed if context.seed is not None else dispatch.current_seed() or 0
     size = int(Loader(train, settings.batch_size if batch_size is None else batch_size).batch_size)
@@ -123,9 +123,9 @@ def _initial_progress(
 
 
 class Loop:
-    """One training: its data, its learning rate, its progress, and the events of its steps and epochs.
+    """The loop of a training: data, learning rate, progress, and the events of its steps and epochs.
 
-    ``epochs`` may be changed while it runs, and `ask_to_stop` ends it after the current step.
+    ``epochs`` may be changed during the training, and `request_stop` ends it after the current step.
     """
 
     def __init__(
@@ -144,9 +144,9 @@ class Loop:
     ):
         self.context, self.state = context, state
         self.validation, self.epochs, self.checkpoint, self.stopping = validation, epochs, checkpoint, stopping
-        self.epoch_seconds: list[float] = []  # of each epoch since the start
+        self.epoch_seconds: list[float] = []  # of each epoch of this loop
         self._stop_requested = False
-        self._small_batches = False  # whether validation has to use the batch size of the training
+        self._small_batches = False  # True if validation has to use the batch size of the training
         if document is not None and document.progress is not None:
             _check_same_training(context, progress, document.progress, set(document.metrics))
             progress = document.progress
@@ -159,7 +159,7 @@ class Loop:
         self.health = health  # see `Trainer.events`
         self.learning_rate = LearningRate(state.phases, plan)
         if stopping is not None:
-            stopping.begin()
+            stopping.reset()
         state.progress, state.learning_rate = self.progress, self.learning_rate
         state.stopping, state.best = stopping, None
         self.monitor = None
@@ -176,18 +176,18 @@ class Loop:
             self.stopping.load_state_dict(values)
             best = values.get("state")
             if best is not None and not isinstance(best.get("parameters"), dict):
-                raise StateDictError("the state of early stopping has no parameters of its best epoch")
+                raise StateDictError("the state of early stopping has no parameters of the best epoch")
             self.state.best = best
 
     # -- control
 
-    def continue_like(self, other: Loop) -> None:
-        """Use the learning rates, and the batch size of validation, with which another loop at the same step goes on."""
+    def copy_schedule(self, other: Loop) -> None:
+        """Use the learning rates and the batch size of validation of another loop at the same step."""
         self.learning_rate.copy_from(other.learning_rate)
         self._small_batches = other._small_batches
 
-    def ask_to_stop(self) -> None:
-        """End after the current step, as if all epochs had ended; the model keeps what it has learned."""
+    def request_stop(self) -> None:
+        """End after the current step, as if all epochs were complete."""
         self._stop_requested = True
 
     def set_learning_rate(self, value: float) -> None:
@@ -195,7 +195,7 @@ class Loop:
         self.learning_rate.set(value, self.progress.step)
 
     def save(self, folder: str | Path | None = None) -> Path:
-        """Write a checkpoint now, between two steps: to a folder, or to that of the training's own checkpoints."""
+        """Write a checkpoint between two steps, to a folder or to that of the trainer's checkpoints."""
         if folder is not None:
             with failures.explain_write_errors(folder):
                 return checkpoints.save(self.context, self.state, folder)
@@ -205,9 +205,9 @@ class Loop:
             return self.checkpoint.save(self.context, self.state)
 
     @property
-    def ended(self) -> bool:
-        """Whether no further step will be taken, however many epochs there are."""
-        return self._stop_requested or (self.stopping is not None and self.stopping.done)
+    def should_stop(self) -> bool:
+        """True after `request_stop` and early stopping: there will be no further step."""
+        return self._stop_requested or (self.stopping is not None and self.stopping.should_stop)
 
     # -- events
 
@@ -223,7 +223,7 @@ class Loop:
             "backend": context.model.backend,
             **context.optimizer.settings(),
             **({"schedule": plan.schedule.kind} if plan else {}),
-            **context.settings.chosen(),
+            **context.settings.non_default(),
         }
         history = {name: list(values) for name, values in now.history.items()}
         yield Start(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
@@ -247,7 +247,7 @@ class Loop:
             yield from self.monitor.on_train_end()
 
     def run_epoch(self) -> dict[str, float]:
-        """Train until the next epoch has ended, without passing events on; returns its values."""
+        """Train until the end of the next epoch; returns its values."""
         values: dict[str, float] = {}
         for event in self.events():
             if isinstance(event, Epoch):
@@ -256,7 +256,7 @@ class Loop:
 
     def _epochs(self) -> Iterator[Event]:
         context, now, loader, monitor = self.context, self.progress, self.loader, self.monitor
-        while now.epoch < self.epochs and not self.ended:
+        while now.epoch < self.epochs and not self.should_stop:
             context.model.train()
             if not now.batch:
                 for metric in context.metrics.values():
@@ -287,7 +287,7 @@ class Loop:
         for name, value in values.items():
             now.sums[name] = now.sums.get(name, 0.0) + float(value) * size
         now.step, now.batch, now.seen = now.step + 1, now.batch + 1, now.seen + size
-        if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch its values belong to it
+        if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch it is saved with its values
             with failures.explain_write_errors(self.checkpoint.folder):
                 self.checkpoint.save_after_step(self.context, self.state)
         return Step(now.step, values)
@@ -315,14 +315,14 @@ class Loop:
                     "average": averages and averages.state_dict(),
                 }
         if self.checkpoint:
-            last = now.epoch >= self.epochs or self.ended
+            last = now.epoch >= self.epochs or self.should_stop
             with failures.explain_write_errors(self.checkpoint.folder):
                 self.checkpoint.save_after_epoch(context, state, means, last=last)
         self.snapshot.take()
         return means
 
     def _validate(self) -> dict[str, float]:
-        """Evaluate with batches larger than those of the training, which is faster, where there is the memory for them."""
+        """Evaluate with larger batches than those of the training, if there is enough memory."""
         context = self.context
         rule, size = context.settings.average, self.progress.batch_size // context.settings.accumulate
         averaged = rule is not None and rule.evaluate
@@ -336,7 +336,7 @@ class Loop:
         return context.methods.evaluate(self.validation, size, averaged)
 
     def _restore_best(self) -> None:
-        """Give the model the parameters of its best epoch, if early stopping has kept them."""
+        """Restore the parameters of the best epoch, if early stopping has stored them."""
         best = self.state.best
         if best is not None:
             self.context.model.load_state_dict(best["parameters"])
@@ -345,24 +345,24 @@ class Loop:
 
 
 def _check_same_training(context: TrainContext, now: Progress, former: Progress, metrics: set[str]) -> None:
-    """Raise ConfigError where a training cannot continue with these settings."""
+    """Raise ConfigError if a training cannot be resumed with these settings."""
     for name, value in former.order.items():
         if name != "seed" and value != getattr(now, name):
             raise ConfigError(
-                f"the training began with {name}={value!r} and cannot go on with {getattr(now, name)!r}: "
-                "steps would count differently; give it what it began with"
+                f"the training was started with {name}={value!r} and cannot be resumed with {getattr(now, name)!r}, "
+                "which changes the count of steps: give it the same value"
             )
     if former.batch and metrics != set(context.metrics):
         raise ConfigError(
-            f"the epoch under way began with the metrics {', '.join(sorted(metrics)) or 'none'}, the trainer "
-            f"has {', '.join(context.metrics) or 'none'}"
+            f"the current epoch was started with the metrics {', '.join(sorted(metrics)) or 'none'}, the trainer "
+            f"has {', '.join(context.metrics) or 'none'}: give it the same metrics"
         )
 
 
 def _check_counts(now: Progress, length: int) -> None:
-    """Raise FileFormatError for a progress whose counts contradict each other; an epoch has ``length`` steps."""
-    done = (now.epoch * length + now.batch, min(now.batch * now.batch_size, now.samples))
-    if now.batch > length or (now.step, now.seen) != done:
+    """Raise FileFormatError if the counts of a progress are inconsistent; an epoch has ``length`` steps."""
+    expected = (now.epoch * length + now.batch, min(now.batch * now.batch_size, now.samples))
+    if now.batch > length or (now.step, now.seen) != expected:
         raise FileFormatError(
             f"the state counts {now.step} steps, which are not {now.epoch} epochs of {length} and "
             f"{now.batch} of the next with {now.seen} samples"
@@ -370,14 +370,14 @@ def _check_counts(now: Progress, length: int) -> None:
 
 
 def _restore_schedule(plan: Plan | None, document: TrainingDocument | None) -> bool:
-    """Restore what a schedule has observed; returns whether the document is of the same schedule. Raises StateDictError."""
+    """Restore the state of a schedule; returns True if the document has the same schedule. Raises StateDictError."""
     if plan is None or document is None or document.schedule is None:
         return False
     same = document.schedule == plan.schedule.kind
     if not same and document.memory:
         raise StateDictError(
-            f"the checkpoint remembers what {document.schedule} has observed, the trainer's schedule is "
-            f"{plan.schedule.kind}: give the trainer the schedule it began with"
+            f"the checkpoint has the state of the schedule {document.schedule}, the trainer has "
+            f"{plan.schedule.kind}: give it the same schedule"
         )
     if same:
         plan.schedule.load_state_dict(document.memory)

@@ -8,18 +8,18 @@ from typing import Any
 from labdl import ops
 from labdl.errors import ModelError
 from labdl.ops.infix import neutral
-from labdl.train.data_adapter import Structure, flattened, rebuilt
+from labdl.train.data_adapter import Structure, flatten, unflatten
 from labdl.train.precision import in_mixed_precision
 
 _NESTED = (tuple, list, dict, type(None))
 
 
 class Objective:
-    """The loss of a batch, its parts, and the tensors of the output, from the tensors of inputs and targets.
+    """Function of flat tensors: the loss of a batch, its parts, and the outputs, from the inputs and targets.
 
-    ``function(x, y)`` returns a loss, or a dictionary of losses to be added, alone or with an output: (loss, output). The
-    layout of the flat result is known after the first call. With ``scaled``, a last argument is a factor of the loss: the
-    scaled loss comes first in the result, the loss itself second.
+    ``function(x, y)`` returns a loss or a dictionary of losses, which are added, optionally with an output: (loss, output).
+    The layout of the flat result is known after the first call. With ``scaled``, the last argument is a factor of the loss:
+    the scaled loss comes first in the result, the loss itself second.
     """
 
     def __init__(self, function: Callable, structure: Structure, precision: str | None = None, scaled: bool = False):
@@ -27,43 +27,44 @@ class Objective:
         self.structure = structure
         self.parts: tuple[str, ...] = ()  # names of the losses
         self.outputs: Structure = None
-        self.leaves, self.spare = 1, False
-        self.run = neutral(self._scaled if scaled else self._run)
+        self.leaves, self.duplicates_loss = 1, False
+        self.run = neutral(self._run_scaled if scaled else self._run)
 
     @property
     def simple(self) -> bool:
-        """Whether the result is a loss and one output."""
+        """True if the result is a loss and one output."""
         return self.outputs is None and not self.parts
 
     def _run(self, *tensors):
-        x, y = tensors if self.structure is None else rebuilt(self.structure, iter(tensors))
+        x, y = tensors if self.structure is None else unflatten(self.structure, iter(tensors))
         result = self.function(x, y)
         loss, output = result if type(result) is tuple and len(result) == 2 else (result, None)
         if type(loss) is dict or type(output) in _NESTED:
             return self._flatten(loss, output)
         return loss, output
 
-    def _scaled(self, *tensors):
+    def _run_scaled(self, *tensors):
         loss, *others = self._run(*tensors[:-1])
         return (ops.multiply(loss, tensors[-1]), loss, *others)
 
     def _flatten(self, loss, output) -> tuple:
         if isinstance(loss, Mapping) and not loss:
-            raise ModelError("the loss is an empty dictionary: give it the losses by name")
+            raise ModelError("the loss is an empty dictionary: return the losses by name")
         parts = dict(loss) if isinstance(loss, Mapping) else {}
         total = loss
         for n, part in enumerate(parts.values()):
             total = part if n == 0 else ops.add(total, part)
-        leaves, structure = flattened(output)
+        leaves, structure = flatten(output)
         self.parts, self.outputs, self.leaves = tuple(parts), structure, len(leaves)
-        self.spare = not parts and not leaves  # MindSpore differentiates no function that gives nothing but a loss
-        return (total, *parts.values(), *leaves, *([total] * self.spare))
+        # MindSpore cannot differentiate a function that returns only a loss
+        self.duplicates_loss = not parts and not leaves
+        return (total, *parts.values(), *leaves, *([total] * self.duplicates_loss))
 
     # -- the result
 
     def read(self, result: tuple) -> tuple[dict[str, Any], Any, list[Any]]:
-        """The losses by name as tensors, the output, and the rest of a result."""
-        left: Iterator = iter(result)
-        values = {"loss": next(left), **{f"loss_{name}": next(left) for name in self.parts}}
-        output = rebuilt(self.outputs, iter([next(left) for _ in range(self.leaves)]))
-        return values, output, list(left)[self.spare :]
+        """Split a result into the losses by name, the output, and other tensors."""
+        remaining: Iterator = iter(result)
+        values = {"loss": next(remaining), **{f"loss_{name}": next(remaining) for name in self.parts}}
+        output = unflatten(self.outputs, iter([next(remaining) for _ in range(self.leaves)]))
+        return values, output, list(remaining)[self.duplicates_loss :]

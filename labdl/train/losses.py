@@ -1,4 +1,4 @@
-"""Losses and metrics by name: the registries of layers and metrics, as the trainer asks for them."""
+"""Lookup of losses and metrics by name in the registries of layers and metrics."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from labdl.train.metrics.metric import snake_case
 
 
 def losses() -> dict[str, type[Module]]:
-    """Losses of an output and a target, by name: the layers of the category "loss", also those of a notebook."""
-    return {name: cls for name, cls in _all_losses().items() if len(_wanted(cls)) == 2}
+    """Losses of an output and a target by name: layers of the category "loss", including those of the user."""
+    return {name: cls for name, cls in _all_losses().items() if len(_required_inputs(cls)) == 2}
 
 
 def _all_losses() -> dict[str, type[Module]]:
     return {snake_case(cls, "Loss"): cls for cls in LAYERS.values() if getattr(cls, "layer_category", None) == "loss"}
 
 
-def _wanted(cls: type[Module]) -> list[str]:
+def _required_inputs(cls: type[Module]) -> list[str]:
     return [port.name for port in input_ports(cls) if not port.optional]
 
 
@@ -42,7 +42,7 @@ def loss(value: str | Callable, **settings) -> Callable:
     if not callable(value):
         raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
     if isinstance(value, Module):
-        wanted = _wanted(type(value))
+        wanted = _required_inputs(type(value))
         if len(wanted) != 2:
             raise ConfigError(
                 f"{loss_name(value)} takes {', '.join(wanted)}, training gives output and target: call it in "
@@ -69,7 +69,7 @@ def loss_name(value: Callable) -> str:
 
 
 class FunctionMetric(Metric):
-    """A plain function (output, target) -> number as a metric: the mean over batches, each weighing as many samples."""
+    """A function (output, target) -> number as a metric: the mean over batches, weighted by their number of samples."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -84,7 +84,7 @@ class FunctionMetric(Metric):
 
 
 def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> dict[str, Metric]:
-    """Metrics by name, from names, metrics, functions, and names with settings: ``{"name": "top_k_accuracy", "k": 5}``.
+    """Create metrics by name from names, metrics, functions, and names with settings: ``{"name": "top_k_accuracy", "k": 5}``.
 
     Raises ConfigError that lists the names.
     """

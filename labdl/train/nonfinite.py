@@ -1,4 +1,4 @@
-"""Numbers that are not finite: finding the layer, gradient or update that produced them in a training."""
+"""Search for the layer, gradient or update that produced the first NaN or infinity of a training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
-from labdl.train.data_adapter import flattened, read
+from labdl.train.data_adapter import flatten, read
 from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
 from labdl.train.train_step import objective, phase_gradients, train_step
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from labdl.train.snapshot import Snapshot
     from labdl.train.state import TrainState
 
-SECONDS = 60.0  # limit of the time of the steps that are repeated to find the cause
-HUGE = 1e15  # an output that overflows in the loss, so that the loss is not the cause
+SECONDS = 60.0  # largest time of the steps that are repeated to find the cause
+HUGE = 1e15  # an output of this size may overflow in any loss, so that the loss is not the cause
 
 
 class NonFiniteCheck:
-    """Explains a loss or a parameter that is not finite, and puts the model back into its last finite state."""
+    """Finds the cause of a loss or parameter that is not finite, and restores the last finite state of the model."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class NonFiniteCheck:
         self.progress, self.learning_rate, self.snapshot = progress, learning_rate, snapshot
 
     def explain_loss(self, batch: Any, loss: float) -> LabDLError:
-        """The error to raise for a loss that is not finite; the model is back in its last finite state."""
+        """Return the error for a loss that is not finite, and restore the last finite state."""
         step = self.progress.step + 1
         x, y = self.context.methods.preprocess(batch)
         error = self._check_data(step, x, y) or self._search(step, x, y)
         if error is None:
             message = f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate"
-            error = _placed(ModelError(message), "loss")
+            error = _set_place(ModelError(message), "loss")
         return self._restore(error)
 
     def check_parameters(self) -> None:
@@ -62,12 +62,12 @@ class NonFiniteCheck:
     def _restore(self, error: LabDLError) -> LabDLError:
         if not self.snapshot.restore():
             return error
-        return _placed(type(error)(f"{error}; {self.snapshot.describe()}"), **(error.place or {}))
+        return _set_place(type(error)(f"{error}; {self.snapshot.describe()}"), **(error.place or {}))
 
     # -- searching for the cause
 
     def _search(self, step: int, x: Any = None, y: Any = None) -> LabDLError | None:
-        """The first number that was not finite in the steps up to this one, repeated from the last finite state."""
+        """Repeat the steps since the last finite state up to this one, and return an error for the first NaN or infinity."""
         after = self._broken_parameter()
         if after is None and x is not None:
             return self._check_forward(step, x, y, None)
@@ -88,7 +88,7 @@ class NonFiniteCheck:
         return None
 
     def _repeat(self, until: int) -> Iterator[tuple[int, Any, Any, Callable[[], Any]]]:
-        """The steps since the last finite state: number, inputs, targets, and the update to call before the next."""
+        """Yield the steps since the last finite state: number, inputs, targets, and a function that runs the update."""
         context, state = self.context, self.state
         self.snapshot.restore()
         epoch, start, number = self.snapshot.epoch, self.snapshot.batch, self.snapshot.step
@@ -106,18 +106,18 @@ class NonFiniteCheck:
         graph = getattr(self.context.model, "graph", None)
         entries = [graph.nodes[i].name for i in graph.inputs()] if isinstance(graph, Graph) else []
         for what, value in (("inputs", x), ("targets", y)):
-            leaves = flattened(value)[0]
+            leaves = flatten(value)[0]
             for n, array in enumerate(leaves):
                 if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
                     node = entries[n] if what == "inputs" and len(entries) == len(leaves) else None
                     error = f"the loss is not finite at step {step}: the {what} of this batch have NaN or infinity"
-                    return _placed(ModelError(error), what, node)
+                    return _set_place(ModelError(error), what, node)
         return None
 
     def _check_forward(self, step: int, x: Any, y: Any, after: str | None) -> LabDLError | None:
-        """The first module whose output is not finite, or the loss itself; ``after``: the parameter its update broke."""
+        """Error for the first module whose output is not finite, or for the loss; the step broke the parameter ``after``."""
         backend = self.state.backend
-        leaves, structure = flattened((x, y))
+        leaves, structure = flatten((x, y))
         for phase in self.state.phases:
             found = _FirstNonFinite(backend)
             with observe_calls(self.context.model, found):
@@ -129,25 +129,25 @@ class NonFiniteCheck:
                     f"the loss is not finite at step {step}: the output of {call.name or 'the model'} ({call.kind}) has "
                     f"NaN or infinity, though its inputs are finite, up to {largest:.3g}"
                 )
-                return _placed(ModelError(error), "output", call.node or None)
+                return _set_place(ModelError(error), "output", call.node or None)
             if not np.isfinite(loss):
                 if after is not None and step > 1 and found.largest > HUGE:
                     error = (
                         f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
                         f"model's output had grown up to {found.largest:.3g}, the loss to {loss}"
                     )
-                    return _placed(UpdateError(error), "update", self._layer(after))
+                    return _set_place(UpdateError(error), "update", self._layer(after))
                 error = (
                     f"the loss is not finite at step {step}: the model's output is finite, up to {found.largest:.3g}, "
                     f"but its loss is {loss}; look at the loss function"
                 )
-                return _placed(ModelError(error), "loss")
+                return _set_place(ModelError(error), "loss")
         return None
 
     def _check_gradients(self, step: int, x: Any, y: Any) -> LabDLError | None:
-        """The gradient that is not finite, the first in the order of backpropagation, of a loss that is."""
+        """Error for the first gradient, in the order of backpropagation, that is not finite."""
         for phase in self.state.phases:
-            if phase.scaler is None:  # its gradients may overflow: that update is skipped
+            if phase.scaler is None:  # with loss scaling, gradients may overflow and the update is skipped
                 arrays = phase.to_arrays(phase_gradients(self.context, self.state, phase, x, y))
                 broken = [name for name, g in arrays.items() if not np.isfinite(g).all()]
                 if broken:
@@ -155,12 +155,12 @@ class NonFiniteCheck:
                         f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
                         "finite: look at the layers after it, or try a smaller learning rate"
                     )
-                    return _placed(GradientError(error), "gradient", self._layer(broken[-1]))
+                    return _set_place(GradientError(error), "gradient", self._layer(broken[-1]))
         return None
 
     def _update_error(self, step: int, name: str) -> LabDLError:
         error = f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate"
-        return _placed(UpdateError(error), "update", self._layer(name))
+        return _set_place(UpdateError(error), "update", self._layer(name))
 
     def _broken_parameter(self) -> str | None:
         model = self.context.model
@@ -172,32 +172,32 @@ class NonFiniteCheck:
         return layer_of(set(layer_names(self.context.model)), parameter)
 
 
-def _placed(error: LabDLError, what: str | None = None, node: str | None = None) -> LabDLError:
-    """The error with its place: what was not finite first, and in which node of the graph or which layer."""
+def _set_place(error: LabDLError, what: str | None = None, node: str | None = None) -> LabDLError:
+    """Set the place of an error: what was not finite first, and the node or layer."""
     if what is not None:
         error.place = {"node": node, "what": what}
     return error
 
 
 class _FirstNonFinite:
-    """Finds the first part of the model whose outputs are not finite, and the largest of its inputs."""
+    """Finds the first module or node whose outputs are not finite, and the largest of its inputs."""
 
     def __init__(self, backend):
-        self.backend, self.kinds = backend, backend.tensor_types()
+        self.backend, self.tensor_types = backend, backend.tensor_types()
         self.first: tuple[ModuleCall, float] | None = None
         self.largest = 0.0  # of the model's outputs
 
     def __call__(self, call: ModuleCall) -> None:
         if self.first is not None:
             return
-        found = self._arrays(call.outputs)
-        if not all(np.isfinite(a).all() for a in found):
+        outputs = self._arrays(call.outputs)
+        if not all(np.isfinite(a).all() for a in outputs):
             self.first = call, _largest(self._arrays(call.inputs))
         elif not call.name:  # the model itself
-            self.largest = _largest(found)
+            self.largest = _largest(outputs)
 
     def _arrays(self, value: Any) -> list[np.ndarray]:
-        tensors = [v for v in flattened(value)[0] if isinstance(v, self.kinds)]
+        tensors = [v for v in flatten(value)[0] if isinstance(v, self.tensor_types)]
         return [a for a in map(self.backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
 
 

@@ -14,12 +14,12 @@ from labdl.train.optimizers import optimizer as find_optimizer
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
-    """A loss, the parameters that learn from it, and their optimizer.
+    """A loss, the parameters that it updates, and their optimizer.
 
-    ``function(x, y)`` of a batch as tensors gives the loss, a dictionary of losses by name, which count alike, or
-    (loss, output), where metrics read the output. Write it with `labdl.ops`: it may be compiled.
-    ``parameters`` is a pattern of standard names such as "generator/*", or several; ``optimizer`` is a name or settings, the
-    trainer's own when left out. The phases of a batch run in order, each with the parameters that those before it have updated.
+    ``function(x, y)`` computes from the tensors of a batch the loss, or a dictionary of losses by name, which are added; it may
+    return (loss, output), with the output for metrics. Write it with `labdl.ops`: it may be compiled.
+    ``parameters`` is a pattern of standard names such as "generator/*", or several; ``optimizer`` is a name or settings, by
+    default the trainer's. The phases of a batch run in order, each after the updates of those before.
     """
 
     name: str
@@ -44,11 +44,11 @@ class Phase:
 
 
 def check_phases(phases: Any) -> list[Phase]:
-    """The phases of a trainer. Raises ConfigError for anything else, and for names that are missing or not unique."""
-    found = list(phases) if isinstance(phases, list | tuple) else []
-    if not found or not all(isinstance(phase, Phase) for phase in found):
+    """Validate the phases of a trainer. Raises ConfigError for other values, and for missing or duplicate names."""
+    listed = list(phases) if isinstance(phases, list | tuple) else []
+    if not listed or not all(isinstance(phase, Phase) for phase in listed):
         raise ConfigError(f"phases wants a list of labdl.train.Phase(name, function, ...), received {phases!r}")
-    names = [phase.name for phase in found]
-    if len(found) > 1 and (len(set(names)) < len(names) or "" in names):
-        raise ConfigError(f"phases want a name each, received {', '.join(map(repr, names))}")
-    return found
+    names = [phase.name for phase in listed]
+    if len(listed) > 1 and (len(set(names)) < len(names) or "" in names):
+        raise ConfigError(f"several phases want a different name each, received {', '.join(map(repr, names))}")
+    return listed

@@ -9,7 +9,7 @@ from typing import Any
 from labdl import dispatch, ops
 from labdl.errors import StateDictError
 from labdl.ops.precision.mixed import PRECISIONS, autocast, enable
-from labdl.train.data_adapter import mapped
+from labdl.train.data_adapter import map_structure
 
 START, LARGEST = 2.0**16, 2.0**120  # beyond that the scale itself would overflow in float32
 GROWTH_INTERVAL = 2000
@@ -19,16 +19,16 @@ GROWTH_INTERVAL = 2000
 class LossScaler:
     """A dynamic loss scale, with the rules of ``torch.amp.GradScaler``.
 
-    The scale starts at 2¹⁶. A step with a gradient that is not finite updates nothing and halves it; 2000 finite steps in a
+    The scale starts at 2¹⁶. A step with a gradient that is not finite is skipped and halves the scale; 2000 finite steps in a
     row double it.
     """
 
     scale: float = START
-    good: int = 0  # steps in a row
+    good: int = 0  # finite steps in a row
     skipped: int = 0
 
     def update(self, finite: bool) -> None:
-        """Adapt the scale after a step whose gradients were all finite or not."""
+        """Adapt the scale after a step; ``finite`` says whether all gradients were finite."""
         if not finite:
             self.scale, self.good, self.skipped = self.scale / 2, 0, self.skipped + 1
             return
@@ -51,13 +51,13 @@ class LossScaler:
 
 
 def in_mixed_precision(function: Callable[[Any, Any], Any], precision: str) -> Callable[[Any, Any], Any]:
-    """The function of a batch with heavy operators in ``precision``, its loss and output in float32."""
-    enable()  # now, because a compiler would read that too
+    """Wrap the function of a batch to run in mixed precision; its loss and output are float32."""
+    enable()  # here, because it cannot run inside a compiled function
 
     def run(x, y):
         with autocast(precision):
             result = function(x, y)
-        return mapped(_to_float32, result)
+        return map_structure(_to_float32, result)
 
     return run
 

@@ -18,10 +18,10 @@ VERSION = 1
 
 @dataclasses.dataclass
 class Progress:
-    """How far a training is.
+    """Progress of a training.
 
-    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data; ``epoch`` epochs have ended, and of
-    the current one ``batch`` batches with ``seen`` samples are done, whose values add up to ``sums``.
+    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data. ``epoch`` epochs are complete, and
+    ``batch`` batches with ``seen`` samples of the current one, with the sums of values ``sums``.
     """
 
     samples: Count
@@ -63,7 +63,7 @@ class RandomState:
 
 @dataclasses.dataclass
 class OptionalState:
-    """State that only some trainers have: averages, loss scales, early stopping, a rate set by hand, names of phases."""
+    """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases."""
 
     average: dict[str, Any] | None = None
     scaling: dict[str, dict[str, Any]] | None = None
@@ -98,7 +98,7 @@ _PARTS = {"progress": Progress, "random": RandomState, "monitored": MonitoredVal
 
 @functools.cache
 def _adapter(cls):
-    import pydantic  # here, because importing it takes longer than everything else in labdl
+    import pydantic  # imported here because it is slow to import
 
     config = pydantic.ConfigDict(strict=True, extra="forbid")
     fields: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def _adapter(cls):
 
 
 def parse_document(values: Any, name: str) -> TrainingDocument:
-    """Validate a document read from a file. Raises FileFormatError with the place of the first error."""
+    """Validate a document read from a file. Raises FileFormatError with the location of the first error."""
     import pydantic
 
     version = values.get("version") if isinstance(values, dict) else None
@@ -120,13 +120,13 @@ def parse_document(values: Any, name: str) -> TrainingDocument:
             f"{name} was written by a newer LabDL (version {version}, this one reads up to {VERSION}): upgrade labdl"
         )
     try:
-        found = _adapter(TrainingDocument).model_validate(values)
+        model = _adapter(TrainingDocument).model_validate(values)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "all of it"
-        raise FileFormatError(f"{name} is no state of a training: {place}: {first['msg']}") from None
-    made = {field: getattr(found, field) for field in TrainingDocument.__dataclass_fields__}
+        place = ".".join(map(str, first["loc"])) or "document"
+        raise FileFormatError(f"{name} is not the state of a training: {place}: {first['msg']}") from None
+    values = {field: getattr(model, field) for field in TrainingDocument.__dataclass_fields__}
     for field, cls in _PARTS.items():
-        if made[field] is not None:
-            made[field] = cls(**made[field].model_dump())
-    return TrainingDocument(**made)
+        if values[field] is not None:
+            values[field] = cls(**values[field].model_dump())
+    return TrainingDocument(**values)

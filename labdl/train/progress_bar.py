@@ -1,4 +1,4 @@
-"""The progress of a training for a person: a bar in a terminal or a notebook, a line a minute in a log file."""
+"""Progress display of a training: a bar in a terminal or a notebook, one line per minute in a log file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SECONDS = 60.0  # between two lines
 
 
 def follow(events: Iterable[Event]) -> Iterator[Event]:
-    """The same events, shown as they pass: a bar over the steps and a line an epoch, or plain lines where nobody looks on."""
-    return _bar(events) if _watched() else _lines(events)
+    """Yield the events and show the progress: a bar and a line per epoch if interactive, else plain lines."""
+    return _bar(events) if _is_interactive() else _lines(events)
 
 
-def _watched() -> bool:
-    """Whether standard error is a terminal, or this is the kernel of a notebook."""
+def _is_interactive() -> bool:
+    """Return True if standard error is a terminal, or in the kernel of a notebook."""
     shell = sys.modules.get("IPython")
     kernel = shell and shell.get_ipython()
     return bool(kernel and "IPKernelApp" in kernel.config) or bool(sys.stderr and sys.stderr.isatty())
@@ -40,7 +40,7 @@ def _bar(events: Iterable[Event]) -> Iterator[Event]:
                     bar.set_postfix(loss=f"{losses:.4f}", refresh=False)
             elif isinstance(event, Epoch) and bar is not None:
                 speed = f"{event.samples_per_second:,.0f} samples/s"
-                bar.write(f"Epoch {event.epoch}/{epochs}  {_shown(event.values)}  {speed}")
+                bar.write(f"Epoch {event.epoch}/{epochs}  {_format(event.values)}  {speed}")
             yield event
     finally:
         if bar is not None:
@@ -48,36 +48,37 @@ def _bar(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def _lines(events: Iterable[Event]) -> Iterator[Event]:
-    """A line a minute: where the training is, its last figures, how long it has taken and will take; one more at the end."""
-    start, began, spoke = None, 0.0, 0.0
-    step, epoch, figures = 0, "", ""
+    """Print a line per minute and one at the end: step, last values, elapsed and remaining time."""
+    start, began, printed = None, 0.0, 0.0
+    step, epoch, values = 0, "", ""
     try:
         for event in events:
             now = time.monotonic()
             if isinstance(event, Start):
-                start, began, spoke, step = event, now, now, event.step
+                start, began, printed, step = event, now, now, event.step
             elif isinstance(event, Epoch) and start is not None:
-                epoch = f"epoch {event.epoch}/{start.epochs}: {_shown(event.values)}  {event.samples_per_second:,.0f} samples/s"
+                speed = f"{event.samples_per_second:,.0f} samples/s"
+                epoch = f"epoch {event.epoch}/{start.epochs}: {_format(event.values)}  {speed}"
             elif isinstance(event, Step):
-                step, figures = event.step, _shown(event.values)
-            if start is not None and now - spoke >= SECONDS:
-                spoke, total = now, start.epochs * start.steps_per_epoch
+                step, values = event.step, _format(event.values)
+            if start is not None and now - printed >= SECONDS:
+                printed, total = now, start.epochs * start.steps_per_epoch
                 rate = (now - began) / max(step - start.step, 1)
                 left = f"{_time(now - began)} so far, {_time(rate * max(total - step, 0))} left"
-                _say(f"step {step}/{total}  {figures}  {left}{'  ' * bool(epoch)}{epoch}")
+                _print_line(f"step {step}/{total}  {values}  {left}{'  ' * bool(epoch)}{epoch}")
             yield event
     finally:
         if start is not None:
-            figures = epoch or figures
-            _say(f"ended at step {step} after {_time(time.monotonic() - began)}{'  ' * bool(figures)}{figures}")
+            values = epoch or values
+            _print_line(f"ended at step {step} after {_time(time.monotonic() - began)}{'  ' * bool(values)}{values}")
 
 
-def _say(line: str) -> None:
-    if sys.stderr is not None:  # a program without a console has none
+def _print_line(line: str) -> None:
+    if sys.stderr is not None:  # None in a program without a console
         print(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}", file=sys.stderr, flush=True)
 
 
-def _shown(values) -> str:
+def _format(values) -> str:
     return "  ".join(f"{name} {value:.4f}" for name, value in values.items())
 
 

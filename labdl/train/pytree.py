@@ -1,4 +1,4 @@
-"""Nested plain data as JSON text and an arrays' dictionary, and back: nothing that is read can be more than data."""
+"""Serialization of nested plain data as JSON and a dictionary of arrays; reading never executes code."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from labdl.errors import FileFormatError, ModelError
 
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_DEPTH = 50  # deeper than any state is: a hostile file
+_DEPTH = 50  # largest nesting depth, which protects against malicious files
 
 
 def encode(value: Any) -> tuple[str, dict[str, np.ndarray]]:
-    """JSON text that every reader understands, and the arrays that it names by their places.
+    """Encode a value as standard JSON and a dictionary of arrays, which the JSON refers to by their paths.
 
-    Takes dictionaries with texts as keys, lists, tuples, texts, numbers, None, NumPy's arrays and scalars; raises ModelError
-    that says where something else stands.
+    Accepts dictionaries with strings as keys, lists, tuples, strings, numbers, None, and NumPy's arrays and scalars. Raises
+    ModelError with the path of any other value.
     """
     arrays: dict[str, np.ndarray] = {}
 
@@ -36,24 +36,24 @@ def encode(value: Any) -> tuple[str, dict[str, np.ndarray]]:
         if isinstance(value, dict) and all(isinstance(key, str) and not key.startswith("$") for key in value):
             return {key: plain(v, f"{place}/{key}".lstrip("/")) for key, v in value.items()}
         if isinstance(value, list | tuple):
-            found = [plain(v, f"{place}/{i}".lstrip("/")) for i, v in enumerate(value)]
-            return {"$tuple": found} if isinstance(value, tuple) else found
+            items = [plain(v, f"{place}/{i}".lstrip("/")) for i, v in enumerate(value)]
+            return {"$tuple": items} if isinstance(value, tuple) else items
         raise ModelError(
-            f"{place} holds a {type(value).__name__}, which cannot be saved: numbers, texts, arrays, and lists "
-            "and dictionaries of them can"
+            f"{place} holds a {type(value).__name__}, which cannot be saved: only numbers, strings, arrays, "
+            "and lists and dictionaries of them can"
         )
 
     return json.dumps(plain(value, ""), indent=1, allow_nan=False), arrays
 
 
 def decode(text: str | bytes, arrays: Mapping[str, np.ndarray] | None, name: str = "the file") -> Any:
-    """Decode a value; without ``arrays`` they are None. Raises FileFormatError for invalid data."""
+    """Decode a value; without ``arrays``, arrays are None. Raises FileFormatError for invalid data."""
 
-    def full(value, depth: int = 0):
+    def restore(value, depth: int = 0):
         if depth > _DEPTH:
-            raise FileFormatError(f"{name} is nested deeper than any state")
+            raise FileFormatError(f"{name} is nested too deeply")
         if isinstance(value, list):
-            return [full(v, depth + 1) for v in value]
+            return [restore(v, depth + 1) for v in value]
         if not isinstance(value, dict):
             return value
         if len(value) == 1 and next(iter(value)).startswith("$"):
@@ -61,16 +61,16 @@ def decode(text: str | bytes, arrays: Mapping[str, np.ndarray] | None, name: str
             if kind == "$number" and isinstance(inner, str) and inner in _SPECIAL:
                 return _SPECIAL[inner]
             if kind == "$tuple" and isinstance(inner, list):
-                return tuple(full(v, depth + 1) for v in inner)
+                return tuple(restore(v, depth + 1) for v in inner)
             if kind in ("$array", "$scalar") and arrays is None:
                 return None
             if kind in ("$array", "$scalar") and isinstance(inner, str) and arrays and inner in arrays:
                 return arrays[inner] if kind == "$array" else arrays[inner][()]
-            raise FileFormatError(f"{name} names {kind} {inner!r:.50}, which is not there")
-        return {key: full(v, depth + 1) for key, v in value.items()}
+            raise FileFormatError(f"{name} refers to {kind} {inner!r:.50}, which does not exist")
+        return {key: restore(v, depth + 1) for key, v in value.items()}
 
     try:
-        return full(json.loads(text))
+        return restore(json.loads(text))
     except (ValueError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise

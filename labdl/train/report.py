@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from labdl.train.context import TrainContext
     from labdl.train.progress import Progress
 
-_MOST = 50  # epochs that are listed; of more, every so many
+_MOST = 50  # largest number of epochs in the table
 Table = tuple[str, list[list[str]]]  # title and rows, the first being the header
 
 
 class PerClass:
-    """Precision, recall, F1 and support of each class, from batches of a classifier; empty for other models."""
+    """Precision, recall, F1 and support of each class of a classifier; empty for other models."""
 
     def __init__(self, names: Sequence[str] | None = None):
-        self.names, self.counts, self.refused = names, None, False
+        self.names, self.counts, self.unsupported = names, None, False
 
     def add(self, output: Any, target: Any) -> None:
-        """Add a batch of arrays, if its targets are class numbers and its outputs scores."""
+        """Add a batch of arrays; ignored unless its targets are class numbers and its outputs scores."""
         usable = (
             isinstance(output, np.ndarray)
             and isinstance(target, np.ndarray)
@@ -36,27 +36,27 @@ class PerClass:
             and output.ndim == target.ndim + 1
             and output.shape[-1] > 1
         )
-        if self.refused or not usable:
-            self.refused = True
+        if self.unsupported or not usable:
+            self.unsupported = True
             return
         try:
             chosen, true, classes, _ = classify_outputs("report", output, target)
-        except ModelError:  # numbers that are no classes, such as those a loss ignores
-            self.refused = True
+        except ModelError:  # invalid class numbers, such as an ignore_index of the loss
+            self.unsupported = True
             return
-        found = np.stack([np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true)])
-        self.counts = found if self.counts is None else self.counts + found
+        counts = np.stack([np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true)])
+        self.counts = counts if self.counts is None else self.counts + counts
 
     def table(self) -> Table | None:
-        """A row for each class that occurs, None where there are no classes."""
-        if self.refused or self.counts is None:
+        """A row for each class that occurs, None without classes."""
+        if self.unsupported or self.counts is None:
             return None
         right, chosen, true = self.counts
         columns = [ratio(right, chosen), ratio(right, true), ratio(2 * right, chosen + true)]
         rows = [
             [self._name(i), *(f"{c[i]:.4f}" for c in columns), f"{true[i]:,}"] for i in np.flatnonzero(chosen + true)
         ]
-        return "Classes of the test", [["class", "precision", "recall", "f1", "support"], *rows]
+        return "Test by class", [["class", "precision", "recall", "f1", "support"], *rows]
 
     def _name(self, i: int) -> str:
         return str(self.names[i]) if self.names is not None and i < len(self.names) else str(i)
@@ -64,7 +64,7 @@ class PerClass:
 
 @dataclass
 class Report:
-    """The result of `Trainer.report`: print it, or let a notebook show it."""
+    """The result of `Trainer.report`; it can be printed or displayed in a notebook."""
 
     settings: dict[str, Any]
     history: dict[str, list[float]] = field(default_factory=dict)
@@ -79,9 +79,9 @@ class Report:
         context: TrainContext,
         progress: Progress | None,
         seconds: Sequence[float],
-        tested: tuple[dict[str, float], PerClass] | None,
+        test_results: tuple[dict[str, float], PerClass] | None,
     ) -> Report:
-        """The report of a training, with the seconds of its epochs and the values and classes of a test."""
+        """Build the report of a training from the seconds of its epochs and the results of a test."""
         model = context.model
         settings: dict[str, Any] = {"model": type(model).__name__}
         if model.built:
@@ -91,7 +91,7 @@ class Report:
             "metrics": list(context.metrics),
             "optimizer": context.optimizer.kind,
             **context.optimizer.settings(),
-            **context.settings.chosen(),
+            **context.settings.non_default(),
         }
         if progress is not None:
             settings |= {"samples": progress.samples, "batch_size": progress.batch_size, "seed": progress.seed}
@@ -100,13 +100,13 @@ class Report:
             dict(progress.history) if progress else {},
             list(seconds),
             progress.samples if progress else 0,
-            tested[0] if tested else {},
-            tested[1].table() if tested else None,
+            test_results[0] if test_results else {},
+            test_results[1].table() if test_results else None,
         )
 
     @property
     def best_epoch(self) -> int | None:
-        """The epoch with the smallest loss, on the validation data if there are any; the first of equals."""
+        """The epoch with the smallest loss, on the validation data if there are any; the first of equal ones."""
         losses = self.history.get("val_loss") or self.history.get("loss")
         if not losses or np.isnan(losses).all():
             return None
@@ -114,7 +114,9 @@ class Report:
 
     def tables(self) -> list[Table]:
         """The tables of the report."""
-        found: list[Table] = [("Training", [["setting", "value"], *([k, _shown(v)] for k, v in self.settings.items())])]
+        tables: list[Table] = [
+            ("Training", [["setting", "value"], *([k, _format(v)] for k, v in self.settings.items())])
+        ]
         count = max(map(len, self.history.values()), default=0)
         if count:
             every = -(-count // _MOST)
@@ -126,10 +128,10 @@ class Report:
                 ]
                 for e in listed
             ]
-            found.append(("Epochs (* the best)", [["epoch", *self.history], *rows]))
+            tables.append(("Epochs (* best)", [["epoch", *self.history], *rows]))
         if self.seconds:
             total = sum(self.seconds)
-            found.append(
+            tables.append(
                 (
                     "Time",
                     [
@@ -143,11 +145,11 @@ class Report:
                 )
             )
         if self.test:
-            found.append(("Test", [["figure", "value"], *([k, f"{v:.4f}"] for k, v in self.test.items())]))
-        return [*found, *([self.classes] if self.classes else [])]
+            tables.append(("Test", [["metric", "value"], *([k, f"{v:.4f}"] for k, v in self.test.items())]))
+        return [*tables, *([self.classes] if self.classes else [])]
 
     def __str__(self) -> str:
-        return "\n\n".join("\n".join([title, *_aligned(rows)]) for title, rows in self.tables())
+        return "\n\n".join("\n".join([title, *_align_columns(rows)]) for title, rows in self.tables())
 
     def _repr_html_(self) -> str:
         return "".join(
@@ -157,7 +159,7 @@ class Report:
         )
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -167,7 +169,7 @@ def _row(cells: list[str], tag: str) -> str:
     return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
+def _align_columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()

@@ -1,4 +1,4 @@
-"""The last state of a training in which every number was finite, kept in memory."""
+"""Snapshot in memory of the last state of a training in which all values were finite."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 LARGEST = 2**25  # bytes of parameters and slots; larger models are not copied
-SMALL = 2**20  # copied after every epoch; larger ones only as often as that takes a fiftieth of the time
+SMALL = 2**20  # bytes; smaller models are copied after every epoch, larger ones within a fiftieth of the time
 
 
 class Snapshot:
-    """A copy of the state of a training, of its start or of the end of an epoch.
+    """A copy of the state of a training at its start or at the end of an epoch.
 
-    It holds models that take up to 32 MiB with their optimizer; where epochs are short compared with copying, that of an
-    earlier epoch. Larger models are not copied: for them a `Checkpoint` has the last good state, if there is one.
+    Models of up to 32 MiB, including the optimizer, are copied; if epochs are short compared with copying, not after each
+    epoch. Larger models are restored from the latest `Checkpoint`, if there is one.
     """
 
     def __init__(self, context: TrainContext, state: TrainState, progress: Progress, checkpoint: Checkpoint | None):
         self._context, self._state, self._progress, self._checkpoint = context, state, progress, checkpoint
         self.cost, self.time = 0.0, 0.0
         self.values: dict[str, Any] | None = None
-        # each parameter with two slots, as most optimizers have
+        # float32 with two slots, as most optimizers have
         self.size = sum(p.size * 12 for p in context.model.parameters())
         self.take()
 
     def take(self) -> None:
-        """Copy the current state, unless that would take too much of the time."""
+        """Copy the current state, unless copying takes too large a share of the time."""
         now, began = self._progress, time.perf_counter()
         if self.values is not None and self.size > SMALL and began - self.time < 50 * self.cost:
             return
@@ -44,7 +44,7 @@ class Snapshot:
         self.cost = self.time - began
 
     def restore(self) -> bool:
-        """Put the copied state back; without one, that of the latest checkpoint. Returns whether there was any."""
+        """Restore the copied state, or that of the latest checkpoint. Returns False if there is neither."""
         if self.values is not None:
             parameters = self.values["parameters"]
             restore(
@@ -62,11 +62,11 @@ class Snapshot:
         return True
 
     def describe(self) -> str:
-        """A sentence on the state that `restore` puts back."""
+        """Describe the state that `restore` restores, for error messages."""
         if self.values is None:
-            return "the model is as in the last checkpoint again"
+            return "the model is restored from the last checkpoint"
         return (
-            f"the model is as after epoch {self.epoch} again"
+            f"the model is restored to the state after epoch {self.epoch}"
             if self.epoch
-            else "the model is as before the training again"
+            else "the model is restored to the state before the training"
         )

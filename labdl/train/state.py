@@ -1,4 +1,4 @@
-"""The mutable part of a training: progress, optimizers, loss scales, averages, and what was compiled."""
+"""The mutable part of a training: progress, optimizers, loss scales, averages, and compiled steps."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class PhaseState:
 class TrainState:
     """Mutable state of a training.
 
-    ``batch_size`` is the size of the batches, or of their parts with ``accumulate``; None where it is not known. ``batch`` is
-    the last one, as arrays. ``document`` is a state that was loaded and from which the next training goes on.
+    ``batch_size`` is the size of the batches, or of their parts with ``accumulate``; None if it is unknown. ``batch`` is the
+    last batch, as arrays. ``document`` is a loaded state from which the next training resumes.
     """
 
     phases: list[PhaseState] = dataclasses.field(default_factory=list)
@@ -66,24 +66,24 @@ class TrainState:
     best: dict[str, Any] | None = None  # parameters and averages of the best epoch
     document: TrainingDocument | None = None
 
-    update_time: Stopwatch = dataclasses.field(default_factory=Stopwatch)  # of optimizers that are calls of their own
-    validation_monitor: ValidationMonitor | None = None  # of the validation under way, in a run
+    update_time: Stopwatch = dataclasses.field(default_factory=Stopwatch)  # of optimizers that are called separately
+    validation_monitor: ValidationMonitor | None = None  # during a monitored validation
     evaluations: dict[Structure, Any] = dataclasses.field(default_factory=dict)  # compiled, by the structure of a batch
-    bound_to: tuple[int, bool] | None = None  # see `labdl.train.binding.surroundings`
-    compiled_parts: list[Any] = dataclasses.field(default_factory=list)  # what compiled steps hold on to
+    bound_to: tuple[int, bool] | None = None  # see `labdl.train.binding.binding_key`
+    compiled_parts: list[Any] = dataclasses.field(default_factory=list)  # modules that compiled steps refer to
     loss_built: bool = False
-    structure: tuple[int, bytes | None] | None = None  # the model's structure file, and the count of changes it is of
+    structure: tuple[int, bytes | None] | None = None  # `Parameter.changes` at the time, and the model's structure file
 
-    def averaged(self) -> AbstractContextManager:
-        """A context in which the parameters have the values of their averages, where there are any."""
-        return nullcontext() if self.averages is None else self.averages.applied()
+    def average_parameters(self) -> AbstractContextManager:
+        """A context in which the parameters have the values of their averages, if there are averages."""
+        return nullcontext() if self.averages is None else self.averages.apply()
 
     def clear_steps(self) -> None:
-        """Drop the compiled steps; they are compiled again when they are needed."""
+        """Discard the compiled steps; they are compiled again on their next use."""
         for phase in self.phases:
             phase.steps.clear()
 
     def resume_from(self, document: TrainingDocument) -> None:
-        """Let the next training go on from a document whose parameters and slots have been restored."""
+        """Resume the next training from a document whose parameters and slots have been restored."""
         self.document, self.progress = document, document.progress
         self.learning_rate = self.stopping = self.best = None

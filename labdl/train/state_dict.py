@@ -1,4 +1,4 @@
-"""The whole state of a training as plain data and arrays, saved and restored on any backend."""
+"""The complete state of a training as plain data and arrays, restored on any backend."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_dict(context: TrainContext, state: TrainState) -> dict[str, Any]:
 
 
 def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
-    """All but the parameters: ``optimizer``, the slots as arrays, and ``training``, plain data and arrays."""
+    """The state without the parameters: ``optimizer``, the slots as arrays, and ``training``, plain data and arrays."""
     phases = bind(context, state)
     model, document, progress = context.model, state.document, state.progress
     schedule, memory = (document.schedule, document.memory) if document else (None, {})
@@ -47,7 +47,7 @@ def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
         settings=phases[0].optimizer.rule.settings(),
         schedule=schedule,
         memory=memory,
-        # those of an epoch that has ended are not needed any more
+        # needed only within an epoch
         metrics={
             name: metric.state if progress and progress.batch else None for name, metric in context.metrics.items()
         },
@@ -75,7 +75,7 @@ def _slots(phases: list[PhaseState]) -> dict[str, np.ndarray]:
 
 
 def _split_slots(phases: list[PhaseState], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The slots of each phase. Raises StateDictError for those of another phase."""
+    """Split the slots by phase. Raises StateDictError for an unknown phase."""
     if len(phases) == 1:
         return [values]
     names = [phase.name for phase in phases]
@@ -109,23 +109,23 @@ def restore(
     context: TrainContext,
     state: TrainState,
     values: Mapping[str, Any],
-    put_parameters: Callable[[Module], object],
+    load_parameters: Callable[[Module], object],
     name: str,
 ) -> TrainingDocument:
-    """Restore parameters, optimizers, averages, metrics and random numbers; returns the document of the training.
+    """Restore parameters, optimizers, averages, metrics and random states; returns the document of the training.
 
-    ``put_parameters`` changes all parameters or raises; ``name`` is the source of the state in error messages. Where anything
-    does not fit, parameters and optimizers stay as they were.
+    ``load_parameters`` changes all parameters or raises; ``name`` is the source of the state in error messages. If anything
+    does not match, parameters and optimizers are left unchanged.
     """
     missing = [part for part in ("optimizer", "training") if not isinstance(values.get(part), Mapping)]
     if missing:
-        raise FileFormatError(f"{name} is no state of a training: it has no {missing[0]}")
+        raise FileFormatError(f"{name} is not the state of a training: it has no {missing[0]}")
     document = parse_document(dict(values["training"]), name)
     phases = bind(context, state)
     if document.optimizer != optimizer_name(phases):
         raise ConfigError(
             f"{name} is of a training with {document.optimizer}, the trainer has {optimizer_name(phases)}: give it "
-            "the optimizer it began with, or load the parameters alone"
+            "the same optimizer, or load only the parameters"
         )
     slots = _split_slots(phases, values["optimizer"])
     for phase, own in zip(phases, slots, strict=True):
@@ -137,8 +137,8 @@ def restore(
     if state.averages is not None and document.features.average is not None:
         state.averages.load_state_dict(document.features.average)
     _restore_metrics(context, document, name)
-    _restore_random_numbers(context, document, name)
-    put_parameters(context.model)
+    _restore_random_state(context, document, name)
+    load_parameters(context.model)
     for phase, own in zip(phases, slots, strict=True):
         phase.optimizer.load_state_dict(own)
     if state.averages is not None and document.features.average is None:
@@ -147,7 +147,7 @@ def restore(
 
 
 def _restore_metrics(context: TrainContext, document: TrainingDocument, name: str) -> None:
-    """Restore the statistics of an epoch that had not ended."""
+    """Restore the statistics of an incomplete epoch."""
     for key, metric in context.metrics.items():
         metric.reset()
         statistics = document.metrics.get(key)
@@ -155,24 +155,22 @@ def _restore_metrics(context: TrainContext, document: TrainingDocument, name: st
             continue
         try:
             metric.value(*statistics)
-        except (
-            Exception
-        ) as error:  # a metric, perhaps the user's own, may raise anything for numbers that are not its own
-            raise FileFormatError(f"{name} holds no statistics of the metric {key!r}: {error}") from None
+        except Exception as error:  # metrics of the user may raise anything for invalid statistics
+            raise FileFormatError(f"{name} has invalid statistics of the metric {key!r}: {error}") from None
         metric.add(copy.deepcopy(statistics))
 
 
-def _restore_random_numbers(context: TrainContext, document: TrainingDocument, name: str) -> None:
+def _restore_random_state(context: TrainContext, document: TrainingDocument, name: str) -> None:
     backend = dispatch.get(context.model.backend)
     try:
-        known = set_random_state(dataclasses.asdict(document.random), backend.name)
+        restored = set_random_state(dataclasses.asdict(document.random), backend.name)
     except ValueError as error:
         raise FileFormatError(f"{name}: {error}") from None
-    if not known:
+    if not restored:
         entropy = (document.progress.seed, document.progress.step) if document.progress else (0, 0)
         backend.seed(int(np.random.SeedSequence(entropy).generate_state(1)[0]))
         warnings.warn(
-            f"{name} was written on {document.backend}, whose random numbers {backend.name} cannot continue: dropout "
-            "and the like are seeded anew, all else goes on",
+            f"{name} was written on {document.backend}, whose random state {backend.name} cannot restore: dropout and "
+            "other random operators are reseeded; everything else is restored",
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""A training step: from a batch of arrays to an update of the parameters of each phase."""
+"""A training step: update the parameters of each phase from a batch of arrays."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from labdl.errors import ConfigError, GradientError
 from labdl.graph.lowering.compiled import Compilable
 from labdl.ops.infix import neutral
 from labdl.train import gradients as grads
-from labdl.train.binding import prepare, surroundings
-from labdl.train.data_adapter import Structure, flattened, mapped, rebuilt, size_of
+from labdl.train.binding import binding_key, prepare
+from labdl.train.data_adapter import Structure, flatten, map_structure, size_of, unflatten
 from labdl.train.loss_function import Objective
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ Step = Callable[[Any, Any], tuple[dict[str, float], Any]]
 
 
 class BatchParts(list):
-    """The outputs of the parts of a batch, in order."""
+    """Outputs of the parts of a batch, in order."""
 
 
 def train_step(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
-    """One update of each phase on a batch of arrays: the losses by name, and the output as tensors."""
-    if state.bound_to != surroundings():
+    """Update each phase on a batch of arrays; returns the losses by name, and the output as tensors."""
+    if state.bound_to != binding_key():
         prepare(context, state, x, y)
     phases, state.batch = state.phases, (x, y)
     if len(phases) == 1 and not phases[0].name:
@@ -44,10 +44,10 @@ def train_step(context: TrainContext, state: TrainState, x: Any, y: Any) -> tupl
 def _train_phases(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[dict[str, float], Any]:
     values, output = {"loss": 0.0}, None
     for phase in state.phases:
-        own, found = _train_phase(context, state, phase, x, y)
+        own, phase_output = _train_phase(context, state, phase, x, y)
         values["loss"] += own["loss"]
-        values.update({_qualified(name, phase.name): value for name, value in own.items()})
-        output = output if found is None else found
+        values.update({_qualified_name(name, phase.name): value for name, value in own.items()})
+        output = output if phase_output is None else phase_output
     return values, output
 
 
@@ -55,14 +55,14 @@ def _train_phase(
     context: TrainContext, state: TrainState, phase: PhaseState, x: Any, y: Any
 ) -> tuple[dict[str, float], Any]:
     arrays = type(x) is np.ndarray and type(y) is np.ndarray
-    structure = None if arrays else flattened((x, y))[1]
+    structure = None if arrays else flatten((x, y))[1]
     step = phase.steps.get(structure)
     if step is None:
         step = phase.steps[structure] = _make_step(context, state, phase, structure)
     return step(x, y)
 
 
-def _qualified(name: str, phase: str) -> str:
+def _qualified_name(name: str, phase: str) -> str:
     """The name of a value of a phase: loss_generator, gradient_norm_generator, and its part loss_generator_pixels."""
     if not phase:
         return name
@@ -74,7 +74,7 @@ def _qualified(name: str, phase: str) -> str:
 
 
 def batch_gradients(context: TrainContext, state: TrainState, x: Any, y: Any) -> dict[str, np.ndarray]:
-    """The gradients of a batch as arrays by standard name; nothing is updated. A phase gives those of its own parameters."""
+    """Gradients of a batch as arrays by standard name, of each phase for its parameters; nothing is updated."""
     prepare(context, state, x, y)
     found: dict[str, np.ndarray] = {}
     for phase in state.phases:
@@ -83,22 +83,22 @@ def batch_gradients(context: TrainContext, state: TrainState, x: Any, y: Any) ->
 
 
 def phase_gradients(context: TrainContext, state: TrainState, phase: PhaseState, x: Any, y: Any) -> list[Any]:
-    """The gradients of a batch as tensors, uncompiled and without loss scaling; nothing is updated."""
-    leaves, structure = flattened((x, y))
+    """Gradients of a batch as tensors, uncompiled and without loss scaling; nothing is updated."""
+    leaves, structure = flatten((x, y))
     run = state.backend.gradient_function(objective(context, phase, structure).run, phase.optimizer, compiled=False)
     return list(run(*map(state.backend.tensor, leaves))[1])
 
 
 def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
-    """The gradients of the last update as arrays by standard name. Raises ConfigError where they were not kept."""
+    """Gradients of the last update as arrays by standard name. Raises ConfigError if they were not kept."""
     found: dict[str, np.ndarray] = {}
     for phase in state.phases:
         if phase.gradients is not None:
             found |= phase.to_arrays(phase.gradients)
     if not state.phases or any(phase.gradients is None for phase in state.phases):
         raise ConfigError(
-            "there are no gradients of an update: make the trainer with keep_gradients=True and train a step, or ask "
-            "for those of a batch with gradients(x, y)"
+            "there are no gradients of an update: create the trainer with keep_gradients=True and train a step, or "
+            "compute those of a batch with gradients(x, y)"
         )
     return found
 
@@ -107,7 +107,7 @@ def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
 
 
 def objective(context: TrainContext, phase: PhaseState, structure: Structure, *, scaled: bool = False) -> Objective:
-    """The function of a phase that is differentiated, for batches of a structure."""
+    """The differentiated function of a phase for batches of a structure."""
     return Objective(phase.phase.function, structure, context.settings.low_precision, scaled)
 
 
@@ -134,7 +134,7 @@ def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, stru
             if not custom and function.simple:
                 return {"loss": float(to_numpy(result[0]))}, result[1]
         else:
-            result = run(*map(tensor, flattened((x, y))[0]))
+            result = run(*map(tensor, flatten((x, y))[0]))
         values, output, observed = function.read(result)
         return update.read(values, observed), output
 
@@ -149,7 +149,7 @@ def _make_accumulating_step(
     compilable: Compilable,
     update: _Update,
 ) -> Step:
-    """One update from the gradients of several parts of a batch, each weighted by its number of samples."""
+    """Build a step that accumulates the gradients of the parts of a batch, weighted by their numbers of samples."""
     settings, backend, scaler = context.settings, state.backend, phase.scaler
     differentiate = backend.gradient_function(compilable, phase.optimizer, compiled=context.compiled)
     apply = state.update_time.wrap(
@@ -162,12 +162,12 @@ def _make_accumulating_step(
         sums, losses, outputs = [], {}, BatchParts()
         for start in range(0, count, size):
             part = slice(start, start + size)
-            leaves = [leaf[part] for leaf in flattened((x, y))[0]]
+            leaves = [leaf[part] for leaf in flatten((x, y))[0]]
             weight = 1.0 if context.sums_loss else min(size, count - start) / count
             scale = [] if scaler is None else [backend.tensor(np.asarray(scaler.scale, "float32"))]
-            result, found = differentiate(*map(backend.tensor, leaves), *scale)
+            result, gradients = differentiate(*map(backend.tensor, leaves), *scale)
             values, output, _ = function.read(result if scaler is None else result[1:])
-            sums = list(found) if size >= count else grads.accumulate(sums, found, weight)
+            sums = list(gradients) if size >= count else grads.accumulate(sums, gradients, weight)
             for name, value in values.items():
                 losses[name] = losses.get(name, 0.0) + weight * float(backend.to_numpy(value))
             outputs.append(output)
@@ -184,19 +184,19 @@ def _make_accumulating_step(
 
 
 class _Update:
-    """Applies gradients to the parameters of a phase, with the clipping and the observations that the settings ask for."""
+    """Applies gradients to the parameters of a phase, with clipping and observations by the settings."""
 
     def __init__(self, context: TrainContext, phase: PhaseState):
         self.context, self.phase, self.settings = context, phase, context.settings
-        self._present: list[bool] = []  # which parameters have a gradient
+        self._present: list[bool] = []  # for each parameter, whether it has a gradient
 
     def apply(self, gradients) -> tuple:
-        """Update the parameters; returns the observed tensors. It runs inside a compiled step where there is one."""
+        """Update the parameters; returns the observed tensors. It may run inside a compiled step."""
         context, settings, optimizer = self.context, self.settings, self.phase.optimizer
         gradients, observed = list(gradients), []
         if context.overrides_update:
-            found = context.methods.backward(dict(zip(optimizer.names, gradients, strict=True)))
-            gradients = [found.get(name) for name in optimizer.names]
+            by_name = context.methods.backward(dict(zip(optimizer.names, gradients, strict=True)))
+            gradients = [by_name.get(name) for name in optimizer.names]
         raw = gradients
         if settings.gradient_norm or settings.clip_norm is not None:
             norm = grads.global_norm(raw)
@@ -217,25 +217,25 @@ class _Update:
         return tuple(observed)
 
     def read(self, values: dict[str, Any], observed: list[Any]) -> dict[str, float]:
-        """The losses and the gradient norm of a step as numbers; its gradients are kept in the phase."""
+        """Convert the losses and the gradient norm of a step to numbers, and store its gradients in the phase."""
         read = self.phase.optimizer.backend.to_numpy
         numbers = {name: value if type(value) is float else float(read(value)) for name, value in values.items()}
         if self.settings.gradient_norm:
             numbers["gradient_norm"] = float(read(observed[0]))
         if self.settings.keep_gradients:
-            left = iter(observed[self.settings.gradient_norm :])
-            self.phase.gradients = [next(left) if present else None for present in self._present]
+            remaining = iter(observed[self.settings.gradient_norm :])
+            self.phase.gradients = [next(remaining) if present else None for present in self._present]
         return numbers
 
 
 def to_arrays(backend: Any, output: Any) -> Any:
-    """An output as NumPy arrays; the parts of a batch are joined."""
+    """Convert an output to NumPy arrays; the parts of a batch are concatenated."""
     if not isinstance(output, BatchParts):
         return (
             backend.to_numpy(output)
             if output is not None and type(output) not in (tuple, list, dict)
-            else mapped(backend.to_numpy, output)
+            else map_structure(backend.to_numpy, output)
         )
-    arrays = [mapped(backend.to_numpy, part) for part in output]
-    columns = zip(*(flattened(a)[0] for a in arrays), strict=True)
-    return rebuilt(flattened(arrays[0])[1], iter([np.concatenate(column) for column in columns]))
+    arrays = [map_structure(backend.to_numpy, part) for part in output]
+    columns = zip(*(flatten(a)[0] for a in arrays), strict=True)
+    return unflatten(flatten(arrays[0])[1], iter([np.concatenate(column) for column in columns]))

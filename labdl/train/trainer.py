@@ -1,4 +1,4 @@
-"""The trainer: joins model, loss, optimizer and metrics, and trains as a generator of events."""
+"""The trainer: model, loss, optimizer and metrics, and training as a generator of events."""
 
 from __future__ import annotations
 
@@ -46,23 +46,25 @@ class Trainer:
 
     ``loss`` is a name, a layer such as ``nn.CrossEntropyLoss(label_smoothing=0.1)`` or a function (output, target); ``metrics``
     are names, objects such as ``labdl.train.metrics.TopKAccuracy(k=5)``, or functions (output, target); ``optimizer`` is a
-    name or settings such as ``labdl.train.Adam(1e-3)``, ``schedule`` a name or an object such as ``labdl.train.CosineDecay()``
-    by which its learning rate changes. Each may be a dictionary, as files have it: ``{"name": "adam", "learning_rate": 1e-3}``.
-    ``compiled`` is None for the backend's own default, or True or False.
+    name or settings such as ``labdl.train.Adam(1e-3)``, ``schedule`` the schedule of its learning rate, a name or an object
+    such as ``labdl.train.CosineDecay()``. Each may be a dictionary, as in files: ``{"name": "adam", "learning_rate": 1e-3}``.
+    ``compiled`` is True, False, or None for the default of the backend.
 
-    ``accumulate=k`` makes an update of k batches, which is that of a batch k times as large: a step is then k batches.
-    ``clip_norm`` and ``clip_value`` limit gradients, ``gradient_norm=True`` observes their norm, ``keep_gradients=True`` keeps
+    ``accumulate=k`` accumulates the gradients of k batches for each update: a step then consists of k batches.
+    ``clip_norm`` and ``clip_value`` limit gradients, ``gradient_norm=True`` records their norm, ``keep_gradients=True`` stores
     those of the last update for `gradients`. ``precision`` "bfloat16" or "float16" is mixed precision
-    (see `labdl.ops.precision.mixed`), the latter with a scaled loss. ``freeze`` names parameters that are not trained
-    ("encoder/*"); ``average=EMA(0.999)`` averages them all; ``stopping=EarlyStopping()`` ends early.
-    ``health`` is the share of its time that a run in the background may spend on measuring its layers
-    (`labdl.train.Health`, `Histograms`) and on observing its validations (`Predictions`, `Confusion`, `Worst`), half of it
-    each, which changes nothing in the training; 0 switches that off.
+    (see `labdl.ops.precision.mixed`), the latter with loss scaling. ``freeze`` names parameters that are not trained
+    ("encoder/*"); ``average=EMA(0.999)`` averages the others; ``stopping=EarlyStopping()`` enables early stopping.
+    ``health`` is the share of its time that a run in the background may spend on layer statistics (`labdl.train.Health`,
+    `Histograms`) and on monitoring validations (`Predictions`, `Confusion`, `Worst`), half of it each, without any effect on
+    the training; 0 disables them.
     ``train_dataset``, ``val_dataset``, ``epochs``, ``batch_size``, ``shuffle``, ``checkpoint`` and ``output_dir``, the folder
-    of a run, are what `fit` and `start` take when nothing is given.
+    of a run, are the defaults of `fit` and `start`.
 
-    The steps may be overridden: `preprocess`, `forward`, `loss`, `backward`, `update`, `postprocess`, `evaluate`, and `phases`.
-    Raises ConfigError for a setting that does not exist or is out of range.
+    These methods may be overridden: `preprocess`, `forward`, `loss`, `backward`, `update`, `postprocess`, `evaluate`,
+    `phases`.
+
+    Raises ConfigError for an unknown setting or an invalid value.
     """
 
     def __init__(
@@ -80,18 +82,18 @@ class Trainer:
         module = model.to_module() if isinstance(model, Graph) else model
         if not isinstance(module, Module):
             raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
-        chosen = config.settled(settings)
-        config.check_place(backend, compiled, seed)
-        loss_function = config.named(loss, losses.loss, "loss")
+        resolved = config.create_settings(settings)
+        config.check_execution(backend, compiled, seed)
+        loss_function = config.resolve(loss, losses.loss, "loss")
         own = type(self)
         self.context = TrainContext(
             model=module,
             loss_function=loss_function,
             loss_name=loss if isinstance(loss, str) else losses.loss_name(loss_function),
-            optimizer=config.named(optimizer, find_optimizer, "optimizer"),
+            optimizer=config.resolve(optimizer, find_optimizer, "optimizer"),
             metrics=losses.metrics(metrics),
-            schedule=None if schedule is None else config.named(schedule, find_schedule, "schedule"),
-            settings=chosen,
+            schedule=None if schedule is None else config.resolve(schedule, find_schedule, "schedule"),
+            settings=resolved,
             backend=backend,
             compiled=compiled,
             seed=seed,
@@ -101,18 +103,18 @@ class Trainer:
         self.state = TrainState()
         self.loop: Loop | None = None  # the current training, or the last one
         self.last: dict[str, float] = {}  # values of the last batch
-        self._tested: tuple[dict[str, float], PerClass] | None = None
+        self._test_results: tuple[dict[str, float], PerClass] | None = None
 
     @classmethod
     def from_config(cls, model: Module | Graph, settings: Mapping[str, Any] | str | Path, **changes) -> Trainer:
-        """A trainer from a dictionary of its settings, or from a .json, .yaml or .yml file of them.
+        """Create a trainer from a dictionary of its settings, or from a .json, .yaml or .yml file.
 
-        ``changes`` come before what stands there. A data set in a file is a name such as "digits" or an .npz of inputs and
+        ``changes`` override these settings. A data set in a file is a name such as "digits" or an .npz of inputs and
         targets. Raises ConfigError, MissingFileError and FileFormatError.
         """
-        return cls(model, **config.known(config.read(settings), changes))
+        return cls(model, **config.merge(config.read(settings), changes))
 
-    # -- the parts, which do not change
+    # -- the fixed parts
 
     @property
     def model(self) -> Module:
@@ -124,12 +126,12 @@ class Trainer:
 
     @property
     def loss_name(self) -> str:
-        """The name of the loss in curves and recordings."""
+        """Name of the loss in curves and recordings."""
         return self.context.loss_name
 
     @property
     def optimizer(self) -> Optimizer:
-        """The settings of the optimizer; they may be replaced before the first step."""
+        """Settings of the optimizer; they may be replaced before the first step."""
         return self.context.optimizer
 
     @optimizer.setter
@@ -142,7 +144,7 @@ class Trainer:
 
     @property
     def schedule(self) -> Schedule | None:
-        """The schedule of the learning rate; it may be replaced before a training starts."""
+        """Schedule of the learning rate; it may be replaced before a training starts."""
         return self.context.schedule
 
     @schedule.setter
@@ -155,7 +157,7 @@ class Trainer:
 
     @property
     def backend(self) -> str | None:
-        """The backend that was asked for, None for the one that holds the model."""
+        """The backend given to the constructor, None for that of the model."""
         return self.context.backend
 
     @property
@@ -169,31 +171,31 @@ class Trainer:
     # -- methods that a subclass may override
 
     def preprocess(self, batch: Any) -> tuple[Any, Any]:
-        """Inputs and targets from what the data set gives for a batch, as NumPy arrays, or tuples and dictionaries of them."""
+        """Inputs and targets of a batch of the data set, as NumPy arrays, or tuples and dictionaries of them."""
         return batch if type(batch) is tuple and len(batch) == 2 else split_batch(batch, self.model)
 
     def forward(self, x):
-        """Output of the model for a batch of inputs, as tensors; a tuple goes to a model of several inputs."""
+        """Output of the model for a batch of inputs, as tensors; a tuple is passed to a model of several inputs."""
         return self.model(*x) if type(x) is tuple else self.model(x)
 
     def loss(self, output, target):
-        """The scalar to minimize, or a dictionary of several by name, whose sum is minimized."""
+        """The scalar loss, or a dictionary of losses by name, whose sum is minimized."""
         return self.loss_function(output, target)
 
     def backward(self, gradients: dict[str, Any]) -> dict[str, Any]:
-        """The gradients with which parameters are updated, from those of the loss: tensors by standard name, or None."""
+        """Transform the gradients of the loss before the update: tensors by standard name, or None."""
         return gradients
 
     def update(self, gradients: dict[str, Any], optimizer: BoundOptimizer) -> None:
-        """Update the parameters in place, from gradients by standard name; as `backward` in compiled steps too."""
+        """Update the parameters in place, from gradients by standard name; like `backward` it may be compiled."""
         optimizer.update([gradients.get(name) for name in optimizer.names])
 
     def postprocess(self, output):
-        """The output as metrics receive it, from the model's output as NumPy arrays."""
+        """Transform the output of the model, as NumPy arrays, for metrics."""
         return output
 
     def phases(self) -> list[Phase]:
-        """The phases of a step, in order; by default one: the model's loss, on all parameters."""
+        """The phases of a step in order; by default one, with the loss of the model and all parameters."""
         return [Phase("", self.loss_and_output)]
 
     def loss_and_output(self, x, y) -> tuple[Any, Any]:
@@ -218,21 +220,22 @@ class Trainer:
     ) -> Generator[Event, None, None]:
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
 
-        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; what is left out is taken from
-        the settings. ``checkpoint`` keeps the state of the training in a folder while it goes on. ``resume`` takes one up: True
-        the latest of ``checkpoint``, or a new training where there is none yet, so that the same lines begin and go on; or the
-        folder of a checkpoint, or one that holds some, the latest of which counts. It goes on to ``epochs`` in all, with the
-        same data, batch size and settings, to the numbers of a training that was never interrupted. ``callbacks`` are
-        called with each event; one that returns True ends the training, one that raises is logged and disabled.
+        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; arguments that are left out are
+        taken from the settings. ``checkpoint`` saves the state of the training in a folder during the training. ``resume``
+        resumes from a checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so
+        that the same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The
+        training then continues to ``epochs`` in total. With the same data, batch size and settings its results are those of an
+        uninterrupted training. ``callbacks`` are called with each event; one that returns True ends the training, one that
+        raises is logged and disabled.
 
         ``health`` enables the events that runs of `start` have by default: `Throughput`, `Rate` and `Alert`, and if it is above
         0, measurements in that share of the time: `Health` and `Histograms` of the layers, and `Samples`, `Predictions`,
         `Confusion` and `Worst` of the validation data. It does not change the training. Consumers should ignore events that
         they do not know.
 
-        A sample that cannot be read is a DataError that names it. A loss, gradient or parameter that is not finite is raised
-        as ModelError, GradientError or UpdateError, which name the step and the layer, and the model is back in the last good
-        state: that of an epoch's end, kept in memory where it takes up to 32 MiB, or of the last checkpoint.
+        Raises DataError for a sample that cannot be read. For a loss, gradient or parameter that is not finite it raises
+        ModelError, GradientError or UpdateError, which name the step and the layer, and restores the last finite state: that
+        of the end of an epoch, kept in memory for models of up to 32 MiB, or of the last checkpoint.
         """
         self.loop, listeners = start_loop(
             self.context,
@@ -248,7 +251,7 @@ class Trainer:
             callbacks=callbacks,
         )
         events = self.loop.events()
-        return call_callbacks(events, listeners, self.loop.ask_to_stop) if listeners else events
+        return call_callbacks(events, listeners, self.loop.request_stop) if listeners else events
 
     def train_one_batch(self, *batch) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
@@ -256,7 +259,7 @@ class Trainer:
         values, output = train_step(self.context, self.state, x, y)
         if self.context.metrics:
             if output is None:
-                raise ConfigError("metrics want an output: let a phase give (loss, output)")
+                raise ConfigError("metrics want an output: return (loss, output) in a phase")
             array = self.postprocess(to_arrays(self.state.backend, output))
             for name, metric in self.context.metrics.items():
                 statistics = metric.statistics(array, y)
@@ -267,47 +270,47 @@ class Trainer:
         return values
 
     def train_one_epoch(self, index: int = 0, train=None) -> dict[str, float]:
-        """Train the epoch of an index, from 0, with its data order and learning rates; returns its values (table B.11)."""
+        """Train one epoch, counted from 0, with its data order and learning rates; returns its values (table B.11)."""
         self.loop = loop_for_epoch(self.context, self.state, self.loop, index, train)
         return self.loop.run_epoch()
 
     def evaluate(self, dataset, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
-        """Mean loss over a data set and the metrics of all of it, in evaluation mode, of the averaged parameters if asked."""
+        """Mean loss and metrics over a data set, in evaluation mode; ``averaged`` uses the averaged parameters."""
         return evaluate(self.context, self.state, as_dataset(dataset), batch_size, averaged=averaged)
 
     def test(self, dataset, batch_size: int = 256) -> dict[str, float]:
-        """`evaluate`, of the averaged parameters where there are any; `report` shows it, with a line for each class."""
+        """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
         data, classes = as_dataset(dataset), PerClass(getattr(dataset, "classes", None))
         averaged = self.settings.average is not None
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
-        self._tested = values, classes
+        self._test_results = values, classes
         return values
 
     def gradients(self, *batch) -> dict[str, np.ndarray]:
         """Gradients by standard name as NumPy arrays in the standard layout: of the last update, or of a batch (x, y).
 
-        Those of the last update, before clipping, want ``keep_gradients=True``; those of a batch update nothing.
+        Those of the last update, before clipping, require ``keep_gradients=True``; for a batch, nothing is updated.
         """
         return (
             batch_gradients(self.context, self.state, *self.preprocess(batch)) if batch else last_gradients(self.state)
         )
 
-    def averaged(self) -> AbstractContextManager:
-        """``with trainer.averaged():`` the model has the averages of its parameters, to be saved or used."""
+    def average_parameters(self) -> AbstractContextManager:
+        """A context in which the model has the averages of its parameters: ``with trainer.average_parameters(): ...``."""
         if self.settings.average is None:
-            raise ConfigError("the trainer averages nothing: give it average=labdl.train.EMA(0.999)")
-        return self.state.averaged()
+            raise ConfigError("the trainer has no averages: give it average=labdl.train.EMA(0.999)")
+        return self.state.average_parameters()
 
     def report(self) -> Report:
-        """Settings, epochs, the best of them, time and test of the training: to be printed, or shown by a notebook."""
+        """Report of settings, epochs, time and test of the training, which can be printed or displayed in a notebook."""
         seconds = self.loop.epoch_seconds if self.loop else []
-        return Report.build(self.context, self.state.progress, seconds, self._tested)
+        return Report.build(self.context, self.state.progress, seconds, self._test_results)
 
     # -- state
 
     @property
     def progress(self) -> Progress | None:
-        """The progress of the training, or of the one that the next call resumes; None before any."""
+        """Progress of the training, or of the one that the next call resumes; None before the first."""
         return self.state.progress
 
     @property
@@ -326,22 +329,22 @@ class Trainer:
 
     @property
     def bound_optimizer(self) -> BoundOptimizer | None:
-        """The optimizer of the first phase, bound to its parameters; None before the model is built."""
+        """The optimizer of the first phase with its parameters; None before the model is built."""
         return self.state.phases[0].optimizer if self.state.phases else None
 
     def state_dict(self) -> dict[str, Any]:
-        """The whole state of the training, as plain data and NumPy arrays that fit any backend.
+        """The complete state of the training, as plain data and NumPy arrays for any backend.
 
-        ``parameters`` and ``optimizer`` under standard names, and ``training``: the progress in the data, the history, what the
-        schedule has observed, the random state.
+        ``parameters`` and ``optimizer`` have standard names; ``training`` is the progress, the history, the state of the
+        schedule and the random state.
         """
         return state_dict(self.context, self.state)
 
     def load_state_dict(self, values: Mapping[str, Any]) -> None:
         """Restore a state; the model has to be built. The next `fit`, `start` or `events` resumes its training.
 
-        Raises FileFormatError for what is no state, StateDictError and ConfigError for that of another model or optimizer.
-        Warns where the random numbers of another backend cannot be continued.
+        Raises FileFormatError for an invalid state, StateDictError and ConfigError for one of another model or optimizer. Warns
+        if the random state of another backend cannot be restored.
         """
         document = restore(
             self.context,
@@ -354,21 +357,21 @@ class Trainer:
         self.loop = None
 
     def save_checkpoint(self, folder: str | Path) -> Path:
-        """Write the state to a new checkpoint in the folder, as `Checkpoint` does, and return its path."""
+        """Write a checkpoint to the folder, as `Checkpoint` does, and return its path."""
         return checkpoints.save(self.context, self.state, folder)
 
     def load_checkpoint(self, path: str | Path) -> None:
-        """Restore the state of a checkpoint: see `load_state_dict`, which raises the same errors."""
+        """Restore a checkpoint; raises the errors of `load_state_dict`."""
         self.state.resume_from(checkpoints.restore(self.context, self.state, path))
         self.loop = None
 
     # -- running
 
     def fit(self, train=None, y=None, *, progress: bool = True, **options) -> dict[str, list[float]]:
-        """Train and wait, with a progress bar; returns the history, one list an epoch for each value.
+        """Train with a progress bar, and return the history: for each value a list with one entry per epoch.
 
-        ``fit(dataset)`` or ``fit(x, y)``; the options are those of `events`. Ctrl-C stops after the step under way and leaves
-        the model usable. Where memory or the disk does not suffice, MemoryError and OSError say what to do.
+        ``fit(dataset)`` or ``fit(x, y)``; the options are those of `events`. Ctrl-C stops after the current step and leaves the
+        model usable. Raises MemoryError and OSError with advice when memory or disk space runs out.
         """
         from labdl.train.progress_bar import follow
 
@@ -380,7 +383,7 @@ class Trainer:
                 for _ in follow(events) if progress else events:
                     pass
             except KeyboardInterrupt:
-                print("Stopped. The model keeps what it has learned so far.")
+                print("Stopped. The model keeps its current parameters.")
             finally:
                 events.close()
                 self.model.eval()
@@ -397,17 +400,17 @@ class Trainer:
         params: Mapping[str, Any] | None = None,
         **options,
     ) -> Run:
-        """Train in the background and return at once: a `Run` to watch, pause, resume and stop.
+        """Train in the background and return immediately a `Run` to watch, pause, resume and stop.
 
-        The run is recorded in ``folder`` (``runs/<id>``, or the settings' ``output_dir``); ``save_to`` names an .npz that
-        receives the parameters after each epoch and at the end. ``group`` names the runs that it belongs to and ``params`` what
-        is tried in it, for tables that compare runs. The options are those of `events`; where ``health`` is not
-        among them it is that of the settings.
+        The run is recorded in ``folder``, by default ``output_dir`` of the settings or ``runs/<id>``; ``save_to`` is an .npz
+        file for the parameters after each epoch and at the end. ``group`` is the name of a group of runs and ``params`` the
+        hyperparameters of this one, for tables that compare runs. The options are those of `events`; ``health`` defaults to
+        that of the settings.
         """
         from labdl.train.run.run import Run
 
         more = membership(group, params)
-        with self._explain_errors(options.get("batch_size")):  # here, before the thread starts
+        with self._explain_errors(options.get("batch_size")):  # raised here, not in the thread
             events = self.events(train if y is None else (train, y), **{"health": self.settings.health, **options})
         return Run(self, events, self.settings.output_dir if folder is None else folder, save_to, more)
 

@@ -65,7 +65,7 @@ def shares(trainer, train, held, seconds: float) -> None:
         if not isinstance(event, Start | Step | Epoch):
             sizes[kind] += len(orjson.dumps(to_record(event)))
         if isinstance(event, Epoch) and time.perf_counter() - began > seconds:
-            trainer.loop.ask_to_stop()
+            trainer.loop.request_stop()
     passed, monitor = time.perf_counter() - began, trainer.loop.monitor
     layer_monitor, validation = monitor.layer_monitor, monitor.validation_monitor
     layers, histograms = layer_monitor.budget.spent / passed, layer_monitor.histograms.budget.spent / passed

@@ -73,12 +73,12 @@ class Metric:
 
     @property
     def scalar(self) -> bool:
-        """Whether the value is a scalar, which can be plotted as a curve."""
+        """True if the value is a scalar, which can be plotted as a curve."""
         return getattr(self, "average", None) != "none"
 
     @property
     def has_data(self) -> bool:
-        """Whether a batch has been added since the start or the last `reset`."""
+        """True if a batch has been added since the start or the last `reset`."""
         return self._state is not None
 
     def update(self, output, target) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from labdl.ops.random.state import random_state, set_random_state
 from labdl.runs.reading.values import round_digits
 from labdl.train import failures
-from labdl.train.data_adapter import flattened, mapped, size_of
+from labdl.train.data_adapter import flatten, map_structure, size_of
 from labdl.train.events import Event, Health, Histograms
 from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
 from labdl.train.monitor.budget import Budget
@@ -78,7 +78,7 @@ class LayerMonitor:
         began, state = time.perf_counter(), self.state
         if state.batch is None:  # an overridden train_one_batch does not store its batch
             return []
-        x, y = mapped(lambda leaf: leaf[:SAMPLES], state.batch)
+        x, y = map_structure(lambda leaf: leaf[:SAMPLES], state.batch)
         with_histograms = self.histograms.budget.allows()
         try:
             gradients, outputs = self._compute(x, y, with_histograms)
@@ -134,7 +134,7 @@ class LayerMonitor:
         tensor_types = state.backend.tensor_types()
 
         def store(call: ModuleCall) -> None:
-            outputs[call.name] = [v for v in flattened(call.outputs)[0] if isinstance(v, tensor_types)]
+            outputs[call.name] = [v for v in flatten(call.outputs)[0] if isinstance(v, tensor_types)]
 
         with preserve_state(context, state):
             with observe_calls(context.model, store):

@@ -43,8 +43,8 @@ class PredictionBatch:
 
 
 @dataclass(frozen=True)
-class Task:
-    """Task of a model: its ``kind``, number of ``classes``, and `read`, which interprets outputs and targets."""
+class PredictionTask:
+    """PredictionTask of a model: its ``kind``, number of ``classes``, and `read`, which interprets outputs and targets."""
 
     kind: Literal["classification", "regression", "other"]
     classes: int
@@ -74,7 +74,7 @@ class Task:
         return {"values": classes.reshape(-1)[:VALUES].tolist()} if picture is None else {"picture": picture}
 
 
-def infer_task(context: TrainContext, output: Any, target: Any) -> Task | None:
+def infer_task(context: TrainContext, output: Any, target: Any) -> PredictionTask | None:
     """Infer the task from the loss and a batch of outputs and targets; None if either is not a single array.
 
     A loss that declares its task determines it; for other losses the shapes and dtypes of the arrays do.
@@ -94,12 +94,12 @@ def infer_task(context: TrainContext, output: Any, target: Any) -> Task | None:
         return _binary_task(loss, output, target)
     numbers = target.dtype.kind == "f" if task is None else task == "regression" and not isinstance(loss, _NO_ESTIMATES)
     if output.size == target.size and numbers:
-        return Task("regression", 0, lambda o, t: PredictionBatch(_squared_error(o, t), values=o))
-    return Task("other", 0, lambda o, t: PredictionBatch(None, values=o))
+        return PredictionTask("regression", 0, lambda o, t: PredictionBatch(_squared_error(o, t), values=o))
+    return PredictionTask("other", 0, lambda o, t: PredictionBatch(None, values=o))
 
 
 def _declared_task(loss: Any) -> str | None:
-    """Task that a loss declares; None for others, such as functions."""
+    """PredictionTask that a loss declares; None for others, such as functions."""
     return getattr(loss, "layer_task", None)
 
 
@@ -110,7 +110,7 @@ def _squared_error(output: np.ndarray, target: np.ndarray) -> np.ndarray:
         return np.square(error).mean(1)
 
 
-def _multiclass_task(loss: Any, output: np.ndarray, ignored: int | None) -> Task:
+def _multiclass_task(loss: Any, output: np.ndarray, ignored: int | None) -> PredictionTask:
     """Classification into one of several classes: class numbers except ``ignored``, or probabilities if it is None."""
     kind = "logs" if isinstance(loss, NLLLoss) else "logits" if _declared_task(loss) else _kind(output)
 
@@ -129,7 +129,7 @@ def _multiclass_task(loss: Any, output: np.ndarray, ignored: int | None) -> Task
             scores = np.exp(logs) if logs.ndim == 2 else None
         return PredictionBatch(losses, true.astype("int32"), output.argmax(-1).astype("int32"), scores)
 
-    return Task("classification", output.shape[-1], read)
+    return PredictionTask("classification", output.shape[-1], read)
 
 
 def _kind(output: np.ndarray) -> str:
@@ -139,7 +139,7 @@ def _kind(output: np.ndarray) -> str:
     return "probabilities" if normalized else "logits"
 
 
-def _binary_task(loss: Any, output: np.ndarray, target: np.ndarray) -> Task:
+def _binary_task(loss: Any, output: np.ndarray, target: np.ndarray) -> PredictionTask:
     """Binary classification of samples or of pixels; for several labels per sample, a task of kind "other"."""
     logits = isinstance(loss, FocalLoss) or getattr(loss, "from_logits", False)
     single = output[0].size == 1
@@ -168,7 +168,7 @@ def _binary_task(loss: Any, output: np.ndarray, target: np.ndarray) -> Task:
         return PredictionBatch(losses, _to_labels(right.reshape(shape)), _to_labels(probability.reshape(shape)))
 
     classes = 2 if single or mask_shape is not None else 0
-    return Task("classification" if classes else "other", classes, read)
+    return PredictionTask("classification" if classes else "other", classes, read)
 
 
 def _mask_shape(output: np.ndarray) -> tuple[int, ...] | None:

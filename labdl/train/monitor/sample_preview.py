@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.runs.array_preview import LINES, POINTS, curve, number, picture
-from labdl.train.data_adapter import flattened
+from labdl.train.data_adapter import flatten
 
 VALUES = 64  # largest number of values of a vector
 TEXT = 1000  # characters
@@ -19,7 +19,7 @@ def preview(sample: Any, budget: int, words: list[str] | None = None) -> dict[st
 
     ``words`` are the words of tokens by number.
     """
-    leaves = flattened(sample)[0]
+    leaves = flatten(sample)[0]
     if not leaves:
         return {"values": [], "shape": []}
     array = np.asarray(leaves[0])

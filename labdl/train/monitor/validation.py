@@ -13,9 +13,9 @@ import orjson
 
 from labdl.runs.reading.values import round_digits
 from labdl.train import failures
-from labdl.train.data_adapter import mapped, size_of
+from labdl.train.data_adapter import map_structure, size_of
 from labdl.train.events import Confusion, Event, Predictions, Samples, Worst
-from labdl.train.monitor.predictions import PredictionBatch, Task, infer_task
+from labdl.train.monitor.predictions import PredictionBatch, PredictionTask, infer_task
 from labdl.train.monitor.sample_preview import dataset_attribute, preview, vocabulary
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ValidationMonitor:
     def reset(self) -> None:
         """Start a validation, possibly again with smaller batches."""
         self._seconds = 0.0
-        self._task: Task | None = None
+        self._task: PredictionTask | None = None
         self._fixed: dict[int, SamplePrediction] = {}
         self._worst: list[tuple[float, int, SamplePrediction]] = []
         self._matrix: np.ndarray | None = None
@@ -171,7 +171,7 @@ class ValidationMonitor:
             events.append(Worst(epoch, step, worst))
         return events
 
-    def _worst_row(self, task: Task, row: tuple[float, int, SamplePrediction], budget: int) -> dict[str, Any]:
+    def _worst_row(self, task: PredictionTask, row: tuple[float, int, SamplePrediction], budget: int) -> dict[str, Any]:
         loss, index, (x, y, prediction) = row
         return {
             "index": index,
@@ -208,7 +208,7 @@ def _class_names(classes: Any) -> tuple[str, ...] | None:
 
 
 def _select_sample(x: Any, i: int) -> Any:
-    return mapped(lambda leaf: leaf[i].copy() if isinstance(leaf[i], np.ndarray) else leaf[i], x)
+    return map_structure(lambda leaf: leaf[i].copy() if isinstance(leaf[i], np.ndarray) else leaf[i], x)
 
 
 def _fit_size(make: Callable[[int], list[dict[str, Any]]]) -> tuple[dict[str, Any], ...]:

@@ -53,7 +53,7 @@ def pack(
     for name in settings:
         if name in _OWN:
             raise ConfigError(f"a race gives each backend its own {name}: leave it out, or give it to `race` itself")
-    config.known(settings, {})
+    config.check_names(settings)
     chosen = {name: plain(value, name) for name, value in settings.items()}
     train = _arrays(data, "data")
     parameters, graph = _model(folder, model, train)

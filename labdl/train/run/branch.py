@@ -39,7 +39,7 @@ def branch_trainer(
     """
     now = loop.progress
     total = loop.epochs if epochs is None else epochs
-    if total <= now.epoch or loop.ended:
+    if total <= now.epoch or loop.should_stop:
         raise ConfigError(
             f"a branch wants epochs that are still to come: {now.epoch} of {total} are done; give it epochs= for "
             "more in all"
@@ -55,7 +55,7 @@ def branch_trainer(
         health=loop.health,
     )
     assert clone.loop is not None
-    clone.loop.continue_like(loop)
+    clone.loop.copy_schedule(loop)
     return clone, events
 
 

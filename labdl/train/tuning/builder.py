@@ -69,7 +69,7 @@ class TrialBuilder:
                 f"build wants to return a Trainer, a Module or a Graph, it returned {type(made).__name__}"
             )
         if _RATE in settings:
-            rule = config.named(settings.get("optimizer", "adam"), find_optimizer, "optimizer")
+            rule = config.resolve(settings.get("optimizer", "adam"), find_optimizer, "optimizer")
             settings["optimizer"] = dataclasses.replace(rule, learning_rate=settings.pop(_RATE))
         settings = {
             name: copy.deepcopy(value) for name, value in settings.items()

@@ -111,7 +111,7 @@ def test_the_end_that_cannot_be_saved_is_an_error_and_the_last_saved_stays(backe
 
     monkeypatch.setattr(run_module, "save_parameters", saving)
     run = trainer(backend).start(*DATA, epochs=2, folder=tmp_path / "run", save_to=tmp_path / "net.npz")
-    with pytest.raises(OSError, match=r"the disk is full.*what was saved before is whole"):
+    with pytest.raises(OSError, match=r"the disk is full.*files that were saved before are intact"):
         run.wait(WAIT)
     assert of_kind(run, "end")[0]["message"].startswith("the disk is full")
     assert labdl.load_parameters(tmp_path / "net.npz").keys() == run.model.state_dict().keys()

@@ -160,7 +160,7 @@ def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
         timeout=WAIT,
     )
     assert done.stdout.splitlines() == [
-        "Stopped. The model keeps what it has learned so far.",
+        "Stopped. The model keeps its current parameters.",
         "fit True",
         "beside a run True running",
         "afterwards True stopped",

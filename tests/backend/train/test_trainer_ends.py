@@ -82,7 +82,7 @@ def test_early_stopping_goes_on_after_a_break(backend, tmp_path):
     t = scripted(backend, figures[3:], stopping={"patience": 3, "restore_best": True})
     history = t.fit(X, Y, validation=(X, Y), epochs=5, batch_size=8, resume=tmp_path, progress=False)
     assert len(history["loss"]) == 5
-    assert (t.settings.stopping.best, t.settings.stopping.best_epoch, t.settings.stopping.waited) == (1, 2, 3)
+    assert (t.settings.stopping.best, t.settings.stopping.best_epoch, t.settings.stopping.wait_count) == (1, 2, 3)
     for name, value in t.model.state_dict().items():
         np.testing.assert_array_equal(value, broken.states[1][name])
 
@@ -229,7 +229,7 @@ def test_epochs_are_added_checkpoints_asked_for_and_an_end_too(backend, tmp_path
             t.loop.epochs += 2
             made = t.loop.save(tmp_path / "now")
         if isinstance(event, Step) and event.step == 8:
-            t.loop.ask_to_stop()
+            t.loop.request_stop()
     assert [e.step for e in seen if isinstance(e, Step)] == list(range(1, 9))
     assert made.name == "step-00000002"
     with pytest.raises(ConfigError, match="the training has no checkpoint"):
@@ -251,7 +251,7 @@ def test_the_report_says_what_was_done(backend):
     figures = t.test(test)
     report, text = t.report(), str(t.report())
     assert report.best_epoch == int(np.argmin(history["val_loss"])) + 1
-    with t.averaged():
+    with t.average_parameters():
         chosen = labdl.predict(model, test.arrays[0]).argmax(-1)
     expected = sk.classification_report(test.arrays[1], chosen, output_dict=True, zero_division=0)
     rows = {row[0]: row[1:] for row in report.classes[1][1:]}

@@ -57,7 +57,7 @@ def test_the_first_layer_with_a_broken_output_is_named(backend, compiled):
     before = model.state_dict()
     sentence = (
         r"the loss is not finite at step 1: the output of 2/1 \(Square\) has NaN or infinity, though its inputs are "
-        r"finite, up to \d+; the model is as before the training again"
+        r"finite, up to \d+; the model is restored to the state before the training"
     )
     with pytest.raises(ModelError, match=sentence):
         t.fit(X, Y, batch_size=8, progress=False)
@@ -87,7 +87,7 @@ def test_a_layer_that_breaks_later_is_found_by_going_through_the_steps_again(bac
                 states[event.epoch] = t.state_dict()
 
     with pytest.raises(
-        ModelError, match=r"at step \d: the output of 2 \(Square\) .* the model is as after epoch 1 again"
+        ModelError, match=r"at step \d: the output of 2 \(Square\) .* the model is restored to the state after epoch 1"
     ):
         train()
     now = t.state_dict()
@@ -142,7 +142,7 @@ def test_a_large_model_is_back_in_its_last_checkpoint(backend, tmp_path, monkeyp
                 t.loop.loader.dataset = labdl.data.ArrayDataset(X, np.full_like(Y, np.nan))
 
     with pytest.raises(
-        ModelError, match="the targets of this batch have NaN or infinity; the model is as in the last check"
+        ModelError, match="the targets of this batch have NaN or infinity; the model is restored from the last check"
     ):
         train()
     same(kept, t.model.state_dict())
@@ -165,7 +165,7 @@ def test_copies_are_kept_as_often_as_they_cost_little(backend, monkeypatch):
                 t.loop.snapshot.cost = 1e9
 
     with pytest.raises(
-        ModelError, match=r"the output of 1 \(Limit\) .*the model is as before the training again"
+        ModelError, match=r"the output of 1 \(Limit\) .*the model is restored to the state before the training"
     ) as caught:
         train()
     assert t.loop.progress.epoch > 1
@@ -302,7 +302,7 @@ def test_a_full_disk_is_one_sentence_in_fit_and_what_was_kept_goes_on(backend, t
 
     monkeypatch.setattr(checkpoint, "_write", writing)
     with pytest.raises(
-        OSError, match=r"the disk is full at .*what was saved before is whole; free some space"
+        OSError, match=r"the disk is full at .*files that were saved before are intact; free some space"
     ) as caught:
         trainer(backend).fit(X, Y, **options)
     assert caught.value.errno == errno.ENOSPC
@@ -328,7 +328,7 @@ def test_an_output_folder_that_vanishes_is_made_again_or_named(backend, kept, tm
 
     t = trainer(backend)
     with pytest.raises(
-        FileExistsError, match=r"no checkpoint could be written to .*kept \(File exists\): those before"
+        FileExistsError, match=r"no checkpoint could be written to .*kept \(File exists\): earlier ones are intact"
     ):
         t.fit(X, Y, epochs=3, batch_size=8, progress=False, checkpoint=Checkpoint(folder, **kept), callbacks=[vanish])
     assert removed[1][-1] == "step-00000006"

@@ -160,8 +160,8 @@ def test_phases_that_are_wrong_are_named(backend):
 
     for phases, sentence in (
         ((), "phases wants a list of"),
-        ((Phase("a", loss), Phase("a", loss)), "want a name each"),
-        ((Phase("a", loss), Phase("", loss)), "want a name each"),
+        ((Phase("a", loss), Phase("a", loss)), "want a different name each"),
+        ((Phase("a", loss), Phase("", loss)), "want a different name each"),
     ):
         with pytest.raises(ConfigError, match=sentence):
             tried(*phases)
@@ -178,5 +178,5 @@ def test_phases_that_are_wrong_are_named(backend):
             Phase(*arguments)
     cls = type("Wrong", (Wrong,), {"made": [Phase("a", lambda x, y: ops.mean(t.model(x)))]})
     t = cls(nn.Sequential(nn.Linear(2)), backend=backend.name, metrics=["mean_absolute_error"])
-    with pytest.raises(ConfigError, match=r"metrics want an output: let a phase give \(loss, output\)"):
+    with pytest.raises(ConfigError, match=r"metrics want an output: return \(loss, output\)"):
         t.train_one_batch(X, Y)

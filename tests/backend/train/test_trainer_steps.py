@@ -209,7 +209,7 @@ def test_gradients_are_those_of_the_formula(backend):
     t = trainer(backend)
     prepare(t.context, t.state, X, Y)
     close(t.gradients(X, Y), gradients(t.model.state_dict()))
-    with pytest.raises(ConfigError, match="make the trainer with keep_gradients=True"):
+    with pytest.raises(ConfigError, match="create the trainer with keep_gradients=True"):
         t.gradients()
 
 
@@ -298,7 +298,7 @@ def test_an_accumulating_training_goes_on_exactly(backend, tmp_path):
     train(resumed, resume=tmp_path)
     for name, value in whole.model.state_dict().items():
         np.testing.assert_array_equal(resumed.model.state_dict()[name], value)
-    with resumed.averaged(), whole.averaged():
+    with resumed.average_parameters(), whole.average_parameters():
         for name, value in whole.model.state_dict().items():
             np.testing.assert_array_equal(resumed.model.state_dict()[name], value)
 
@@ -316,7 +316,7 @@ def test_averages_follow_the_formula(backend, every):
         if step % every == 0:
             expected = {k: 0.8 * v + 0.2 * model.state_dict()[k] for k, v in expected.items()}
     now = model.state_dict()
-    with t.averaged():
+    with t.average_parameters():
         close(model.state_dict(), expected)
     close(model.state_dict(), now, 0)
     error = X @ expected["0/kernel:0"] + expected["0/bias:0"] - Y

@@ -28,7 +28,7 @@ def test_a_checkpoint_goes_on_with_torch(backend, tmp_path):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         figures = fit(again, resume=tmp_path)
-    assert any("seeded anew" in str(w.message) for w in said) == (backend.name != "torch")
+    assert any("are reseeded" in str(w.message) for w in said) == (backend.name != "torch")
     for name, values in history.items():
         assert figures[name] == pytest.approx(values, rel=1e-4, abs=1e-5), name
     for key, value in whole.model.state_dict().items():
@@ -66,9 +66,9 @@ def test_every_optimizers_state_opens_without_a_framework(backend, tmp_path):
         back = plain(backend)
         back.optimizer = train.optimizer(kind)
         back.model.build((None, 1, 6, 6), backend=backend.name)
-        with pytest.warns(UserWarning, match="seeded anew"):
+        with pytest.warns(UserWarning, match="are reseeded"):
             between.load_checkpoint(first.save_checkpoint(tmp_path / kind))
-        with pytest.warns(UserWarning, match="seeded anew"):
+        with pytest.warns(UserWarning, match="are reseeded"):
             back.load_checkpoint(between.save_checkpoint(tmp_path / kind))
         ours, theirs = back.state_dict(), first.state_dict()
         assert equal(ours["parameters"], theirs["parameters"]), kind
@@ -89,11 +89,11 @@ def test_what_does_not_fit_is_said_and_changes_nothing(backend, tmp_path):
     wide = trainer(backend, model=nn.Sequential(nn.Flatten(), nn.Linear(4)), optimizer=train.SGD(0.05, momentum=0.9))
     with pytest.raises(StateDictError, match="missing 1/kernel:0/momentum"):
         fit(wide, resume=middle)
-    with pytest.raises(ConfigError, match="began with batch_size=16 and cannot go on with 8"):
+    with pytest.raises(ConfigError, match="started with batch_size=16 and cannot be resumed with 8"):
         other.fit(DATA, batch_size=8, resume=middle, progress=False)
     more = trainer(backend, model=other.model, optimizer=first.optimizer, metrics=["accuracy", "f1"])
     with pytest.raises(
-        ConfigError, match="the epoch under way began with the metrics accuracy, the trainer has accuracy, f1"
+        ConfigError, match="the current epoch was started with the metrics accuracy, the trainer has accuracy, f1"
     ):
         fit(more, resume=middle)
     state = {**kept, "parameters": {**kept["parameters"], "0/bias:0": np.zeros(99)}}

@@ -126,7 +126,7 @@ def test_what_a_plateau_has_seen_goes_on(backend):
     assert again.learning_rate == pytest.approx(0.08 * 0.5**2)
     other = trainer(backend, optimizer=train.SGD(0.08), schedule="cosine", model=again.model)
     other.load_state_dict(first.state_dict())
-    with pytest.raises(StateDictError, match="remembers what reduce_on_plateau has observed"):
+    with pytest.raises(StateDictError, match="has the state of the schedule reduce_on_plateau"):
         fit(other, 4)
 
 
@@ -148,7 +148,7 @@ def test_a_background_run_goes_on(backend, whole, tmp_path):
     labdl.seed(77)
     again = trainer(backend, seed=50).start(DATA, folder=tmp_path / "second", resume=True, **options)
     assert again.wait(60).history == whole["training"]["progress"]["history"]
-    with pytest.raises(ConfigError, match="holds checkpoints up to step-00000015 already"):
+    with pytest.raises(ConfigError, match="already has checkpoints up to step-00000015"):
         trainer(backend).start(DATA, folder=tmp_path / "third", **options)
 
 

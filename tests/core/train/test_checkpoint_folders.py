@@ -147,11 +147,11 @@ def test_settings_and_folders_are_checked(tmp_path):
         scripted([1.0], checkpoint=Checkpoint(tmp_path, monitor="val_f1"))
     with pytest.raises(ConfigError, match=r"resume=True wants a checkpoint"):
         scripted([1.0], resume=True)
-    with pytest.raises(FileNotFoundError, match="holds no checkpoint"):
+    with pytest.raises(FileNotFoundError, match="has no checkpoint"):
         scripted([1.0], resume=tmp_path)
     scripted([1.0, 2.0], checkpoint=Checkpoint(tmp_path))
     for resume in (None, tmp_path / "step-00000001"):
-        with pytest.raises(ConfigError, match="holds checkpoints up to step-00000002 already: give resume=True"):
+        with pytest.raises(ConfigError, match="already has checkpoints up to step-00000002: give resume=True"):
             scripted([1.0], checkpoint=Checkpoint(tmp_path), resume=resume)
     scripted([1.0], checkpoint=Checkpoint(tmp_path / "other"), resume=tmp_path / "step-00000001")
 

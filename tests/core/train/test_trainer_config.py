@@ -181,9 +181,9 @@ def test_data_sets_in_files(tmp_path):
         Trainer(model(), train_dataset=tmp_path / "broken.npz")
 
 
-def test_settings_are_told(tmp_path):
-    told = Trainer(model(), **SETTINGS).settings.chosen()
-    assert told == {
+def test_non_default_settings():
+    settings = Trainer(model(), **SETTINGS).settings.non_default()
+    assert settings == {
         "accumulate": 2,
         "clip_norm": 1.0,
         "precision": "bfloat16",
@@ -191,5 +191,5 @@ def test_settings_are_told(tmp_path):
         "average": {"decay": 0.99, "every": 1, "evaluate": True},
         "stopping": {"monitor": "val_accuracy", "patience": 2, "mode": "max", "min_delta": 0.0, "restore_best": False},
     }
-    assert json.dumps(told)
-    assert Trainer(model()).settings.chosen() == {}
+    assert json.dumps(settings)
+    assert Trainer(model()).settings.non_default() == {}

@@ -1,18 +1,18 @@
-"""Progress of a training as people read it: a line a minute in a log file, a bar on a terminal (R6.4)."""
+"""Progress display of a training: one line per minute in a log file, a bar in a terminal."""
 
 from labdl import train
 from labdl.train import progress_bar
 
 
-def test_a_line_comes_once_a_minute(monkeypatch, capsys):
+def test_log_has_one_line_per_minute(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(progress_bar, "_watched", lambda: False)
+    monkeypatch.setattr(progress_bar, "_is_interactive", lambda: False)
 
     def events():
         yield train.Start(10, 100, 8, 800)
         for step in range(1, 1001):
-            now[0] += 0.5  # 500 s in all
+            now[0] += 0.5  # 500 s in total
             yield train.Step(step, {"loss": 1 / step})
             if step % 100 == 0:
                 yield train.Epoch(step // 100, step, {"loss": 0.5, "val_loss": 0.25}, 16.0)
@@ -29,8 +29,8 @@ def test_a_line_comes_once_a_minute(monkeypatch, capsys):
     )
 
 
-def test_a_terminal_gets_a_bar(monkeypatch, capsys):
-    monkeypatch.setattr(progress_bar, "_watched", lambda: True)
+def test_terminal_shows_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr(progress_bar, "_is_interactive", lambda: True)
     events = [train.Start(1, 1, 8, 8), train.Step(1, {"loss": 0.5}), train.Epoch(1, 1, {"loss": 0.5}, 16.0)]
     assert list(progress_bar.follow(iter(events))) == events
     out, err = capsys.readouterr()
