@@ -10,7 +10,7 @@ from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph, home_of
 from labdl.nn import build
 from labdl.nn.module import Module
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
 from labdl.saving.structure import (
     StructureFile,
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 _SUFFIXES = (".labdl", ".h5", ".hdf5", ".npz")
-_NOTE = "labdl structure "  # what the comment of a parameter file begins with that was saved together with a structure
+_NOTE = "labdl structure "  # prefix of the archive comment of a parameter file that was saved with a structure
 
 
 def paths(path: str | Path) -> tuple[Path, Path]:
-    """The structure file and the parameter file of a model, from either of them or from what they have in common."""
+    """Paths of the structure file and the parameter file of a model, from either path or their common stem."""
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in _SUFFIXES else path
     structure = path if path.suffix in (".h5", ".hdf5") else stem.with_name(f"{stem.name}.labdl")
@@ -49,7 +49,7 @@ def paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
-    Both are whole on the disk before the first takes the place of an older one. Raises ModelError when the model is not
+    Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
     built or does something that a graph cannot hold.
     """
     structure, parameters = paths(path)
@@ -57,7 +57,7 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     graph = as_graph(model)
     mark = identity(graph)
     data = encode(graph, saved_with=mark)
-    with replacing(parameters, structure) as (values, file):
+    with replace_files(parameters, structure) as (values, file):
         home = home_of(model, graph)
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
@@ -78,7 +78,7 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
     if not parameters:
         return model.build(backend=backend, seed=seed)
     with ParameterFile(weights) as file:
-        _of_one_save(opened, file, structure.name)
+        _check_same_save(opened, file, structure.name)
 
         def fitting(model: Module) -> ParameterFile:
             model._fitting(file.entries)
@@ -88,8 +88,8 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
     return model
 
 
-def _of_one_save(opened: StructureFile, file: ParameterFile, name: str) -> None:
-    """Whether the two files belong together, as far as they say it; that names and shapes fit is seen later.
+def _check_same_save(opened: StructureFile, file: ParameterFile, name: str) -> None:
+    """Check that two files come from the same save, if they record it; names and shapes are checked later.
 
     A structure that was edited, and parameters that were saved alone, belong to no save. So do two files of which a save
     that was cut short replaced one.
@@ -109,7 +109,7 @@ def _of_one_save(opened: StructureFile, file: ParameterFile, name: str) -> None:
 def swap_parameters(model: Module, path: str | Path, names: str = "*") -> list[str]:
     """Put the values of a parameter file into a model that is in use, and return the names of those that were set.
 
-    ``names`` is a pattern such as "encoder/*": what matches it must be in the model and in the file, the rest is left alone.
+    ``names`` is a pattern such as "encoder/*": what matches it must be in the model and in the file, the rest is not touched.
     Values are changed in place, so a `Trainer` goes on with them and keeps its optimizer's state; swap between two steps
     (in the loop over `Trainer.events`, or while a `Run` is paused). The whole file is checked first: when it is damaged
     (FileFormatError) or does not fit (StateDictError), the model stays as it was.

@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old one or the new one, never half."""
+"""Atomic file writes: a crash leaves the old file or the new file, never a partial one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import BinaryIO
 
 
 @contextmanager
-def replacing(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
-    """Empty files beside the targets, to write into; when the block ends they take the targets' places, one after the other.
+def replace_files(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
+    """Open temporary files beside the targets; when the block ends they replace the targets, one after the other.
 
-    All are whole on the disk before the first takes its place. If anything fails before that, the targets are as they were
-    and nothing is left behind. A link is followed: the file that it leads to is replaced.
+    All are completely on disk before the first replaces its target. If anything fails before that, the targets are unchanged
+    and no temporary file remains. Links are followed: the file that a link points to is replaced.
     """
     targets = [Path(os.path.realpath(path)) for path in paths]
     parts = [target.with_name(f".{target.name}.{secrets.token_hex(4)}.part") for target in targets]
@@ -39,7 +39,7 @@ def replacing(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
 
 
 def flush_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk: a rename is a change of the folder, which a power failure could undo."""
+    """Sync a folder to disk: a rename changes the folder, and a power failure could undo it."""
     if os.name == "posix":  # elsewhere a folder cannot be opened, and the system orders renames itself
         handle = os.open(folder, os.O_RDONLY)
         try:

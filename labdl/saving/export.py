@@ -1,4 +1,4 @@
-"""Exporting a model to files that others open: ONNX, source for one framework, native checkpoints, JSON, pictures."""
+"""Export of models to ONNX, source code for one framework, native checkpoints, JSON and images."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from labdl.framework_info import TRAINING
 from labdl.graph import Graph, as_graph
 from labdl.nn.module import Module
 from labdl.saving import load, load_structure, paths
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 
 
 def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:
-    """Write a model as a file for others and return its path; the suffix says what it becomes.
+    """Export a model to a file and return its path; the suffix selects the format.
 
-    ``.onnx``; ``.json``, the graph as data; ``.svg``, a picture of it (see `Graph.to_svg`); ``.py``, source that needs only
+    ``.onnx``; ``.json``, the graph as data; ``.svg``, a drawing of it (see `Graph.to_svg`); ``.py``, source that needs only
     the framework ``target``, with its weights beside it; anything else is a native checkpoint (see `labdl.save_checkpoint`,
-    which knows the suffixes). The model may be the path of a saved one, or of an ONNX file. Raises ConfigError for a suffix
-    or a target that there is not, ModelError for what a format cannot hold.
+    which knows the suffixes). The model may be the path of a saved one, or of an ONNX file. Raises ConfigError for an
+    unknown suffix or target, ModelError for a model that the format cannot represent.
     """
     path = Path(path)
     if target is not None and target not in TRAINING:
         raise ConfigError(f"target wants one of {', '.join(sorted(TRAINING))}, received {target!r}")
     if path.suffix == ".json":
         data = json.dumps(_graph(model).to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        with replacing(path) as (file,):
+        with replace_files(path) as (file,):
             file.write(data.encode())
     elif path.suffix == ".svg":
         picture = _graph(model).to_svg()
-        with replacing(path) as (file,):
+        with replace_files(path) as (file,):
             file.write(picture.encode())
     elif path.suffix == ".onnx":
         from labdl.saving.onnx import export_onnx
@@ -42,7 +42,7 @@ def export(model: Module | Graph | str | Path, path: str | Path, target: str | N
         ready = _model(model)
         chosen = target or ready.backend
         if chosen in (None, "numpy"):
-            raise ConfigError(f'{path.name} wants a framework to be written for: export(..., target="torch")')
+            raise ConfigError(f'{path.name} needs a target framework: export(..., target="torch")')
         export_source(ready, path, chosen)
     else:
         from labdl.saving.native.checkpoints import save_checkpoint

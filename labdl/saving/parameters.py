@@ -14,11 +14,11 @@ from labdl import dispatch
 from labdl.data.npz import CHUNK, KINDS, ArrayFile, display_name, name_fault
 from labdl.errors import ModelError
 from labdl.nn.module import Module
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 
 
 class ParameterFile(ArrayFile):
-    """An open parameter file: ``entries`` says what is in it, and each value is read when it is asked for (`ArrayFile`)."""
+    """An open parameter file: ``entries`` lists its contents, and values are read on demand (`ArrayFile`)."""
 
     what = "parameter file"
 
@@ -26,9 +26,9 @@ class ParameterFile(ArrayFile):
 def values_of(model: Module) -> Iterator[tuple[str, np.ndarray]]:
     """Items of `Module.state_dict`, one at a time and without copies where possible.
 
-    While one is used, a thread brings the axes of the next into the standard order.
+    While one is used, a thread transposes the next to the standard order.
     """
-    from concurrent.futures import ThreadPoolExecutor  # here, because few programs save
+    from concurrent.futures import ThreadPoolExecutor  # imported here, because few programs save
 
     with ThreadPoolExecutor(1) as worker:
         waiting = None
@@ -48,13 +48,13 @@ def write_parameters(file: BinaryIO, values: Iterable[tuple[str, np.ndarray]], n
         archive.comment = note.encode()
         for name, value in values:
             array = np.asanyarray(value)
-            if array.dtype.isbuiltin == 2:  # bfloat16 and its like, which NumPy alone could not read
+            if array.dtype.isbuiltin == 2:  # such as bfloat16, which NumPy alone cannot read
                 array = array.astype("float32")
             if fault := name_fault(name):
                 raise ModelError(f"a parameter cannot be saved as {display_name(name)}: the name {fault}")
             if array.dtype.kind not in KINDS:
-                raise ModelError(f"{name} holds {array.dtype}, and a parameter file only numbers")
-            array = np.ascontiguousarray(array).reshape(array.shape)  # a number alone would get an axis
+                raise ModelError(f"{name} holds {array.dtype}, and a parameter file holds only numbers")
+            array = np.ascontiguousarray(array).reshape(array.shape)  # ascontiguousarray adds an axis to a scalar
             header = io.BytesIO()
             np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
             member = zipfile.ZipInfo(f"{name}.npy")
@@ -70,19 +70,19 @@ def write_parameters(file: BinaryIO, values: Iterable[tuple[str, np.ndarray]], n
 def save_parameters(values: Mapping[str, np.ndarray] | Module, path: str | Path) -> None:
     """Write ``{standard name: array}``, or a built model's parameters, as .npz; the same values always give the same bytes.
 
-    The file appears whole or not at all, and the values of a model are not copied first. Raises ModelError for what is no
+    The file is written atomically, and the values of a model are not copied first. Raises ModelError for what is not an
     array of numbers.
     """
     if isinstance(values, Module):
         values._need_build()
-    with replacing(path) as (file,):
+    with replace_files(path) as (file,):
         write_parameters(file, values_of(values) if isinstance(values, Module) else values.items())
 
 
 def load_parameters(path: str | Path, names: str = "*") -> dict[str, np.ndarray]:
     """Read the arrays of a parameter file whose name matches ``names``, such as "encoder/*".
 
-    Raises FileFormatError for what is no parameter file, FileNotFoundError when it is missing.
+    Raises FileFormatError for another file, FileNotFoundError when it is missing.
     """
     with ParameterFile(path) as file:
         return {name: file[name] for name in file.matching(names)}

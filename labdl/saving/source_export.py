@@ -1,4 +1,4 @@
-"""Export of models as source code that needs one framework and nothing of LabDL."""
+"""Export of models as source code that needs one framework and not LabDL."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from labdl.graph.lowering.method_source import MethodSource, numbers
 from labdl.graph.lowering.program import Program
 from labdl.graph.lowering.record import record_programs
 from labdl.nn.module import Module
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import write_parameters
 
-_SHOWN = 16  # a constant of so many numbers stands in the source, a longer one beside it
+_SHOWN = 16  # largest constant written into the source; larger ones go to the .npz
 
 
 def export_source(model: Module, path: str | Path, target: str | None = None) -> tuple[Path, Path]:
     """Write ``name.py``, the model in plain calls of a framework, and ``name.weights.npz``; returns both paths.
 
-    The file holds one class, which loads the parameters and computes what the model does, for training and for use. It needs
-    the framework ``target`` (by default the model's own) and NumPy. Raises ModelError where what the model does depends on
-    data or on unknown sizes in a way that calls written down once cannot follow.
+    The file contains one class, which loads the parameters and computes the model, in training and evaluation mode. It needs
+    the framework ``target`` (by default the model's own) and NumPy. Raises ModelError where the model depends on data or on
+    unknown sizes in a way that a fixed sequence of calls cannot express.
     """
     path = Path(path).with_suffix(".py")
     text, values = to_source(model, target)
     parameters = path.with_suffix(".weights.npz")  # net.npz is what labdl.save writes
-    with replacing(parameters, path) as (file, source):
+    with replace_files(parameters, path) as (file, source):
         write_parameters(file, values.items())
         source.write(text.encode())
     return path, parameters
 
 
 def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, np.ndarray]]:
-    """The source text of a built model, and the arrays that the text reads. The model itself is left alone."""
+    """The source text of a built model, and the arrays that the text reads. The model itself is not changed."""
     backend = dispatch.get(target or model.backend)
     if not hasattr(backend, "SOURCE"):
         raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
@@ -118,7 +118,7 @@ class _Writer:
         return [taken.new(identifier(words[n])) for n in range(len(program.inputs))]
 
     def _constant(self, array: np.ndarray) -> str:
-        """A known tensor: in the source, or read beside the parameters."""
+        """A constant: in the source, or stored beside the parameters."""
         if array.size <= _SHOWN:
             values = numbers(array.tolist())
             return self.words["constant"].format(array=f"np.array({values}, {array.dtype.name!r})")
@@ -132,6 +132,6 @@ class _Writer:
 
 _ARRAY = (
     "def _array(values, axes=None):",
-    '    """An array in the order of axes in which it is computed with."""',
+    '    """An array in the axis order of the computation."""',
     "    return np.ascontiguousarray(values if axes is None else values.transpose(axes))",
 )

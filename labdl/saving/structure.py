@@ -1,4 +1,4 @@
-"""The structure file: a graph as columns in HDF5 (D10, R7.3; docs/file-format.md). Reading one never runs code."""
+"""The structure file: a graph as columns in HDF5 (docs/file-format.md). Reading one never executes code."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph.graph import Graph
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 
 if TYPE_CHECKING:
     import h5py
 
 KIND = "labdl structure"
 VERSION = 4
-_PLAIN = 3  # what a graph without notes is written as, so that earlier LabDL reads it
+_PLAIN = 3  # version written for a graph without notes, so that earlier versions of LabDL can read it
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LARGEST = 1 << 26  # bytes: a structure has no weights, and a thousand layers take 100 KB
 _ROWS = 200_000  # more nodes or edges than any network has: a broken or hostile file
@@ -39,7 +39,7 @@ _EDGE = _COLUMNS["edges"][1:]
 
 @dataclass(frozen=True)
 class StructureFile:
-    """The content of a structure file: the graph, the format's version, and the id of the parameters it was saved with."""
+    """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it."""
 
     graph: Graph
     version: int
@@ -55,7 +55,7 @@ class NewerFormatError(FileFormatError):
 
 
 def identity(graph: Graph) -> str:
-    """A digest of all that decides what the graph computes from its parameters: names, layers, settings, connections."""
+    """Digest of everything that determines the result for given parameters: names, layers, settings, connections."""
     data = graph.to_dict()
     telling = [[[i, *node.items()] for i, node in data["nodes"].items()], list(data["edges"].values()), data["ties"]]
     return hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()
@@ -105,7 +105,7 @@ def _note_columns(notes: dict[str, Any]) -> dict[str, np.ndarray]:
     rows = notes.values()
     return {
         "notes/id": _texts(notes),
-        # one text may be long, and a column as wide as that would be mostly empty
+        # a fixed-length column as wide as the longest text would be mostly empty
         "notes/text": np.frombuffer(json.dumps([n["text"] for n in rows], separators=(",", ":")).encode(), np.uint8),
         "notes/home": _texts(n["home"] for n in rows),
         "notes/color": _texts(n["color"] for n in rows),
@@ -125,8 +125,8 @@ def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
 
 
 def _new(buffer: io.BytesIO, more: bytes = b"") -> h5py.File:
-    """A new file with its groups, without the times of their making, so that the bytes are deterministic."""
-    import h5py  # here and below, because it takes longer to import than the rest of labdl
+    """A new file with its groups, without creation times, so that the bytes are deterministic."""
+    import h5py  # imported here and below: it takes longer to import than the rest of labdl
 
     kinds = h5py.h5p.FILE_CREATE, h5py.h5p.GROUP_CREATE, h5py.h5p.FILE_ACCESS
     creation, group, access = map(h5py.h5p.create, kinds)
@@ -141,7 +141,7 @@ def _new(buffer: io.BytesIO, more: bytes = b"") -> h5py.File:
 
 
 def _texts(texts) -> np.ndarray:
-    # fixed-length texts keep the bytes deterministic and need no heap
+    # fixed-length strings keep the bytes deterministic and need no heap
     raw = [text.encode() for text in texts]
     if any(b"\0" in text for text in raw):
         raise ModelError("a name of the model holds a NUL character, which a file cannot hold")
@@ -156,7 +156,7 @@ def _fixed(text: str) -> np.ndarray:
 
 
 def _attribute(file: h5py.File, name: str):
-    """A number or a text of fixed length, else None: HDF5 may search a broken heap of other texts without end."""
+    """A number or fixed-length string, else None: with a broken heap, HDF5 may search for other strings forever."""
     if name not in file.attrs:
         return None
     found = file.attrs.get_id(name)
@@ -167,12 +167,12 @@ def _attribute(file: h5py.File, name: str):
 
 
 def decode(data: bytes, name: str = "the file") -> Graph:
-    """The graph in the bytes of a structure file. Raises FileFormatError that says what is wrong with it."""
+    """Decode the bytes of a structure file to a graph. Raises FileFormatError that says what is wrong."""
     return read(data, name).graph
 
 
 def read(data: bytes, name: str = "the file") -> StructureFile:
-    """All that the bytes of a structure file say. Raises FileFormatError that says what is wrong with it."""
+    """Decode the bytes of a structure file with its metadata. Raises FileFormatError that says what is wrong."""
     import h5py
 
     if not data.startswith(_SIGNATURE):
@@ -190,7 +190,7 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                 raise NewerFormatError(
                     f"{name} was written by a newer LabDL (format {version}, this one reads up to {VERSION}): upgrade labdl",
                     version,
-                    _legible(file),
+                    _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
@@ -209,7 +209,7 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
         raise FileFormatError(f"{name} is broken: {error}") from error
 
 
-# what h5py, JSON and the graph say of data that is not as they want it
+# errors of h5py, JSON and the graph for malformed data
 _BROKEN = (
     KeyError,
     ValueError,
@@ -223,8 +223,8 @@ _BROKEN = (
 )
 
 
-def _legible(file: h5py.File) -> Graph | None:
-    """The graph of a later version's file where it still has the columns of this one; else None."""
+def _read_newer(file: h5py.File) -> Graph | None:
+    """The graph of a file of a newer version if it still has the columns of this version; else None."""
     try:
         return _graph(
             _all_columns(file, {**_COLUMNS, **(_NOTES if "notes" in file else {})}),
@@ -232,7 +232,7 @@ def _legible(file: h5py.File) -> Graph | None:
             VERSION,
         )
     except (FileFormatError, OSError, *_BROKEN):
-        return None  # that version has changed them
+        return None  # the newer version changed the columns
 
 
 def _all_columns(file: h5py.File, groups: dict[str, tuple[str, ...]]) -> dict[str, np.ndarray]:
@@ -240,19 +240,23 @@ def _all_columns(file: h5py.File, groups: dict[str, tuple[str, ...]]) -> dict[st
 
 
 def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
-    """The graph of the columns, as the version of the file has them."""
+    """Build the graph from the columns of a file of this version."""
     count = len(columns["nodes/id"])
     nodes = [_read(columns, f"nodes/{c}") for c in ("id", "type", "name")]
-    # up to version 2 a text for each node
+    # up to version 2: one string per node
     params = _json(columns, "nodes/params") if version > 2 else [json.loads(p) for p in _read(columns, "nodes/params")]
     if version > 1:
         shares = _read(columns, "nodes/shares")
         groups = _read(columns, "groups/path"), _read(columns, "groups/class")
         ties = _read(columns, "ties/name"), _read(columns, "ties/to")
     else:
-        shares, groups, ties = [""] * count, ([], []), ([], [])  # it knew no shared layers, no groups and no ties
+        shares, groups, ties = (
+            [""] * count,
+            ([], []),
+            ([], []),
+        )  # version 1 had no shared layers, groups or tied parameters
     edges = [_read(columns, f"edges/{c}") for c in _COLUMNS["edges"]]
-    # a place that is no number is none, and the canvas finds one
+    # a position that is not a number is dropped; the canvas lays the node out
     places = [
         (i, p)
         for i, p in zip(_read(columns, "canvas/id"), columns["canvas/position"].tolist(), strict=True)
@@ -325,7 +329,7 @@ def _dataset(file: h5py.File, path: str) -> h5py.Dataset:
         raise FileFormatError(f"the file is broken: {path} is not a plain column")
     if dataset.ndim == 0:
         raise FileFormatError(f"the file is broken: {path} has shape ()")
-    if dataset.dtype.kind not in "Sufi":  # others live on a heap, which may be broken without end
+    if dataset.dtype.kind not in "Sufi":  # other types use a heap; a broken one may be followed forever
         raise FileFormatError(f"the file is broken: {path} does not hold texts or numbers")
     if dataset.shape[0] > _ROWS and dataset.dtype != "u1":
         raise FileFormatError(f"the file is broken: {path} has shape {dataset.shape}")
@@ -350,21 +354,21 @@ def _too_large(name: str, size: int) -> FileFormatError:
 def save_structure(graph: Graph, path: str | Path) -> None:
     """Write a structure file, atomically."""
     data = encode(graph)
-    with replacing(path) as (file,):
+    with replace_files(path) as (file,):
         file.write(data)
 
 
 def load_structure(path: str | Path) -> Graph:
     """Read a structure file: the graph, without parameters. Raises FileFormatError or FileNotFoundError.
 
-    A graph may name layers that are not there: it can be read, changed and saved, and `Graph.to_module` says what is
-    missing.
+    The graph may refer to layers that are not registered: it can be read, changed and saved, and `Graph.to_module` reports
+    what is missing.
     """
     return open_structure(path).graph
 
 
 def open_structure(path: str | Path) -> StructureFile:
-    """As `load_structure`, with what else the file says."""
+    """Like `load_structure`, with the file's metadata."""
     path = Path(path)
     with path.open("rb") as file:
         data = file.read(_LARGEST + 1)

@@ -27,7 +27,7 @@ import labdl
 from labdl.graph import Edge, Graph, Node
 from labdl.models.vision.resnet import resnet50
 from labdl.saving import load_structure, save_structure
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 
 
 def ours():
@@ -116,7 +116,7 @@ def measure(folder: Path, rounds: int) -> None:
         labdl.save(model, folder / "net")
 
     def careful():
-        with replacing(folder / "careful.pt") as (file,):
+        with replace_files(folder / "careful.pt") as (file,):
             torch.save(native.state_dict(), file)
 
     show(

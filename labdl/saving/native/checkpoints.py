@@ -1,7 +1,7 @@
-"""Checkpoints of the frameworks' own files: into a model of LabDL on any backend, out of one, from one to another.
+"""Native checkpoints of the frameworks: loading into a model on any backend, saving, converting.
 
-Names and layouts stand in `labdl.interop.weights`, files in `labdl.saving.native.formats`. The files of
-tf.train.Checkpoint, and those of PyTorch before 1.6, need their framework; all others are read and written without.
+Names and layouts are in `labdl.interop.weights`, file formats in `labdl.saving.native.formats`. The files of
+tf.train.Checkpoint, and those of PyTorch before 1.6, need their framework; all others do not.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _SIGNATURES = {
     b"\x80\x02\x8a\n": "legacy",
 }  # the last is PyTorch's magic number
 _ORDER = (
-    "a graph does not know in which order they were made, and Keras tells them apart by nothing else: take the model "
-    "that it was traced from"
+    "a graph does not record the order in which they were created, by which alone Keras distinguishes them: use the "
+    "model that it was traced from"
 )
 
 
 def load_checkpoint(model: Module, path: str | Path, framework: str | None = None) -> Module:
-    """Put the parameters of a native checkpoint into a built model of the same architecture, on whatever backend it is.
+    """Load the parameters of a native checkpoint into a built model of the same architecture, on any backend.
 
     Files: .pt, .pth and .safetensors of PyTorch's names, Keras's .weights.h5, what tf.train.Checkpoint writes (its name
     without ".index"), .pdparams, and MindSpore's .ckpt. ``framework`` says whose names a .safetensors file has, and is
     otherwise known from the file. Returns the model. Raises FileFormatError for a file that is broken, or more than data;
-    StateDictError naming what is missing, unexpected or of another shape, and then the model is as it was.
+    StateDictError that lists missing and unexpected parameters and other shapes; the model is then unchanged.
     """
     model._need_build()
     plan = _Plan(model, _framework(path, framework, _format_of(Path(path))))
@@ -69,11 +69,11 @@ def load_checkpoint(model: Module, path: str | Path, framework: str | None = Non
 
 
 def save_checkpoint(model: Module, path: str | Path, framework: str | None = None) -> Path:
-    """Write the parameters of a model, on whatever backend it is, as a file that the same architecture in another loads.
+    """Save the parameters of a model, on any backend, as a file that the same architecture in a framework loads.
 
-    The suffix says what is written, as in `load_checkpoint`; ``framework="tensorflow"`` without a suffix of Keras's gives
-    the files of tf.train.Checkpoint(model=...). Returns the path. Raises ConfigError for a suffix that no framework has, and
-    ModelError where Keras's file depends on an order of layers that a graph does not know.
+    The suffix selects the format, as in `load_checkpoint`; ``framework="tensorflow"`` without a suffix of Keras's gives
+    the files of tf.train.Checkpoint(model=...). Returns the path. Raises ConfigError for an unknown suffix, and
+    ModelError where Keras's file depends on an order of layers that a graph does not record.
     """
     model._need_build()
     path = Path(path)
@@ -110,20 +110,20 @@ class _BoundLink(NamedTuple):
 
 
 class _Plan:
-    """A model's parameters in the words of a framework. A parameter's key is its identity: tied ones are one."""
+    """A model's parameters under the names of a framework. A parameter's key is its identity, so tied ones share a key."""
 
     def __init__(self, model: Module, framework: str):
         self.branch, self.framework = _tree(model), framework
         self.parameters = {id(p): p for p in model.parameters()}
-        named = dict(_all(self.branch))
+        named = dict(_named_parameters(self.branch))
         self.mappings = []
         for mapping in weights.mappings(weights.layer_table(framework), self.branch):
             own = [named[name] for name in mapping.own]
-            shapes = tuple(a.shape for a in mapping.to_native(*(_hollow(p) for p in own)))
+            shapes = tuple(a.shape for a in mapping.to_native(*(_placeholder(p) for p in own)))
             self.mappings.append(_BoundLink(mapping, tuple(map(id, own)), shapes))
 
     def own(self, arrays: Mapping[str, Any], others: list[str], where: str) -> dict[int, np.ndarray]:
-        """LabDL's arrays, by key, of the framework's. Raises StateDictError where they do not fit."""
+        """Convert the framework's arrays to LabDL's, by key. Raises StateDictError where they do not fit."""
         found: dict[int, np.ndarray] = {}
         problems = []
         known = {name for mapping, *_ in self.mappings for name in (*mapping.native, *mapping.aliases)}
@@ -134,12 +134,12 @@ class _Plan:
             if missing or not keys:
                 # a tied parameter may be in the file under one of its names alone
                 problems += [
-                    f"missing {self.shown(name)} (here {here})" for name in missing if not there.issuperset(keys)
+                    f"missing {self.display_name(name)} (here {here})" for name in missing if not there.issuperset(keys)
                 ]
                 continue
             given = [np.asarray(arrays[name]) for name in mapping.native]
             wrong = [
-                f"{self.shown(name)} has shape {a.shape}, the model wants {shape} (here {here})"
+                f"{self.display_name(name)} has shape {a.shape}, the model wants {shape} (here {here})"
                 for name, a, shape in zip(mapping.native, given, shapes, strict=True)
                 if a.shape != shape and not (mapping.any_shape and a.size == np.prod(shape))
             ]
@@ -150,7 +150,9 @@ class _Plan:
                 if key in found and not np.array_equal(found[key], array):
                     problems.append(f"{name} is one parameter of several names in the model, which differ in the file")
                 found[key] = array
-        problems += [f"unexpected {name}" for name in [*(self.shown(n) for n in arrays if n not in known), *others]]
+        problems += [
+            f"unexpected {name}" for name in [*(self.display_name(n) for n in arrays if n not in known), *others]
+        ]
         if problems:
             more = f"; and {len(problems) - 20} more" if len(problems) > 20 else ""
             hidden = list(dict.fromkeys(ambiguous(keras_layer(self.branch)))) if self.framework == "tensorflow" else []
@@ -161,7 +163,7 @@ class _Plan:
         return found
 
     def native(self, values: Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:
-        """The framework's arrays of LabDL's, by key."""
+        """Convert LabDL's arrays, by key, to the framework's."""
         arrays: dict[str, np.ndarray] = {}
         for mapping, keys, _ in self.mappings:
             made = mapping.to_native(*(values[key] for key in keys))
@@ -169,29 +171,29 @@ class _Plan:
             arrays.update(zip(mapping.aliases, made[-len(mapping.aliases) :] if mapping.aliases else (), strict=True))
         return arrays
 
-    def shown(self, name: str) -> str:
+    def display_name(self, name: str) -> str:
         return name if self.framework == "tensorflow" else name.replace("/", ".")
 
 
 def _tree(model: Module) -> Branch:
-    """The layers of a model. In that of a graph, which is flat, the graph knows what the groups of layers were."""
+    """The tree of a model's layers. A graph module is flat; its graph records the kinds of the groups."""
     groups = model.graph.groups if isinstance(model, GraphModule) else {}
 
-    def named(branch: Branch, path: str) -> Branch:
-        parts = {name: named(part, weights.join(path, name)) for name, part in branch.parts.items()}
+    def with_kinds(branch: Branch, path: str) -> Branch:
+        parts = {name: with_kinds(part, weights.join(path, name)) for name, part in branch.parts.items()}
         return branch._replace(parts=parts, kind=branch.kind or groups.get(path, ""))
 
-    return named(branch_of(model), "")
+    return with_kinds(branch_of(model), "")
 
 
-def _all(branch: Branch, path: str = "") -> Iterator[tuple[str, Parameter]]:
+def _named_parameters(branch: Branch, path: str = "") -> Iterator[tuple[str, Parameter]]:
     for name, parameter in branch.parameters.items():
         yield weights.join(path, name), parameter
     for name, part in branch.parts.items():
-        yield from _all(part, weights.join(path, name))
+        yield from _named_parameters(part, weights.join(path, name))
 
 
-def _hollow(parameter: Parameter) -> np.ndarray:
+def _placeholder(parameter: Parameter) -> np.ndarray:
     """An array of a parameter's shape that takes no memory."""
     return np.broadcast_to(np.zeros((), "bool"), parameter.shape)
 
@@ -202,14 +204,14 @@ def _framework(path, framework: str | None, kind: str) -> str:
         raise ConfigError(f"framework wants one of {', '.join(FRAMEWORKS)}, received {framework!r}")
     if kind != "safetensors" and framework not in (None, home):
         raise ConfigError(
-            f"{Path(path).name} is a file of {home}'s, not of {framework}'s: a .safetensors file may have the "
+            f"{Path(path).name} is a file of {home}, not of {framework}'s: a .safetensors file may have the "
             "names of any framework"
         )
     return framework or home
 
 
 def _format_of(path: Path) -> str:
-    """The format of a file that is there, from what it begins with rather than from its name."""
+    """Detect the format of an existing file from its first bytes, not its name."""
     if path.with_name(f"{path.name}.index").exists():
         return "objects"
     with path.open("rb") as file:
@@ -219,7 +221,7 @@ def _format_of(path: Path) -> str:
     kind = _SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise FileFormatError(
-            f"{path.name} is no checkpoint that LabDL knows: it reads {', '.join(_SUFFIXES)} and those of "
+            f"{path.name} is not a checkpoint that LabDL can read: it reads {', '.join(_SUFFIXES)} and those of "
             "tf.train.Checkpoint"
         )
     return kind
@@ -231,7 +233,7 @@ def _format_to(path: Path, framework: str | None) -> str:
         return "objects"
     if kind is None:
         raise ConfigError(
-            f"{path.name} has no suffix of a checkpoint: choose one of {', '.join(_SUFFIXES)}, or "
+            f"{path.name} does not have the suffix of a checkpoint: choose one of {', '.join(_SUFFIXES)}, or "
             "framework='tensorflow' for tf.train.Checkpoint"
         )
     return kind
@@ -241,14 +243,14 @@ _PLAIN = {"torch": torch, "paddle": paddle, "mindspore": mindspore, "safetensors
 
 
 def _read(plan: _Plan, path: Path) -> tuple[dict[str, Any], list[str]]:
-    """The arrays of a file under the names of `labdl.interop.weights`, and of what else is in it the names alone."""
+    """The arrays of a file under the names of `labdl.interop.weights`, and the names of its other contents."""
     kind = _format_of(path)
     try:
         if kind == "keras":
             return keras.read(path, keras_layer(plan.branch))
         if kind == "objects":
-            return _of_framework("tensorflow").read(path, keras_layer(plan.branch))
-        arrays = _of_framework("torch").read(path) if kind == "legacy" else _PLAIN[kind].read(path)
+            return _framework_module("tensorflow").read(path, keras_layer(plan.branch))
+        arrays = _framework_module("torch").read(path) if kind == "legacy" else _PLAIN[kind].read(path)
     except FileFormatError as error:
         raise FileFormatError(f"{path.name} cannot be read: {error}") from error.__cause__
     by_name = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
@@ -262,14 +264,14 @@ def _write(plan: _Plan, path: Path, kind: str, values: Mapping[int, np.ndarray])
             raise ModelError(f"{path.name} cannot be written: of {', '.join(hidden[:5])} {_ORDER}")
         keras.write(path, arrays, keras_layer(plan.branch))
     elif kind == "objects":
-        _of_framework("tensorflow").write(path, arrays, keras_layer(plan.branch))
+        _framework_module("tensorflow").write(path, arrays, keras_layer(plan.branch))
     else:
         flat = {name.replace("/", "."): array for name, array in arrays.items()}
         more = {"note": framework_info.FACTS[plan.framework].safetensors_format} if kind == "safetensors" else {}
         _PLAIN[kind].write(path, flat, **more)
 
 
-def _of_framework(name: str):
-    """The module that reads and writes the files that need the framework itself."""
+def _framework_module(name: str):
+    """Module that reads and writes the files that need the framework itself."""
     dispatch.load(name)
     return importlib.import_module(f"labdl.backends.{name}.checkpoint")

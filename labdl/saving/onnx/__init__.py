@@ -1,4 +1,4 @@
-"""ONNX files (https://onnx.ai): models out, for programs without LabDL, and models in, from whatever program wrote them."""
+"""ONNX files (https://onnx.ai): export of models, and import of models from any program."""
 
 from labdl.saving.onnx.exporter.file import export_onnx
 from labdl.saving.onnx.importer.module import import_onnx

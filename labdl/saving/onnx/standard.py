@@ -6,12 +6,14 @@ from types import ModuleType
 
 from labdl.errors import BackendError
 
-OPSET = 20  # has GELU, volumes in GridSample, and circular padding; every ONNX Runtime since 1.17 runs it
-OLDEST = 13  # reading: before it, sizes and axes of many operators stood elsewhere, and softmax meant something else
+OPSET = 20  # has GELU, 3-d GridSample and circular padding; supported by ONNX Runtime since 1.17
+OLDEST = (
+    13  # for import: before it, sizes and axes of many operators were attributes, and softmax was defined differently
+)
 NEWEST = 24
 LARGEST = 2**31 - 1  # bytes of a protobuf message, and so of an ONNX file that holds its weights
 
-# LabDL's name of a dtype: the number that ONNX gives it (onnx.TensorProto.DataType)
+# LabDL's name of a dtype: its number in ONNX (onnx.TensorProto.DataType)
 DTYPES = {
     "float32": 1,
     "uint8": 2,

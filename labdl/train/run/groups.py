@@ -12,7 +12,7 @@ import orjson
 
 from labdl.errors import ConfigError
 from labdl.runs.metadata import GROUP, group
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.train.race import serialization
 
 _LONGEST = 200  # characters of a value that no JSON can hold
@@ -58,5 +58,5 @@ def end_group(folder: Path, status: str) -> None:
 
 
 def _write(folder: Path, content: dict[str, Any]) -> None:
-    with replacing(folder / GROUP) as (file,):
+    with replace_files(folder / GROUP) as (file,):
         file.write(orjson.dumps(content, option=orjson.OPT_INDENT_2))

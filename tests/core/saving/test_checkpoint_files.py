@@ -138,7 +138,7 @@ def test_a_pickle_that_calls_something_is_refused_and_not_followed(tmp_path):
         archive(tmp_path / "net.pt", data)
         (tmp_path / "old.pt").write_bytes(data)
         for name in ("net.pdparams", "net.pt"):
-            with pytest.raises(FileFormatError, match=r"wants .*mkdir to be called.* it was not called"):
+            with pytest.raises(FileFormatError, match=r"asks to call .*mkdir.* it was not called"):
                 load_checkpoint(net(), tmp_path / name)
         with pytest.raises(FileFormatError):
             load_checkpoint(net(), tmp_path / "old.pt")
@@ -186,7 +186,7 @@ def test_hdf5_that_leads_out_of_the_file(tmp_path):
             group = file["0/vars"]
             del group["0"]
             change(group)
-        with pytest.raises(FileFormatError, match=r"leads out|no array of numbers"):
+        with pytest.raises(FileFormatError, match=r"another file|not an array of numbers"):
             load_checkpoint(net(), path)
 
 
@@ -213,7 +213,7 @@ def test_broken_files_are_refused_or_read(suffix, tmp_path):
 
 def test_what_is_asked_for_is_checked(tmp_path):
     model = net()
-    with pytest.raises(ConfigError, match=r"net\.xyz has no suffix of a checkpoint: choose one of \.pt"):
+    with pytest.raises(ConfigError, match=r"net\.xyz does not have the suffix of a checkpoint: choose one of \.pt"):
         save_checkpoint(model, tmp_path / "net.xyz")
     with pytest.raises(ConfigError, match=r"framework wants one of torch, .*received 'jax'"):
         save_checkpoint(model, tmp_path / "net.pt", "jax")

@@ -52,7 +52,7 @@ def test_a_file_is_whole_or_not_there(saved, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "target", "sentence"),
     [
-        ("net.txt", None, "net.txt has no suffix of a checkpoint"),
+        ("net.txt", None, "net.txt does not have the suffix of a checkpoint"),
         ("net.onnx", "caffe", "target wants one of mindspore, paddle, tensorflow, torch, received 'caffe'"),
         ("net.py", "numpy", "target wants one of"),
     ],

@@ -130,8 +130,8 @@ def test_numbers_that_numpy_alone_cannot_read_are_widened(tmp_path):
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"a": np.array([object()])}, "a holds object, and a parameter file only numbers"),
-        ({"a": np.array([(1, 2.0)], "i4,f4")}, "a holds .*, and a parameter file only numbers"),
+        ({"a": np.array([object()])}, "a holds object, and a parameter file holds only numbers"),
+        ({"a": np.array([(1, 2.0)], "i4,f4")}, "a holds .*, and a parameter file holds only numbers"),
         ({"../a": np.ones(1)}, "a parameter cannot be saved as '../a': the name is not a path of names"),
     ],
 )

@@ -12,7 +12,7 @@ import labdl
 from labdl.errors import StateDictError
 from labdl.graph import Edge, Graph, Node
 from labdl.saving import atomic_write, load_parameters, load_structure, save_parameters, save_structure
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 
 pytestmark = pytest.mark.slow
 
@@ -245,8 +245,8 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_an_error_while_writing_leaves_nothing(tmp_path):
-    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "a", tmp_path / "b") as (one, _):
+    with pytest.raises(ZeroDivisionError), replace_files(tmp_path / "a", tmp_path / "b") as (one, _):
         one.write(b"something" * (1 // 0))
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(FileNotFoundError), replacing(tmp_path / "nowhere" / "a"):
+    with pytest.raises(FileNotFoundError), replace_files(tmp_path / "nowhere" / "a"):
         pass

@@ -1,1 +1,1 @@
-"""The frameworks' checkpoint files, read and written as data: no framework is needed, and nothing in a file is executed."""
+"""The frameworks' checkpoint files, read and written as data: no framework is needed, and no code in a file is executed."""

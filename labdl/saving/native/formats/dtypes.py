@@ -1,4 +1,4 @@
-"""Numbers in files: their names, NumPy's dtypes for them, and their bytes."""
+"""Number types in checkpoint files: names, NumPy dtypes and bytes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def name_of(dtype: np.dtype) -> str:
     return "bfloat16" if dtype == _BFLOAT16 else dtype.name
 
 
-def little(array: np.ndarray) -> memoryview:
-    """The bytes of an array, the last axis fastest, little end first; a view where they lie like that."""
+def little_endian(array: np.ndarray) -> memoryview:
+    """The bytes of an array in C order, little-endian; a view if it is already laid out like that."""
     lower = _in_order(array).astype(array.dtype.newbyteorder("<"), order="C", copy=False)
     return lower.reshape(-1).view("uint8").data
 
 
 def _in_order(array: np.ndarray) -> np.ndarray:
-    """A turned matrix copied tile by tile, which is four times as fast as row by row: a tile stays in the cache."""
+    """Copy a transposed matrix tile by tile: four times as fast as row by row, because a tile stays in the cache."""
     if array.ndim != 2 or array.flags.c_contiguous or array.size < _TILE**2:
         return array
     made = np.empty(array.shape, array.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 
 from labdl.errors import FileFormatError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import dtype_of, name_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
-    """The arrays of the model's variables that a file has, and the names of what else is in it.
+    """The arrays of the model's variables that a file has, and the names of its other contents.
 
-    Raises FileFormatError for what is no such file or leads out of it.
+    Raises FileFormatError for another file, and for links to other files.
     """
     import h5py
 
@@ -46,7 +46,7 @@ def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str
 
 
 def _datasets(file: h5py.File, size: int) -> dict[h5py.Dataset, str]:
-    """All that is in the file, each with its path, or with one of them where it has several."""
+    """All data sets of the file with their paths; one of several paths where links share a data set."""
     import h5py
 
     found: dict[h5py.Dataset, str] = {}
@@ -56,14 +56,14 @@ def _datasets(file: h5py.File, size: int) -> dict[h5py.Dataset, str]:
         path, group = waiting.pop()
         for name in group:
             if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise FileFormatError(f"{path}/{name} in it leads out of the file")
+                raise FileFormatError(f"{path}/{name} in it links to another file")
             item = group[name]
             if isinstance(item, h5py.Group) and item not in seen:
                 seen.add(item)
                 waiting.append((f"{path}/{name}".lstrip("/"), item))
             elif isinstance(item, h5py.Dataset):
                 if item.is_virtual or item.external or item.dtype.kind not in "fiubcV" or item.nbytes > size:
-                    raise FileFormatError(f"{path}/{name} in it is no array of numbers that lies in the file")
+                    raise FileFormatError(f"{path}/{name} in it is not an array of numbers in the file itself")
                 found[item] = f"{path}/{name}".lstrip("/")
     return found
 
@@ -73,12 +73,12 @@ def _array(item: h5py.Dataset) -> np.ndarray:
     if item.dtype.kind != "V":
         return values
     if item.dtype.itemsize != 2:  # bfloat16 is unknown to HDF5: Keras stores its bytes
-        raise FileFormatError(f"{item.name} in it has numbers of an unknown type")
+        raise FileFormatError(f"{item.name} in it has an unknown dtype")
     return values.view(dtype_of("bfloat16"))
 
 
 def _locate(layer: KerasLayer, at: list[h5py.Group], found: dict[str, h5py.Dataset]) -> None:
-    """Put the place of each variable into ``found``; the layer's may lie in any of the groups ``at``."""
+    """Find the data set of each variable, into ``found``; those of the layer may be in any of the groups ``at``."""
     import h5py
 
     for number, name in enumerate(layer.values):
@@ -95,14 +95,14 @@ def _locate(layer: KerasLayer, at: list[h5py.Group], found: dict[str, h5py.Datas
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], model: KerasLayer) -> None:
-    """Write what Keras's load_weights reads, atomically: each layer under all the names that Keras may look for it."""
+    """Write a file for Keras's load_weights, atomically: each layer under every name that Keras may look up."""
     import h5py
 
     buffer = io.BytesIO()
     with h5py.File(buffer, "w") as file:
         root: Any = file["/"]
         _fill(root, arrays, model)
-    with replacing(path) as (target,):
+    with replace_files(path) as (target,):
         target.write(buffer.getbuffer())
 
 
@@ -117,4 +117,4 @@ def _fill(group: h5py.Group, arrays: Mapping[str, np.ndarray], layer: KerasLayer
         _fill(made, arrays, part)
         for other in others:
             if other not in group:
-                group[other] = made  # another name for the very same group
+                group[other] = made  # a hard link: another name of the same group

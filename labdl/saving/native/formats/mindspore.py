@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replacing
-from labdl.saving.native.formats.dtypes import dtype_of, little, name_of
+from labdl.saving.atomic_write import replace_files
+from labdl.saving.native.formats.dtypes import dtype_of, little_endian, name_of
 
 _TYPES = {
     "Float16": "float16",
@@ -25,7 +25,7 @@ _TYPES = {
 _WORDS = {name: word for word, name in _TYPES.items()}
 _VALUE, _TAG, _TENSOR = 1, 1, 2  # field numbers: of the file, of a value
 _DIMS, _TYPE, _CONTENT = 1, 2, 3  # of a tensor
-_NUMBER, _BYTES = 0, 2  # how a field is written
+_NUMBER, _BYTES = 0, 2  # wire types
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, np.ndarray]:
             continue  # a checksum at the end
         parts = dict(_fields(_expect(value, memoryview)))
         if not {_TAG, _TENSOR} <= parts.keys():
-            raise FileFormatError("it is not a checkpoint of MindSpore's, or holds a table that LabDL does not know")
+            raise FileFormatError("it is not a checkpoint of MindSpore's, or holds a table that LabDL does not support")
         name, dims, word, content = _text(parts[_TAG]), [], "", memoryview(b"")
         for number, part in _fields(_expect(parts[_TENSOR], memoryview)):
             if number == _DIMS:
@@ -47,17 +47,17 @@ def read(path: Path) -> dict[str, np.ndarray]:
                 content = _expect(part, memoryview)
         found.setdefault(name, (dims, word, []))[2].append(content)  # large arrays come in several pieces
     if not found:
-        raise FileFormatError("it is not a checkpoint of MindSpore's: it holds nothing")
+        raise FileFormatError("it is not a checkpoint of MindSpore's: it is empty")
     return {name: _array(name, *parts) for name, parts in found.items()}
 
 
 def _array(name: str, dims: list[int], word: str, pieces: list[memoryview]) -> np.ndarray:
     if word not in _TYPES:
-        raise FileFormatError(f"{name} in it has numbers of an unknown type {word!r}")
+        raise FileFormatError(f"{name} in it has an unknown dtype {word!r}")
     dtype = dtype_of(_TYPES[word])
     data = pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
     if dims == [0] and len(data) == dtype.itemsize:
-        dims = []  # how older versions write a single number
+        dims = []  # older versions write a scalar so
     if math.prod(dims) * dtype.itemsize != len(data):
         raise FileFormatError(f"{name} in it has {len(data)} bytes, and shape {tuple(dims)}")
     return np.frombuffer(data, dtype).reshape(dims)
@@ -113,10 +113,10 @@ def _text(value) -> str:
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write what mindspore.load_checkpoint reads, atomically."""
-    with replacing(path) as (file,):
+    """Write a file for mindspore.load_checkpoint, atomically."""
+    with replace_files(path) as (file,):
         for name, array in arrays.items():
-            data = little(array)
+            data = little_endian(array)
             head = b"".join(_head(_DIMS, _NUMBER, n) for n in array.shape)
             head += _message(_TYPE, _WORDS[name_of(array.dtype)].encode()) + _head(_CONTENT, _BYTES, len(data))
             tag = _message(_TAG, name.encode()) + _head(_TENSOR, _BYTES, len(head) + len(data))

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import FileFormatError, ModelError
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import name_of
-from labdl.saving.native.formats.pickle_reader import DATA, Made, Name, read_pickle
+from labdl.saving.native.formats.pickle_reader import DATA, CallRecord, Name, read_pickle
 
 _NAMES = "StructuredToParameterName@@"  # a dictionary beside the arrays: their names in Paddle's programs
 _DTYPE, _ARRAY = Name("numpy", "dtype"), Name("numpy", "ndarray")
 _CALLS = {
     **DATA,
-    _DTYPE: lambda *arguments: Made(_DTYPE, arguments),
+    _DTYPE: lambda *arguments: CallRecord(_DTYPE, arguments),
     **{
-        Name(f"numpy.{core}.multiarray", "_reconstruct"): lambda *arguments: Made(_ARRAY, arguments)
+        Name(f"numpy.{core}.multiarray", "_reconstruct"): lambda *arguments: CallRecord(_ARRAY, arguments)
         for core in ("core", "_core")
     },
 }
@@ -38,11 +38,13 @@ def read(path: Path) -> dict[str, Any]:
 
 def _array(value: Any) -> Any:
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
-        value = value[1]  # a tensor saved by itself: its name and its array
-    if not isinstance(value, Made) or value.function != _ARRAY:
+        value = value[1]  # a single saved tensor: its name and its array
+    if not isinstance(value, CallRecord) or value.function != _ARRAY:
         return value
     match value.state:
-        case (int(), tuple(shape), Made(function=function) as made, bool(fortran), bytes(data)) if function == _DTYPE:
+        case (int(), tuple(shape), CallRecord(function=function) as made, bool(fortran), bytes(data)) if (
+            function == _DTYPE
+        ):
             dtype = _dtype(made)
         case _:
             raise FileFormatError("an array of it is not one of numbers")
@@ -51,7 +53,7 @@ def _array(value: Any) -> Any:
     return np.frombuffer(bytearray(data), dtype).reshape(shape, order="F" if fortran else "C")
 
 
-def _dtype(made: Made) -> np.dtype:
+def _dtype(made: CallRecord) -> np.dtype:
     match made.arguments, made.state:
         case (str(name), *_), (int(), "<" | ">" | "|" | "=" as order, None, None, None, *_) if name in _NUMBERS:
             return np.dtype(name).newbyteorder(order)
@@ -61,9 +63,9 @@ def _dtype(made: Made) -> np.dtype:
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write what paddle.load reads as the state of a layer, atomically."""
+    """Write a file that paddle.load reads as the state of a layer, atomically."""
     for name, array in arrays.items():
         if name_of(array.dtype) == "bfloat16":
             raise ModelError(f"a .pdparams file cannot hold {name} in bfloat16: save it as .safetensors")
-    with replacing(path) as (file,):
+    with replace_files(path) as (file,):
         pickle.dump({**arrays, _NAMES: {name: name for name in arrays}}, file, protocol=4)

@@ -1,4 +1,4 @@
-"""Pickles as plain data: the few instructions that checkpoints need are followed here, nothing is imported or called."""
+"""Pickles as plain data: interprets only the instructions that checkpoints need, imports and calls nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from labdl.errors import FileFormatError
 
 
 class Name(NamedTuple):
-    """Something of a Python module that a pickle mentions."""
+    """A name of a Python module that a pickle refers to."""
 
     module: str
     name: str
 
 
-class Made:
-    """An object that a pickle builds by a call: the arguments, and the state that is set after it."""
+class CallRecord:
+    """A call in a pickle that would build an object: function, arguments, and the state set afterwards."""
 
     def __init__(self, function: Name, arguments: tuple):
         self.function, self.arguments, self.state = function, arguments, None
@@ -53,9 +53,9 @@ _FIXED: dict[str, Callable[[], Any]] = {
 
 
 def read_pickle(data: bytes, calls: Mapping[Name, Callable]) -> Any:
-    """The value in a pickle. ``calls`` says what stands for the functions that it may call.
+    """Read the value in a pickle. ``calls`` maps the functions that it may call to replacements.
 
-    References to storages outside of the pickle are tuples. Raises FileFormatError for anything that is not data.
+    References to storages outside of the pickle become tuples. Raises FileFormatError for anything that is not data.
     """
     try:
         return _Reader(calls).read(data)
@@ -113,7 +113,7 @@ class _Reader:
             self._replace(2, self._call)
         elif word == "BUILD":
             state = stack.pop()
-            if isinstance(stack[-1], Made):
+            if isinstance(stack[-1], CallRecord):
                 stack[-1].state = state
         elif word in ("SETITEM", "SETITEMS"):
             items = [stack.pop(-2), stack.pop()] if word == "SETITEM" else self._since_mark()
@@ -122,7 +122,7 @@ class _Reader:
             items = [stack.pop()] if word == "APPEND" else self._since_mark()
             self._top(list).extend(items)
         elif word not in ("PROTO", "FRAME"):
-            raise FileFormatError(f"its pickle uses {word}, which no checkpoint needs")
+            raise FileFormatError(f"its pickle uses {word}, which checkpoints do not need")
 
     def _replace(self, count: int, function: Callable) -> None:
         values = [self.stack.pop() for _ in range(count)][::-1]
@@ -150,7 +150,7 @@ class _Reader:
         if known is None or not isinstance(arguments, tuple):
             called = f"{function.module}.{function.name}" if isinstance(function, Name) else "something unnamed"
             raise FileFormatError(
-                f"it wants {called} to be called, which is not what a file of parameters is for; it was not called"
+                f"it asks to call {called}, which a file of parameters must not do; it was not called"
             )
         return known(*arguments)
 

@@ -1,4 +1,4 @@
-"""The .safetensors format, in which any framework's names may stand."""
+"""The .safetensors format, which may hold the names of any framework."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replacing
-from labdl.saving.native.formats.dtypes import dtype_of, little
+from labdl.saving.atomic_write import replace_files
+from labdl.saving.native.formats.dtypes import dtype_of, little_endian
 
 _TYPES = {
     "F16": "float16",
@@ -35,14 +35,16 @@ def read(path: Path) -> dict[str, np.ndarray]:
 
 def _array(name: str, entry: Mapping) -> np.ndarray:
     if entry["dtype"] not in _TYPES:  # the library's own function for NumPy lacks bfloat16, too
-        raise FileFormatError(f"{name} in it holds {entry['dtype']}, which LabDL does not know")
+        raise FileFormatError(f"{name} in it holds {entry['dtype']}, which LabDL does not support")
     return np.frombuffer(entry["data"], dtype_of(_TYPES[entry["dtype"]])).reshape(entry["shape"])
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], note: str) -> None:
-    """Write a file, atomically. ``note`` is whose tensors they are, as others who read such files want to know."""
+    """Write a file, atomically. ``note`` names the framework of the tensors, as other readers expect."""
     from safetensors.numpy import save
 
-    dense = {name: np.frombuffer(little(array), array.dtype).reshape(array.shape) for name, array in arrays.items()}
-    with replacing(path) as (file,):
+    dense = {
+        name: np.frombuffer(little_endian(array), array.dtype).reshape(array.shape) for name, array in arrays.items()
+    }
+    with replace_files(path) as (file,):
         file.write(save(dense, {"format": note}))

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replacing
-from labdl.saving.native.formats.dtypes import dtype_of, little, name_of
+from labdl.saving.atomic_write import replace_files
+from labdl.saving.native.formats.dtypes import dtype_of, little_endian, name_of
 from labdl.saving.native.formats.pickle_reader import DATA, Name, read_pickle
 
 _STORAGES = {
@@ -34,11 +34,11 @@ _STORAGES = {
     "complex128": "ComplexDoubleStorage",
 }
 _DTYPES = {Name("torch", storage): dtype for dtype, storage in _STORAGES.items()}
-_ALIGNED = 64  # where the bytes of a tensor begin, so that a file can be mapped into memory
+_ALIGNED = 64  # alignment of the tensors' bytes, so that a file can be memory-mapped
 
 
-class Stored(NamedTuple):
-    """A tensor whose bytes are in a member of the archive."""
+class StorageView(NamedTuple):
+    """A tensor as a strided view of a storage in the archive."""
 
     storage: Any
     offset: int
@@ -72,22 +72,22 @@ def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
     if len(homes) != 1:
         raise FileFormatError("it is a zip archive, but not one of PyTorch")
     if sum(info.file_size for info in members.values()) > size:
-        raise FileFormatError("its archive unpacks to more than its own size and is not read")
+        raise FileFormatError("its archive unpacks to more than its own size")
     calls = {
         **DATA,
-        Name("torch._utils", "_rebuild_tensor_v2"): _stored,
+        Name("torch._utils", "_rebuild_tensor_v2"): _storage_view,
         Name("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
     }
     values = read_pickle(archive.read(f"{homes[0]}data.pkl"), calls)
     order = archive.read(f"{homes[0]}byteorder") if f"{homes[0]}byteorder" in members else b"little"
     opened: dict[str, np.ndarray] = {}
 
-    def array(tensor: Stored) -> np.ndarray:
+    def array(tensor: StorageView) -> np.ndarray:
         match tensor.storage:
             case ("storage", Name() as kind, str(key), _, int()) if kind in _DTYPES:
                 dtype = dtype_of(_DTYPES[kind])
             case ("storage", Name() as kind, *_):
-                raise FileFormatError(f"it holds a {kind.module}.{kind.name}, whose numbers LabDL does not know")
+                raise FileFormatError(f"it holds a {kind.module}.{kind.name}, a type that LabDL does not support")
             case _:
                 raise FileFormatError("its pickle refers to no tensor of the archive")
         if key not in opened:
@@ -99,18 +99,18 @@ def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
             opened[key] = found.byteswap() if order == b"big" else found
         return tensor_view(opened[key], tensor.offset, tensor.shape, tensor.strides)
 
-    return unfolded(values, array)
+    return unwrap_state_dict(values, array)
 
 
-def _stored(storage, offset, shape, strides, *_) -> Stored:
+def _storage_view(storage, offset, shape, strides, *_) -> StorageView:
     numbers = (offset, *shape, *strides)
     if not all(type(n) is int and n >= 0 for n in numbers) or len(shape) != len(strides):
-        raise FileFormatError("a tensor of it has an impossible shape")
-    return Stored(storage, offset, tuple(shape), tuple(strides))
+        raise FileFormatError("one of its tensors has an impossible shape")
+    return StorageView(storage, offset, tuple(shape), tuple(strides))
 
 
 def tensor_view(numbers: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """A tensor in its storage. Raises FileFormatError where it would reach beyond that."""
+    """View of a tensor in its storage. Raises FileFormatError if it would reach beyond the storage."""
     last = offset + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
     count = math.prod(shape)
     if count and (last >= numbers.size or count > numbers.size):
@@ -121,29 +121,29 @@ def tensor_view(numbers: np.ndarray, offset: int, shape: tuple[int, ...], stride
     return np.lib.stride_tricks.as_strided(numbers[offset:], shape, steps)
 
 
-def unfolded(values: Any, array) -> dict[str, Any]:
-    """The dictionary of the file with arrays in the place of its tensors; a wrapping such as {"state_dict": ...} opened."""
+def unwrap_state_dict(values: Any, array) -> dict[str, Any]:
+    """The state dict of a file with arrays instead of tensors; a wrapper such as {"state_dict": ...} is removed."""
     for key in ("state_dict", "model_state_dict", "model"):
         if isinstance(values, dict) and isinstance(values.get(key), dict):
             values = values[key]
     if not isinstance(values, dict):
         raise FileFormatError(f"it holds {type(values).__name__}, not a dictionary of parameters")
-    return {str(name): array(value) if isinstance(value, Stored) else value for name, value in values.items()}
+    return {str(name): array(value) if isinstance(value, StorageView) else value for name, value in values.items()}
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write what torch.load reads as a dictionary of tensors, atomically; the same values always give the same bytes."""
-    with replacing(path) as (file,), zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    """Write a file that torch.load reads as a state dict, atomically; the same values always give the same bytes."""
+    with replace_files(path) as (file,), zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         _add(archive, "archive/data.pkl", _pickle(arrays))
         _add(archive, "archive/byteorder", b"little")
         for at, array in enumerate(arrays.values()):
-            _add(archive, f"archive/data/{at}", little(array))
+            _add(archive, f"archive/data/{at}", little_endian(array))
         _add(archive, "archive/version", b"3\n")
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
     info = zipfile.ZipInfo(name)
-    begin = archive.start_dir + 30 + len(name) + 4  # after the header, the name and the head of the filling
+    begin = archive.start_dir + 30 + len(name) + 4  # after the header, the name and the header of the padding
     filling = -begin % _ALIGNED
     info.extra = struct.pack("<HH", 0x4246, filling) + b"\0" * filling
     info.file_size = len(data)

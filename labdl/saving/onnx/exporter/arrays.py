@@ -9,7 +9,7 @@ from labdl.saving.onnx.exporter.registry import writes
 from labdl.saving.onnx.standard import DTYPES
 from labdl.spec import normal_axes
 
-_SMALL = 1024  # elements of a constant that is written rather than made when the file runs
+_SMALL = 1024  # elements of a constant that is stored instead of computed at run time
 
 
 @writes("reshape")

@@ -12,12 +12,12 @@ from labdl.spec import FLOATS, INTEGERS
 
 
 def rounding(kind: str):
-    """Integers stay as they are."""
+    """Rounding; integers are returned unchanged."""
     return lambda e, x: x if x.dtype in INTEGERS else e(kind, x)
 
 
 def logical(kind: str, numbers: str):
-    """One word for booleans, another for numbers."""
+    """One operator for booleans, another for numbers."""
     return lambda e, x, *others: e(kind if x.dtype == "bool" else numbers, x, *others)
 
 

@@ -1,4 +1,4 @@
-"""The file around a graph: its inputs and outputs, the checks, and writing it."""
+"""Writing an ONNX file: inputs and outputs, checks, encoding."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Any
 from labdl.errors import ModelError
 from labdl.graph import Graph, GraphModule
 from labdl.nn.module import Module, observer
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.onnx.exporter.value import Value
 from labdl.saving.onnx.exporter.writer import Writer
 from labdl.saving.onnx.standard import DTYPES, LARGEST, OPSET, package
 from labdl.spec import Shape, Spec, as_spec
 
-_ROOM = 2**24  # bytes for what is in a file besides the weights
+_ROOM = 2**24  # bytes reserved for everything but the weights
 
 
 def export_onnx(model: Module | Graph, path: str | Path, *, shapes: Sequence | None = None) -> Path:
-    """Write a built model, as it computes in evaluation, as an ONNX file that any ONNX program runs; returns the path.
+    """Export a built model in evaluation mode to an ONNX file; returns the path.
 
     The inputs are those that the model was built with, or those of ``shapes``; an unknown first size becomes the dimension
-    "batch", other unknown ones have names of their own. A `Graph` is given fresh weights. Raises ModelError for what ONNX
-    cannot say, and for models above 2 GB, which a file cannot hold together with its weights.
+    "batch", other unknown ones have names of their own. A `Graph` gets new weights. Raises ModelError for what ONNX
+    cannot express, and for models above 2 GB, the limit of a file that contains its weights.
     """
     path = Path(path)
     data = encode(model.to_module().build(backend="numpy") if isinstance(model, Graph) else model, shapes)
-    with replacing(path) as (file,):
+    with replace_files(path) as (file,):
         file.write(data)
     return path
 
 
 def encode(model: Module, shapes: Sequence | None = None) -> bytes:
-    """The bytes of the file, checked."""
+    """Encode a model as the bytes of an ONNX file, and check them."""
     onnx = package()
     model._need_build()
     specs = model.input_specs if shapes is None else tuple(s if s is None else as_spec(s) for s in shapes)
@@ -68,7 +68,7 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
 
 
 def _inputs(writer: Writer, model: Module, specs) -> list[Value | None]:
-    """The inputs under the names that people know them by."""
+    """The inputs under their names in the model."""
     if isinstance(model, GraphModule):
         names = [model.graph.nodes[i].name for i in model.graph.inputs()]
     else:
@@ -94,7 +94,7 @@ def _run(writer: Writer, model: Module, inputs) -> list[Value]:
     for value in results:
         if not isinstance(value, Value):
             raise ModelError(
-                f"forward returns a {type(value).__name__}, which a file cannot hold: return a tensor computed "
+                f"forward returns a {type(value).__name__}, which ONNX cannot represent: return a tensor computed "
                 "from the inputs, or a tuple of them"
             )
     return results
@@ -113,20 +113,20 @@ def _outputs(writer: Writer, model: Module, results: list[Value]) -> list[Value]
 
 
 def _value_info(onnx, value: Value):
-    """A value's name, dtype and shape as the file states them."""
+    """ONNX description of a value: name, dtype and shape."""
     sizes: list[Any] = list(value.shape)
     return onnx.helper.make_tensor_value_info(value.name, DTYPES[value.dtype], sizes)
 
 
 def _name_sizes(made, model: Module, specs, outputs: list[Value]) -> None:
-    """Give unknown sizes names: "batch" for the first axis of the inputs, and for what grows with it in the results."""
+    """Name unknown sizes: "batch" for the first axis of the inputs and for axes of the outputs that follow it."""
     for info in made.graph.input:
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
             if not size.HasField("dim_value"):
                 size.dim_param = "batch" if axis == 0 else f"{info.name}_{axis}"
     try:
         found = [_shapes_for(model, specs, batch) for batch in (2, 3)]
-    except (ValueError, TypeError):  # another input goes with one size of the batch only
+    except (ValueError, TypeError):  # another input allows only one batch size
         found = [[s.shape for s in outputs]] * 2
     for info, two, three in zip(made.graph.output, *found, strict=True):
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
@@ -135,7 +135,7 @@ def _name_sizes(made, model: Module, specs, outputs: list[Value]) -> None:
 
 
 def _shapes_for(model: Module, specs, batch: int) -> list[Shape]:
-    """Shapes of the results for a batch of this size."""
+    """Output shapes for this batch size."""
     known = [Spec((batch, *s.shape[1:]), s.dtype) if s is not None and s.shape[:1] == (None,) else s for s in specs]
     results = model._shapes_of(*known)
     return [s.shape for s in (results if isinstance(results, list | tuple) else [results])]

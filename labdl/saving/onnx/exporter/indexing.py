@@ -11,23 +11,23 @@ from labdl.saving.onnx.exporter.value import Value
 _LOWEST, _HIGHEST = np.iinfo("int64").min, np.iinfo("int64").max
 
 
-def whole(e, indices):
-    """Positions in a dtype that ONNX takes for them."""
+def as_integers(e, indices):
+    """Cast positions to a dtype that ONNX accepts."""
     return indices if indices.dtype in ("int32", "int64") else e.cast(indices, "int64")
 
 
 @writes("take")
 def take(e, x, indices, axis):
-    return e("Gather", x, whole(e, indices), axis=axis % x.ndim)
+    return e("Gather", x, as_integers(e, indices), axis=axis % x.ndim)
 
 
 def _spread(e, indices, x, axis):
-    """Positions in the sizes of ``x`` on the other axes."""
+    """Broadcast positions to the sizes of ``x`` on the other axes."""
     at = axis % x.ndim
     if all(n == m and n is not None for a, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True)) if a != at):
-        return whole(e, indices)
+        return as_integers(e, indices)
     one = ops.getitem(x, (*(slice(None),) * at, slice(0, 1)))
-    return ops.add(whole(e, indices), ops.zeros_like(one, dtype=whole(e, indices).dtype))
+    return ops.add(as_integers(e, indices), ops.zeros_like(one, dtype=as_integers(e, indices).dtype))
 
 
 @writes("take_along_axis")
@@ -59,7 +59,7 @@ def scatter_nd(e, indices, updates, shape):
 
 @writes("getitem")
 def getitem(e, x, index):
-    """Slices first, then what takes axes away, then new axes; one tensor of positions or one mask among them."""
+    """Slices first, then items that remove axes, then new axes; with at most one index tensor or mask."""
     items = _expand_index(x, index)
     x = _slice(e, x, items)
     chosen = [(axis, item) for axis, item in enumerate(i for i in items if i is not None) if isinstance(item, Value)]
@@ -81,7 +81,7 @@ def getitem(e, x, index):
 
 
 def _expand_index(x, index) -> list:
-    """One item for each axis and each new one; a mask stands for as many axes as it has."""
+    """One item for each axis and each new axis; a mask covers as many axes as it has."""
     items = list(index) if isinstance(index, tuple) else [index]
     used = sum(
         0 if i is None or i is Ellipsis else i.ndim if isinstance(i, Value) and i.dtype == "bool" else 1 for i in items
@@ -92,7 +92,7 @@ def _expand_index(x, index) -> list:
 
 
 def _slice(e, x, items):
-    """With the slices cut out, and of an integer the part of size 1."""
+    """Apply the slices; an integer becomes a slice of size 1."""
     starts, ends, axes, steps, shape = [], [], [], [], []
     axis = 0
     for item in items:
@@ -128,13 +128,13 @@ def _mask(e, x, items, chosen):
 
 
 def _several(e, x, items):
-    """Tensors of positions side by side, integers between them too."""
+    """Several index tensors, also with integers between them."""
     if None in items:
         raise e.lacks("positions beside new axes")
     axis = next(a for a, i in enumerate(items) if isinstance(i, int | Value))
     group = [i for i in items if isinstance(i, int | Value)]
-    # of an integer the slice has left one element
-    spread = [0 if isinstance(i, int) else e.cast(whole(e, i), "int64") for i in group]
+    # the slice of an integer left one element
+    spread = [0 if isinstance(i, int) else e.cast(as_integers(e, i), "int64") for i in group]
     sizes = [i for i in spread if isinstance(i, Value)]
     base = sizes[0]
     for other in sizes[1:]:
@@ -149,14 +149,14 @@ def _several(e, x, items):
 
 
 def _size(e, x, axis: int):
-    """A size as a number, or if it is unknown as a tensor."""
+    """A size as a number, or as a tensor if it is unknown."""
     if x.shape[axis] is not None:
         return x.shape[axis]
     return e.value(e("Gather", e("Shape", x), e.number(axis, "int64"), axis=0), (), "int64")
 
 
 def _gather_positions(e, x, axis: int, count: int, places):
-    """Elements at positions of ``count`` numbers each, for as many axes from ``axis`` on; the result's axes stand there."""
+    """Gather at positions of ``count`` numbers each, for as many axes from ``axis`` on; the result's axes go there."""
     ahead = tuple(range(axis, axis + count))
     rest = tuple(a for a in range(x.ndim) if a not in ahead)
     found = ops.gather_nd(ops.permute_dims(x, (*ahead, *rest)) if axis else x, places)
@@ -177,7 +177,7 @@ def max_unpool(rank: int):
         flat = ops.reshape(x, (-1, x.shape[1], int(np.prod(x.shape[2:]))))
         places = ops.reshape(indices, (-1, x.shape[1], int(np.prod(x.shape[2:]))))
         empty = ops.tile(ops.zeros_like(ops.getitem(flat, (..., slice(0, 1)))), (1, 1, int(np.prod(sizes))))
-        full = e("ScatterElements", empty, whole(e, places), flat, axis=2)
+        full = e("ScatterElements", empty, as_integers(e, places), flat, axis=2)
         return e("Reshape", full, [-1, x.shape[1], *sizes])
 
     return write
@@ -191,7 +191,7 @@ def isin(e, x1, x2, invert):
 
 @writes("embedding")
 def embedding(e, indices, table):
-    return e("Gather", table, whole(e, indices), axis=0)
+    return e("Gather", table, as_integers(e, indices), axis=0)
 
 
 for rank in (1, 2, 3):

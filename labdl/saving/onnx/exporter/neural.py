@@ -28,7 +28,7 @@ def linear(e, x, kernel, bias):
 def einsum(e, equation, *operands):
     terms = equation.replace(" ", "").partition("->")[0].split(",")
     if len({x.ndim - sum(c.isalpha() for c in t) for x, t in zip(operands, terms, strict=True) if "..." in t}) > 1:
-        return NotImplemented  # ONNX spreads no axes of "..."
+        return NotImplemented  # ONNX does not broadcast the axes of "..."
     return e("Einsum", *(e.cast(x, e.spec.dtype) for x in operands), equation=equation.replace(" ", ""))
 
 
@@ -38,13 +38,13 @@ def einsum(e, equation, *operands):
 @writes("batch_norm")
 def batch_norm(e, x, scale, offset, mean, variance, training, momentum, epsilon, axis):
     if training:
-        raise e.lacks("only evaluation can be written")
+        raise e.lacks("only evaluation mode can be exported")
     x, back = _channels_second(x, axis)
     return back(e, e("BatchNormalization", x, scale, offset, mean, variance, epsilon=float(epsilon)), x.shape)
 
 
 def _channels_second(x, axis):
-    """With the channels on axis 1, and the way back."""
+    """Move the channels to axis 1; also returns the inverse."""
     axis = axis % x.ndim
     if axis == 1 or x.ndim == 1:
         return x, lambda e, name, shape: name
@@ -68,7 +68,7 @@ def instance_norm(e, x, scale, offset, epsilon, axis):
 @writes("local_response_norm")
 def local_response_norm(e, x, size, alpha, beta, k, axis):
     if size % 2 == 0 or axis % x.ndim != 1 or x.ndim != 4:
-        return NotImplemented  # ONNX centers an even window on the other side, and its runtime knows pictures only
+        return NotImplemented  # ONNX centers an even window on the other side, and ONNX Runtime supports images only
     return e("LRN", x, size=size, alpha=float(alpha), beta=float(beta), bias=float(k))
 
 
@@ -90,7 +90,7 @@ def _pads(pairs) -> list[int]:
 
 
 def _first(x, data_format: str):
-    """Channels before the spatial axes, which is the only order that ONNX knows."""
+    """Move the channels before the spatial axes, the only order that ONNX has."""
     if data_format == "channels_first":
         return x
     return ops.permute_dims(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
@@ -152,7 +152,7 @@ def transposed_convolution(rank: int):
 
 
 def _windows(x, kernel_size, stride, padding, dilation, ceil_mode):
-    """Window, stride, dilation, padding, and how far the last window hangs over the end."""
+    """Window, stride, dilation, padding, and how far the last window extends beyond the end."""
     rank = x.ndim - 2
     window, dilation = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
     stride = window if stride is None else per_axis(stride, rank, "stride")
@@ -208,11 +208,11 @@ def avg_pool(e, x, kernel_size, stride, padding, ceil_mode, count_include_pad, d
     return _back(e, e("Mul", sums, e.constant(share, x.dtype)), data_format)
 
 
-# -- pictures
+# -- images
 
 
 def _resize_attributes(mode: str, align_corners: bool, antialias: bool):
-    """ONNX's attributes for a mode, None where it has none that means the same."""
+    """ONNX's attributes for a mode, None where no attributes mean the same."""
     if antialias or mode == "area":
         return None
     if mode in ("nearest", "nearest_exact"):
@@ -232,14 +232,14 @@ def interpolate(e, x, size, scale, mode, align_corners, antialias, data_format):
     wanted: Any = rules.interpolated_sizes(sizes, size, scale)
     exact = all(m % n == 0 for n, m in zip(sizes, wanted, strict=True))
     if attributes["mode"] == "nearest" and not exact:
-        return NotImplemented  # in floating point the other neighbor may be nearer
+        return NotImplemented  # rounding may select the other neighbor
     if align_corners or scale is None:
         ratios = [_ratio(n, m) for n, m in zip(sizes, wanted, strict=True)]
     else:
         ratios = [np.float32(Fraction(r).limit_denominator(10**6)) for r in rules.factors(scale, sizes)]
     if [int(n * float(r)) for n, r in zip(sizes, ratios, strict=True)] != list(wanted):
         return NotImplemented
-    # not by sizes, which want the batch's too
+    # not by sizes, which would need the batch size
     y = e("Resize", first, None, e.constant(np.array([1, 1, *ratios], "float32")), **attributes)
     return _back(e, y, data_format)
 

@@ -11,12 +11,12 @@ import numpy as np
 from labdl import ops
 from labdl.saving.onnx.exporter.registry import writes
 
-# where ONNX's gates stand among LabDL's: input, output, forget, candidate; update, reset, new
+# positions of ONNX's gates among LabDL's: input, output, forget, candidate; update, reset, new
 LSTM_GATES, GRU_GATES, RNN_GATES = (0, 3, 1, 2), (1, 0, 2), (0,)
 
 
 def _gates(weight, order):
-    """Gates on the last axis in another order."""
+    """Reorder the gates on the last axis."""
     size = weight.shape[-1] // len(order)
     return (
         weight
@@ -26,7 +26,7 @@ def _gates(weight, order):
 
 
 def _direction(x):
-    """With an axis of one direction in front."""
+    """Add a leading axis for the one direction."""
     return None if x is None else ops.expand_dims(x, 0)
 
 

@@ -21,7 +21,7 @@ def _reduce(e, kind: str, x, axis, keepdims):
 
 
 def reduction(kind: str):
-    """In the dtype of the result."""
+    """Reduction in the dtype of the result."""
 
     def write(e, x, axis, keepdims, dtype=None):
         wide = _wide(e.spec.dtype)
@@ -31,7 +31,7 @@ def reduction(kind: str):
 
 
 def _wide(dtype: str) -> str:
-    """The dtype to add up in: ONNX knows no sums of small integers."""
+    """The dtype to sum in: ONNX has no sums of small integers."""
     return "int64" if dtype in ("int8", "int16", "uint8") else dtype
 
 
@@ -40,7 +40,7 @@ def _narrow(e, name):
 
 
 def extreme(kind: str):
-    """ONNX Runtime compares no booleans: they go as integers."""
+    """Maximum or minimum; booleans as integers, because ONNX Runtime does not compare booleans."""
 
     def write(e, x, axis, keepdims):
         found = _reduce(e, kind, e.cast(x, "int32") if x.dtype == "bool" else x, axis, keepdims)
@@ -97,11 +97,11 @@ def cumulative_sum(e, x, axis, dtype, include_initial):
 
 
 def _top(e, x, k, axis, largest):
-    """Values and positions of the ``k`` first elements in order."""
+    """Values and positions of the first ``k`` elements in order."""
     if x.dtype == "bool":
         raise e.lacks("booleans have no order there")
     axis = axis % x.ndim
-    if k is None:  # all of them
+    if k is None:  # all elements
         k = x.shape[axis]
     count = e("Gather", e("Shape", x), [axis]) if k is None else [k]
     return e("TopK", x, count, axis=axis, largest=int(largest), sorted=1, outputs=2)

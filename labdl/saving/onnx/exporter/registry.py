@@ -1,4 +1,4 @@
-"""The ONNX form of each operator: its own trait, a writer, or the parts of a composite.
+"""The ONNX form of each operator: its ``onnx=`` attribute, a writer, or the parts of a composite.
 
 An operator whose inputs are those of an ONNX operator names it (``onnx=`` of `labdl.ops.operator`). Any other has a writer
 here, or is a composite and is written as its parts, or is listed in `UNSUPPORTED` with the reason.
@@ -32,7 +32,7 @@ def writes(*operators: str) -> Callable[[Callable], Callable]:
     return register
 
 
-def unsupported(operators: Iterable[str], reason: str) -> None:
+def mark_unsupported(operators: Iterable[str], reason: str) -> None:
     """State why ONNX cannot express some operators, at least for some arguments."""
     UNSUPPORTED.update(dict.fromkeys(operators, reason))
 
@@ -52,21 +52,23 @@ def writer_of(entry: Operator) -> Callable | None:
     return direct(kind)
 
 
-unsupported(["complex", "polar", "imag", "angle", "astype"], "complex numbers")
-unsupported(["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn"], "complex numbers")
-unsupported(["fft2", "ifft2", "rfftn", "irfftn", "stft", "istft"], "complex numbers")
-unsupported(["cholesky", "slogdet", "inv", "solve", "triangular_solve", "qr", "svd"], "no factorizations of matrices")
-unsupported(["svdvals", "eigh", "eigvalsh", "eig", "eigvals", "pinv"], "no factorizations of matrices")
-unsupported(["matrix_rank", "lstsq", "matrix_power", "matrix_norm"], "no factorizations of matrices")
-unsupported(["bitwise_left_shift", "bitwise_right_shift"], "shifts of unsigned integers only")
-unsupported(["gcd", "lcm", "nextafter", "erfinv", "lgamma", "digamma"], "no such function")
-unsupported(["cumulative_prod", "cumulative_max", "cumulative_min", "logcumsumexp"], "running sums only")
-unsupported(["quantile", "median"], "no interpolation between ranks")
-unsupported(["searchsorted", "bincount", "histogram"], "no counting into a size that is unknown")
-unsupported(
+mark_unsupported(["complex", "polar", "imag", "angle", "astype"], "complex numbers")
+mark_unsupported(["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftn", "ifftn"], "complex numbers")
+mark_unsupported(["fft2", "ifft2", "rfftn", "irfftn", "stft", "istft"], "complex numbers")
+mark_unsupported(
+    ["cholesky", "slogdet", "inv", "solve", "triangular_solve", "qr", "svd"], "no factorizations of matrices"
+)
+mark_unsupported(["svdvals", "eigh", "eigvalsh", "eig", "eigvals", "pinv"], "no factorizations of matrices")
+mark_unsupported(["matrix_rank", "lstsq", "matrix_power", "matrix_norm"], "no factorizations of matrices")
+mark_unsupported(["bitwise_left_shift", "bitwise_right_shift"], "shifts of unsigned integers only")
+mark_unsupported(["gcd", "lcm", "nextafter", "erfinv", "lgamma", "digamma"], "no such function")
+mark_unsupported(["cumulative_prod", "cumulative_max", "cumulative_min", "logcumsumexp"], "running sums only")
+mark_unsupported(["quantile", "median"], "no interpolation between ranks")
+mark_unsupported(["searchsorted", "bincount", "histogram"], "no counting into a size that is unknown")
+mark_unsupported(
     ["unique_all", "unique_values", "unique_counts", "unique_inverse"], "no counting into a size that is unknown"
 )
-unsupported(["nms", "batched_nms"], "computed on the host")
-unsupported(["setitem"], "no scattering of whole slices")
-unsupported(["repeat"], "repeats must be known")
-unsupported(["batch_norm"], "statistics that change in training")
+mark_unsupported(["nms", "batched_nms"], "computed on the host")
+mark_unsupported(["setitem"], "no scattering of whole slices")
+mark_unsupported(["repeat"], "repeats must be known")
+mark_unsupported(["batch_norm"], "statistics that change in training")

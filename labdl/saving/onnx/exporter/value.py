@@ -1,4 +1,4 @@
-"""The tensors that a model computes with while it is written: every operator that meets one writes its nodes."""
+"""Symbolic tensors for the export: an operator that receives one writes its nodes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Value(Spec):
-    """A Spec with the name of a tensor of the file, or with numbers that get a name when a node wants them.
+    """A Spec with the name of a tensor of the file, or with an array that is named when a node needs it.
 
-    ``origin`` is the name of the parameter that the numbers are, or were computed from; the others are the model's constants.
+    ``origin`` is the name of the parameter that the array is, or was computed from; empty for constants of the model.
     """
 
     writer: Writer
@@ -26,7 +26,7 @@ class Value(Spec):
     array: np.ndarray | None
     origin: str
 
-    __array_ufunc__ = None  # NumPy leaves `array + value` to the value
+    __array_ufunc__ = None  # makes NumPy defer `array + value` to this class
 
     def __init__(self, writer: Writer, spec: Spec, name: str = "", array: np.ndarray | None = None, origin: str = ""):
         super().__init__(spec.shape, spec.dtype)
@@ -38,14 +38,14 @@ class Value(Spec):
             "the model branches on the values of a tensor, which a graph cannot follow: decide with ops.where"
         )
 
-    __iter__ = None  # unpacking would never end: __getitem__ works for every number
+    __iter__ = None  # unpacking would never end: __getitem__ accepts every integer
 
     def plain(self) -> Spec:
         return Spec(self.shape, self.dtype)
 
 
 def values_in(value):
-    """The values among arguments, those in lists and tuples too."""
+    """The values among arguments, also in lists and tuples."""
     if isinstance(value, Value):
         yield value
     elif isinstance(value, list | tuple):
@@ -53,16 +53,16 @@ def values_in(value):
             yield from values_in(v)
 
 
-def replaced(value, function) -> Any:
-    """Arguments with ``function`` of each that is no list and no tuple."""
+def map_values(value, function) -> Any:
+    """Apply ``function`` to the leaves of nested lists and tuples."""
     if isinstance(value, list | tuple):
-        return type(value)(replaced(v, function) for v in value)
+        return type(value)(map_values(v, function) for v in value)
     return function(value)
 
 
 class _Interpreter:
     name = "onnx"
-    precedence = 5  # before every framework, whose parameters a model may mix in
+    precedence = 5  # before every framework: a model may mix in their parameters
 
     def implementation(self, entry: Operator):
         def write(*args, **kwargs):
@@ -76,8 +76,8 @@ class _Interpreter:
 
     def to_numpy(self, value: Value) -> np.ndarray:
         raise ModelError(
-            f"{value.writer.place()} computes on the values of its tensors outside of the graph, which a file "
-            "cannot hold"
+            f"{value.writer.place()} computes on the values of its tensors outside of the graph, which ONNX "
+            "cannot represent"
         )
 
 

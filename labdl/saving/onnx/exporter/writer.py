@@ -14,16 +14,16 @@ from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
 from labdl.ops.operator import Operator
 from labdl.saving.onnx.exporter.registry import UNSUPPORTED, writer_of
-from labdl.saving.onnx.exporter.value import Value, replaced, values_in
+from labdl.saving.onnx.exporter.value import Value, map_values, values_in
 from labdl.saving.onnx.standard import DTYPES, package
 from labdl.spec import COMPLEX, Spec, dtype_name
 
-_FOLDED = 65_536  # elements that are computed now rather than by whoever runs the file, if they come from parameters
+_FOLDED = 65_536  # largest constant folded at export if it comes from parameters
 _NUMBERS = bool | int | float
 
 
 class Writer:
-    """The graph under way. A model's modules call it as the observer of a trace, its operators through `Value`."""
+    """Builder of the graph. Modules call it as the observer of a trace, operators through `Value`."""
 
     def __init__(self, model: Module):
         self.onnx = package()
@@ -33,7 +33,7 @@ class Writer:
         self.names: set[str] = set()
         self.nodes: list[Any] = []
         self.weights: dict[str, Any] = {}  # initializers by name
-        # constants that have a name; the arrays are kept, so that nothing else gets their ids
+        # named constants; the arrays are kept alive, so that their ids are not reused
         self.known: dict[Any, tuple[str, np.ndarray]] = {}
         self.parameters: dict[int, Value] = {}
         self.placed: list[tuple[Module, str, Any]] = []
@@ -59,7 +59,7 @@ class Writer:
     # -- modules
 
     def call(self, module: Module, inputs, options):
-        """Write what a module computes; its parameters are values as long as the file is written."""
+        """Write the nodes of a module; its parameters are replaced by values during the export."""
         home = self.paths.get(id(module), "")
         self.scopes.append(home)
         try:
@@ -90,21 +90,21 @@ class Writer:
         return Value(self, Spec(array.shape, dtype or dtype_name(array.dtype)), array=array, origin=origin)
 
     def lift(self, value) -> Any:
-        """Arrays and native tensors as values; numbers, strings and options as they are."""
+        """Convert arrays and native tensors to values; numbers, strings and options are returned unchanged."""
         if isinstance(value, Value | Spec):
             return value
         if isinstance(value, np.generic):
             return value.item()
         owner = dispatch.owner_of_type(type(value))
-        if owner is not None and hasattr(owner, "to_numpy"):  # not an interpreter's
+        if owner is not None and hasattr(owner, "to_numpy"):  # not a tensor of an interpreter
             return self.constant(owner.to_numpy(value), dispatch.spec_of(value).dtype)
         return value
 
     def name_of(self, value: Value) -> str:
-        """The name of a value in the file, where its numbers are written with the first node that wants them."""
+        """The name of a value in the file; its array is written with the first node that uses it."""
         if value.name or value.array is None:
             return value.name
-        # small ones are told apart by their numbers, large ones by the array they are
+        # small constants are identified by their contents, large ones by the array object
         small = value.array.nbytes <= 1024
         key = (value.dtype, value.shape, value.origin, value.array.tobytes() if small else id(value.array))
         name, _ = self.known.get(key, ("", None))
@@ -139,7 +139,7 @@ class Writer:
 
     def operator(self, entry: Operator, args, kwargs):
         """Write a call of an operator: by its writer, or a composite by those of its parts."""
-        args, kwargs = replaced(tuple(args), self.lift), {k: replaced(v, self.lift) for k, v in kwargs.items()}
+        args, kwargs = map_values(tuple(args), self.lift), {k: map_values(v, self.lift) for k, v in kwargs.items()}
         given = list(values_in([*args, *kwargs.values()]))
         if not entry.random and all(v.array is not None for v in given):
             folded = self._fold_constants(entry, args, kwargs, given)
@@ -159,20 +159,20 @@ class Writer:
         )
 
     def _specs(self, entry: Operator, args, kwargs):
-        """Of the results; found without values, on which a composite would write what it is made of."""
-        return entry.infer(replaced(args, _plain), {k: replaced(v, _plain) for k, v in kwargs.items()})
+        """Specs of the results, inferred without values: with values a composite would write its parts."""
+        return entry.infer(map_values(args, _plain), {k: map_values(v, _plain) for k, v in kwargs.items()})
 
     def _fold_constants(self, entry: Operator, args, kwargs, given: Sequence[Value]):
-        """The result as constants, None where that would write a large parameter twice."""
+        """Fold the result into constants; None if that would store a large parameter twice."""
         specs = self._specs(entry, args, kwargs)
         origin = next((v.origin for v in given if v.origin), "")
         sizes = [s.size or 0 for s in (specs if isinstance(specs, list | tuple) else [specs])]
         if "string" in {v.dtype for v in given} or (origin and sum(sizes) > _FOLDED):
             return None
         numpy = dispatch.load("numpy")
-        arrays = replaced(args, _array), {k: replaced(v, _array) for k, v in kwargs.items()}
+        arrays = map_values(args, _array), {k: map_values(v, _array) for k, v in kwargs.items()}
         results = numpy.implementation(entry)(*arrays[0], **arrays[1])
-        return replaced(
+        return map_values(
             results, lambda r: self.constant(r, origin=origin and f"{origin.removesuffix(':0')}_{entry.name}:0")
         )
 
@@ -186,10 +186,10 @@ class Writer:
             s.dtype for s in [*values_in([*args, *kwargs.values()]), *(specs if isinstance(specs, tuple) else [specs])]
         }
         if dtypes & {*COMPLEX}:
-            raise emit.lacks("its operators know no complex numbers")
+            raise emit.lacks("its operators do not support complex numbers")
         for name, value in bound.arguments.items():
             if common and "free" in entry.roles.get(name, ()):
-                bound.arguments[name] = replaced(value, lambda v: emit.operand(v, common))
+                bound.arguments[name] = map_values(value, lambda v: emit.operand(v, common))
         first = next(values_in(list(bound.arguments.values())))
         emit.dtype = common or first.dtype
         results = write(emit, *bound.args, **bound.kwargs)
@@ -204,7 +204,7 @@ class Writer:
 
 
 class Emit:
-    """Emits nodes for a writer: ``emit("Add", x, 1.0)`` adds a node and gives the name of its output.
+    """Emits nodes for a writer: ``emit("Add", x, 1.0)`` adds a node and returns the name of its output.
 
     Inputs are values, names, numbers (in the dtype of the operands), or lists of integers (as int64); None leaves one out.
     ``spec`` is the Spec of the operator's result, or a tuple of them.
@@ -249,7 +249,7 @@ class Emit:
         return Value(self.writer, Spec(tuple(shape), dtype), name)
 
     def lacks(self, what: str) -> ModelError:
-        """The error for arguments that ONNX has no word for."""
+        """The error for arguments that ONNX cannot express."""
         return ModelError(f"ops.{self.entry.name} in {self.writer.place()} cannot be written as ONNX: {what}")
 
 

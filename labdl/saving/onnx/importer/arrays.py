@@ -7,37 +7,39 @@ import math
 import numpy as np
 
 from labdl import nn
-from labdl.saving.onnx.importer.constants import made
+from labdl.saving.onnx.importer.constants import derive_value
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.file import MOST_AXES
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.reductions import numbers
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import Spec
 
-_FAR = 2**31 - 1  # positions from here on mean the end, and their negatives the begin
+_FAR = 2**31 - 1  # positions from here on mean the end, their negatives the beginning
 
 
 @reads("Reshape")
 def reshape(r, node, x, target):
-    wanted = list(target.array.ravel()) if isinstance(target, Known) else numbers(r, node, target, "shape")
+    wanted = list(target.array.ravel()) if isinstance(target, KnownValue) else numbers(r, node, target, "shape")
     kept = node.attributes.get("allowzero")
     sizes: list = [n if isinstance(n, Size) or n or kept else x.shape[at] for at, n in enumerate(wanted)]
     open_at = [at for at, n in enumerate(sizes) if isinstance(n, Size) or n is None]
     if -1 in sizes and open_at:
-        # where the open size is the tensor's own, the other one follows from the rest
+        # where one unknown size is the tensor's own, the other follows from the rest
         if len(open_at) > 1 or list(x.shape).count(None) != 1 or not _own(sizes[open_at[0]], x):
-            raise r.refuse(node, "leaves two sizes open, and LabDL finds one")
+            raise r.refuse(node, "leaves two sizes unknown, and LabDL can infer one")
         rest = math.prod(n for n in x.shape if n is not None) // math.prod(
             int(n) for at, n in enumerate(sizes) if at not in open_at and n != -1
         )
         sizes = [rest if n == -1 else n for n in sizes]
     shape = tuple(-1 if n is None or isinstance(n, Size) else int(n) for n in sizes)
-    return made(r, x.array.reshape(shape)) if isinstance(x, Known) and x.open else r.call("reshape", x, shape)
+    return (
+        derive_value(r, x.array.reshape(shape)) if isinstance(x, KnownValue) and x.open else r.call("reshape", x, shape)
+    )
 
 
 def _own(size, x) -> bool:
-    """Whether an open size is that of the only unknown axis of a tensor: the tensor's own, or the batch's."""
+    """True when an unknown size is that of the only unknown axis of a tensor: its own, or the batch axis."""
     if size is None:
         return True
     return size.tensor is not None and x.shape[size.axis] is None and (size.tensor is x or size.axis == 0)
@@ -59,25 +61,27 @@ def flatten(r, node, x):
 @reads("Transpose")
 def transpose(r, node, x):
     order = tuple(node.attributes.get("perm") or reversed(range(len(x.shape))))
-    return made(r, x.array.transpose(order), x) if isinstance(x, Known) else r.call("permute_dims", x, order)
+    return (
+        derive_value(r, x.array.transpose(order), x) if isinstance(x, KnownValue) else r.call("permute_dims", x, order)
+    )
 
 
 @reads("Squeeze")
 def squeeze(r, node, x, axes=None):
     given = node.attributes.get("axes") if axes is None else numbers(r, node, axes, "axes")
     if given is None and None in x.shape:
-        raise r.refuse(node, "takes away all axes of size 1, and some sizes are unknown")
+        raise r.refuse(node, "removes all axes of size 1, and some sizes are unknown")
     along = tuple(a for a, n in enumerate(x.shape) if n == 1) if given is None else tuple(given)
-    if isinstance(x, Known):
-        return made(r, np.squeeze(x.array, along), x)
+    if isinstance(x, KnownValue):
+        return derive_value(r, np.squeeze(x.array, along), x)
     return r.call("squeeze", x, along) if along else x
 
 
 @reads("Unsqueeze")
 def unsqueeze(r, node, x, axes):
     along = numbers(r, node, axes, "axes")
-    if isinstance(x, Known):
-        return made(r, np.expand_dims(x.array, tuple(along)), x)
+    if isinstance(x, KnownValue):
+        return derive_value(r, np.expand_dims(x.array, tuple(along)), x)
     rank = len(x.shape) + len(along)
     if rank > MOST_AXES:
         raise r.refuse(node, f"makes a tensor of {rank} axes")
@@ -89,10 +93,10 @@ def unsqueeze(r, node, x, axes):
 @reads("Concat")
 def concat(r, node, first, *others):
     xs, axis = [first, *others], node.attributes["axis"]
-    if all(isinstance(x, Known) for x in xs):
+    if all(isinstance(x, KnownValue) for x in xs):
         r.spend(*(x.shape for x in xs))
         joined = np.concatenate([x.array.astype(object) if any(x.open for x in xs) else x.array for x in xs], axis)
-        return made(r, joined, next((x for x in xs if x.weight), None))
+        return derive_value(r, joined, next((x for x in xs if x.weight), None))
     return r.call("concat", xs, axis=axis) if others else first
 
 
@@ -115,19 +119,19 @@ def split(r, node, x, sizes=None):
 @reads("Slice")
 def slices(r, node, x, starts, ends, axes=None, steps=None):
     first = numbers(r, node, starts, "starts")
-    last = list(ends.array.ravel()) if isinstance(ends, Known) else numbers(r, node, ends, "ends")
+    last = list(ends.array.ravel()) if isinstance(ends, KnownValue) else numbers(r, node, ends, "ends")
     along = list(range(len(first))) if axes is None else numbers(r, node, axes, "axes")
     by = [1] * len(first) if steps is None else numbers(r, node, steps, "steps")
     index = [slice(None)] * len(x.shape)
     for a, start, stop, step in zip(along, first, last, by, strict=True):
         if isinstance(stop, Size):
             if stop.tensor is not x or stop.axis != a % len(x.shape):
-                raise r.refuse(node, "ends at a size that is known only when it runs")
+                raise r.refuse(node, "ends at a size that is known only at run time")
             stop = _FAR
         begin = _end(start, step > 0) or (None if step > 0 else start)
         index[a] = slice(begin, _end(int(stop), step < 0), None if step == 1 else step)
-    if isinstance(x, Known):
-        return made(r, x.array[tuple(index)], x)
+    if isinstance(x, KnownValue):
+        return derive_value(r, x.array[tuple(index)], x)
     return r.call("getitem", x, tuple(index)) if any(i != slice(None) for i in index) else x
 
 
@@ -139,13 +143,13 @@ def _end(place: int, before: bool) -> int | None:
 @reads("Gather")
 def gather(r, node, x, indices):
     axis = node.attributes.get("axis", 0)
-    if isinstance(x, Known) and isinstance(indices, Known):
+    if isinstance(x, KnownValue) and isinstance(indices, KnownValue):
         r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
-        return made(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
-    if isinstance(x, Known) and x.weight and x.ndim == 2 and axis == 0 and x.dtype == "float32":
+        return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
+    if isinstance(x, KnownValue) and x.weight and x.ndim == 2 and axis == 0 and x.dtype == "float32":
         name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
         return r.layer(("Gather", x.weight), name, lambda: nn.Embedding(*x.shape), {"embeddings": x.array}, indices)
-    if isinstance(indices, Known) and indices.ndim == 0:
+    if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)
 
@@ -159,7 +163,7 @@ def gather_elements(r, node, x, indices):
 @reads("GatherND")
 def gather_nd(r, node, x, indices):
     if node.attributes.get("batch_dims"):
-        raise r.refuse(node, "counts batch_dims, which LabDL does not")
+        raise r.refuse(node, "has batch_dims, which LabDL does not support")
     return r.call("gather_nd", x, indices)
 
 
@@ -181,9 +185,9 @@ def scatter(r, node, x, indices, updates):
 @reads("ScatterND")
 def scatter_nd(r, node, x, indices, updates):
     if node.attributes.get("reduction", "none") != "add" or None in x.shape:
-        raise r.refuse(node, "puts slices in the place of others, and LabDL adds them to a tensor of known shape")
+        raise r.refuse(node, "replaces slices, and LabDL adds them to a tensor of known shape")
     added = r.call("scatter_nd", indices, updates, tuple(x.shape))
-    return added if isinstance(x, Known) and not x.array.any() else r.call("add", x, added)
+    return added if isinstance(x, KnownValue) and not x.array.any() else r.call("add", x, added)
 
 
 _MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
@@ -197,8 +201,8 @@ def pad(r, node, x, pads, value=None, axes=None):
     pairs = [(0, 0)] * rank
     for at, axis in enumerate(along):
         pairs[axis] = given[at], given[at + len(along)]
-    if value is not None and not isinstance(value, Known):
-        raise r.refuse(node, "computes the number of its border when it runs")
+    if value is not None and not isinstance(value, KnownValue):
+        raise r.refuse(node, "computes its padding at run time")
     number = 0.0 if value is None else value.array.item()
     cut = tuple(slice(max(-b, 0), -max(-a, 0) or None) for b, a in pairs)
     if any(n < 0 for pair in pairs for n in pair):
@@ -221,8 +225,8 @@ def triangle(r, node, x, k=None):
 @reads("OneHot")
 def one_hot(r, node, indices, depth, values):
     (classes,) = numbers(r, node, depth, "depth")
-    if not isinstance(values, Known):
-        raise r.refuse(node, "computes its two values when it runs")
+    if not isinstance(values, KnownValue):
+        raise r.refuse(node, "computes its two values at run time")
     off, on = values.array
     indices = r.call("where", r.call("less", indices, 0), r.call("add", indices, classes), indices)
     hot = r.call("one_hot", indices, classes, axis=node.attributes.get("axis", -1), dtype=values.dtype)
@@ -237,7 +241,7 @@ def nonzero(r, node, x):
 @reads("DepthToSpace")
 def depth_to_space(r, node, x):
     if node.attributes.get("mode", "DCR") != "CRD":
-        raise r.refuse(node, "deals channels in the order DCR, and LabDL reads CRD")
+        raise r.refuse(node, "orders channels as DCR, and LabDL supports CRD only")
     return r.call("pixel_shuffle", x, node.attributes["blocksize"])
 
 
@@ -248,8 +252,8 @@ def identity(r, node, x, *rest):
 
 @reads("Dropout")
 def dropout(r, node, x, rate=None, training=None):
-    if training is not None and not (isinstance(training, Known) and not training.array.any()):
-        raise r.refuse(node, "may train, and LabDL reads what is evaluated")
+    if training is not None and not (isinstance(training, KnownValue) and not training.array.any()):
+        raise r.refuse(node, "may be in training mode, and LabDL imports evaluation mode only")
     return x if len(node.outputs) == 1 else [x, r.call("full_like", x, True, dtype="bool")]
 
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from labdl.saving.onnx.importer.dynamic_shapes import Size, sizes_of
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import broadcast
 
 
-def made(r, array, like=None):
-    """Numbers that follow from others; from weights, if those of ``like`` are."""
-    return Known(array, like.weight and f"{like.weight}/part" if isinstance(like, Known) else "")
+def derive_value(r, array, like=None):
+    """A value computed from others; it counts as a weight if ``like`` is one."""
+    return KnownValue(array, like.weight and f"{like.weight}/part" if isinstance(like, KnownValue) else "")
 
 
 @reads("Constant")
@@ -27,31 +27,31 @@ def constant(r, node):
         if isinstance(first, str):
             raise r.refuse(node, "holds texts")
         value = np.array(value, "int64" if isinstance(first, int) else "float32")
-    return made(r, value)
+    return derive_value(r, value)
 
 
 @reads("Shape")
 def shape(r, node, x):
     sizes = sizes_of(x)
-    return made(r, sizes[node.attributes.get("start", 0) : node.attributes.get("end", len(sizes))])
+    return derive_value(r, sizes[node.attributes.get("start", 0) : node.attributes.get("end", len(sizes))])
 
 
 @reads("Size")
 def size(r, node, x):
     found = sizes_of(x)
-    return made(r, np.array(math.prod(found.tolist()), found.dtype))
+    return derive_value(r, np.array(math.prod(found.tolist()), found.dtype))
 
 
-def filled(r, node, sizes, value: np.ndarray):
-    """One number in a shape of which some sizes may be unknown."""
-    if not isinstance(sizes, Known):
-        raise r.refuse(node, "computes a shape when it runs, and LabDL wants to know it before")
+def full(r, node, sizes, value: np.ndarray):
+    """A tensor of one number; some sizes of the shape may be unknown."""
+    if not isinstance(sizes, KnownValue):
+        raise r.refuse(node, "computes a shape at run time, and LabDL needs it at import")
     wanted = list(sizes.array)
     unknown = {a: n for a, n in enumerate(wanted) if isinstance(n, Size)}
     if not unknown:
         r.spend(wanted)
-        return made(r, np.full([int(n) for n in wanted], value.item(), value.dtype))
-    dtype, tensor = made(r, value).dtype, next(iter(unknown.values())).tensor
+        return derive_value(r, np.full([int(n) for n in wanted], value.item(), value.dtype))
+    dtype, tensor = derive_value(r, value).dtype, next(iter(unknown.values())).tensor
     if (
         tensor is not None
         and len(tensor.shape) == len(wanted)
@@ -62,7 +62,7 @@ def filled(r, node, sizes, value: np.ndarray):
     ):
         return r.call("full_like", tensor, value.item(), dtype=dtype)
     r.spend([1 if isinstance(n, Size) else n for n in wanted])
-    whole = made(r, np.zeros([1 if isinstance(n, Size) else int(n) for n in wanted], "int64"))
+    whole = derive_value(r, np.zeros([1 if isinstance(n, Size) else int(n) for n in wanted], "int64"))
     for axis, n in unknown.items():
         line = r.call("reshape", n.line(0), tuple(-1 if a == axis else 1 for a in range(len(wanted))))
         whole = r.call("add", whole, line)
@@ -71,32 +71,32 @@ def filled(r, node, sizes, value: np.ndarray):
 
 @reads("ConstantOfShape")
 def constant_of_shape(r, node, sizes):
-    return filled(r, node, sizes, np.asarray(node.attributes.get("value", np.zeros(1, "float32"))).reshape(-1)[:1])
+    return full(r, node, sizes, np.asarray(node.attributes.get("value", np.zeros(1, "float32"))).reshape(-1)[:1])
 
 
 @reads("Expand")
 def expand(r, node, x, sizes):
-    if isinstance(sizes, Known) and not any(isinstance(n, Size) for n in sizes.array):
+    if isinstance(sizes, KnownValue) and not any(isinstance(n, Size) for n in sizes.array):
         target = tuple(int(n) for n in sizes.array)
         if None not in x.shape:
             r.spend(broadcast(x.shape, target))
             return r.call("broadcast_to", x, broadcast(x.shape, target))
         if all(n == 1 for n in target) and len(target) <= len(x.shape):
             return x
-    whole = filled(r, node, sizes, np.zeros(1, "bool" if x.dtype == "bool" else x.dtype))
+    whole = full(r, node, sizes, np.zeros(1, "bool" if x.dtype == "bool" else x.dtype))
     return r.call("logical_or" if x.dtype == "bool" else "add", x, whole)
 
 
 @reads("Range")
 def range_(r, node, start, limit, delta):
-    """Range: numbers at equal distances."""
-    if all(isinstance(v, Known) and not v.open for v in (start, limit, delta)):
+    """Range: evenly spaced numbers."""
+    if all(isinstance(v, KnownValue) and not v.open for v in (start, limit, delta)):
         first, last, step = (v.array.item() for v in (start, limit, delta))
         r.spend((max(math.ceil((last - first) / step), 0),))
-        return made(r, np.arange(first, last, step, dtype=start.array.dtype))
-    end = limit.array.item() if isinstance(limit, Known) and limit.ndim == 0 else None
-    if not isinstance(end, Size) or not all(isinstance(v, Known) for v in (start, delta)) or start.open:
-        raise r.refuse(node, "ends at a number that is known only when it runs")
+        return derive_value(r, np.arange(first, last, step, dtype=start.array.dtype))
+    end = limit.array.item() if isinstance(limit, KnownValue) and limit.ndim == 0 else None
+    if not isinstance(end, Size) or not all(isinstance(v, KnownValue) for v in (start, delta)) or start.open:
+        raise r.refuse(node, "ends at a number that is known only at run time")
     places = r.call("subtract", r.call("cumulative_sum", end.line(1), axis=0), 1)
     if (start.array.item(), delta.array.item()) != (0, 1):
         raise r.refuse(node, "does not count from 0 in steps of 1 up to an unknown size")

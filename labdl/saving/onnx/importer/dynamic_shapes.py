@@ -9,26 +9,26 @@ import numpy as np
 
 from labdl import ops
 
-SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide")  # what is used here
+SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide")  # operators used here
 
 
 class Size:
-    """An unknown size: that of one axis of a tensor, or what was computed with it.
+    """An unknown size: the size of one axis of a tensor, or a value computed from it.
 
-    Arrays of objects hold it between numbers that are known, and compute with it as with those.
+    Object arrays hold it beside known numbers and compute with it like with those.
     """
 
     def __init__(self, tensor: Any = None, axis: int = 0, compute: Callable | None = None):
         self.tensor, self.axis, self.compute = tensor, axis, compute
 
     def value(self):
-        """The size as a tensor without axes, found when the model runs."""
+        """The size as a scalar tensor, computed at run time."""
         return self.compute() if self.compute else ops.sum(self.line(1))
 
     def line(self, number: int):
-        """A vector of so many equal numbers."""
+        """A vector of this size filled with one number."""
         if self.tensor is None:
-            raise ValueError("a size that was computed from an unknown one stands where LabDL wants the size itself")
+            raise ValueError("a size computed from an unknown one is used where LabDL needs the size itself")
         index = tuple(slice(None) if a == self.axis else 0 for a in range(len(self.tensor.shape)))
         return ops.full_like(ops.getitem(self.tensor, index), number, dtype="int64")
 
@@ -61,7 +61,7 @@ class Size:
 
 
 def sizes_of(tensor) -> np.ndarray:
-    """The shape of a tensor, as numbers where all are known."""
+    """The shape of a tensor, with `Size` for unknown sizes."""
     found = [Size(tensor, axis) if n is None else n for axis, n in enumerate(tensor.shape)]
     return np.array(found, object if None in tensor.shape else "int64")
 
@@ -69,7 +69,7 @@ def sizes_of(tensor) -> np.ndarray:
 def as_tensor(sizes: np.ndarray):
     """An array with unknown sizes as a tensor."""
     if sizes.ndim > 1:
-        raise ValueError("sizes stand in a vector")
+        raise ValueError("sizes must be in a vector")
     values = [s.value() if isinstance(s, Size) else int(s) for s in sizes.ravel()]
     if sizes.ndim == 0:
         return values[0]

@@ -7,33 +7,33 @@ import functools
 import numpy as np
 
 from labdl import nn
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import direct, reads
 from labdl.saving.onnx.standard import NAMES
 from labdl.spec import FLOATS, INTEGERS, Spec
 
 
-def folded(name: str):
-    """Of any number of inputs, two by two."""
+def reduce_pairwise(name: str):
+    """Apply a binary operator to any number of inputs, pairwise."""
     return lambda r, node, *inputs: functools.reduce(lambda x, y: r.call(name, x, y), inputs)
 
 
 def arithmetic(name: str, infix):
-    """Sizes that are unknown are computed with as they are."""
+    """Binary arithmetic, also on unknown sizes."""
 
-    def meaning(r, node, x, y):
-        if isinstance(x, Known) and isinstance(y, Known) and (x.open or y.open):
-            return Known(np.asarray(infix(x.array, y.array), object))
+    def read(r, node, x, y):
+        if isinstance(x, KnownValue) and isinstance(y, KnownValue) and (x.open or y.open):
+            return KnownValue(np.asarray(infix(x.array, y.array), object))
         return r.call(name, x, y)
 
-    return meaning
+    return read
 
 
 @reads("Div")
 def divide(r, node, x, y):
     if x.dtype not in INTEGERS and x.dtype in FLOATS:
         return r.call("divide", x, y)
-    if isinstance(x, Known) and isinstance(y, Known) and (x.open or y.open):
+    if isinstance(x, KnownValue) and isinstance(y, KnownValue) and (x.open or y.open):
         return arithmetic("floor_divide", lambda a, b: a // b)(r, node, x, y)
     whole = r.call("subtract", x, r.call("fmod", x, y))  # ONNX rounds toward zero
     return r.call("floor_divide", whole, y)
@@ -51,7 +51,7 @@ def power(r, node, x, y):
 
 @reads("Mean")
 def mean(r, node, *inputs):
-    return r.call("divide", folded("add")(r, node, *inputs), float(len(inputs)))
+    return r.call("divide", reduce_pairwise("add")(r, node, *inputs), float(len(inputs)))
 
 
 @reads("Clip")
@@ -63,8 +63,8 @@ def clip(r, node, x, low=None, high=None):
 def cast(r, node, x):
     to = NAMES.get(node.attributes["to"])
     if to is None:
-        raise r.refuse(node, f"converts to a type that LabDL does not know ({node.attributes['to']})")
-    if isinstance(x, Known) and x.open and to == "int64":
+        raise r.refuse(node, f"converts to a type that LabDL does not support ({node.attributes['to']})")
+    if isinstance(x, KnownValue) and x.open and to == "int64":
         return x
     return r.call("astype", x, to)
 
@@ -79,37 +79,39 @@ def is_infinite(r, node, x):
 
 
 def activation(name: str, layer=None, **settings):
-    """A layer on tensors, where LabDL has one; ``settings`` lead from ONNX's attributes to (setting, default)."""
+    """An activation, as a layer where LabDL has one; ``settings`` maps a setting to ONNX's (attribute, default)."""
 
-    def meaning(r, node, x):
+    def read(r, node, x):
         given = {setting: node.attributes.get(word, default) for word, (setting, default) in settings.items()}
         if layer is None or not isinstance(x, Spec):
             return r.call(name, x, **given)
         return r.layer(node.outputs[0], node.name or node.kind, functools.partial(layer, **given), {}, x)
 
-    return meaning
+    return read
 
 
-def exactly(meaning, **expected):
-    """Only with these values of attributes, beside their defaults in ONNX."""
+def with_attributes(read, **expected):
+    """Accept only these values of attributes; given as (value, ONNX's default)."""
 
-    def checked(r, node, *inputs):
+    def read_checked(r, node, *inputs):
         for word, (value, default) in expected.items():
             if not np.isclose(node.attributes.get(word, default), value, rtol=1e-6):
-                raise r.refuse(node, f"has {word}={node.attributes.get(word, default)}, and LabDL reads {value}")
-        return meaning(r, node, *inputs)
+                raise r.refuse(
+                    node, f"has {word}={node.attributes.get(word, default)}, and LabDL supports {value} only"
+                )
+        return read(r, node, *inputs)
 
-    return checked
+    return read_checked
 
 
 def softmax(name: str, layer):
-    def meaning(r, node, x):
+    def read(r, node, x):
         axis = node.attributes.get("axis", -1)
         if not isinstance(x, Spec):
             return r.call(name, x, axis=axis)
         return r.layer(node.outputs[0], node.name or node.kind, lambda: layer(axis=axis), {}, x)
 
-    return meaning
+    return read
 
 
 @reads("HardSigmoid")
@@ -126,7 +128,7 @@ def prelu(r, node, x, slope):
 
 
 @reads("ThresholdedRelu")
-def thresholded(r, node, x):
+def thresholded_relu(r, node, x):
     return r.call("where", r.call("greater", x, float(node.attributes.get("alpha", 1.0))), x, 0.0)
 
 
@@ -137,9 +139,9 @@ reads("BitwiseXor")(direct("bitwise_xor"))
 reads("Ceil")(direct("ceil"))
 reads("Floor")(direct("floor"))
 reads("Round")(direct("round"))
-reads("Max")(folded("maximum"))
-reads("Min")(folded("minimum"))
-reads("Sum")(folded("add"))
+reads("Max")(reduce_pairwise("maximum"))
+reads("Min")(reduce_pairwise("minimum"))
+reads("Sum")(reduce_pairwise("add"))
 reads("Add")(arithmetic("add", lambda a, b: a + b))
 reads("Sub")(arithmetic("subtract", lambda a, b: a - b))
 reads("Mul")(arithmetic("multiply", lambda a, b: a * b))
@@ -155,7 +157,7 @@ reads("Elu")(activation("elu", nn.ELU, alpha=("alpha", 1.0)))
 reads("Celu")(activation("celu", nn.CELU, alpha=("alpha", 1.0)))
 reads("LeakyRelu")(activation("leaky_relu", nn.LeakyReLU, alpha=("negative_slope", 0.01)))
 reads("Selu")(
-    exactly(
+    with_attributes(
         activation("selu", nn.SELU),
         alpha=(1.6732632423543772, 1.6732632423543772),
         gamma=(1.0507009873554805, 1.0507009873554805),

@@ -1,4 +1,4 @@
-"""Parsing and validation of ONNX files of unknown origin."""
+"""Parsing and validation of untrusted ONNX files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from labdl.errors import FileFormatError
 from labdl.saving.onnx.standard import NAMES, NEWEST, OLDEST, package
 from labdl.spec import Spec
 
-MOST_AXES = 32  # of a tensor
+MOST_AXES = 32  # per tensor
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
 
 
 @dataclass(frozen=True)
 class Node:
-    """One node of the file; names of inputs that are left out are empty."""
+    """One node of the file; omitted inputs have empty names."""
 
     kind: str
     name: str
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True)
 class File:
-    """The nodes of a file in order, without those that lead to no output."""
+    """The nodes of a file in order, without those that no output depends on."""
 
     name: str
     size: int
@@ -45,23 +45,23 @@ class File:
 
 
 def parse(data: bytes, name: str) -> File:
-    """The content of an ONNX file. Raises FileFormatError for what is broken, foreign, or leads out of the file."""
+    """Parse an ONNX file. Raises FileFormatError for broken files, other domains and external data."""
     onnx = package()
     from google.protobuf.message import DecodeError
 
     try:
         model = onnx.ModelProto.FromString(data)
     except DecodeError as error:
-        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: {error}") from error
+        raise FileFormatError(f"{name} is not an ONNX file, or it is truncated: {error}") from error
     graph = model.graph
     if not model.ir_version or not graph.node or not graph.output or not all(o.name for o in graph.output):
-        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: it holds no graph with outputs")
+        raise FileFormatError(f"{name} is not an ONNX file, or it is truncated: it contains no graph with outputs")
     opset = _opset(model, name)
     try:
         nodes = _live([_node(onnx, n) for n in graph.node], [o.name for o in graph.output])
         weights = {t.name: array(onnx, t) for t in graph.initializer}
         if graph.sparse_initializer:
-            raise FileFormatError("it holds sparse weights, which LabDL does not read")
+            raise FileFormatError("it contains sparse weights, which LabDL does not support")
         inputs = {v.name: _spec(v) for v in graph.input if v.name not in weights}
     except FileFormatError as error:
         raise FileFormatError(f"{name}: {error}") from error.__cause__
@@ -83,15 +83,15 @@ def _opset(model, name: str) -> int:
     versions = {o.domain: o.version for o in model.opset_import}
     version = next((versions[d] for d in _DOMAINS if d in versions), None)
     if version is None:
-        raise FileFormatError(f"{name} is no ONNX file, or it is truncated: it names no operator set")
+        raise FileFormatError(f"{name} is not an ONNX file, or it is truncated: it names no operator set")
     if version < OLDEST:
         raise FileFormatError(
-            f"{name} uses version {version} of the operator set, and LabDL reads {OLDEST} and newer: convert "
+            f"{name} uses version {version} of the operator set, and LabDL supports {OLDEST} and newer: convert "
             f"it with onnx.version_converter.convert_version"
         )
     if version > NEWEST:
         raise FileFormatError(
-            f"{name} uses version {version} of the operator set, and this LabDL reads up to {NEWEST}: upgrade labdl"
+            f"{name} uses version {version} of the operator set, and this LabDL supports up to {NEWEST}: upgrade labdl"
         )
     return version
 
@@ -115,7 +115,7 @@ def _attribute(onnx, attribute, node):
     if attribute.type in (kinds.FLOAT, kinds.INT, kinds.FLOATS, kinds.INTS):
         value = onnx.helper.get_attribute_value(attribute)
         if attribute.type == kinds.FLOAT:
-            return float(str(np.float32(value)))  # 0.1 as it was meant, not the nearest number of 24 bits
+            return float(str(np.float32(value)))  # 0.1 instead of the nearest float32
         return value if attribute.type == kinds.INT else list(value)
     if attribute.type == kinds.STRING:
         return attribute.s.decode()
@@ -123,37 +123,37 @@ def _attribute(onnx, attribute, node):
         return [s.decode() for s in attribute.strings]
     if attribute.type == kinds.TENSOR:
         return array(onnx, attribute.t)
-    raise FileFormatError(
-        f"its node {node.name!r} ({node.op_type}) holds a graph of its own, which LabDL does not read"
-    )
+    raise FileFormatError(f"its node {node.name!r} ({node.op_type}) contains a subgraph, which LabDL does not support")
 
 
 def array(onnx, tensor) -> np.ndarray:
-    """The numbers of a tensor that lies in the file."""
+    """Array of a tensor stored in the file."""
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise FileFormatError(
-            f"the weights {tensor.name!r} lie in another file, which LabDL does not open: save the model as one file"
+            f"the weights {tensor.name!r} are in another file, which LabDL does not open: save the model as one file"
         )
     dtype = NAMES.get(tensor.data_type)
     if dtype is None or dtype.startswith("complex"):
-        raise FileFormatError(f"the weights {tensor.name!r} have a type that LabDL does not know ({tensor.data_type})")
-    # a size of 0 would let the others claim anything
+        raise FileFormatError(
+            f"the weights {tensor.name!r} have a type that LabDL does not support ({tensor.data_type})"
+        )
+    # a size of 0 would allow any other sizes
     if any(n < 0 for n in tensor.dims) or math.prod(max(n, 1) for n in tensor.dims) > 8 * tensor.ByteSize():
         raise FileFormatError(f"the weights {tensor.name!r} claim {tuple(tensor.dims)}, more than the file holds")
     try:
-        return onnx.numpy_helper.to_array(tensor)  # refuses sizes that the numbers in the file do not fill
+        return onnx.numpy_helper.to_array(tensor)  # rejects sizes that the data in the file does not fill
     except (ValueError, TypeError, OverflowError, MemoryError, RuntimeError) as error:
         raise FileFormatError(f"the weights {tensor.name!r} are broken: {error}") from error
 
 
 def _spec(value) -> Spec:
-    """Shape and dtype of an input; sizes with a name or without a word are unknown."""
+    """Shape and dtype of an input; named or missing sizes are unknown."""
     kind = value.type.tensor_type
     if not value.type.HasField("tensor_type") or not kind.HasField("shape"):
-        raise FileFormatError(f"its input {value.name!r} is no tensor of known shape")
+        raise FileFormatError(f"its input {value.name!r} is not a tensor of known shape")
     dtype = NAMES.get(kind.elem_type)
     if dtype is None:
-        raise FileFormatError(f"its input {value.name!r} has a type that LabDL does not know ({kind.elem_type})")
+        raise FileFormatError(f"its input {value.name!r} has a type that LabDL does not support ({kind.elem_type})")
     if len(kind.shape.dim) > MOST_AXES:
         raise FileFormatError(f"its input {value.name!r} has {len(kind.shape.dim)} axes")
     sizes = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else None for d in kind.shape.dim]
@@ -161,7 +161,7 @@ def _spec(value) -> Spec:
 
 
 def _live(nodes: list[Node], outputs: list[str]) -> tuple[Node, ...]:
-    """The nodes that lead to an output. Raises FileFormatError where a name is computed twice or before its time."""
+    """The nodes that an output depends on. Raises FileFormatError where a name is computed twice or used too early."""
     known: set[str] = set()
     for node in nodes:
         for name in filter(None, node.outputs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 
 
@@ -14,17 +14,17 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
     rank = len(x.shape)
     mode, where = a.get("mode", "nearest"), a.get("coordinate_transformation_mode", "half_pixel")
     along = [axis % rank for axis in a.get("axes", range(rank))]
-    if isinstance(scales, Known) and scales.array.size:
+    if isinstance(scales, KnownValue) and scales.array.size:
         ratios = [1.0] * rank
         for axis, ratio in zip(along, scales.array.tolist(), strict=True):
             ratios[axis] = ratio
         options = {"scale": tuple(ratios[2:])}
         wanted = [None if n is None else int(n * q) for n, q in zip(x.shape, ratios, strict=True)]
-    elif not isinstance(sizes, Known):
-        raise r.refuse(node, "computes its sizes when it runs, and LabDL wants to know them before")
+    elif not isinstance(sizes, KnownValue):
+        raise r.refuse(node, "computes its sizes at run time, and LabDL needs them at import")
     else:
         wanted = list(x.shape)
-        for axis, n in zip(along, sizes.array.tolist(), strict=True):  # unknown ones stay what they are
+        for axis, n in zip(along, sizes.array.tolist(), strict=True):  # unknown sizes stay unknown
             wanted[axis] = n if isinstance(n, int) else x.shape[axis]
         options, ratios = {"size": tuple(wanted[2:])}, [1.0, 1.0]
     unchanged = ratios[:2] == [1.0, 1.0] and all(n in (m, None) for n, m in zip(x.shape[:2], wanted[:2], strict=True))
@@ -35,12 +35,12 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         or a.get("antialias")
         or a.get("keep_aspect_ratio_policy", "stretch") != "stretch"
     ):
-        raise r.refuse(node, f"resizes in a way that LabDL does not (mode {mode}, {where})")
+        raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
     return r.call("interpolate", x, **options, **settings)
 
 
 def _interpolation_options(a, mode: str, where: str, sizes, wanted):
-    """LabDL's words for a mode of resizing, None if it has none."""
+    """LabDL's options for a resize mode, None if unsupported."""
     whole = all(None not in (n, m) and m % n == 0 for n, m in zip(sizes, wanted, strict=True))
     if mode == "nearest":
         rounding = a.get("nearest_mode", "round_prefer_floor")

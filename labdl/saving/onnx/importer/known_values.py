@@ -1,4 +1,4 @@
-"""Values that are known when a file is read: weights and constants."""
+"""Values that are known at import: weights and constants."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from labdl.spec import Spec, dtype_name
 
 
 @dataclass(eq=False)
-class Known:
-    """Numbers that stand in the file or follow from it; ``weight`` is the name of those that training would change."""
+class KnownValue:
+    """An array of the file or computed from it; ``weight`` is its name if it is a weight, which training would change."""
 
     array: np.ndarray
     weight: str = ""
 
     def __post_init__(self):
-        if self.open and not any(isinstance(n, Size) for n in self.array.ravel()):  # what was cut out is known
+        if self.open and not any(isinstance(n, Size) for n in self.array.ravel()):  # the unknown sizes were sliced away
             self.array = self.array.astype("int64")
 
     @property
     def open(self) -> bool:
-        """Whether these are sizes of which some are unknown."""
+        """True for a vector of sizes with unknown ones."""
         return self.array.dtype == object
 
     @property
@@ -48,15 +48,15 @@ def leaves(values):
             yield value
 
 
-def replaced(value, function) -> Any:
+def map_values(value, function) -> Any:
     if isinstance(value, list | tuple):
-        return type(value)(replaced(v, function) for v in value)
+        return type(value)(map_values(v, function) for v in value)
     return function(value)
 
 
 def spec_of(value):
-    return Spec(value.shape, value.dtype) if isinstance(value, Known) else value
+    return Spec(value.shape, value.dtype) if isinstance(value, KnownValue) else value
 
 
 def array_of(value):
-    return value.array if isinstance(value, Known) else value
+    return value.array if isinstance(value, KnownValue) else value

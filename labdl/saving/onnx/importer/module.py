@@ -1,4 +1,4 @@
-"""A model from an ONNX file: layers where the file has their weights, operators between them."""
+"""Import of an ONNX file: layers where the file has their weights, operators between them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from labdl.spec import show
 
 
 def import_onnx(path: str | Path, backend: str | None = None) -> GraphModule:
-    """A built model that computes what an ONNX file says, with its weights, on any backend, in evaluation mode.
+    """Import an ONNX file with its weights as a built model in evaluation mode, on any backend.
 
     Convolutions, linear and recurrent layers, embeddings, normalizations and activations become layers, the rest operators;
     names are those of the file's weights and nodes. Raises FileNotFoundError, or FileFormatError for a file that is broken,
-    that uses operators without a meaning in LabDL, or whose weights lie outside of it.
+    that uses unsupported operators, or whose weights are in another file.
     """
     path = Path(path)
     size = os.path.getsize(path)
@@ -31,11 +31,11 @@ def import_onnx(path: str | Path, backend: str | None = None) -> GraphModule:
 
 
 def decode(data: bytes, name: str = "the file", backend: str | None = None) -> GraphModule:
-    """The model in the bytes of an ONNX file."""
+    """Decode the bytes of an ONNX file to a model."""
     file = parse(data, name)
     program = Program(file)
     try:
-        program._shapes_of(*file.inputs.values())  # makes the layers, which a trace wants to know beforehand
+        program._shapes_of(*file.inputs.values())  # creates the layers, which must exist before the trace
         if program.clashes:
             program = Program(file, program.called)
             program._shapes_of(*file.inputs.values())
@@ -50,20 +50,20 @@ def decode(data: bytes, name: str = "the file", backend: str | None = None) -> G
 
 
 def _standard(model, values, name: str):
-    """The weights in the order of axes of parameter files. Raises FileFormatError where they do not fit what they get."""
+    """The weights in the axis order of parameter files. Raises FileFormatError where shapes do not match."""
     found = {}
     for key, parameter in model.named_parameters():
         if values[key].shape != parameter.shape:
             raise FileFormatError(
-                f"{name} does not fit together: {key} has shape {show(values[key].shape)}, and what it is "
-                f"multiplied with wants {show(parameter.shape)}"
+                f"{name} does not fit together: {key} has shape {show(values[key].shape)}, and its "
+                f"operator expects {show(parameter.shape)}"
             )
         found[key] = parameter.to_standard(values[key])
     return found
 
 
 def _with_names(graph: Graph, names: list[str]) -> Graph:
-    """The graph, with its inputs under the names that the file gives them."""
+    """The graph with its inputs renamed to the names in the file."""
     nodes = dict(graph.nodes)
     for node_id, name in zip(graph.inputs(), names, strict=True):
         word = re.sub(r"\W", "_", name, flags=re.ASCII)

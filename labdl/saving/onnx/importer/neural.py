@@ -5,37 +5,38 @@ from __future__ import annotations
 import numpy as np
 
 from labdl import nn
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import Spec
 
 
-def owned(r, *values) -> bool:
-    """Whether these are the weights of a layer: numbers of the file, in the dtype that layers have.
+def are_weights(r, *values) -> bool:
+    """True when these can be the weights of a layer: arrays of the file, in the dtype of layers.
 
-    Some programs write weights as constants; LabDL itself does not.
+    Some programs store weights as constants; LabDL itself does not.
     """
     return all(
-        v is None or (isinstance(v, Known) and v.dtype == "float32" and (v.weight or r.file.foreign)) for v in values
+        v is None or (isinstance(v, KnownValue) and v.dtype == "float32" and (v.weight or r.file.foreign))
+        for v in values
     )
 
 
-def home(node, weight) -> str:
-    """The path of a layer from the name of its weight, else from that of its node."""
+def layer_path(node, weight) -> str:
+    """The path of a layer, from the name of its weight or else of its node."""
     word = weight.weight.removesuffix(":0")
     path = word.rpartition("/" if "/" in word else ".")[0]
     return path or node.name or node.kind
 
 
 def key(node, *inputs):
-    """The key of a layer: nodes of equal weights and attributes are the same one."""
+    """The key of a layer: nodes with equal weights and attributes share one layer."""
     if not all(v is None or v.weight for v in inputs):
         return node.outputs[0]
     attributes = sorted((k, str(v)) for k, v in node.attributes.items())
     return node.kind, *("" if v is None else v.weight for v in inputs), *attributes
 
 
-def given(**arrays) -> dict[str, np.ndarray]:
+def arrays_by_name(**arrays) -> dict[str, np.ndarray]:
     return {name: value.array for name, value in arrays.items() if value is not None}
 
 
@@ -44,17 +45,19 @@ def given(**arrays) -> dict[str, np.ndarray]:
 
 @reads("MatMul")
 def matmul(r, node, x, y):
-    if not (isinstance(x, Spec) and owned(r, y) and y.ndim == 2 and len(x.shape) > 1 and x.shape[-1] is not None):
+    if not (isinstance(x, Spec) and are_weights(r, y) and y.ndim == 2 and len(x.shape) > 1 and x.shape[-1] is not None):
         return r.call("matmul", x, y)
     after = r.follower(node, "Add")
     bias = None
     if after is not None:
         others = [r.found.get(name) for name in after.inputs if name != node.outputs[0]]
-        fits = len(others) == 1 and owned(r, *others) and others[0] is not None and others[0].shape == (y.shape[1],)
+        fits = (
+            len(others) == 1 and are_weights(r, *others) and others[0] is not None and others[0].shape == (y.shape[1],)
+        )
         bias = others[0] if fits else None
     result = linear(r, node, x, y, bias)
     if after is not None and bias is not None:
-        r.found[after.outputs[0]] = result  # the sum is done with it
+        r.found[after.outputs[0]] = result  # the layer includes the addition
     return result
 
 
@@ -62,7 +65,7 @@ def linear(r, node, x, kernel, bias):
     def make():
         return nn.Linear(kernel.shape[1], use_bias=bias is not None)
 
-    return r.layer(key(node, kernel, bias), home(node, kernel), make, given(kernel=kernel, bias=bias), x)
+    return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
 
 @reads("Gemm")
@@ -70,12 +73,12 @@ def gemm(r, node, x, y, z=None):
     a = node.attributes
     alpha, beta = a.get("alpha", 1.0), a.get("beta", 1.0)
     x = r.call("permute_dims", x, (1, 0)) if a.get("transA") else x
-    plain = isinstance(x, Spec) and owned(r, y, z) and (alpha, beta) == (1.0, 1.0) and x.shape[-1] is not None
+    plain = isinstance(x, Spec) and are_weights(r, y, z) and (alpha, beta) == (1.0, 1.0) and x.shape[-1] is not None
     if plain and (z is None or z.array.size in (1, z.shape[-1])):
-        kernel = Known(np.ascontiguousarray(y.array.T), y.weight) if a.get("transB") else y
+        kernel = KnownValue(np.ascontiguousarray(y.array.T), y.weight) if a.get("transB") else y
         out = kernel.shape[1]
         if z is None or z.array.size in (1, out):
-            bias = None if z is None else Known(np.broadcast_to(z.array.reshape(-1), (out,)), z.weight)
+            bias = None if z is None else KnownValue(np.broadcast_to(z.array.reshape(-1), (out,)), z.weight)
             return linear(r, node, x, kernel, bias)
     product = r.call("matmul", x, r.call("permute_dims", y, (1, 0)) if a.get("transB") else y)
     product = product if alpha == 1 else r.call("multiply", product, float(alpha))
@@ -88,7 +91,7 @@ def gemm(r, node, x, y, z=None):
 
 
 def windows(r, node, rank: int):
-    """Stride, dilation and padding; a pair an axis."""
+    """Stride, dilation and padding, a pair per axis."""
     a = node.attributes
     stride, dilation = (tuple(a.get(word, [1] * rank)) for word in ("strides", "dilations"))
     pads = a.get("pads", [0] * 2 * rank)
@@ -96,11 +99,11 @@ def windows(r, node, rank: int):
     if same == "SAME_UPPER":
         return stride, dilation, "same"
     if same == "SAME_LOWER":
-        raise r.refuse(node, "puts the odd element of its border before (SAME_LOWER), and LabDL puts it after")
+        raise r.refuse(node, "pads the odd element at the start (SAME_LOWER), and LabDL pads it at the end")
     if same == "VALID":
         pads = [0] * 2 * rank
     if min(pads, default=0) < 0:
-        raise r.refuse(node, "has pads below 0")
+        raise r.refuse(node, "has negative pads")
     return stride, dilation, tuple(zip(pads[:rank], pads[rank:], strict=True))
 
 
@@ -110,32 +113,32 @@ def convolution(r, node, x, kernel, bias=None):
     stride, dilation, padding = windows(r, node, rank)
     groups = node.attributes.get("group", 1)
     options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-    if not (isinstance(x, Spec) and owned(r, kernel, bias)):
+    if not (isinstance(x, Spec) and are_weights(r, kernel, bias)):
         return r.call(f"conv{rank}d", x, kernel, bias, **options)
 
     def make():
         cls = {1: nn.Conv1d, 2: nn.Conv2d, 3: nn.Conv3d}[rank]
         return cls(kernel.shape[0], kernel.shape[2:], use_bias=bias is not None, **options)
 
-    return r.layer(key(node, kernel, bias), home(node, kernel), make, given(kernel=kernel, bias=bias), x)
+    return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
 
 @reads("ConvTranspose")
-def transposed(r, node, x, kernel, bias=None):
+def conv_transpose(r, node, x, kernel, bias=None):
     if "output_shape" in node.attributes or node.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-        raise r.refuse(node, "finds its border from the shape of its result: give it pads")
+        raise r.refuse(node, "infers its padding from its output shape: set pads instead")
     rank = kernel.ndim - 2
     stride, dilation, padding = windows(r, node, rank)
     groups, extra = node.attributes.get("group", 1), tuple(node.attributes.get("output_padding", [0] * rank))
     options = {"stride": stride, "padding": padding, "output_padding": extra, "dilation": dilation, "groups": groups}
-    if not (isinstance(x, Spec) and owned(r, kernel, bias)):
+    if not (isinstance(x, Spec) and are_weights(r, kernel, bias)):
         return r.call(f"conv_transpose{rank}d", x, kernel, bias, **options)
 
     def make():
         cls = {1: nn.ConvTranspose1d, 2: nn.ConvTranspose2d, 3: nn.ConvTranspose3d}[rank]
         return cls(kernel.shape[1] * groups, kernel.shape[2:], use_bias=bias is not None, **options)
 
-    return r.layer(key(node, kernel, bias), home(node, kernel), make, given(kernel=kernel, bias=bias), x)
+    return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
 
 # -- pooling
@@ -143,7 +146,7 @@ def transposed(r, node, x, kernel, bias=None):
 
 def _need_tensor(r, node, x) -> None:
     if not isinstance(x, Spec):
-        raise r.refuse(node, "pools numbers that the file holds")
+        raise r.refuse(node, "pools a constant")
 
 
 @reads("MaxPool")
@@ -168,7 +171,7 @@ def avg_pool(r, node, x):
     rank, window = len(x.shape) - 2, tuple(node.attributes["kernel_shape"])
     stride, dilation, padding = windows(r, node, rank)
     if any(d > 1 for d in dilation):
-        raise r.refuse(node, "averages over windows with gaps")
+        raise r.refuse(node, "averages over dilated windows")
     counted = bool(node.attributes.get("count_include_pad", 0))
 
     def make():
@@ -189,15 +192,15 @@ def over_space(name: str):
 def batch_norm(r, node, x, scale, offset, mean, variance):
     epsilon = node.attributes.get("epsilon", 1e-5)
     if node.attributes.get("training_mode"):
-        raise r.refuse(node, "trains, and LabDL reads what is evaluated")
-    if not (isinstance(x, Spec) and owned(r, scale, offset, mean, variance)):
+        raise r.refuse(node, "is in training mode, and LabDL imports evaluation mode only")
+    if not (isinstance(x, Spec) and are_weights(r, scale, offset, mean, variance)):
         return r.call("batch_norm", x, scale, offset, mean, variance, epsilon=epsilon)
-    values = given(gamma=scale, beta=offset, moving_mean=mean, moving_variance=variance)
+    values = arrays_by_name(gamma=scale, beta=offset, moving_mean=mean, moving_variance=variance)
 
-    def make():  # ONNX counts what stays, LabDL what moves
+    def make():  # ONNX's momentum is the share that stays, LabDL's the share that changes
         return nn.BatchNorm(round(1 - node.attributes.get("momentum", 0.9), 7), epsilon)
 
-    return r.layer(key(node, scale, offset, mean, variance), home(node, scale), make, values, x)
+    return r.layer(key(node, scale, offset, mean, variance), layer_path(node, scale), make, values, x)
 
 
 @reads("LayerNormalization")
@@ -205,12 +208,12 @@ def layer_norm(r, node, x, scale, offset=None):
     axis = node.attributes.get("axis", -1)
     axes = -axis if axis < 0 else len(x.shape) - axis
     epsilon = node.attributes.get("epsilon", 1e-5)
-    if isinstance(x, Spec) and owned(r, scale, offset) and scale.ndim == axes and 0 < axes < len(x.shape):
+    if isinstance(x, Spec) and are_weights(r, scale, offset) and scale.ndim == axes and 0 < axes < len(x.shape):
         return r.layer(
             key(node, scale, offset),
-            home(node, scale),
+            layer_path(node, scale),
             lambda: nn.LayerNorm(axes, epsilon, use_bias=offset is not None),
-            given(gamma=scale, beta=offset),
+            arrays_by_name(gamma=scale, beta=offset),
             x,
         )
     if scale.ndim != axes:
@@ -243,7 +246,7 @@ def group_norm(r, node, x, scale, offset):
 def local_response(r, node, x):
     a = node.attributes
     if a["size"] % 2 == 0:
-        raise r.refuse(node, "centers an even number of channels otherwise than LabDL")
+        raise r.refuse(node, "centers an even number of channels differently from LabDL")
     return r.call(
         "local_response_norm", x, a["size"], alpha=a.get("alpha", 1e-4), beta=a.get("beta", 0.75), k=a.get("bias", 1.0)
     )

@@ -18,13 +18,13 @@ from labdl.nn.parameter import Buffer, Parameter
 from labdl.ops.operator import OPERATORS
 from labdl.saving.onnx.importer.dynamic_shapes import SIZING, as_tensor
 from labdl.saving.onnx.importer.file import File, Node
-from labdl.saving.onnx.importer.known_values import Known, array_of, leaves, replaced, spec_of
+from labdl.saving.onnx.importer.known_values import KnownValue, array_of, leaves, map_values, spec_of
 from labdl.saving.onnx.importer.registry import reader_of
 from labdl.spec import Spec, dtype_name, show
 
-_WRITTEN = 65_536  # elements of a constant that stands in the graph itself
+_WRITTEN = 65_536  # largest constant stored in the graph itself
 _PLAIN = ("float32", "float64", "int32", "int64", "bool")  # dtypes of such constants
-_SPENT = 2**25  # elements that may be computed while a file is read, besides twice the file itself
+_SPENT = 2**25  # elements that an import may compute, besides twice the size of the file
 _FAILURES = (
     ValueError,
     TypeError,
@@ -42,19 +42,19 @@ _FAILURES = (
 class Program(Module):
     """A module that computes the nodes of a file one after the other.
 
-    A trace names operators itself: layers are kept from the names ``taken`` by it, with numbers after them too.
+    A trace names operators itself: layers avoid the names in ``taken``, also with number suffixes.
     """
 
     def __init__(self, file: File, taken: Iterable[str] = ()):
         self.file = file
         self.taken = re.compile(rf"({'|'.join([*taken, 'input', 'output', 'constant'])})(_[0-9]+)?")
-        self.called: set[str] = {*SIZING}  # operators that were met
-        self.values: dict[str, np.ndarray] = {}  # of parameters, in the operators' order of axes
-        self.made: dict[Any, str] = {}  # layers and weights that were made, with their paths
+        self.called: set[str] = {*SIZING}  # names of operators called
+        self.values: dict[str, np.ndarray] = {}  # of parameters, in the axis order of the operators
+        self.made: dict[Any, str] = {}  # paths of the layers and weights created so far
 
     @property
     def clashes(self) -> bool:
-        """Whether a trace may give an operator the name of a layer."""
+        """True when a trace may give an operator the name of a layer."""
         named = re.compile(rf"({'|'.join(self.called)})(_[0-9]+)?")
         return any(named.fullmatch(path) for path in self.made.values())
 
@@ -63,14 +63,14 @@ class Program(Module):
 
 
 class Run:
-    """One pass through the nodes; with what readers use: layers, weights, operators."""
+    """One pass through the nodes; creates layers, weights and operators for the readers."""
 
     def __init__(self, program: Program, inputs: dict[str, Any]):
         self.program, self.file = program, program.file
         self.found: dict[str, Any] = {"": None, **inputs}
         for name, array in self.file.weights.items():
             learned = array.dtype.kind == "f" or dtype_name(array.dtype) == "bfloat16"
-            self.found[name] = Known(array, name if learned and array.ndim else "")
+            self.found[name] = KnownValue(array, name if learned and array.ndim else "")
         self.uses = Counter(name for node in self.file.nodes for name in node.inputs) + Counter(self.file.outputs)
         self.readers = {name: node for node in self.file.nodes for name in node.inputs}
         self.spent = 0
@@ -83,20 +83,22 @@ class Run:
                 self.compute(node)
         for name in self.file.outputs:
             if name not in self.found:
-                raise FileFormatError(f"{self.file.name} gives {name!r}, which nothing computes")
+                raise FileFormatError(f"{self.file.name} has the output {name!r}, which no node computes")
         values = [self.found[name] for name in self.file.outputs]
-        if any(isinstance(v, Known) for v in values):
-            name = next(n for n in self.file.outputs if isinstance(self.found[n], Known))
-            raise FileFormatError(f"{self.file.name} gives {name!r}, which does not follow from its inputs")
+        if any(isinstance(v, KnownValue) for v in values):
+            name = next(n for n in self.file.outputs if isinstance(self.found[n], KnownValue))
+            raise FileFormatError(f"{self.file.name} has the output {name!r}, which does not depend on its inputs")
         return values[0] if len(values) == 1 else tuple(values)
 
     def compute(self, node: Node) -> None:
         read = reader_of(node.kind)
         if read is None:
-            raise FileFormatError(f"{self.file.name} uses the operator {node.kind}, which LabDL does not read ({node})")
+            raise FileFormatError(
+                f"{self.file.name} uses the operator {node.kind}, which LabDL does not support ({node})"
+            )
         unknown = next((name for name in node.inputs if name not in self.found), None)
         if unknown is not None:
-            raise FileFormatError(f"{self.file.name} wants {unknown!r} in {node}, which nothing computes before it")
+            raise FileFormatError(f"{self.file.name} uses {unknown!r} in {node} before it is computed")
         try:
             results = read(self, node, *(self.found[name] for name in node.inputs))
         except FileFormatError:
@@ -107,7 +109,7 @@ class Run:
         for name, value in zip(node.outputs, results, strict=False):
             self.found[name] = value
         if len(results) < len(node.outputs) and any(self.uses[n] for n in node.outputs[len(results) :]):
-            raise FileFormatError(f"{self.file.name} uses a second result of {node}, which LabDL does not know")
+            raise FileFormatError(f"{self.file.name} uses a second output of {node}, which LabDL does not support")
 
     # -- for readers
 
@@ -115,14 +117,14 @@ class Run:
         return FileFormatError(f"{self.file.name} cannot be read: {node} {what}")
 
     def follower(self, node: Node, kind: str) -> Node | None:
-        """The node that alone uses the result of this one, if it is of that kind."""
+        """The only consumer of a node's result, if it is of that kind."""
         name = node.outputs[0]
         reader = self.readers.get(name)
         return reader if reader is not None and self.uses[name] == 1 and reader.kind == kind else None
 
     def tensor(self, value):
-        """Numbers as what a trace takes: a weight, a constant, or a buffer if they are many."""
-        if not isinstance(value, Known):
+        """Convert a known value for the trace: to a weight, a constant, or a buffer if it is large."""
+        if not isinstance(value, KnownValue):
             return value
         array = value.array
         if value.open:
@@ -133,7 +135,7 @@ class Run:
             return array
         return self._parameter(value, Buffer)
 
-    def _parameter(self, value: Known, kind: type[Parameter]):
+    def _parameter(self, value: KnownValue, kind: type[Parameter]):
         array = np.ascontiguousarray(value.array)
         key = (value.weight, value.shape, value.dtype, hashlib.sha256(array.view("uint8").data).digest())
         path = self.program.made.get(key)
@@ -144,7 +146,7 @@ class Run:
         return self.program.__dict__[path]
 
     def free(self, name: str, leaf: bool = False) -> str:
-        """A path for a layer or a weight of the file, which nothing else has or will have."""
+        """An unused path for a layer or a weight of the file."""
         words = [re.sub(r"\W", "_", w, flags=re.ASCII) for w in re.split(r"[./]|::", name.removesuffix(":0")) if w]
         path = base = "/".join(words) or "layer"
         n = 0
@@ -154,11 +156,11 @@ class Run:
         return path
 
     def _beside(self, path: str) -> bool:
-        """Whether a weight would stand where the parameters of a layer do."""
+        """True when a weight would be placed among the parameters of a layer."""
         return path.rpartition("/")[0] in self.program._modules
 
     def layer(self, key, name: str, make, values: dict[str, np.ndarray], *inputs, **options):
-        """Call a layer, which is made when it is met first; ``values`` are those of its parameters."""
+        """Call a layer, created on first use by ``make``; ``values`` are its parameters."""
         path = self.program.made.get(key)
         if path is None:
             path = self.program.made[key] = self.free(name)
@@ -167,11 +169,11 @@ class Run:
         return self.program._modules[path](*map(self.tensor, inputs), **{k: self.tensor(v) for k, v in options.items()})
 
     def call(self, name: str, *args, **options):
-        """An operator: of tensors recorded, of numbers computed now."""
+        """Call an operator: recorded for tensors, computed now for known values."""
         entry = OPERATORS[name]
         given = [v for v in leaves([*args, *options.values()]) if v is not None]
         tensors = [v for v in given if isinstance(v, Spec)]
-        if not tensors and not any(isinstance(v, Known) and v.open for v in given):
+        if not tensors and not any(isinstance(v, KnownValue) and v.open for v in given):
             return self._compute_now(entry, args, options)
         self.program.called.add(name)
         promoting = getattr(entry.rule, "promotes", False)
@@ -180,32 +182,33 @@ class Run:
         def plain(value):
             if (
                 promoting
-                and isinstance(value, Known)
+                and isinstance(value, KnownValue)
                 and not (value.weight or value.open)
                 and value.ndim == 0
                 and value.dtype in dtypes
             ):
-                return value.array.item()  # the tensor beside it keeps the dtype
+                return value.array.item()  # the other operand determines the dtype
             return self.tensor(value)
 
-        return getattr(ops, name)(*replaced(args, plain), **{k: replaced(v, plain) for k, v in options.items()})
+        return getattr(ops, name)(*map_values(args, plain), **{k: map_values(v, plain) for k, v in options.items()})
 
     def _compute_now(self, entry, args, options):
-        specs = entry.infer(replaced(args, spec_of), {k: replaced(v, spec_of) for k, v in options.items()})
+        specs = entry.infer(map_values(args, spec_of), {k: map_values(v, spec_of) for k, v in options.items()})
         self.spend(*(s.shape for s in (specs if isinstance(specs, list | tuple) else [specs])))
-        origin = next((v.weight for v in leaves([*args, *options.values()]) if isinstance(v, Known) and v.weight), "")
+        origin = next(
+            (v.weight for v in leaves([*args, *options.values()]) if isinstance(v, KnownValue) and v.weight), ""
+        )
         found = dispatch.load("numpy").implementation(entry)(
-            *replaced(args, array_of), **{k: replaced(v, array_of) for k, v in options.items()}
+            *map_values(args, array_of), **{k: map_values(v, array_of) for k, v in options.items()}
         )
         learned = origin and f"{origin}/{entry.name}"
-        return replaced(found, lambda a: Known(a, learned if a.dtype.kind == "f" and a.ndim else ""))
+        return map_values(found, lambda a: KnownValue(a, learned if a.dtype.kind == "f" and a.ndim else ""))
 
     def spend(self, *shapes) -> None:
-        """Refuse files whose few bytes ask for much memory."""
+        """Reject small files that ask for much memory."""
         for shape in shapes:
             self.spent += math.prod(abs(n or 1) for n in shape)
             if self.spent > _SPENT + self.file.size // 2:
                 raise FileFormatError(
-                    f"{self.file.name} computes constants of far more numbers than it holds, "
-                    f"at last of {show(shape)}, and is not read"
+                    f"{self.file.name} computes constants far larger than the file, the last one of shape {show(shape)}"
                 )

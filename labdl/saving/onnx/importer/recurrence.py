@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from labdl import nn
-from labdl.saving.onnx.importer.known_values import Known
-from labdl.saving.onnx.importer.neural import home, key, owned
+from labdl.saving.onnx.importer.known_values import KnownValue
+from labdl.saving.onnx.importer.neural import are_weights, key, layer_path
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import Spec
 
-# where LabDL's gates stand among ONNX's: input, forget, candidate, output; reset, update, new
+# positions of LabDL's gates among ONNX's: input, forget, candidate, output; reset, update, new
 _KINDS = {
     "LSTM": ("lstm", nn.LSTM, (0, 2, 3, 1), 2),
     "GRU": ("gru", nn.GRU, (1, 0, 2), 1),
@@ -20,7 +20,7 @@ _ACTIVATIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"],
 
 
 def _gates(array: np.ndarray, order) -> np.ndarray:
-    """Gates on the first axis in LabDL's order."""
+    """Reorder the gates on the first axis to LabDL's order."""
     return np.concatenate([np.split(array, len(order))[g] for g in order])
 
 
@@ -37,7 +37,7 @@ def _weights(kind: str, order, kernel, recurrent_kernel, bias, at: int) -> dict[
 
 
 def _options(r, node, kind: str, directions: int) -> dict:
-    """The activation of a simple network. Raises FileFormatError for what LabDL's networks do not do."""
+    """Options of a node, such as the activation. Raises FileFormatError for unsupported attributes."""
     a = node.attributes
     wanted = a.get("activations", _ACTIVATIONS[kind] * directions)
     simple = wanted[: len(_ACTIVATIONS[kind])]
@@ -56,7 +56,7 @@ def recurrent(r, node, x, kernel, recurrent_kernel, bias=None, lengths=None, hid
     name, cls, order, count = _KINDS[kind]
     direction = node.attributes.get("direction", "forward")
     directions = kernel.shape[0]
-    if peepholes is not None or not owned(r, kernel, recurrent_kernel, bias) or not isinstance(x, Spec):
+    if peepholes is not None or not are_weights(r, kernel, recurrent_kernel, bias) or not isinstance(x, Spec):
         raise r.refuse(node, "has peepholes, or weights that are not in the file")
     options = _options(r, node, kind, directions)
     size = recurrent_kernel.shape[-1]
@@ -66,7 +66,7 @@ def recurrent(r, node, x, kernel, recurrent_kernel, bias=None, lengths=None, hid
     states = [hidden, cell][:count]
     if direction == "reverse":
         given = [None if s is None else r.call("squeeze", s, 0) for s in states]
-        weights = [Known(array, f"{home(node, kernel)}/{word}") for word, array in parts[0].items()]
+        weights = [KnownValue(array, f"{layer_path(node, kernel)}/{word}") for word, array in parts[0].items()]
         outputs, *last = r.call(name, x, *weights, *given, lengths=lengths, reverse=True, **options)
         last = [r.call("expand_dims", s, 0) for s in last]
     else:
@@ -75,7 +75,7 @@ def recurrent(r, node, x, kernel, recurrent_kernel, bias=None, lengths=None, hid
         }
         outputs, *last = r.layer(
             key(node, kernel, recurrent_kernel, bias),
-            home(node, kernel),
+            layer_path(node, kernel),
             lambda: cls(size, bidirectional=direction == "bidirectional", **options),
             values,
             x,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labdl.saving.onnx.importer.dynamic_shapes import Size
-from labdl.saving.onnx.importer.known_values import Known
+from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 from labdl.saving.onnx.standard import NAMES
 from labdl.spec import FLOATS, normal_axes
@@ -18,14 +18,14 @@ def axes_of(r, node, x, given, empty_is_all: bool = True):
 
 
 def numbers(r, node, value, what: str) -> list[int]:
-    """Integers that the file holds. Raises FileFormatError where they are only known when it runs."""
-    if not isinstance(value, Known) or value.open or value.array.dtype.kind not in "iu":
-        raise r.refuse(node, f"computes its {what} when it runs, and LabDL wants to know them before")
+    """Integers that are constants of the file. Raises FileFormatError if they are computed at run time."""
+    if not isinstance(value, KnownValue) or value.open or value.array.dtype.kind not in "iu":
+        raise r.refuse(node, f"computes its {what} at run time, and LabDL needs them at import")
     return [int(n) for n in value.array.ravel()]
 
 
 def reduction(name: str, *, before=None, after=None, typed: bool = False):
-    def meaning(r, node, x, axes=None):
+    def read(r, node, x, axes=None):
         along = axes_of(r, node, x, axes)
         x = before(r, x) if before else x
         options = {"dtype": x.dtype} if typed and x.dtype not in FLOATS else {}
@@ -33,16 +33,16 @@ def reduction(name: str, *, before=None, after=None, typed: bool = False):
             x = r.call(name, x, axis=along, keepdims=bool(node.attributes.get("keepdims", 1)), **options)
         return after(r, x) if after else x
 
-    return meaning
+    return read
 
 
 def position(name: str):
-    def meaning(r, node, x):
+    def read(r, node, x):
         if node.attributes.get("select_last_index"):
-            raise r.refuse(node, "takes the last of equal elements, and LabDL takes the first")
+            raise r.refuse(node, "selects the last of equal elements, and LabDL the first")
         return r.call(name, x, axis=node.attributes.get("axis", 0), keepdims=bool(node.attributes.get("keepdims", 1)))
 
-    return meaning
+    return read
 
 
 @reads("CumSum")
@@ -58,20 +58,20 @@ def cumulative_sum(r, node, x, axis):
 @reads("TopK")
 def top(r, node, x, k):
     axis, largest = node.attributes.get("axis", -1) % len(x.shape), bool(node.attributes.get("largest", 1))
-    whole = k.array.item() if isinstance(k, Known) and k.array.dtype == object and k.array.size == 1 else None
-    if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all of an axis of unknown size
+    whole = k.array.item() if isinstance(k, KnownValue) and k.array.dtype == object and k.array.size == 1 else None
+    if isinstance(whole, Size) and whole.tensor is x and whole.axis == axis:  # all elements of an axis of unknown size
         return [r.call(name, x, axis=axis, descending=largest) for name in ("sort", "argsort")]
     (count,) = numbers(r, node, k, "number")
     return r.call("topk", x, count, axis, largest=largest)
 
 
-def drawn(name: str, **settings):
-    def meaning(r, node, x):
+def random_like(name: str, **settings):
+    def read(r, node, x):
         if "dtype" in node.attributes and NAMES.get(node.attributes["dtype"]) != x.dtype:
-            raise r.refuse(node, "draws numbers in another dtype than its input's")
+            raise r.refuse(node, "samples in another dtype than that of its input")
         return r.call(name, x, **{word: float(node.attributes.get(*given)) for word, given in settings.items()})
 
-    return meaning
+    return read
 
 
 reads("ReduceSum")(reduction("sum", typed=True))
@@ -86,5 +86,5 @@ reads("ReduceLogSum")(reduction("sum", after=lambda r, x: r.call("log", x)))
 reads("ReduceLogSumExp")(reduction("logsumexp"))
 reads("ArgMax")(position("argmax"))
 reads("ArgMin")(position("argmin"))
-reads("RandomUniformLike")(drawn("random_uniform_like", low=("low", 0.0), high=("high", 1.0)))
-reads("RandomNormalLike")(drawn("random_normal_like", mean=("mean", 0.0), std=("scale", 1.0)))
+reads("RandomUniformLike")(random_like("random_uniform_like", low=("low", 0.0), high=("high", 1.0)))
+reads("RandomNormalLike")(random_like("random_normal_like", mean=("mean", 0.0), std=("scale", 1.0)))

@@ -12,8 +12,8 @@ READERS: dict[str, Callable] = {}
 def reads(*kinds: str) -> Callable[[Callable], Callable]:
     """Decorator that registers the reader of some ONNX operators.
 
-    A reader is called with the `Run`, the node, and the values of its inputs: tensors of the trace, `Known` numbers, or
-    None for an input that is left out. It returns the value of its result, or a list of them.
+    A reader is called with the `Run`, the node, and the values of its inputs: tensors of the trace, `KnownValue`, or
+    None for an omitted input. It returns the value of its result, or a list of them.
     """
 
     def register(reader: Callable) -> Callable:
@@ -24,12 +24,12 @@ def reads(*kinds: str) -> Callable[[Callable], Callable]:
 
 
 def direct(name: str) -> Callable:
-    """A reader for an operator of the same inputs."""
+    """A reader for an operator with the same inputs."""
     return lambda r, node, *inputs: r.call(name, *inputs)
 
 
 def reader_of(kind: str) -> Callable | None:
-    """The reader of an ONNX operator, None for one that LabDL does not read."""
+    """The reader of an ONNX operator, None if it is unsupported."""
     if kind in READERS:
         return READERS[kind]
     name = next((name for name, entry in OPERATORS.items() if entry.onnx == kind), None)
