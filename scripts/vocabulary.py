@@ -35,8 +35,8 @@ IRREGULAR = word_set("""
 """)
 # words in -ed that engineers use as nouns, verbs or adjectives
 FIELD_WORDS = word_set("""
-    balanced cased embed embedded feed fixed mixed need nested normed padded quantized red seed shared shed sorted speed
-    stacked uncased unsorted weighted
+    balanced cased embed embedded feed fixed mixed need nested normed padded quantized red searchsorted seed shared shed sorted
+    speed stacked uncased unsorted weighted
 """)
 IMAGES = word_set("""
     answers chronicle chronicler detour detours ear errand errands exits foot gossip hear heard home hopeless mend

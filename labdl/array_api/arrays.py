@@ -74,4 +74,4 @@ def patch_tensor_types(namespace) -> None:
     for kind, members in backend.array_members(shape_like).items():
         for name, value in members.items():
             setattr(kind, name, value)
-    infix.everywhere()
+    infix.enable_everywhere()

@@ -1,9 +1,9 @@
-"""Operators on tensors whose channels lie last behind their logical (N, C, ...), where a backend has such tensors.
+"""Channels-last computation of operators on logical (N, C, ...) tensors, for backends with ``layout``.
 
-A backend with kernels for one layout only offers ``layout`` (see `labdl.backends`): its tensors may know a channels-last
-original that they were transposed from. Whether an operator can compute on that, and how its arguments change, follows
-from what the registry says: its shape rule and the parameters ``axis``, ``keepdims`` and ``data_format``. So runs of such
-operators transpose at their ends only, and every other operator takes the logical tensor, which is always there.
+A backend with kernels for one layout only has a ``layout`` (see `labdl.backends`): its tensors may refer to a channels-last
+original from which they were transposed. Whether an operator can compute on the original, and how its arguments change,
+follows from its shape rule and the parameters ``axis``, ``keepdims`` and ``data_format``. Sequences of such operators
+transpose at their ends only; every other operator uses the logical tensor, which always exists.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from labdl.spec import Spec, normal_axes
 if TYPE_CHECKING:
     from labdl.ops.operator.definition import Operator
 
-Change = tuple[dict[str, Any], bool]  # arguments that are other ones, and whether the result lies channels-last
+Change = tuple[dict[str, Any], bool]  # changed arguments, and whether the result is channels-last
 
 
 def follow_layout(entry: Operator, compute: Callable, backend) -> Callable:
-    """``compute``, which implements the operator, on the side on which its tensors lie."""
+    """Wrap ``compute``, the implementation of an operator, to use the layout of its tensors."""
     change_of = strategy(entry, hasattr(backend.operators, entry.name))
     if change_of is None:
         return compute
@@ -48,7 +48,7 @@ def follow_layout(entry: Operator, compute: Callable, backend) -> Callable:
 
 
 def strategy(entry: Operator, own: bool) -> Callable[[dict, Any], Change | None] | None:
-    """The change of arguments for the layout, None if the operator does not support it; composites use their parts."""
+    """The change of arguments for the layout, None if the operator does not support it; composites rely on their parts."""
     names, layout = entry.signature.parameters, getattr(entry.rule, "layout", None)
     if "data_format" in names:
         return _set_data_format
@@ -69,12 +69,12 @@ def _leaves(given: dict) -> Iterator:
 
 
 def _moved_axis(axis: int, rank: int) -> int:
-    """Where an axis of (N, C, ...) stands in (N, ..., C)."""
+    """The position of an axis of (N, C, ...) in (N, ..., C)."""
     return axis if axis == 0 else rank - 1 if axis == 1 else axis - 1
 
 
 def _reorder(per_axis, rank: int) -> tuple:
-    """One thing for each axis, in the order of (N, ..., C)."""
+    """Reorder values per axis to (N, ..., C)."""
     first, second, *rest = per_axis
     return (first, *rest, second)
 
@@ -154,7 +154,7 @@ def _take(given, side) -> Change | None:
 
 
 def _permute(given, side) -> Change | None:
-    """A permutation between the two layouts: to channels-first it is kept channels-last, back it is there already."""
+    """A permutation between the two layouts: to channels-first the tensor stays channels-last, back it already is."""
     x, rank = given["x"], len(given["axes"])
     axes = normal_axes(given["axes"], rank)
     if rank < 3 or len(x.shape) != rank:
@@ -170,11 +170,11 @@ _BY_RULE = {"pad": _pad, "getitem": _slice, "take": _take, "permute_dims": _perm
 
 
 class _Probe(Spec):
-    """A tensor that only operators of each element take."""
+    """A tensor that only elementwise operators accept."""
 
 
 class _NotElementwiseError(Exception):
-    """An operator that looks at more than one element."""
+    """An operator that is not elementwise."""
 
 
 class _Prober:
@@ -200,7 +200,7 @@ dispatch.claim(_Probe, _Prober())
 
 
 def _is_elementwise(entry: Operator) -> bool:
-    """Whether a composite without a rule is written with operators of each element alone."""
+    """True when a composite without a rule consists of elementwise operators only."""
     args, kwargs = entry.samples[0]
     try:
         entry.body(*(_Probe(a.shape, a.dtype) if hasattr(a, "draw") else a for a in args), **kwargs)

@@ -39,7 +39,7 @@ def recurrence(result, x, kernel, recurrent_kernel, *_, **__):
 
 
 def separable(result, x, depthwise_kernel, pointwise_kernel, *_, **__):
-    """The channels between the two convolutions have the size of the result in space."""
+    """The intermediate channels have the spatial size of the result."""
     space = size(result) // pointwise_kernel.shape[0]
     return 2 * space * size(depthwise_kernel) + 2 * space * size(pointwise_kernel)
 

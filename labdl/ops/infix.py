@@ -1,8 +1,8 @@
-"""Infix operators: in a forward, ``a + b`` on any framework's tensors means `add`, with the same promotion everywhere.
+"""Infix operators: in a forward, ``a + b`` on any framework's tensors means `add`, with the same promotion enable_everywhere.
 
-Frameworks disagree about operands of two dtypes: one refuses, one takes the first's, one lets the number of axes decide.
-Tensors stay the frameworks' own, so their classes learn to ask: inside a neutral scope (a module's forward, an operator
-written with operators) infix operators are LabDL's; outside it, native code keeps its native meaning.
+Frameworks differ in the promotion of two dtypes: one raises, one takes the first dtype, one decides by the number of axes.
+Tensors are the frameworks' own, so their classes are patched: inside a neutral scope (a module's forward, a composite
+operator) infix operators are LabDL's; outside of it, native code keeps its native meaning.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_
 
 
 class _Scope(threading.local):
-    """Whether infix operators are LabDL's, in this thread."""
+    """Thread-local switch: True while infix operators are LabDL's."""
 
     on = False
 
 
 scope = _Scope()
 _methods: dict[str, Callable] = {}
-_taught: list[type] = [Spec]  # our own tensors: their infix operators are LabDL's everywhere
+_tensor_types: list[type] = [Spec]  # our own tensors: their infix operators are always LabDL's
 
 
 def neutral(function: Callable) -> Callable:
-    """The function, with LabDL's infix operators while it runs."""
+    """Wrap a function to run with LabDL's infix operators."""
 
     @functools.wraps(function)
     def run(*args, **kwargs):
@@ -68,19 +68,19 @@ def neutral(function: Callable) -> Callable:
     return run
 
 
-def everywhere() -> None:
+def enable_everywhere() -> None:
     """Make infix operators LabDL's in this whole process, as `array_namespace` promises."""
     _Scope.on = True
     scope.on = True
 
 
-def teach(kind: type) -> None:
+def register_type(kind: type) -> None:
     """Give infix operators to one of LabDL's own tensor types, before `define` is called."""
-    _taught.append(kind)
+    _tensor_types.append(kind)
 
 
 def define(operators: dict[str, Callable]) -> None:
-    """Take the functions behind the special methods; give them to Specs and to the tensors of every backend."""
+    """Set the functions behind the special methods, for Specs and the tensors of every backend."""
     for short, name in (BINARY | COMPARISONS).items():
         if name not in operators:
             continue
@@ -94,7 +94,7 @@ def define(operators: dict[str, Callable]) -> None:
             continue
         _methods[f"__{short}__"] = operators[name]
     _methods["__getitem__"] = operators["getitem"]
-    for kind in _taught:
+    for kind in _tensor_types:
         for name, function in _methods.items():
             if kind is not Spec or name not in ("__eq__", "__ne__"):  # Specs are values, compared as a whole
                 setattr(kind, name, _method(function))
@@ -102,7 +102,7 @@ def define(operators: dict[str, Callable]) -> None:
 
 
 def _method(function: Callable) -> Callable:
-    """An operator as a method: a plain function, so that Python passes ``self``."""
+    """Wrap an operator as a method: a plain function, so that Python passes ``self``."""
     return lambda self, *others: function(self, *others)
 
 
@@ -111,9 +111,9 @@ def _reflect(function: Callable) -> Callable:
 
 
 def install(backend) -> None:
-    """Let a framework's tensors ask for the scope before they compute."""
+    """Patch a framework's tensor classes to check the scope."""
     if hasattr(backend, "implementation"):
-        return  # NumPy: its arrays cannot be taught, and its rules are the standard's
+        return  # NumPy arrays cannot be patched, and follow the standard
     for kind in backend.tensor_types():
         for name, function in _methods.items():
             native = getattr(kind, name, None)
@@ -127,7 +127,7 @@ def _in_scope(native: Callable | None, function: Callable, name: str) -> Callabl
     def method(self, *others):
         if not scope.on or (unordered and (others[0] is None or isinstance(others[0], str))):
             return NotImplemented if native is None else native(self, *others)
-        scope.on = False  # what the operator itself computes is native
+        scope.on = False  # the operator itself computes natively
         try:
             return function(self, *others)
         finally:

@@ -131,7 +131,7 @@ _gathered = through(_gather, ALL)
 
 def _spread(x, shape):
     if broadcast(x.shape, shape) != tuple(shape):
-        raise ValueError(f"{x.shape} cannot be spread to {tuple(shape)}")
+        raise ValueError(f"{x.shape} cannot be broadcast to {tuple(shape)}")
     return ops.broadcast_to(x, tuple(shape))
 
 

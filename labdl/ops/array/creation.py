@@ -14,7 +14,7 @@ def tensor(array, dtype: str | None = None, backend: str | None = None):
     """A backend's own tensor from a NumPy array, a number, nested lists, or a tensor of any backend.
 
     Without ``dtype`` it is the array's own; numbers with fractions in Python lists become float32, complex ones complex64,
-    texts a StringTensor. Raises TypeError for what is no dtype of LabDL, ValueError for lists of unequal lengths.
+    strings a StringTensor. Raises TypeError for unsupported dtypes, ValueError for lists of unequal lengths.
     """
     if dtype is not None and dtype not in DTYPES:
         raise TypeError(f"dtype must be one of {', '.join(DTYPES)}, received {dtype!r}")
@@ -23,7 +23,7 @@ def tensor(array, dtype: str | None = None, backend: str | None = None):
     if dtype == "string" or (dtype is None and values.dtype.kind in "SU"):
         return StringTensor(values, backend or dispatch.default())
     if values.dtype.kind not in "biufcV":
-        raise TypeError(f"a tensor is made from numbers, texts or bools, received {_kind(array)}")
+        raise TypeError(f"a tensor is made from numbers, strings or bools, received {_kind(array)}")
     if dtype is None and owner is None and not isinstance(array, np.ndarray):
         dtype = {"float64": "float32", "complex128": "complex64"}.get(values.dtype.name)
     target = dispatch.get(backend)
@@ -37,12 +37,12 @@ def _kind(value) -> str:
 
 
 def to_numpy(value) -> np.ndarray:
-    """The values of any backend's tensor as a NumPy array, bfloat16 as float32; gradients are not followed."""
+    """The values of any backend's tensor as a NumPy array, bfloat16 as float32; detached from gradients."""
     return dispatch.owner(value).to_numpy(value)
 
 
 def empty(shape, dtype: str = "float32", backend: str | None = None):
-    """A tensor whose values do not matter (they are zeros: reading memory of others is no feature)."""
+    """A tensor whose values do not matter (they are zeros, so that no old memory can be read)."""
     return zeros(shape, dtype, backend)
 
 

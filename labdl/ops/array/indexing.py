@@ -27,9 +27,9 @@ from labdl.ops.operator import ANY, NUMBERS, NUMBERS_AND_BOOL, bools, case, floa
 def getitem(x, index):
     """``x[index]`` with integers, slices, ``None``, ``...``, a mask, or tensors of integers.
 
-    Tensors of integers stand side by side (integers between them count as such), are spread to one shape, and that shape
-    stands where the first of them stood. A mask chooses from as many axes as it has; how many it chooses is known when
-    it is computed, so a trace gives that size as unknown. Semantics: NumPy, where it agrees with PyTorch.
+    Tensors of integers must be adjacent (integers between them count as such); they are broadcast to one shape, which
+    replaces the indexed axes. A mask selects from as many axes as it has; the number of selected elements depends on its
+    values, so a trace gives that size as unknown. Semantics: NumPy, where it agrees with PyTorch.
     """
     return x[index]
 
@@ -48,8 +48,8 @@ def getitem(x, index):
 def setitem(x, index, value):
     """A new tensor: ``x`` with ``value`` at ``index``, which is one of `getitem`.
 
-    The value is spread to the place, and converted to the dtype of ``x``. Which one counts where a tensor of integers
-    names a place twice is open.
+    The value is broadcast to the place, and converted to the dtype of ``x``. If a tensor of integers
+    contains a position twice, it is unspecified which value is kept.
     """
     result = np.array(x, np.promote_types(x.dtype, np.asarray(value).dtype) if x.dtype.kind == "U" else x.dtype)
     result[index] = value
@@ -70,11 +70,11 @@ _REDUCTIONS = {"add": np.add, "multiply": np.multiply, "max": np.maximum, "min":
     takes=NUMBERS_AND_BOOL,
 )
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
-    """A new tensor: ``x`` with updates at positions along an axis, in its place or, with ``reduce``, joined with it.
+    """A new tensor: ``x`` with updates at positions along an axis; ``reduce`` combines them with the elements.
 
     ``reduce`` is "add", "multiply", "max" or "min" (numbers only). ``indices`` has as many axes as ``x``, and on the others
-    its size or 1; ``updates`` is spread to that shape. Negative positions count from the end. Without ``reduce`` it is
-    open which update counts where a position is named twice. Semantics: torch.scatter_reduce, NumPy's put_along_axis.
+    its size or 1; ``updates`` is broadcast to that shape. Negative positions count from the end. Without ``reduce`` it is
+    unspecified which update is kept for a repeated position. Semantics: torch.scatter_reduce, NumPy's put_along_axis.
     """
     result = np.array(x)
     shape: Any = rules.along_axis(spec_of(x), spec_of(indices), axis, "scatter")
@@ -149,13 +149,13 @@ def scatter_nd(indices, updates, shape):
     takes=NUMBERS_AND_BOOL,
 )
 def masked_fill(x, mask, value):
-    """The tensor with one value wherever the mask is true; dtypes meet as in `where`. Semantics: torch.masked_fill."""
+    """The tensor with one value wherever the mask is true; dtypes are promoted as in `where`. Semantics: torch.masked_fill."""
     return where(mask, value, x)
 
 
 @operator(None, case(floats(2, 3), bools(2, 3)), case(floats(2, 3), bools(3)), takes=ANY)
 def masked_select(x, mask):
-    """A vector of the elements at which the mask is true; the two are spread to one shape. Semantics: torch.masked_select."""
+    """A vector of the elements at which the mask is true; the two broadcast. Semantics: torch.masked_select."""
     return getitem(*broadcast_arrays(x, mask))
 
 

@@ -1,4 +1,4 @@
-"""Rows gathered by the number of their segment, in any order (TensorFlow's unsorted_segment_* functions, scatter of graphs)."""
+"""Reductions of rows by segment, in any order (TensorFlow's unsorted_segment_* functions, scatter of graphs)."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _SAMPLES = (
 _FILLED = (
     case(floats(5, 3), ints(5, high=1), 1),
     case(floats(8), ints(8, high=2), 2),
-)  # no infinities of empty segments
+)  # no infinities from empty segments
 
 
 @operator(rules.segment_rows, *_SAMPLES, takes=NUMBERS, composite=True, precision="float32")
@@ -56,7 +56,7 @@ def segment_prod(x, segment_ids, segments):
 
 
 def _reduce_rows(x, segment_ids, segments, reduce, start):
-    """One row a segment from ``start`` on; those of `segment_sum` have its shape and dtype."""
+    """One row per segment, reduced from ``start``; shape and dtype as of `segment_sum`."""
     rows = full_like(segment_sum(x, segment_ids, segments), start)
     return scatter(rows, reshape(segment_ids, (-1, *(1,) * (spec_of(x).ndim - 1))), x, 0, reduce=reduce)
 

@@ -19,7 +19,7 @@ from labdl.ops.operator import ANY, NUMBERS_AND_BOOL, case, floats, ints, operat
     cost=None,
 )
 def reshape(x, shape):
-    """The same elements in another shape; one size may be -1 and is found from the rest."""
+    """The same elements in another shape; one size may be -1 and is inferred from the others."""
     return np.reshape(x, shape)
 
 
@@ -35,7 +35,7 @@ def reshape(x, shape):
 )
 def flatten(x, start_axis=0, end_axis=-1):
     """The axes from ``start_axis`` to ``end_axis``, both included, as one. Semantics: torch.flatten."""
-    shape = rules.flattened(spec_of(x).shape, start_axis, end_axis)
+    shape = rules.flatten_shape(spec_of(x).shape, start_axis, end_axis)
     return reshape(x, tuple(-1 if n is None else n for n in shape))
 
 
@@ -48,12 +48,12 @@ def permute_dims(x, axes):
 @operator(None, case(floats(2, 3, 4), 0, -1), case(floats(2, 3, 4), (0, 1), (-1, 0)), takes=ANY, cost=0)
 def moveaxis(x, source, destination, /):
     """One axis, or several, moved to other places; the rest keep their order."""
-    return permute_dims(x, rules.moved(spec_of(x).ndim, source, destination))
+    return permute_dims(x, rules.moveaxis_order(spec_of(x).ndim, source, destination))
 
 
 @operator(None, case(floats(2, 3, 4), 0, 2), case(floats(2, 3, 4), -1, 1), takes=ANY, cost=0)
 def swapaxes(x, axis1, axis2, /):
-    """Two axes in each other's place."""
+    """Two axes exchanged."""
     first, second = rules.one_axis(axis1, spec_of(x).ndim), rules.one_axis(axis2, spec_of(x).ndim)
     order = list(range(spec_of(x).ndim))
     order[first], order[second] = second, first
@@ -62,7 +62,7 @@ def swapaxes(x, axis1, axis2, /):
 
 @operator(None, case(floats(2, 3)), case(floats(4, 2, 3)), takes=ANY, cost=0)
 def matrix_transpose(x, /):
-    """The last two axes in each other's place."""
+    """The last two axes exchanged."""
     return swapaxes(x, -2, -1)
 
 
@@ -137,13 +137,13 @@ def repeat(x, repeats, /, *, axis=None):
 
 @operator(rules.broadcast_to, case(floats(3, 1), (2, 3, 4)), case(floats(), (2, 3)), takes=ANY, cost=0)
 def broadcast_to(x, shape):
-    """The tensor spread to a larger shape by the broadcasting rule."""
+    """The tensor broadcast to a shape."""
     return np.broadcast_to(x, shape)
 
 
 @operator(rules.broadcast_arrays, case(floats(3, 1), floats(4)), case(floats(2, 3), floats(), floats(1, 3)), takes=ANY)
 def broadcast_arrays(*arrays):
-    """A tuple of the tensors, each spread to the shape that they have together and in its own dtype."""
+    """A tuple of the tensors, each broadcast to their common shape, with its own dtype."""
     return tuple(np.broadcast_arrays(*arrays))
 
 
@@ -191,7 +191,7 @@ def roll(x, shift, axis=None):
 
 @operator(None, case(floats(2, 3)), case(floats(2, 3, 4), -1, axes=(1, 2)), case(floats(2, 3), 2), takes=ANY)
 def rot90(x, k=1, *, axes=(0, 1)):
-    """Turned by 90 degrees ``k`` times, from the first of two axes toward the second."""
+    """Rotated by 90 degrees ``k`` times, from the first of two axes toward the second."""
     first, second = rules.two_axes(axes, spec_of(x).ndim)
     if k % 4 == 0:
         return x
@@ -214,10 +214,10 @@ _MODES: dict[str, Any] = {"constant": "constant", "reflect": "reflect", "replica
     cost=0,
 )
 def pad(x, padding, mode="constant", value=0.0):
-    """A border around the tensor: one pair (before, after) for each axis.
+    """Padding around the tensor: one pair (before, after) for each axis.
 
-    It holds ``value`` (in the dtype of ``x``), or with ``mode`` "reflect" the elements mirrored at the last one (fewer
-    than there are), "replicate" the last one, "circular" those of the other end. Semantics: torch.nn.functional.pad.
+    It holds ``value`` (in the dtype of ``x``), or with ``mode`` "reflect" the elements mirrored at the last one (less than
+    the size), "replicate" the last one, "circular" those of the other end. Semantics: torch.nn.functional.pad.
     """
     options = {"constant_values": value} if mode == "constant" else {}
     return np.pad(x, padding, mode=_MODES[mode], **options)
@@ -274,10 +274,10 @@ def diag(x, /, *, offset=0):
     cost=0,
 )
 def astype(x, dtype):
-    """Elements converted to another dtype, given by name; fractions are cut off toward 0.
+    """Elements converted to another dtype, given by name; fractions are truncated toward 0.
 
-    Gradients flow between dtypes with fractions. Raises TypeError for strings, and for complex numbers that should
-    become real.
+    Gradients flow between dtypes with fractions. Raises TypeError for strings, and for conversions of complex to
+    real.
     """
     return x if dtype == "bfloat16" else np.asarray(x).astype(dtype)
 
@@ -324,7 +324,7 @@ def full_like(x, value, /, *, dtype=None):
 
 @operator(None, case(floats(2, 3)), case(floats(2, 3), dtype="int64"), takes=NUMBERS_AND_BOOL, differentiable=False)
 def empty_like(x, /, *, dtype=None):
-    """A tensor in the shape of ``x`` whose values do not matter: zeros, so that every backend gives the same."""
+    """A tensor in the shape of ``x`` whose values do not matter: zeros, equal on every backend."""
     return zeros_like(x, dtype=dtype)
 
 
@@ -336,7 +336,7 @@ def empty_like(x, /, *, dtype=None):
     composite=True,
 )
 def one_hot(x, classes, *, axis=-1, dtype="float32"):
-    """Zeros with a one at the given class, on a new axis; all zeros for a number that is no class."""
+    """Zeros with a one at the given class, on a new axis; all zeros for a number that is not a class."""
     found = equal(expand_dims(astype(x, "int64"), -1), np.arange(classes))
     return moveaxis(astype(found, dtype), -1, axis)
 
@@ -352,7 +352,7 @@ def one_hot(x, classes, *, axis=-1, dtype="float32"):
 def take(x, indices, axis=0):
     """Slices of ``x`` at the given positions along an axis; negative ones count from the end.
 
-    The axes of ``indices`` stand in the place of that axis.
+    The axes of ``indices`` replace that axis.
     """
     return np.take(x, indices, axis=axis)
 
@@ -365,7 +365,7 @@ def take(x, indices, axis=0):
     takes=ANY,
 )
 def take_along_axis(x, indices, axis=-1):
-    """Elements at positions of their own along an axis; negative ones count from the end.
+    """Elements at individual positions along an axis; negative ones count from the end.
 
     ``indices`` has as many axes as ``x``, and on the others its size or 1. Semantics: torch.take_along_dim.
     """

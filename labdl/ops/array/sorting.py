@@ -20,7 +20,7 @@ _REPEATED = (case(values(12)), case(values(3, 4)), case(floats(2, 3)), case(valu
 
 
 def _order(x, axis, descending):
-    """Positions in sorted order, equal elements in the order in which they came, NaN last."""
+    """Positions in sorted order, equal elements in their original order, NaN last."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     ranks = -np.unique(x, return_inverse=True)[1].reshape(x.shape)
@@ -38,13 +38,13 @@ def sort(x, axis=-1, *, descending=False, stable=True):
 def argsort(x, axis=-1, *, descending=False, stable=True):
     """Positions of the elements in ascending or descending order along an axis, NaN last in both.
 
-    Equal elements stay in the order in which they came, in both directions and whatever ``stable`` says.
+    Equal elements keep their order, in both directions and with any ``stable``.
     """
     return _order(x, axis, descending)
 
 
 def _values_at_positions(results, x, k, axis=-1, *options):
-    """Which of equal elements are taken is free: the values count, and that they stand at the positions."""
+    """Compare the values and the elements at the positions: the choice among equal elements is free."""
     found, positions = results[:2]
     return [found, np.take_along_axis(np.asarray(x), np.asarray(positions), axis)]
 
@@ -60,7 +60,7 @@ def _values_at_positions(results, x, k, axis=-1, *options):
 def topk(x, k, axis=-1, *, largest=True):
     """The ``k`` largest or smallest elements along an axis in order, and their positions; NaN comes last.
 
-    Which of equal elements is taken first is the backend's choice. Semantics: torch.topk.
+    The choice among equal elements is the backend's. Semantics: torch.topk.
     """
     order = np.take(_order(x, axis, largest), np.arange(k), axis)
     return np.take_along_axis(x, order, axis), order
@@ -89,9 +89,9 @@ _UNIQUE: dict[str, Any] = {"takes": (*_ORDERED, *COMPLEX), "differentiable": Fal
 
 @operator(shapes.unique_all, *_REPEATED, **_UNIQUE)
 def unique_all(x, /):
-    """The different elements, sorted; their first positions in the flattened tensor; for each element of ``x`` its
-    position among them; and how often each occurs. Complex numbers go by their real parts, then by the imaginary ones;
-    each NaN is one of its own."""
+    """The unique elements, sorted; their first positions in the flattened tensor; for each element of ``x`` its
+    position among them; and how often each occurs. Complex numbers are ordered by their real parts, then by the imaginary ones;
+    each NaN is unique."""
     flat = reshape(x, (-1,))
     keys = (real(flat), imag(flat)) if spec_of(x).dtype in COMPLEX else (flat,)
     order = argsort(keys[-1])
@@ -108,25 +108,25 @@ def unique_all(x, /):
 
 @operator(shapes.unique_values, *_REPEATED, **_UNIQUE)
 def unique_values(x, /):
-    """The different elements, sorted: see `unique_all`."""
+    """The unique elements, sorted: see `unique_all`."""
     return unique_all(x)[0]
 
 
 @operator(shapes.unique_counts, *_REPEATED, **_UNIQUE)
 def unique_counts(x, /):
-    """The different elements, sorted, and how often each occurs: see `unique_all`."""
+    """The unique elements, sorted, and how often each occurs: see `unique_all`."""
     found, _, _, counts = unique_all(x)
     return found, counts
 
 
 @operator(shapes.unique_inverse, *_REPEATED, **_UNIQUE)
 def unique_inverse(x, /):
-    """The different elements, sorted, and for each element of ``x`` its position among them: see `unique_all`."""
+    """The unique elements, sorted, and for each element of ``x`` its position among them: see `unique_all`."""
     found, _, inverse, _ = unique_all(x)
     return found, inverse
 
 
-# a tensor of equal elements is a sorted one, whatever is drawn
+# a tensor of equal elements is sorted for any random sample
 @operator(
     shapes.searchsorted,
     case(floats(5, low=0.5, high=0.5), floats(2, 3)),
@@ -196,8 +196,8 @@ def bincount(x, /, weights=None, *, minlength=0):
 def histogram(x, /, bins=10, *, range=None, density=False):
     """Counts of the elements in equal intervals, and the edges of these: one more than there are counts.
 
-    ``range``: the first and the last edge, the least and the largest element when left out (half below and half above
-    when they are equal); elements outside do not count. An edge belongs to the interval above it, the last one to that
+    ``range``: the first and the last edge, the least and the largest element by default (half below and half above
+    if they are equal); elements outside do not count. An edge belongs to the interval above it, the last one to that
     below. ``density=True``: counts divided by their sum and by the width.
     """
     return np.histogram(x, bins, range, density)

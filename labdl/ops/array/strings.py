@@ -1,4 +1,4 @@
-"""Text as tensors: on every backend strings live in the host's memory, for no framework but one has a kernel for them."""
+"""String tensors, in host memory on every backend: only one framework has kernels for strings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from labdl.spec import Spec
 
 
 class StringTensor:
-    """Strings of a backend: arranged, compared and sorted like any tensor; arithmetic on them is a TypeError.
+    """Strings of a backend: reshaped, compared and sorted like any tensor; arithmetic raises TypeError.
 
-    Made by ``labdl.tensor(["cat", "dog"], backend="torch")``. What an operator makes of it is a StringTensor again or,
-    for comparisons and positions, a tensor of the backend.
+    Created by ``labdl.tensor(["cat", "dog"], backend="torch")``. Results of operators are StringTensors or, for
+    comparisons and positions, tensors of the backend.
     """
 
     dtype = "string"
@@ -56,7 +56,7 @@ class _Strings:
             backend = _backend_of((args, tuple(kwargs.values())))
             args, kwargs = tuple(map(_to_array, args)), {k: _to_array(v) for k, v in kwargs.items()}
             if args and len(args) == 2 and entry.signature.parameters.keys() <= {"x", "y"}:
-                args = tuple(np.asarray(a) if isinstance(a, str) else a for a in args)  # a word beside words
+                args = tuple(np.asarray(a) if isinstance(a, str) else a for a in args)  # a str among strings
             result = dispatch.load("numpy").implementation(entry)(*args, **kwargs)
             return _from_array(result, backend)
 
@@ -72,7 +72,7 @@ class _Strings:
         return "cpu"
 
     def to_device(self, value: StringTensor, device: str) -> StringTensor:
-        return value  # strings stay where the processor is
+        return value  # strings stay in host memory
 
 
 def _backend_of(value) -> str | None:
@@ -95,4 +95,4 @@ def _from_array(result, backend):
 
 
 dispatch.claim(StringTensor, _Strings())
-infix.teach(StringTensor)
+infix.register_type(StringTensor)

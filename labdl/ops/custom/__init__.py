@@ -1,4 +1,4 @@
-"""Custom operators: a name of your own that computes on every backend, from Python or from C and C++.
+"""Custom operators: user-defined operators on every backend, in Python or in C and C++.
 
 From Python, the body is NumPy and the gradient is optional::
 
@@ -23,9 +23,9 @@ From C or C++, in three steps: register the primitive, give the kernel's source,
 A kernel's parameters are the inputs, then the results it fills, then the options (double for a float, int64_t for an
 integer or a boolean). A backward kernel reads the inputs, the results and the gradients of the results, fills the
 gradients of the inputs, and takes the options. Each tensor is a pointer to ``{data, size, rank, shape}``: ``size`` counts
-the elements, ``shape[axis]`` is a size, the data lie in row-major order, and what is to be filled comes filled with zeros.
-Float32, Float64, Int32, Int64, UInt8 and Bool are declared already, as is what <math.h> and <stdint.h> hold. Other
-Python threads run meanwhile.
+the elements, ``shape[axis]`` is a size, the data lie in row-major order, and outputs are initialized with zeros.
+Float32, Float64, Int32, Int64, UInt8 and Bool are declared already, and <math.h> and <stdint.h> are included. The GIL is
+released meanwhile.
 """
 
 from labdl.ops.custom.definition import CustomOperator

@@ -1,4 +1,4 @@
-"""Kernels in C or C++: compiled once by the system's compiler, kept in the user's cache, called through ctypes."""
+"""Kernels in C or C++: compiled by the system's compiler, cached for the user, called through ctypes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Tensor(ctypes.Structure):
 
 
 def prototype(symbol: str, reads: Sequence[tuple[str, str]], writes: Sequence[tuple[str, str]], options: dict) -> str:
-    """The C declaration of a kernel; tensors are pairs of name and dtype, options have their defaults."""
+    """The C declaration of a kernel; tensors as pairs of name and dtype, options with their defaults."""
     parts = [f"const {TYPES[dtype][1]} *{name}" for name, dtype in reads]
     parts += [f"{TYPES[dtype][1]} *{name}" for name, dtype in writes]
     parts += [f"{'double' if type(v) is float else 'int64_t'} {name}" for name, v in options.items()]
@@ -75,13 +75,13 @@ def compiler(language: str) -> tuple[str, str]:
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels are kept, for this user only."""
-    import platformdirs  # here, because only kernels need it
+    """Folder of compiled kernels, private to the user."""
+    import platformdirs  # imported here: only kernels need it
 
     folder = Path(platformdirs.user_cache_dir("labdl")) / "kernels"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:  # a home that cannot be written, as in some containers
+    except OSError:  # a home folder that is not writable, as in some containers
         return _temporary_folder()
     return folder
 
@@ -92,7 +92,7 @@ def _temporary_folder() -> Path:
 
 
 def compile_library(source: str, language: str, prototypes: Sequence[str], flags: Sequence[str] = ()) -> ctypes.CDLL:
-    """The loaded library of a source; compiled when no equal one is in the cache. Raises ConfigError.
+    """Compile a source unless it is cached, and load the library. Raises ConfigError.
 
     The declarations of LabDL's tensors and the wanted prototypes come before the source, so that the compiler compares
     them with what the source defines, and gives C++ functions their C names.
@@ -100,14 +100,14 @@ def compile_library(source: str, language: str, prototypes: Sequence[str], flags
     wanted = "".join(f"LABDL_C {p};\n" for p in prototypes)
     text = f'{HEADER}{wanted}#line 1 "kernel"\n{source}\n'
     path, version = compiler(language)
-    # a function that nobody declared is an error in C++ and in newer C compilers
+    # an undeclared function is an error in C++ and in newer C compilers
     options = (*FLAGS, *(("-Werror=implicit-function-declaration",) if language == "c" else ()), *flags)
     key = "\0".join((text, language, *options, path, version, platform.system(), platform.machine()))
     library = cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.so"
     if not library.exists():
         _compile(text, language, path, options, library, wanted)
     try:
-        return ctypes.CDLL(str(library))  # releases the interpreter's lock while a kernel runs
+        return ctypes.CDLL(str(library))  # releases the GIL while a kernel runs
     except OSError as error:
         raise ConfigError(f"the compiled kernel cannot be loaded: {error}") from error
 
@@ -123,11 +123,11 @@ def _compile(text: str, language: str, path: str, options: Sequence[str], librar
                 f"the kernel does not compile ({' '.join(command[:-5])}). It has to define\n{wanted}"
                 f"The compiler says:\n{done.stderr.strip()}"
             )
-        os.replace(result, library)  # at once: another process may look for it now
+        os.replace(result, library)  # atomically: another process may look for it now
 
 
 def function(library: ctypes.CDLL, symbol: str, declaration: str):
-    """A function of the library. Raises ConfigError when there is none of this name."""
+    """A function of the library. Raises ConfigError for an unknown name."""
     try:
         found = library[symbol]
     except AttributeError:

@@ -64,9 +64,9 @@ class CustomOperator(Operator):
     # -- implementations, kernels and gradients
 
     def implementation(self, backend: str) -> Callable:
-        """Decorator: the function is the operator on this backend, with its own tensors and its own gradient.
+        """Decorator: use the function as the operator on this backend, with its own tensors and its own gradient.
 
-        ``"numpy"`` is the one for all backends that have none of their own: it takes and returns arrays.
+        ``"numpy"`` is the default for backends without their own: it takes and returns arrays.
         """
         if backend not in dispatch.NAMES:
             raise ConfigError(f"unknown backend {backend!r}: choose one of {', '.join(dispatch.NAMES)}")
@@ -85,8 +85,8 @@ class CustomOperator(Operator):
         """Decorator: the hand-written gradient of the NumPy body or the kernel.
 
         The function takes the gradient of the result (a tuple for several results), then the inputs, all NumPy arrays,
-        and the options it names; a parameter called ``result`` is given what the operator returned. It returns the
-        gradient of the input, a tuple for several inputs, None where one has no influence.
+        and the options it names; a parameter called ``result`` receives the result of the operator. It returns the
+        gradient of the input, a tuple for several inputs, None for an input without influence.
         """
         if self.composite:
             raise ConfigError(
@@ -98,7 +98,7 @@ class CustomOperator(Operator):
         return function
 
     def kernel(self, source: str | Path, language: str | None = None, *, flags: Sequence[str] = ()) -> CustomOperator:
-        """Step 2: the source of the kernel in "c" or "c++", as text or as the path of a file; flags are the compiler's."""
+        """Step 2: set the source of the kernel in "c" or "c++", as text or path of a file, and compiler flags."""
         if isinstance(source, Path):
             language = language or c_kernel.SUFFIXES.get(source.suffix)
             source = source.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ class CustomOperator(Operator):
     def register_kernel(
         self, forward: str, backward: str | None = None, *, dtype: str | Sequence[str] = "float32"
     ) -> CustomOperator:
-        """Step 3: the names of the functions in the source that compute the operator and its gradient for a dtype.
+        """Step 3: set the functions in the source that compute the operator and its gradient for a dtype.
 
         ``dtype`` is that of all inputs, or one for each; call again for another dtype. Compiles the source. Raises
         ConfigError with the compiler's message.
@@ -150,7 +150,7 @@ class CustomOperator(Operator):
     # -- calls
 
     def own_implementation(self, backend) -> Callable:
-        """The operator as a function of this backend's tensors. Raises BackendError where nothing computes it."""
+        """The operator as a function of this backend's tensors. Raises BackendError if there is no implementation."""
         if backend.name in self.own:
             return self.own[backend.name]
         if self.composite:
@@ -170,9 +170,9 @@ class CustomOperator(Operator):
         return run
 
     def native(self, backend: str, **options) -> Callable:
-        """The operator with these options as a function of this backend's tensors and nothing else, without dispatch.
+        """The operator with these options as a function of this backend's tensors, without dispatch.
 
-        That is what a framework's own compiler takes where it cannot follow a look-up by type.
+        It is for framework compilers that cannot trace a look-up by type.
         """
         target = dispatch.get(backend)
         if backend in self.own or self.composite or hasattr(target, "implementation"):
@@ -182,12 +182,12 @@ class CustomOperator(Operator):
         return target.host_function(self.host.bind)(self.host.split(tuple(self.host.inputs), options)[1])
 
     def prepare(self, backend) -> None:
-        """Resolve for a loaded backend now: a compiler that traces a call then has nothing to look up."""
+        """Resolve for a loaded backend now, so that compilers trace no look-up."""
         if not hasattr(backend, "implementation") and (self.host.computes or backend.name in self.own):
             self.implementations.update(dict.fromkeys(backend.tensor_types(), self.own_implementation(backend)))
 
     def _refresh(self) -> None:
-        """Forget what was resolved, after an implementation, a kernel or a gradient has come."""
+        """Reset resolved functions after an implementation, a kernel or a gradient was added."""
         self.implementations.clear()
         self.differentiable = self.host.differentiable
         kernels = {} if self.own else self.host.kernels  # a backend's own implementation may take any dtype
@@ -214,7 +214,7 @@ class CustomOperator(Operator):
             specs = [Spec(s.shape, d) for s, d in zip(specs, dtypes, strict=True)]
         try:
             return self.host.shapes(specs, dict(options))
-        except Exception as error:  # whatever a user's rule raises for shapes it was not made for
+        except Exception as error:  # any error of a user's rule for unexpected shapes
             shapes = " and ".join(show(s.shape) for s in specs)
             raise ConfigError(
                 f"operator {self.name!r}: its shape rule does not take inputs of shape {shapes} "
@@ -223,6 +223,6 @@ class CustomOperator(Operator):
 
 
 def _to_tensor(value, like, backend):
-    """A number or an array beside a backend's tensor, as such a tensor; a number takes the tensor's dtype."""
+    """Convert a number or an array to a tensor like another; a number takes its dtype."""
     number = isinstance(value, bool | int | float)
     return backend.tensor(np.asarray(value, backend.spec_of(like).dtype if number else None))

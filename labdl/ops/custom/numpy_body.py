@@ -16,10 +16,10 @@ Options = tuple[tuple[str, Any], ...]
 
 
 class HostFunction(NamedTuple):
-    """A NumPy function, its shapes and its gradient, from which a backend makes a differentiable function.
+    """A NumPy function, its shapes and its gradient, which a backend wraps as a differentiable function.
 
     ``run`` takes arrays and returns a tuple of arrays, ``specs`` the same with Specs. The gradient takes the inputs, the
-    results and the gradients of the results, and gives the gradients of the inputs; where none is known it raises
+    results and the gradients of the results, and returns the gradients of the inputs; without one it raises
     GradientError, and has no gradient itself (None). ``inputs`` is None for a function of any number of inputs.
     """
 
@@ -31,7 +31,7 @@ class HostFunction(NamedTuple):
 
 
 class Host:
-    """An operator on arrays: what of a call are tensors and what options, what computes it, and what it promises."""
+    """An operator on arrays: parsing of calls into tensors and options, functions, and checks of results."""
 
     def __init__(self, name: str, signature: inspect.Signature, rule: Callable):
         self.name, self.signature, self.rule = name, signature, rule
@@ -73,7 +73,7 @@ class Host:
     # -- shapes
 
     def shapes(self, given: Sequence[Spec], options: dict[str, Any]) -> tuple[Spec, ...]:
-        """The Specs that the rule gives, with the options that it names."""
+        """The Specs of the results, by the rule."""
         found = self.rule(*given, **_options_of(self.rule, options))
         return (found,) if isinstance(found, Spec) else tuple(found)
 
@@ -93,7 +93,7 @@ class Host:
     # -- values
 
     def bind(self, items: Options) -> HostFunction:
-        """The operator with these options as a function of arrays; a backend makes its own function of it."""
+        """The operator with these options as a function of arrays, to be wrapped by a backend."""
         options = dict(items)
 
         def specs(*given: Spec) -> tuple[Spec, ...]:
@@ -121,7 +121,7 @@ class Host:
         return HostFunction(run, specs, count, self.results, gradient)
 
     def _refusal(self, inputs: int | None, results: int, order: str) -> HostFunction:
-        """The gradient of a function of so many inputs and results, where there is none."""
+        """A gradient function that raises GradientError, for so many inputs and results."""
 
         def refuse(*_):
             raise self._without(order)
@@ -149,7 +149,7 @@ class Host:
             given = [np.zeros(a.shape, a.dtype) for a in inputs]
             c_kernel.run(found, [*map(_row_major, (*inputs, *results, *gradients)), *given], tuple(options.values()))
             return tuple(given)
-        if self.backward is None:  # another dtype has one
+        if self.backward is None:  # only another dtype has one
             raise self._without("")
         named = _options_of(self.backward, options | {"result": results if len(results) > 1 else results[0]})
         found = self.backward(gradients if len(gradients) > 1 else gradients[0], *inputs, **named)
@@ -165,7 +165,7 @@ class Host:
     def _check_results(
         self, found, wanted: Sequence[Spec], given: Sequence[np.ndarray], what: str
     ) -> tuple[np.ndarray, ...]:
-        """The results as arrays of their own, in the shape and dtype that the rule promises."""
+        """Check the shapes and dtypes of the results against the rule, and return them as arrays."""
         found = tuple(found) if isinstance(found, list | tuple) else (found,)
         arrays = [np.asarray(a) for a in found]
         shapes = [show(a.shape) for a in arrays], [show(s.shape) for s in wanted]
@@ -195,7 +195,7 @@ def missing(name: str, backend: str) -> str:
 
 
 def _options_of(function: Callable, options: dict[str, Any]) -> dict[str, Any]:
-    """Those options that the function has parameters for."""
+    """The options that the function has parameters for."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return {name: value for name, value in options.items() if name != "result"}
@@ -203,7 +203,7 @@ def _options_of(function: Callable, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _option(value, default):
-    """The value as backends can keep it: hashable, and a float where the default is one."""
+    """Normalize an option for backends: hashable, and a float if the default is one."""
     if isinstance(value, list):
         value = tuple(value)
     if type(default) is float and type(value) is int:

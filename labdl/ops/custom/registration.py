@@ -16,7 +16,7 @@ from labdl.ops.operator import OPERATORS
 
 
 def operator(rule: Callable | None = None, *samples) -> Callable[[Callable], CustomOperator]:
-    """Decorator: the function becomes the operator ``labdl.ops.<its name>``.
+    """Decorator: register the function as the operator ``labdl.ops.<its name>``.
 
     With a shape rule the body is NumPy: parameters without a default are tensors, the others options. Without one the
     body is written with labdl's operators, and has its shape and its gradient from them. A custom operator of the same
@@ -44,10 +44,10 @@ def register_primitive(
     samples: Sequence = (),
     doc: str = "",
 ) -> CustomOperator:
-    """Step 1: a new operator ``labdl.ops.<name>`` of these inputs and options (with their defaults).
+    """Step 1: register a new operator ``labdl.ops.<name>`` of these inputs and options (with their defaults).
 
     ``rule`` gives the Spec of the result, or a tuple of several, from the Specs of the inputs and the options that it
-    names (`labdl.ops.rules` has many). ``samples`` are calls to try, wanted where inputs of shape (2, 3) do not fit the
+    names (`labdl.ops.rules` has many). ``samples`` are example calls, needed if inputs of shape (2, 3) do not fit the
     rule. A custom operator of the same name is replaced. Raises ConfigError for the name of a built-in operator.
     """
     kinds = inspect.Parameter

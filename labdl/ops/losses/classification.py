@@ -5,7 +5,7 @@
 
 from labdl.ops import rules
 from labdl.ops.array.shape import astype, expand_dims, one_hot, ones_like, squeeze, take, take_along_axis
-from labdl.ops.losses.regression import _reduced
+from labdl.ops.losses.regression import _reduce
 from labdl.ops.math.arithmetic import divide, log, maximum, multiply, negative
 from labdl.ops.math.comparison import greater, less, not_equal, where
 from labdl.ops.math.reduction import cumulative_sum, mean
@@ -34,7 +34,7 @@ def _gather_classes(scores, target):
 
 
 def _class_losses(logs, target, weight, ignore_index):
-    """For each position minus the target's log-probability, weighted; the weights; which positions count."""
+    """Weighted negative log-probabilities of the targets, the weights, and the mask of counted positions."""
     target = astype(target, "int64")
     counted = not_equal(target, ignore_index)
     known = where(counted, target, 0)
@@ -67,12 +67,12 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     if len(target.shape) == len(logits.shape):
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
-        return _reduced(negative(total(multiply(weighted, target), axis=-1)), reduction)
+        return _reduce(negative(total(multiply(weighted, target), axis=-1)), reduction)
     losses, share, counted = _class_losses(logs, target, weight, ignore_index)
     if label_smoothing:
         spread = where(counted, total(weighted, axis=-1), 0.0)
         losses = losses * (1 - label_smoothing) - spread * (label_smoothing / classes)
-    return divide(total(losses), total(share)) if reduction == "mean" else _reduced(losses, reduction)
+    return divide(total(losses), total(share)) if reduction == "mean" else _reduce(losses, reduction)
 
 
 @operator(rules.class_numbers, *_CLASSES, composite=True, precision="float32")
@@ -83,7 +83,7 @@ def nll_loss(log_probabilities, target, *, weight=None, ignore_index=-100, reduc
     ``ignore_index`` do not count. Semantics: torch.nn.functional.nll_loss, with the classes last.
     """
     losses, share, _ = _class_losses(log_probabilities, target, weight, ignore_index)
-    return divide(total(losses), total(share)) if reduction == "mean" else _reduced(losses, reduction)
+    return divide(total(losses), total(share)) if reduction == "mean" else _reduce(losses, reduction)
 
 
 @operator(
@@ -100,7 +100,7 @@ def binary_cross_entropy(logits, target, *, weight=None, pos_weight=None, reduct
     ``weight`` weighs the elements, ``pos_weight`` the positive targets; both broadcast.
     Semantics: torch.nn.functional.binary_cross_entropy_with_logits.
     """
-    return _reduced(_binary(logits, target, weight, pos_weight), reduction)
+    return _reduce(_binary(logits, target, weight, pos_weight), reduction)
 
 
 def _binary(logits, target, weight=None, pos_weight=None):
@@ -113,7 +113,7 @@ def _binary(logits, target, weight=None, pos_weight=None):
 
 
 def _clamped_log(x):
-    """log(x), at least -100 (as PyTorch has it), with the gradient 0 instead of inf * 0 where x is 0."""
+    """log(x), at least -100 (as in PyTorch), with the gradient 0 instead of inf * 0 where x is 0."""
     positive = greater(x, 0)
     return maximum(where(positive, log(where(positive, x, 1.0)), -100.0), -100.0)
 
@@ -127,12 +127,12 @@ def _clamped_log(x):
     precision="float32",
 )
 def binary_cross_entropy_probabilities(probabilities, target, *, weight=None, reduction="mean"):
-    """Binary cross-entropy of probabilities with targets between 0 and 1; logarithms are taken as at least -100.
+    """Binary cross-entropy of probabilities with targets between 0 and 1; logarithms are clamped to at least -100.
 
     `binary_cross_entropy`, which takes logits, is more accurate. Semantics: torch.nn.functional.binary_cross_entropy.
     """
     losses = multiply(target - 1, _clamped_log(1 - probabilities)) - multiply(target, _clamped_log(probabilities))
-    return _reduced(losses if weight is None else multiply(losses, weight), reduction)
+    return _reduce(losses if weight is None else multiply(losses, weight), reduction)
 
 
 @operator(
@@ -148,26 +148,26 @@ def multilabel_soft_margin_loss(logits, target, *, weight=None, reduction="mean"
 
     ``weight`` (classes) weighs the classes. Semantics: torch.nn.functional.multilabel_soft_margin_loss.
     """
-    return _reduced(mean(_binary(logits, target, weight), axis=-1), reduction)
+    return _reduce(mean(_binary(logits, target, weight), axis=-1), reduction)
 
 
 @operator(rules.paired_loss, *_SIGNS, composite=True, precision="float32")
 def soft_margin_loss(prediction, target, *, reduction="mean"):
     """log(1 + exp(-target * prediction)) with targets 1 and -1. Semantics: torch.nn.functional.soft_margin_loss."""
-    return _reduced(softplus(negative(multiply(target, prediction))), reduction)
+    return _reduce(softplus(negative(multiply(target, prediction))), reduction)
 
 
 @operator(rules.paired_loss, *_SIGNS, composite=True, precision="float32")
 def hinge_loss(prediction, target, *, reduction="mean"):
     """max(0, 1 - target * prediction) with targets 1 and -1, the loss of support vector machines."""
-    return _reduced(relu(1 - multiply(target, prediction)), reduction)
+    return _reduce(relu(1 - multiply(target, prediction)), reduction)
 
 
 @operator(rules.paired_loss, *_SIGNS, composite=True, precision="float32")
 def squared_hinge_loss(prediction, target, *, reduction="mean"):
     """The square of `hinge_loss`, element by element."""
     hinge = relu(1 - multiply(target, prediction))
-    return _reduced(multiply(hinge, hinge), reduction)
+    return _reduce(multiply(hinge, hinge), reduction)
 
 
 @operator(
@@ -191,7 +191,7 @@ def multi_margin_loss(prediction, target, *, p=1, margin=1.0, weight=None, reduc
     hinges = relu(prediction - expand_dims(_gather_classes(prediction, target), -1) + margin)
     hinges = where(astype(one_hot(target, classes), "bool"), 0.0, multiply(hinges, hinges) if p == 2 else hinges)
     losses = total(hinges, axis=-1) * (1 / classes)
-    return _reduced(losses if weight is None else multiply(losses, take(weight, target)), reduction)
+    return _reduce(losses if weight is None else multiply(losses, take(weight, target)), reduction)
 
 
 @operator(
@@ -215,4 +215,4 @@ def multilabel_margin_loss(prediction, target, *, reduction="mean"):
     right = greater(largest(chosen, axis=-2), 0)
     gaps = expand_dims(prediction, -2) - expand_dims(take_along_axis(prediction, listed, axis=-1), -1) + 1
     excluded = greater(expand_dims(astype(ended, "int64"), -1) + expand_dims(astype(right, "int64"), -2), 0)
-    return _reduced(total(where(excluded, 0.0, relu(gaps)), axis=(-2, -1)) * (1 / classes), reduction)
+    return _reduce(total(where(excluded, 0.0, relu(gaps)), axis=(-2, -1)) * (1 / classes), reduction)

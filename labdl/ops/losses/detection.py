@@ -5,7 +5,7 @@
 
 from labdl.ops import rules
 from labdl.ops.losses.classification import _binary
-from labdl.ops.losses.regression import _reduced
+from labdl.ops.losses.regression import _reduce
 from labdl.ops.math.arithmetic import divide, multiply
 from labdl.ops.math.arithmetic import pow as power
 from labdl.ops.math.reduction import sum as total
@@ -30,7 +30,7 @@ _BOXES = (
     precision="float32",
 )
 def focal_loss(logits, target, *, alpha=0.25, gamma=2.0, reduction="mean"):
-    """Binary cross-entropy of logits, weighed down by (1 - p) ** gamma where the right answer has probability p already.
+    """Binary cross-entropy of logits, weighted by (1 - p) ** gamma, where p is the probability of the right answer.
 
     ``alpha`` weighs the positive targets and 1 - alpha the negative ones; a negative alpha weighs none (Lin et al., 2017).
     Semantics: torchvision.ops.sigmoid_focal_loss, with the mean as the default.
@@ -42,7 +42,7 @@ def focal_loss(logits, target, *, alpha=0.25, gamma=2.0, reduction="mean"):
         losses = multiply(losses, power(wrong, gamma))
     if alpha >= 0:
         losses = multiply(losses, multiply(target, 2 * alpha - 1) + (1 - alpha))
-    return _reduced(losses, reduction)
+    return _reduce(losses, reduction)
 
 
 @operator(
@@ -59,17 +59,17 @@ def dice_loss(probabilities, target, *, epsilon=1e-5, reduction="mean"):
     """
     axes = tuple(range(1, len(probabilities.shape)))
     sums = [total(v, axis=axes) if axes else v for v in (multiply(probabilities, target), probabilities + target)]
-    return _reduced(1 - divide(2 * sums[0] + epsilon, sums[1] + epsilon), reduction)
+    return _reduce(1 - divide(2 * sums[0] + epsilon, sums[1] + epsilon), reduction)
 
 
 def _box_loss(measure, prediction, target, reduction):
     losses = 1 - measure(_wide(prediction), _wide(target), 1e-7)
-    return _narrow(_reduced(losses, reduction), prediction, target)
+    return _narrow(_reduce(losses, reduction), prediction, target)
 
 
 @operator(rules.box_loss, *_BOXES, composite=True, precision="float32")
 def generalized_box_iou_loss(prediction, target, *, reduction="mean"):
-    """1 less the generalized IoU of each box (..., 4) and the one at its place (Rezatofighi et al., 2019).
+    """1 less the generalized IoU of each box (..., 4) and its target (Rezatofighi et al., 2019).
 
     Semantics: torchvision.ops.generalized_box_iou_loss, with the mean as the default.
     """
@@ -78,17 +78,17 @@ def generalized_box_iou_loss(prediction, target, *, reduction="mean"):
 
 @operator(rules.box_loss, *_BOXES, composite=True, precision="float32")
 def distance_box_iou_loss(prediction, target, *, reduction="mean"):
-    """1 less the distance IoU of each box (..., 4) and the one at its place (Zheng et al., 2020).
+    """1 less the distance IoU of each box (..., 4) and its target (Zheng et al., 2020).
 
     Semantics: torchvision.ops.distance_box_iou_loss, with the mean as the default.
     """
     return _box_loss(_diou, prediction, target, reduction)
 
 
-# differentiable, but not as differences say: the trade-off factor counts as a constant
+# differentiable, but not equal to finite differences: the trade-off factor counts as a constant
 @operator(rules.box_loss, *_BOXES, composite=True, differentiable=False, precision="float32")
 def complete_box_iou_loss(prediction, target, *, reduction="mean"):
-    """1 less the complete IoU of each box (..., 4) and the one at its place (Zheng et al., 2020).
+    """1 less the complete IoU of each box (..., 4) and its target (Zheng et al., 2020).
 
     Semantics: torchvision.ops.complete_box_iou_loss, with the mean as the default.
     """

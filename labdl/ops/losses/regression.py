@@ -21,7 +21,7 @@ _PAIR = (
 )
 
 
-def _reduced(losses, reduction):
+def _reduce(losses, reduction):
     """The losses as they are, their sum or their mean."""
     return {"mean": mean, "sum": total, "none": lambda values: values}[reduction](losses)
 
@@ -29,13 +29,13 @@ def _reduced(losses, reduction):
 @operator(rules.paired_loss, *_PAIR, composite=True, precision="float32")
 def mean_squared_error(prediction, target, *, reduction="mean"):
     """Mean of the squared differences."""
-    return _reduced(square(prediction - target), reduction)
+    return _reduce(square(prediction - target), reduction)
 
 
 @operator(rules.paired_loss, *_PAIR, composite=True, precision="float32")
 def mean_absolute_error(prediction, target, *, reduction="mean"):
     """Mean of the absolute differences."""
-    return _reduced(absolute(prediction - target), reduction)
+    return _reduce(absolute(prediction - target), reduction)
 
 
 def _huber(gap, delta):
@@ -46,7 +46,7 @@ def _huber(gap, delta):
 @operator(rules.paired_loss, *_PAIR, case(floats(4, 3), floats(4, 3), 0.5), composite=True, precision="float32")
 def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
     """Quadratic for differences up to ``delta``, linear beyond (Huber, 1964)."""
-    return _reduced(_huber(absolute(prediction - target), delta), reduction)
+    return _reduce(_huber(absolute(prediction - target), delta), reduction)
 
 
 @operator(
@@ -60,14 +60,14 @@ def huber_loss(prediction, target, delta=1.0, *, reduction="mean"):
 def smooth_l1_loss(prediction, target, beta=1.0, *, reduction="mean"):
     """Quadratic for differences below ``beta``, with slope 1 beyond: `huber_loss` divided by beta (Girshick, 2015)."""
     gap = absolute(prediction - target)
-    return _reduced(_huber(gap, beta) * (1 / beta) if beta else gap, reduction)
+    return _reduce(_huber(gap, beta) * (1 / beta) if beta else gap, reduction)
 
 
 @operator(rules.paired_loss, *_PAIR, composite=True, precision="float32")
 def log_cosh_loss(prediction, target, *, reduction="mean"):
     """log(cosh(difference)): quadratic near 0, linear far from it, and smooth everywhere."""
     gap = absolute(prediction - target)
-    return _reduced(gap + softplus(multiply(gap, -2.0)) - math.log(2), reduction)
+    return _reduce(gap + softplus(multiply(gap, -2.0)) - math.log(2), reduction)
 
 
 @operator(
@@ -91,7 +91,7 @@ def kl_divergence(log_probabilities, target, *, log_target=False, reduction="mea
         losses = multiply(target, log(positive)) - multiply(target, log_probabilities)
     if reduction == "batchmean":
         return total(mean(losses, axis=0))
-    return _reduced(losses, reduction)
+    return _reduce(losses, reduction)
 
 
 @operator(
@@ -115,7 +115,7 @@ def poisson_nll_loss(prediction, target, *, log_input=True, full=False, epsilon=
         large = where(greater(target, 1), target, 1.0)
         stirling = multiply(large, log(large)) - large + 0.5 * log(large * (2 * math.pi))
         losses = losses + where(greater(target, 1), stirling, 0.0)
-    return _reduced(losses, reduction)
+    return _reduce(losses, reduction)
 
 
 @operator(
@@ -133,4 +133,4 @@ def gaussian_nll_loss(prediction, target, variance, *, full=False, epsilon=1e-6,
     """
     spread = maximum(variance, epsilon)
     losses = 0.5 * (log(spread) + divide(square(prediction - target), spread))
-    return _reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)
+    return _reduce(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)

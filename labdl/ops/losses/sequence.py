@@ -19,7 +19,7 @@ from labdl.ops.array.shape import (
     take_along_axis,
     zeros_like,
 )
-from labdl.ops.losses.regression import _reduced
+from labdl.ops.losses.regression import _reduce
 from labdl.ops.math.arithmetic import divide, maximum, multiply, negative
 from labdl.ops.math.comparison import equal, greater, less, logical_and, logical_or, not_equal, where
 from labdl.ops.math.reduction import cumulative_sum, logsumexp
@@ -28,7 +28,7 @@ from labdl.ops.neural.activation import log_softmax
 from labdl.ops.operator import case, floats, ints, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 
-# the logarithm of "impossible": finite, because the difference of two infinities would be NaN, in gradients too
+# log-probability of impossible alignments: finite, because the difference of two infinities is NaN, also in gradients
 _NEVER = -1e30
 
 
@@ -38,7 +38,7 @@ def _places(x):
 
 
 def _at(length, shift=0):
-    """Lengths as a column, to compare with positions."""
+    """Lengths as a column, for comparison with positions."""
     return expand_dims(astype(length, "int64") + shift, -1)
 
 
@@ -53,7 +53,7 @@ def _infinite(losses):
 
 
 def _safe_targets(targets, lengths, blank):
-    """Labels as int64, the blank where there is none: padding may hold any number."""
+    """Labels as int64, padding replaced by the blank."""
     targets = astype(targets, "int64")
     return where(less(_places(targets), _at(lengths)), targets, blank)
 
@@ -74,11 +74,11 @@ def _safe_targets(targets, lengths, blank):
     precision="float32",
 )
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
-    """Minus the log-probability of label sequences, however their labels spread over the steps (Graves et al., 2006).
+    """Minus the log-probability of label sequences, over all alignments (Graves et al., 2006).
 
     Logits (steps, N, classes) or log-probabilities; targets (N, labels) without blanks, padded with anything; lengths (N).
     ``blank`` is the class of "no label". The mean is that of the losses divided by the target lengths (at least 1).
-    Where a target does not fit into its steps, the loss is infinite, or 0 with ``zero_infinity``.
+    If a target does not fit into its steps, the loss is infinite, or 0 with ``zero_infinity``.
     Semantics: torch.nn.functional.ctc_loss, which takes log-probabilities only.
     """
     steps = logits.shape[0]
@@ -109,7 +109,7 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
         losses = where(equal(losses, float("inf")), 0.0, losses)
     if reduction == "mean":
         losses = divide(losses, astype(maximum(target_lengths, 1), "float32"))
-    return _narrow(_reduced(losses, reduction), logits)
+    return _narrow(_reduce(losses, reduction), logits)
 
 
 def _skew(grid, width, steps):
@@ -159,4 +159,4 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
         done = logical_and(equal(goal, diagonal), equal(place, _at(target_lengths)))
         result = where(done, reached + waits[:, diagonal], result)
     losses = _infinite(negative(total(result, axis=-1)))
-    return _narrow(_reduced(losses, reduction), logits)
+    return _narrow(_reduce(losses, reduction), logits)

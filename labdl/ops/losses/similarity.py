@@ -1,10 +1,10 @@
-"""Losses that draw alike things together and push others apart (PyTorch's semantics).
+"""Metric learning losses (PyTorch's semantics).
 
-``reduction`` is "mean", "sum" or "none"; labels are 1 for alike, or first before second, and -1 for the contrary.
+``reduction`` is "mean", "sum" or "none"; labels are 1 for similar (or first before second) and -1 for the contrary.
 """
 
 from labdl.ops import rules
-from labdl.ops.losses.regression import _reduced
+from labdl.ops.losses.regression import _reduce
 from labdl.ops.math.arithmetic import add, minimum, multiply, rsqrt, square, subtract
 from labdl.ops.math.comparison import greater, where
 from labdl.ops.math.reduction import sum as total
@@ -26,7 +26,7 @@ def hinge_embedding_loss(prediction, target, margin=1.0, *, reduction="mean"):
 
     Semantics: torch.nn.functional.hinge_embedding_loss.
     """
-    return _reduced(where(greater(target, 0), prediction, relu(subtract(margin, prediction))), reduction)
+    return _reduce(where(greater(target, 0), prediction, relu(subtract(margin, prediction))), reduction)
 
 
 @operator(
@@ -42,7 +42,7 @@ def margin_ranking_loss(first, second, target, margin=0.0, *, reduction="mean"):
 
     Semantics: torch.nn.functional.margin_ranking_loss.
     """
-    return _reduced(relu(subtract(margin, multiply(target, subtract(first, second)))), reduction)
+    return _reduce(relu(subtract(margin, multiply(target, subtract(first, second)))), reduction)
 
 
 @operator(
@@ -61,7 +61,7 @@ def cosine_embedding_loss(first, second, target, margin=0.0, *, reduction="mean"
     """
     lengths = [add(total(square(v), axis=-1), 1e-12) for v in (first, second)]
     cosine = multiply(total(multiply(first, second), axis=-1), rsqrt(multiply(*lengths)))
-    return _reduced(where(greater(target, 0), subtract(1, cosine), relu(subtract(cosine, margin))), reduction)
+    return _reduce(where(greater(target, 0), subtract(1, cosine), relu(subtract(cosine, margin))), reduction)
 
 
 @operator(
@@ -81,4 +81,4 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, *, p=2.0, swap=F
     near, far = (pairwise_distance(anchor, other, p=p, epsilon=epsilon) for other in (positive, negative))
     if swap:
         far = minimum(far, pairwise_distance(positive, negative, p=p, epsilon=epsilon))
-    return _reduced(relu(add(subtract(near, far), margin)), reduction)
+    return _reduce(relu(add(subtract(near, far), margin)), reduction)

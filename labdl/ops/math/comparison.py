@@ -129,19 +129,19 @@ def bitwise_xor(x, y, /):
     differentiable=False,
 )
 def bitwise_invert(x, /):
-    """Every bit turned round; logical not of booleans."""
+    """Every bit inverted; logical not of booleans."""
     return np.invert(x)
 
 
 @operator(rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False)
 def bitwise_left_shift(x, y, /):
-    """Bits of ``x`` moved up by ``y`` places, from 0 to one less than the bits of the dtype."""
+    """Bits of ``x`` shifted left by ``y`` places, from 0 to one less than the bits of the dtype."""
     return np.left_shift(x, y)
 
 
 @operator(rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False)
 def bitwise_right_shift(x, y, /):
-    """Bits of ``x`` moved down by ``y`` places, the sign kept: floor division by a power of two."""
+    """Bits of ``x`` shifted right by ``y`` places, keeping the sign: floor division by a power of two."""
     return np.right_shift(x, y)
 
 

@@ -1,4 +1,4 @@
-"""Complex numbers: their parts, made from parts, conjugated (Python Array API standard)."""
+"""Complex numbers: parts, construction from parts, conjugation (Python Array API standard)."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Fourier transforms (Python Array API standard); short-time transforms as in PyTorch.
 
-float32 gives complex64, float64 complex128; half precision and integers are refused on every backend. ``norm`` says where
-the result is divided by the number of elements: "backward" in the inverse transform, "forward" in the other one, "ortho"
-in both by its root. A size ``n`` cuts the signal or pads it with zeros first.
+float32 gives complex64, float64 complex128; half precision and integers are errors on every backend. ``norm`` says which
+transform divides by the number of elements: "backward" the inverse, "forward" the forward one, "ortho"
+both by its root. A size ``n`` truncates the signal or pads it with zeros first.
 """
 
 import math
@@ -55,14 +55,14 @@ def rfft(x, n=None, axis=-1, norm="backward"):
 def irfft(x, n=None, axis=-1, norm="backward"):
     """Inverse of `rfft`: a real signal of ``n`` elements, by default an even number, 2 * (size - 1).
 
-    The imaginary parts at frequency 0, and for even ``n`` at the highest, do not count.
+    The imaginary parts at frequency 0, and for even ``n`` at the highest, are ignored.
     """
     return np.fft.irfft(x, n, axis, norm)  # type: ignore[arg-type]
 
 
 @operator(rules.irfft, *_OPTIONS, takes=_PRECISE, composite=True, precision="float32")
 def hfft(x, n=None, axis=-1, norm="backward"):
-    """Fourier transform of a signal whose negative times are the conjugates of the positive ones given: it is real."""
+    """Fourier transform of a Hermitian signal, of which one half is given; the result is real."""
     return irfft(conj(x), n, axis, _OPPOSITE[norm])
 
 
@@ -131,7 +131,7 @@ def irfftn(x, s=None, axes=None, norm="backward"):
 
 
 @operator(
-    rules.shifted,
+    rules.fftshift,
     case(floats(2, 5), axes=1),
     case(floats(2, 3, 4), axes=(-1, 1)),
     takes=ANY,
@@ -144,7 +144,7 @@ def fftshift(x, /, *, axes=None):
 
 
 @operator(
-    rules.shifted,
+    rules.fftshift,
     case(floats(2, 5), axes=1),
     case(floats(2, 3, 4), axes=(-1, 1)),
     takes=ANY,
@@ -157,7 +157,7 @@ def ifftshift(x, /, *, axes=None):
 
 
 def _shift(x, axes, amount):
-    spec = rules.shifted(spec_of(x), axes)
+    spec = rules.fftshift(spec_of(x), axes)
     chosen = normal_axes(axes, spec.ndim)
     return roll(x, tuple(amount(spec.shape[a]) for a in chosen), chosen) if chosen else x
 
@@ -172,10 +172,10 @@ def _shift(x, axes, amount):
     precision="float32",
 )
 def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="reflect", normalized=False, onesided=True):
-    """Spectra of overlapping pieces of a signal (..., time): (..., frequencies, frames), complex.
+    """Spectra of overlapping frames of a signal (..., time): (..., frequencies, frames), complex.
 
-    Pieces of ``n_fft`` elements begin ``hop_length`` apart (a quarter of them) and are multiplied with ``window``, which has
-    as many (ones). With ``center`` the signal is padded so that the t-th piece has its middle at element t * hop_length;
+    Frames of ``n_fft`` elements start ``hop_length`` apart (default: a quarter of them) and are multiplied with ``window``,
+    which has as many (default: ones). With ``center`` the signal is padded so that frame t is centered at t * hop_length;
     ``pad_mode`` is one of `pad`. ``normalized`` divides by the root of ``n_fft``; ``onesided`` leaves out the negative
     frequencies, which follow from the others. Semantics: torch.stft.
     """
@@ -198,10 +198,10 @@ def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="refle
     precision="float32",
 )
 def istft(x, n_fft, hop_length=None, window=None, *, center=True, normalized=False, onesided=True, length=None):
-    """Inverse of `stft`: the signal whose spectra come nearest to (..., frequencies, frames), real.
+    """Inverse of `stft`: the signal with the nearest spectra to (..., frequencies, frames), real.
 
-    The pieces are multiplied with the window again, added where they overlap, and divided by the sum of the squares of the
-    windows there, which must not be 0. The result is cut, or padded with zeros, to ``length``. Semantics: torch.istft.
+    The frames are multiplied with the window again, added where they overlap, and divided by the sum of the squares of the
+    windows there, which must not be 0. The result is truncated, or padded with zeros, to ``length``. Semantics: torch.istft.
     """
     hop = rules.check_frames(n_fft, hop_length, None if window is None else spec_of(window))
     frames = spec_of(x).shape[-1]
@@ -224,7 +224,7 @@ def istft(x, n_fft, hop_length=None, window=None, *, center=True, normalized=Fal
 
 
 def _overlap_add(pieces, size, hop):
-    """(..., frames, size) added up ``hop`` apart: in columns of ``hop`` elements, so that only a few additions remain."""
+    """Sum (..., frames, size) with offsets of ``hop``: in columns of ``hop`` elements, which needs few additions."""
     *batch, frames, _ = spec_of(pieces).shape
     columns = math.ceil(size / hop)
     still = ((0, 0),) * len(batch)

@@ -1,6 +1,6 @@
 """Decompositions and functions of matrices, on the last two axes of a tensor (Python Array API standard).
 
-They compute in float32 and float64 and in complex numbers; half precision is refused on every backend.
+They compute in float32 and float64 and in complex numbers; half precision is an error on every backend.
 """
 
 import math
@@ -26,7 +26,7 @@ def _adjoint(x):
     return matrix_transpose(conj(x))
 
 
-def _turned(x: np.ndarray) -> np.ndarray:
+def _conjugate_transpose(x: np.ndarray) -> np.ndarray:
     return np.conj(np.swapaxes(x, -2, -1))
 
 
@@ -41,12 +41,12 @@ def _regular(x: np.ndarray) -> np.ndarray:
 
 def _definite(x: np.ndarray) -> np.ndarray:
     """A symmetric, positive definite matrix, for samples."""
-    return x @ _turned(x) + np.eye(x.shape[-1]) if _is_square(x) else x
+    return x @ _conjugate_transpose(x) + np.eye(x.shape[-1]) if _is_square(x) else x
 
 
 def _symmetric(x: np.ndarray) -> np.ndarray:
-    """The symmetric part: all that functions of symmetric matrices mean, and what their gradients follow."""
-    return (x + _turned(x)) / 2 if _is_square(x) else x
+    """The symmetric part, of which functions of symmetric matrices and their gradients are defined."""
+    return (x + _conjugate_transpose(x)) / 2 if _is_square(x) else x
 
 
 @operator(
@@ -59,7 +59,7 @@ def _symmetric(x: np.ndarray) -> np.ndarray:
 def cholesky(x, /, *, upper=False):
     """The triangular matrix L of L Lᴴ = x, or U of Uᴴ U = x, for symmetric (Hermitian), positive definite matrices."""
     lower = np.linalg.cholesky(_symmetric(x))
-    return _turned(lower) if upper else lower
+    return _conjugate_transpose(lower) if upper else lower
 
 
 @operator(
@@ -109,10 +109,10 @@ def inv(x, /):
 )
 def solve(x, y, /):
     """The solution of ``x @ result = y`` with a square matrix ``x``: one vector, or the columns of matrices."""
-    return _solved(x, y)
+    return _solve_columns(x, y)
 
 
-def _solved(x, y):
+def _solve_columns(x, y):
     columns = y[:, None] if y.ndim == 1 else y
     result = np.linalg.solve(x, columns.reshape((1,) * (x.ndim - columns.ndim) + columns.shape))
     return result[..., 0] if y.ndim == 1 else result
@@ -127,14 +127,14 @@ def _solved(x, y):
     precision="float32",
 )
 def triangular_solve(x, y, /, *, upper=False, unit_diagonal=False):
-    """As `solve`, of which only the lower triangle of ``x`` is read, or the upper, with ones on the diagonal if so said."""
+    """As `solve` for triangular ``x``: reads one triangle only; ``unit_diagonal`` assumes ones on the diagonal."""
     triangle = np.triu(x) if upper else np.tril(x)
-    return _solved(np.where(np.eye(x.shape[-1], dtype=bool), 1, triangle) if unit_diagonal else triangle, y)
+    return _solve_columns(np.where(np.eye(x.shape[-1], dtype=bool), 1, triangle) if unit_diagonal else triangle, y)
 
 
 def _compare_qr(results, x):
     q, r = results
-    return [q @ r, _turned(q) @ q, np.tril(r, -1)]
+    return [q @ r, _conjugate_transpose(q) @ q, np.tril(r, -1)]
 
 
 @operator(
@@ -148,10 +148,10 @@ def _compare_qr(results, x):
     precision="float32",
 )
 def qr(x, /, *, mode="reduced"):
-    """A matrix as a product Q R: columns of Q at right angles, R an upper triangle.
+    """A matrix as a product Q R: columns of Q orthonormal, R upper triangular.
 
-    With ``mode="complete"`` Q is square. The signs of the rows of R are open. Gradients flow if x has at least as many rows
-    as columns.
+    With ``mode="complete"`` Q is square. The signs of the rows of R are unspecified. It is differentiable if x has
+    at least as many rows as columns.
     """
     return tuple(np.linalg.qr(x, mode=mode))  # type: ignore[call-overload]
 
@@ -159,7 +159,12 @@ def qr(x, /, *, mode="reduced"):
 def _compare_svd(results, x):
     u, s, vh = results
     k = s.shape[-1]
-    return [s, (u[..., :k] * s[..., None, :]) @ vh[..., :k, :], _turned(u) @ u, vh @ _turned(vh)]
+    return [
+        s,
+        (u[..., :k] * s[..., None, :]) @ vh[..., :k, :],
+        _conjugate_transpose(u) @ u,
+        vh @ _conjugate_transpose(vh),
+    ]
 
 
 @operator(
@@ -175,8 +180,9 @@ def _compare_svd(results, x):
 def svd(x, /, *, full_matrices=True):
     """Singular values: U, S and Vᴴ of x = U diag(S) Vᴴ, S from large to small.
 
-    Without ``full_matrices`` U has as many columns, and Vᴴ as many rows, as there are values. The signs of vectors are
-    open. Gradients of what does not depend on them flow without ``full_matrices``, if the values differ.
+    Without ``full_matrices`` U has as many columns, and Vᴴ as many rows, as there are values. The signs of vectors
+    are unspecified. Gradients are defined for results that do not depend on them, without ``full_matrices``, if the values
+    differ.
     """
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))
 
@@ -189,7 +195,7 @@ def svdvals(x, /):
 
 def _compare_eigh(results, x):
     w, v = results
-    return [w, (v * w[..., None, :]) @ _turned(v), _turned(v) @ v]
+    return [w, (v * w[..., None, :]) @ _conjugate_transpose(v), _conjugate_transpose(v) @ v]
 
 
 @operator(
@@ -204,7 +210,8 @@ def _compare_eigh(results, x):
 def eigh(x, /):
     """Eigenvalues of symmetric (Hermitian) matrices, from small to large, and their eigenvectors as columns.
 
-    The signs of the vectors are open. Gradients of what does not depend on them flow, if the values differ.
+    The signs of the vectors are unspecified. Gradients are defined for results that do not depend on them, if the values
+    differ.
     """
     return tuple(np.linalg.eigh(_symmetric(x)))
 
@@ -278,12 +285,12 @@ def eigvals(x, /):
     precision="float32",
 )
 def pinv(x, /, *, rtol=None):
-    """Pseudo-inverses by Moore and Penrose; singular values up to ``rtol`` times the largest count as 0.
+    """Moore-Penrose pseudo-inverses; singular values up to ``rtol`` times the largest count as 0.
 
     ``rtol`` is the larger size times the precision of the dtype unless it is given.
     """
     u, s, vh = svd(x, full_matrices=False)
-    counts = _counted(s, spec_of(x), rtol)
+    counts = _nonzero_values(s, spec_of(x), rtol)
     inverse = where(counts, divide(1.0, where(counts, s, 1.0)), 0.0)
     return matmul(multiply(_adjoint(vh), expand_dims(inverse, -2)), _adjoint(u))
 
@@ -301,11 +308,11 @@ def pinv(x, /, *, rtol=None):
 )
 def matrix_rank(x, /, *, rtol=None):
     """The number of singular values above ``rtol`` times the largest; see `pinv`."""
-    return sum(astype(_counted(svdvals(x), spec_of(x), rtol), "int64"), axis=-1)
+    return sum(astype(_nonzero_values(svdvals(x), spec_of(x), rtol), "int64"), axis=-1)
 
 
-def _counted(s, spec, rtol):
-    """Which singular values do not count as 0."""
+def _nonzero_values(s, spec, rtol):
+    """Mask of the singular values that do not count as 0."""
     if rtol is None:
         rtol = max(spec.shape[-2:]) * float(np.finfo(rules.real_of(spec.dtype)).eps)
     elif not isinstance(rtol, float | int):
@@ -323,7 +330,7 @@ def _counted(s, spec, rtol):
     precision="float32",
 )
 def lstsq(x, y, /):
-    """The solution of x times it = y with least squares, or of many solutions the shortest; ``x`` of full rank."""
+    """The least-squares solution of ``x @ result = y``, the shortest of several; ``x`` has full rank."""
     columns = expand_dims(y, -1) if spec_of(y).ndim == 1 else y
     rows, size = spec_of(x).shape[-2:]
     if rows >= size:  # type: ignore[operator]
@@ -345,7 +352,7 @@ def lstsq(x, y, /):
     precision="float32",
 )
 def matrix_power(x, n, /):
-    """Square matrices multiplied with themselves ``n`` times; the inverse below 0 (fractions only), the identity for 0."""
+    """The ``n``-th power of square matrices; negative powers invert them (floats only)."""
     if n == 0:
         return diag(ones_like(diagonal(x)))
     x, n = (inv(x), -n) if n < 0 else (x, n)

@@ -21,8 +21,8 @@ def _working(x):
     return x if dtype in ("float32", "float64", *COMPLEX) else astype(x, "float32")
 
 
-def _settled(result, x):
-    """A norm in the dtype that it should have."""
+def _cast_norm(result, x):
+    """Cast a norm to its result dtype."""
     dtype = rules.real_of(rules.float_of(spec_of(x).dtype))
     return result if spec_of(result).dtype == dtype else astype(result, dtype)
 
@@ -64,7 +64,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
         result = sum(absolute(values), **options)
     else:
         result = _root(sum(pow(absolute(values), float(ord)), **options), lambda total: pow(total, 1 / ord))
-    return _settled(result, x)
+    return _cast_norm(result, x)
 
 
 @operator(
@@ -95,7 +95,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     across, along = (-2, -1) if ord in (1, -1) else (-1, -2)
     sums = sum(absolute(_working(x)), axis=across, keepdims=True)
     result = (largest if ord in (1, math.inf) else smallest)(sums, axis=(across, along), keepdims=keepdims)
-    return _settled(result, x)
+    return _cast_norm(result, x)
 
 
 @operator(
@@ -110,7 +110,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 def cdist(x, y, p=2.0):
     """The distance of each point of ``x`` (rows) from each of ``y``: the `vector_norm` of order ``p`` of their difference.
 
-    All the differences are held in memory. The gradient at a distance of 0 is 0. Semantics: torch.cdist.
+    All differences are materialized. The gradient at a distance of 0 is 0. Semantics: torch.cdist.
     """
-    rules.cdist(spec_of(x), spec_of(y))  # refuses what the difference alone would broadcast
+    rules.cdist(spec_of(x), spec_of(y))  # rejects shapes that the difference alone would broadcast
     return vector_norm(subtract(expand_dims(x, -2), expand_dims(y, -3)), axis=-1, ord=p)

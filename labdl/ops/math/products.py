@@ -60,8 +60,8 @@ def einsum(equation, *operands):
     """Sum of products by the Einstein notation, the result's axes named after ``->``.
 
     ``...`` stands for any number of axes, which broadcast. Without ``->`` the result has those, then the letters that
-    stand once, in the order of the alphabet. Operands are multiplied from left to right, each time as matrices, and a
-    letter is summed as soon as nothing later names it.
+    occur once, in alphabetical order. Operands are multiplied from left to right, each time as matrices, and a
+    letter is summed as soon as no later operand has it.
     """
     specs = [spec_of(x) for x in operands]
     kind = rules.einsum(equation, *specs).dtype
@@ -98,7 +98,7 @@ def _permute_to(x, names, order):
 
 
 def _contract(left, x, right, y, wanted):
-    """One batched matrix product: axes of both that stay, of x alone, of both that are summed, of y alone."""
+    """One batched matrix product; axes: batch, of x alone, summed, of y alone."""
     left, x = _sum_out(left, x, wanted | set(right))
     right, y = _sum_out(right, y, wanted | set(left))
     left, x = _squeeze_broadcast(left, x, right, y)
@@ -120,7 +120,7 @@ def _contract(left, x, right, y, wanted):
 
 
 def _squeeze_broadcast(names, x, others, y):
-    """Without the axes of size 1 that ``...`` spreads to the other operand's."""
+    """Remove the axes of size 1 that ``...`` broadcasts to those of the other operand."""
     size = dict(zip(others, y.shape, strict=True))
     axes = tuple(a for a, c in enumerate(names) if c[0] == "." and x.shape[a] == 1 and size.get(c, 1) != 1)
     return ([c for a, c in enumerate(names) if a not in axes], squeeze(x, axes)) if axes else (names, x)
@@ -139,7 +139,7 @@ def _squeeze_broadcast(names, x, others, y):
 def tensordot(x, y, /, *, axes=2):
     """Sum of products over the last ``axes`` axes of one tensor and the first of another, or over two lists of axes."""
     left, right = spec_of(x).ndim, spec_of(y).ndim
-    first, second = rules.contracted(left, right, axes)
+    first, second = rules.contraction_axes(left, right, axes)
     a, b = list(ascii_letters[:left]), list(ascii_letters[left : left + right])
     for i, j in zip(first, second, strict=True):
         b[j] = a[i]
@@ -173,7 +173,7 @@ def vecdot(x, y, /, *, axis=-1):
 )
 def outer(x, y, /):
     """Products of each element of one vector with each of another; axes before the last broadcast."""
-    rules.outer(spec_of(x), spec_of(y))  # refuses what the products alone would broadcast
+    rules.outer(spec_of(x), spec_of(y))  # rejects shapes that the products alone would broadcast
     return multiply(expand_dims(x, -1), expand_dims(y, -2))
 
 
@@ -186,7 +186,7 @@ def outer(x, y, /):
 )
 def cross(x, y, /, *, axis=-1):
     """Cross products of vectors of 3 elements, which lie along an axis; the others broadcast."""
-    rules.cross(spec_of(x), spec_of(y), axis=axis)  # refuses other sizes, which could be rolled too
+    rules.cross(spec_of(x), spec_of(y), axis=axis)  # rejects other sizes, which could be rolled too
     ahead = multiply(roll(x, -1, axis), roll(y, -2, axis))
     return subtract(ahead, multiply(roll(x, -2, axis), roll(y, -1, axis)))
 

@@ -1,4 +1,4 @@
-"""Reductions over axes, running and overall: sums, extremes, statistics (Python Array API standard)."""
+"""Reductions and cumulative operators: sums, extremes, statistics (Python Array API standard)."""
 
 import builtins
 import math
@@ -46,7 +46,7 @@ _WIDE = {"float16": "float32", "bfloat16": "float32"}
 
 
 def _cast(x, dtype):
-    """In the dtype of a sum; half precision is rounded at the end."""
+    """Cast to the dtype of a sum; half precision is rounded at the end."""
     return x if dtype is None else x.astype(_WIDE.get(dtype, dtype))
 
 
@@ -129,7 +129,7 @@ def allclose(x, y, /, *, rtol=1e-05, atol=1e-08, equal_nan=False):
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) over the axes, without overflow."""
     top = max(x, axis=axis, keepdims=True)
-    top = where(isfinite(top), top, 0.0)  # infinities less themselves would be NaN
+    top = where(isfinite(top), top, 0.0)  # inf - inf would be NaN
     result = log(sum(exp(x - top), axis=axis, keepdims=True)) + top
     return result if keepdims else sum(result, axis=axis)
 
@@ -168,9 +168,9 @@ def std(x, axis=None, keepdims=False, correction=0):
     takes=REALS,
 )
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
-    """The element below which the share ``q`` (0 to 1) of the elements lies, along one axis or over all.
+    """The ``q``-quantile (0 to 1) along one axis or over all.
 
-    Several shares in a list or tuple give a new first axis.
+    Several ``q`` in a list or tuple give a new first axis.
     ``method``: "linear" interpolation between the two nearest, "lower", "higher", "midpoint" or "nearest" (halves to the
     even position).
     NaN where there is one. Semantics: torch.quantile.
@@ -242,7 +242,7 @@ def cumulative_prod(x, axis=None, *, dtype=None, include_initial=False):
 
 
 def _first(x, axis):
-    """Something of size 1 along the axis, also where ``x`` is empty."""
+    """A slice of size 1 along the axis, also of an empty ``x``."""
     return np.empty([1 if a == axis % x.ndim else n for a, n in enumerate(x.shape)], x.dtype)
 
 

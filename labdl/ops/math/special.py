@@ -1,4 +1,4 @@
-"""Special functions of mathematics: errors, gamma, entropy (PyTorch's names and meanings)."""
+"""Special functions: error function, gamma function, entropy (PyTorch's names and semantics)."""
 
 import math
 
@@ -52,7 +52,7 @@ def erfinv(x, /):
     """The inverse of `erf`: infinite at -1 and 1, NaN beyond."""
     y = _fractions(x).astype("float64")
     size = np.minimum(np.abs(y), 1.0)
-    # Winitzki's approximation, then Newton's steps: on erfc near 1, where erf has no digits left
+    # Winitzki's approximation, then Newton's method: on erfc near 1, where erf loses all digits
     a = 0.147
     logs = np.log1p(-size * size)
     half = 2 / (math.pi * a) + logs / 2
@@ -83,7 +83,7 @@ def _digamma(value: float) -> float:
         fraction = value - math.floor(value) if value > -math.inf else 0
         return math.nan if fraction == 0 else _digamma(1 - value) - math.pi / math.tan(math.pi * fraction)
     shift = 0.0
-    while value < 10:  # the recurrence, up to where the asymptotic series has all digits
+    while value < 10:  # the recurrence, until the asymptotic series is accurate
         shift, value = shift - 1 / value, value + 1
     square = 1 / value / value
     series = sum(

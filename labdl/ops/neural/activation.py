@@ -59,7 +59,7 @@ def softplus(x, beta=1.0):
     """log(1 + exp(beta * x)) / beta, without overflow."""
     x = x if beta == 1 else multiply(x, beta)
     positive = greater(x, 0)
-    below = where(positive, negative(x), x)  # -|x|, with the slope 1 at 0 that gives softplus its slope 1/2 there
+    below = where(positive, negative(x), x)  # -|x|, with slope 1 at 0, for which softplus has slope 1/2 at 0
     result = add(where(positive, x, 0.0), log1p(exp(below)))
     return result if beta == 1 else multiply(result, 1 / beta)
 
@@ -114,7 +114,7 @@ def rrelu(x, lower=1 / 8, upper=1 / 3, *, training=False):
 
 
 def _exponential_unit(x, alpha):
-    """x where positive, else alpha * (exp(x) - 1); exp sees no large x, whose gradient would be inf * 0."""
+    """x where positive, else alpha * (exp(x) - 1); exp gets no large x, whose gradient would be inf * 0."""
     positive = greater(x, 0)
     return where(positive, x, multiply(expm1(where(positive, 0.0, x)), alpha))
 
@@ -169,7 +169,7 @@ def hardswish(x, /):
 
 @operator(None, *_ANY, case(floats(2, 3), 1.0))
 def softshrink(x, threshold=0.5):
-    """x moved toward 0 by ``threshold``, and 0 where it is nearer than that."""
+    """x shrunk toward 0 by ``threshold``; 0 within it."""
     return subtract(x, clip(x, -threshold, threshold))
 
 
@@ -235,7 +235,7 @@ def log_softmax(x, axis=-1):
 def sparsemax(x, axis=-1):
     """The point of the probability simplex nearest to x along an axis: as `softmax`, with zeros (Martins & Astudillo, 2016)."""
     ranked = sort(x, axis=axis, descending=True)
-    # what the k largest elements must be lowered by so as to add up to 1, for each k: the largest of these is the one
+    # the threshold for each number k of largest elements; the largest of these is the right one
     lowered = divide(subtract(cumulative_sum(ranked, axis=axis), 1), cumulative_sum(ones_like(ranked), axis=axis))
     return relu(subtract(x, largest(lowered, axis=axis, keepdims=True)))
 
@@ -250,7 +250,7 @@ def sparsemax(x, axis=-1):
     precision="float32",
 )
 def gumbel_softmax(logits, temperature=1.0, *, hard=False, axis=-1):
-    """A random choice by softmax(logits) that gradients flow through (Jang et al., 2017; Maddison et al., 2017).
+    """A differentiable random choice by softmax(logits) (Jang et al., 2017; Maddison et al., 2017).
 
     The nearer ``temperature`` is to 0, the nearer is the result to one-hot; ``hard=True`` makes it one-hot and keeps the
     gradient of the soft choice. Semantics: torch.nn.functional.gumbel_softmax.

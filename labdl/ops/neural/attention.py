@@ -1,4 +1,4 @@
-"""Attention and the positions it needs."""
+"""Attention and rotary position embedding."""
 
 import math
 
@@ -40,8 +40,8 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     """softmax(query · keyᵀ * scale) · value over the last two axes (Vaswani et al., 2017); scale is 1 / sqrt(d) if left out.
 
     ``mask`` broadcasts to (..., queries, keys): booleans are true where attention is allowed, numbers are added to the
-    scores. ``causal`` allows keys up to the query's own position. A query that may attend to nothing gets zeros.
-    In training, `dropout` of ``rate`` thins the weights out. Tensors of four axes and more may have fewer heads (axis -3)
+    scores. ``causal`` allows keys up to the query's own position. A query without allowed keys gets zeros.
+    In training, `dropout` of ``rate`` applies to the weights. Tensors of four axes and more may have fewer heads (axis -3)
     of key and value than of query: neighboring query heads share them (Ainslie et al., 2023).
     Semantics: torch.nn.functional.scaled_dot_product_attention.
     """
@@ -71,9 +71,9 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     composite=True,
 )
 def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False):
-    """Features of x (..., steps, d) turned in pairs by angles that grow with the position (Su et al., 2021).
+    """Features of x (..., steps, d) rotated in pairs by angles proportional to the position (Su et al., 2021).
 
-    Pair i turns by position * base ** (-2i / d): features i and i + d / 2, or with ``interleaved`` 2i and 2i + 1.
+    Pair i rotates by position * base ** (-2i / d): features i and i + d / 2, or with ``interleaved`` 2i and 2i + 1.
     ``positions`` broadcasts to (..., steps) and counts from 0 when left out.
     """
     shape, dtype = sizes_of(x), spec_of(x).dtype

@@ -33,7 +33,7 @@ from labdl.spec import per_axis
 
 
 def _order_corners(values):
-    """Random numbers as boxes: corners in their order, and some way apart."""
+    """Sort random numbers to valid boxes with a minimum size."""
     if values.shape[-1:] != (4,):
         return values
     corners = np.sort(values.reshape(*values.shape[:-1], 2, 2), axis=-2).reshape(values.shape)
@@ -57,7 +57,7 @@ def _area(sides):
     return multiply(sides[..., 0], sides[..., 1])
 
 
-# what the first and the last two numbers of a box become
+# conversions of the first and the last two numbers of a box
 _TO_CORNERS = {
     "xyxy": lambda a, b: (a, b),
     "xywh": lambda a, b: (a, a + b),
@@ -95,7 +95,7 @@ def box_convert(boxes, in_format, out_format):
     precision="float32",
 )
 def clip_boxes(boxes, size):
-    """Boxes (..., 4) cut off where they leave a picture of size (height, width).
+    """Boxes (..., 4) clipped to an image of size (height, width).
 
     Semantics: torchvision.ops.clip_boxes_to_image.
     """
@@ -112,7 +112,7 @@ def _overlap(first, second):
 
 
 def _hull(first, second):
-    """Width and height (..., 2) of the smallest boxes around both."""
+    """Width and height (..., 2) of the enclosing boxes."""
     return maximum(first[..., 2:], second[..., 2:]) - minimum(first[..., :2], second[..., :2])
 
 
@@ -158,28 +158,28 @@ def box_iou(first, second, /):
 
 @operator(rules.box_pairs, *_PAIRS, composite=True, precision="float32")
 def generalized_box_iou(first, second, /):
-    """`box_iou` less the share of the smallest box around both that neither covers (Rezatofighi et al., 2019)."""
+    """`box_iou` less the share of the enclosing box that neither covers (Rezatofighi et al., 2019)."""
     return _of_pairs(_giou, first, second)
 
 
 @operator(rules.box_pairs, *_PAIRS, composite=True, precision="float32")
 def distance_box_iou(first, second, /):
-    """`box_iou` less the squared distance of the centers over the squared diagonal around both (Zheng et al., 2020)."""
+    """`box_iou` less the squared distance of the centers over that of the enclosing diagonal (Zheng et al., 2020)."""
     return _of_pairs(_diou, first, second)
 
 
-# differentiable, but not as differences say: the trade-off factor counts as a constant
+# differentiable, but not equal to finite differences: the trade-off factor counts as a constant
 @operator(rules.box_pairs, *_PAIRS, composite=True, differentiable=False, precision="float32")
 def complete_box_iou(first, second, /):
     """`distance_box_iou` less a penalty for unlike aspect ratios, whose trade-off gets no gradient (Zheng et al., 2020)."""
     return _of_pairs(_ciou, first, second)
 
 
-def _kept(boxes, scores, iou_threshold, classes=None):
-    """Positions of the boxes that no better one suppresses, best first.
+def _select_boxes(boxes, scores, iou_threshold, classes=None):
+    """Positions of the boxes kept by non-maximum suppression, best first.
 
-    A box is kept unless a kept one before it overlaps it. Starting from "all are kept", each round settles at least the
-    boxes whose suppressors are settled, so the rounds are at most the length of the longest chain of overlapping boxes.
+    A box is kept unless a kept one before it overlaps it. Starting from "all are kept", each iteration decides at least the
+    boxes whose suppressors are decided, so the iterations are at most the length of the longest chain of overlapping boxes.
     """
     order = argsort(scores, descending=True, stable=True)
     ranked = _wide(take(boxes, order, axis=0))
@@ -208,9 +208,9 @@ def _kept(boxes, scores, iou_threshold, classes=None):
 def nms(boxes, scores, iou_threshold):
     """Positions of boxes (N, 4) that overlap no kept box of a higher score by more than a threshold, best first, int64.
 
-    How many there are depends on the values. Semantics: torchvision.ops.nms.
+    Their number depends on the values. Semantics: torchvision.ops.nms.
     """
-    return _kept(boxes, scores, iou_threshold)
+    return _select_boxes(boxes, scores, iou_threshold)
 
 
 @operator(
@@ -221,23 +221,23 @@ def nms(boxes, scores, iou_threshold):
     precision="float32",
 )
 def batched_nms(boxes, scores, classes, iou_threshold):
-    """`nms` within each class (N) on its own: positions of the kept boxes of all classes, best first, int64.
+    """`nms` within each class (N): positions of the kept boxes of all classes, best first, int64.
 
     Semantics: torchvision.ops.batched_nms.
     """
-    return _kept(boxes, scores, iou_threshold, classes)
+    return _select_boxes(boxes, scores, iou_threshold, classes)
 
 
 def _count(reference, n):
-    """The numbers 0 to n - 1 in a row for each row of the reference (K, 1)."""
+    """Rows (K, n) of the numbers 0 to n - 1, for a reference (K, 1)."""
     return cumulative_sum(tile(ones_like(reference), (1, n)), axis=1) - 1
 
 
 def _interpolation(start, size, bins, samples, limit):
-    """Where to read along one axis of ``limit`` elements, and by how much each reading counts: four (K, bins, samples).
+    """Positions and weights along one axis of ``limit`` elements, of lower and upper neighbors: four (K, bins, samples).
 
-    Bilinear interpolation reads each point from a lower and an upper neighbor; a point outside counts nothing, and
-    points share the mean of their bin. ``samples`` of 0 or less takes one point for each unit of length of a bin.
+    Bilinear interpolation reads each point from a lower and an upper neighbor; points outside have weight 0, and a bin is
+    the mean of its points. ``samples`` of 0 or less takes one point for each unit of length of a bin.
     """
     length = expand_dims(divide(size, float(bins)), -1)
     points = ones_like(length) * samples if samples > 0 else maximum(ceil(length), 0.0)
@@ -249,7 +249,7 @@ def _interpolation(start, size, bins, samples, limit):
     at = expand_dims(start, -1) + multiply(bin_, length) + multiply(point + 0.5, multiply(length, weight))
     inside = logical_and(greater_equal(at, -1.0), less_equal(at, float(limit)))
     share = where(logical_and(inside, less(point, points)), weight, 0.0)
-    at = where(inside, clip(at, 0.0, limit - 1.0), 0.0)  # NaN is no position
+    at = where(inside, clip(at, 0.0, limit - 1.0), 0.0)  # NaN is not a position
     low = floor(at)
     high = minimum(low + 1, limit - 1.0)
     above = multiply(at - low, share)
@@ -257,7 +257,7 @@ def _interpolation(start, size, bins, samples, limit):
 
 
 def _most(points):
-    """The largest number of points that any box wants: values decide it, so this is for eager use."""
+    """The largest number of points of any box; depends on values, so for eager use only."""
     return int(dispatch.owner(points).to_numpy(points).max(initial=1))
 
 
@@ -297,9 +297,9 @@ def roi_align(
 ):
     """Features (K, C, height, width) of each of K boxes: means of points interpolated between the features x (N, C, H, W).
 
-    ``boxes`` (K, 4) times ``spatial_scale`` are positions in x, ``batch_indices`` (K) number the picture of each.
+    ``boxes`` (K, 4) times ``spatial_scale`` are positions in x, ``batch_indices`` (K) are the image of each.
     A bin of the output is the mean of ``sampling_ratio`` squared points; 0 or less takes about one for each element of x,
-    which depends on the values: not in compiled functions.
+    which depends on the values and cannot be compiled.
     ``aligned`` puts the center of the first element at 0.5 (He et al., 2017, as corrected by Detectron2).
     Semantics: torchvision.ops.roi_align, with gradients for x and for the boxes.
     """
@@ -325,7 +325,7 @@ def roi_align(
 
 
 def _bins(start, end, bins, limit):
-    """Which of ``limit`` positions belong to each bin from start to end: (K, bins, limit), bool."""
+    """Masks of the positions in each bin from start to end: (K, bins, limit)."""
     size = divide(maximum(end - start + 1, 1.0), float(bins))
     k = _count(start, bins)
     first = clip(floor(multiply(k, size)) + start, 0.0, float(limit))
@@ -335,7 +335,7 @@ def _bins(start, end, bins, limit):
 
 
 def _nearest(x):
-    """The nearest whole number, halves away from 0 as in C."""
+    """Round to the nearest integer, halves away from 0 as in C."""
     return where(less(x, 0), ceil(x - 0.5), floor(x + 0.5))
 
 
@@ -354,10 +354,10 @@ def _nearest(x):
     precision="float32",
 )
 def roi_pool(x, boxes, batch_indices, output_size, *, spatial_scale=1.0, data_format="channels_first"):
-    """The largest features (K, C, height, width) in each bin of each of K boxes, cut out of features x (N, C, H, W).
+    """The largest features (K, C, height, width) in each bin of each of K boxes, of features x (N, C, H, W).
 
-    ``boxes`` (K, 4) times ``spatial_scale``, rounded, are positions in x; ``batch_indices`` (K) number the picture of each;
-    a bin that covers nothing gives 0. Source: Girshick, 2015. Semantics: torchvision.ops.roi_pool.
+    ``boxes`` (K, 4) times ``spatial_scale``, rounded, are positions in x; ``batch_indices`` (K) are the image of each;
+    an empty bin gives 0. Source: Girshick, 2015. Semantics: torchvision.ops.roi_pool.
     """
     features = permute_dims(x, (0, 3, 1, 2)) if data_format == "channels_last" else x
     height, width = features.shape[2:]
@@ -366,7 +366,7 @@ def roi_pool(x, boxes, batch_indices, output_size, *, spatial_scale=1.0, data_fo
     down = _bins(corners[:, 1:2], corners[:, 3:4], rows, height)
     right = _bins(corners[:, 0:1], corners[:, 2:3], columns, width)
     own = take(features, batch_indices, axis=0)
-    # bin by bin along one axis, then along the other: all bins at once would take their number times the memory
+    # bin by bin along each axis: all bins at once would multiply the memory
     lines = [largest(where(right[:, k, None, None, :], own, -math.inf), axis=3) for k in range(columns)]
     lines = stack(lines, axis=3)
     result = stack([largest(where(down[:, k, None, :, None], lines, -math.inf), axis=2) for k in range(rows)], axis=2)

@@ -1,4 +1,4 @@
-"""Convolution and its relatives over one to three spatial axes (PyTorch's semantics)."""
+"""Convolutions over one to three spatial axes (PyTorch's semantics)."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from labdl.spec import crop_pairs, pad_pairs, per_axis, window_sizes
 _AXES = {1: "L", 2: "H, W", 3: "D, H, W"}
 
 
-def _named(function, name: str, doc: str):
+def _set_name(function, name: str, doc: str):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -38,13 +38,13 @@ def _conv(rank: int, *samples):
 
     axes, name = _AXES[rank], f"conv{rank}d"
     return operator(rules.conv(rank), *samples, cost=costs.conv, precision="half")(
-        _named(
+        _set_name(
             conv,
             name,
             f"""\
 {rank}-d convolution (cross-correlation) of x (N, C, {axes}) with kernel (out, in / groups, {axes}).
 
-    ``padding`` is "same", "valid", an integer, one integer an axis, or a pair (before, after) an axis.
+    ``padding`` is "same", "valid", an integer, one integer per axis, or a pair (before, after) per axis.
     ``data_format="channels_last"`` takes and gives (N, {axes}, C). Semantics: torch.nn.functional.{name}.""",
         )
     )
@@ -96,7 +96,7 @@ def _conv_transpose(rank: int, *samples):
         y = np.zeros((x.shape[0], channels, *extents), np.result_type(x, kernel))
         inputs = x.reshape(x.shape[0], groups, kernel.shape[0] // groups, *sizes)
         weights = kernel.reshape(groups, kernel.shape[0] // groups, *kernel.shape[1:])
-        for at in np.ndindex(*window):  # each element of the kernel adds its share to every stride-th position
+        for at in np.ndindex(*window):  # each element of the kernel contributes to every stride-th position
             share = np.einsum("ngi...,gio->ngo...", inputs, weights[(..., *at)]).reshape(x.shape[0], channels, *sizes)
             places = (
                 slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, dilation, sizes, stride, strict=True)
@@ -109,7 +109,7 @@ def _conv_transpose(rank: int, *samples):
 
     axes, name = _AXES[rank], f"conv_transpose{rank}d"
     return operator(rules.conv_transpose(rank), *samples, cost=costs.conv_transpose, precision="half")(
-        _named(
+        _set_name(
             conv_transpose,
             name,
             f"""\
@@ -154,11 +154,11 @@ def _depthwise(rank: int, conv, *samples):
 
     axes, name = _AXES[rank], f"depthwise_conv{rank}d"
     return operator(rules.depthwise(rank), *samples, composite=True, cost=costs.conv, precision="half")(
-        _named(
+        _set_name(
             depthwise_conv,
             name,
             f"""\
-{rank}-d convolution of each channel of x (N, C, {axes}) for itself; kernel (C * multiplier, 1, {axes}).
+{rank}-d convolution of each channel of x (N, C, {axes}) separately; kernel (C * multiplier, 1, {axes}).
 
     Channel c gives the outputs c * multiplier and following. `conv{rank}d` with as many groups as channels.""",
         )
@@ -196,7 +196,7 @@ def _separable(rank: int, depthwise, conv, *samples):
 
     axes, name = _AXES[rank], f"separable_conv{rank}d"
     return operator(rules.separable(rank), *samples, composite=True, cost=costs.separable, precision="half")(
-        _named(
+        _set_name(
             separable_conv,
             name,
             f"""\
@@ -255,7 +255,7 @@ _TRANSPOSED = {1: conv_transpose1d, 2: conv_transpose2d, 3: conv_transpose3d}
     composite=True,
 )
 def fold(x, size, kernel_size, *, stride=1, padding=0, dilation=1):
-    """Columns (N, C * window, number of windows) added up at their places: (N, C, *size), also called col2im.
+    """Columns (N, C * window, number of windows) summed at their positions: (N, C, *size), also called col2im.
 
     The gradient of `unfold`: where windows overlap, their elements are summed. Semantics: torch.nn.functional.fold.
     """

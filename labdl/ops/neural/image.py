@@ -1,4 +1,4 @@
-"""Pictures and other grids: resizing, sampling at any place, rearranging (PyTorch's semantics)."""
+"""Image operators: resizing, grid sampling, rearranging of channels (PyTorch's semantics)."""
 
 import functools
 import itertools
@@ -21,13 +21,13 @@ from labdl.ops.operator import case, floats, operator
 
 
 def _first(x, data_format: str):
-    """With the channels before the spatial axes."""
+    """Move the channels before the spatial axes."""
     rank = len(x.shape)
     return x if data_format == "channels_first" else permute_dims(x, (0, rank - 1, *range(1, rank - 1)))
 
 
 def _like(y, data_format: str):
-    """Channels-first results in the format asked for."""
+    """Convert a channels-first result to ``data_format``."""
     return y if data_format == "channels_first" else permute_dims(y, (0, *range(2, len(y.shape)), 1))
 
 
@@ -44,12 +44,12 @@ def _cubic(t, a: float):
 
 @functools.lru_cache(256)
 def _taps(n: int, m: int, mode: str, step: Fraction, align_corners: bool, antialias: bool):
-    """For each of ``m`` places of the result: positions among ``n`` elements and their weights, as two tables."""
+    """For each of ``m`` output positions: positions among ``n`` elements and their weights, as two tables."""
     if mode == "area":
         return table(adaptive(n, m))
     at = np.arange(m)
     if mode.startswith("nearest"):
-        # in whole numbers, for rounding would decide which of two neighbors is nearer
+        # in integers: rounding could select the wrong neighbor
         half = int(mode == "nearest_exact")
         places = [min((2 * i + half) * step.numerator // (2 * step.denominator), n - 1) for i in range(m)]
         return np.array(places)[:, None], np.ones((m, 1))
@@ -68,7 +68,7 @@ def _taps(n: int, m: int, mode: str, step: Fraction, align_corners: bool, antial
 
 
 def _wide_taps(n: int, at, mode: str, step: float):
-    """Windows that grow with the step, so that no element is skipped."""
+    """Taps that widen with the step, so that no element is skipped."""
     reach, stretch = (1 if mode == "linear" else 2) * max(step, 1.0), max(step, 1.0)
     parts, weights = [], []
     for center in step * (at + 0.5):
@@ -101,13 +101,13 @@ _KIND = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 def interpolate(
     x, size=None, scale=None, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"
 ):
-    """x (N, C, ...) resized over one to three spatial axes, to a ``size`` or by a ``scale`` (a number, or one an axis).
+    """x (N, C, ...) resized over one to three spatial axes, to a ``size`` or by a ``scale`` (a number, or one per axis).
 
     Modes: "nearest", "nearest_exact", "area", "linear" (also "bilinear", "trilinear"), "cubic" (also "bicubic").
-    ``align_corners`` keeps the centers of the corners in place, else the outer edges; ``antialias`` averages over all
-    elements where it shrinks, in linear and cubic modes. Spatial sizes must be known. Semantics:
+    ``align_corners`` aligns the centers of the corners, else the outer edges; ``antialias`` averages over all elements
+    when shrinking, in linear and cubic modes. Spatial sizes must be known. Semantics:
     torch.nn.functional.interpolate (nearest_exact is its nearest-exact; both are computed exactly here, while PyTorch's
-    rounding takes the other neighbor in some sizes).
+    rounding selects the other neighbor for some sizes).
     """
     kind = _KIND.get(mode, mode)
     shape = sizes_of(x)
@@ -129,7 +129,7 @@ def interpolate(
 
 
 def _resample(x, axis: int, places, weights):
-    """Weighted sums of the elements at the places (out, taps) along an axis."""
+    """Weighted sums of the elements at positions (out, taps) along an axis."""
     if places.shape[1] == 1:
         return take(x, tensor_like(x, places[:, 0], "int64"), axis=axis)
     picked = take(x, tensor_like(x, places, "int64"), axis=axis)  # the axis has become two: places and taps
@@ -145,7 +145,7 @@ def _resample(x, axis: int, places, weights):
     composite=True,
 )
 def affine_grid(theta, size, *, align_corners=False):
-    """Where each point of a picture of ``size`` (H, W) or (D, H, W) lies in the source: (N, *size, 2 or 3) for `grid_sample`.
+    """Source coordinates of each point of an image of ``size`` (H, W) or (D, H, W): (N, *size, 2 or 3), for `grid_sample`.
 
     theta (N, 2, 3) or (N, 3, 4) maps (x, y, [z,] 1); coordinates run from -1 to 1, between the centers of the corners
     with ``align_corners``, else between the outer edges. Semantics: torch.nn.functional.affine_grid.
@@ -176,10 +176,10 @@ _INSIDE: Any = {"low": -1.2, "high": 1.2}
     precision="float32",
 )
 def grid_sample(x, grid, *, mode="bilinear", padding="zeros", align_corners=False, data_format="channels_first"):
-    """x (N, C, H, W) or (N, C, D, H, W) at the places ``grid`` (N, ..., 2 or 3), which run from -1 to 1 as (x, y, [z]).
+    """x (N, C, H, W) or (N, C, D, H, W) at the coordinates ``grid`` (N, ..., 2 or 3), which run from -1 to 1 as (x, y, [z]).
 
-    mode: "bilinear" (over all axes), "nearest", "bicubic". Outside lie zeros, the border's elements, or the picture's
-    reflection. ``align_corners`` as in `affine_grid`. Semantics: torch.nn.functional.grid_sample (Jaderberg et al., 2015).
+    mode: "bilinear" (over all axes), "nearest", "bicubic". ``padding`` outside: "zeros", "border", or
+    "reflection". ``align_corners`` as in `affine_grid`. Semantics: torch.nn.functional.grid_sample (Jaderberg et al., 2015).
     """
     x = _first(x, data_format)
     channels, *sizes = sizes_of(x)[1:]
@@ -203,7 +203,7 @@ def grid_sample(x, grid, *, mode="bilinear", padding="zeros", align_corners=Fals
 
 
 def _axis_taps(at, n: int, mode: str, padding: str, align_corners: bool):
-    """The elements of one axis that a coordinate from -1 to 1 needs: (position, weight, whether it lies inside) each."""
+    """The elements of one axis for coordinates from -1 to 1: (position, weight, inside) of each."""
     at = (
         multiply(add(at, 1.0), (n - 1) / 2)
         if align_corners
@@ -213,9 +213,10 @@ def _axis_taps(at, n: int, mode: str, padding: str, align_corners: bool):
         low = floor(at)
         shares = _cubic_shares(subtract(at, low))
         return [
-            _tap(_bounded(add(low, k - 1.0), n, padding, align_corners), share, n) for k, share in enumerate(shares)
+            _tap(_apply_padding(add(low, k - 1.0), n, padding, align_corners), share, n)
+            for k, share in enumerate(shares)
         ]
-    at = _bounded(at, n, padding, align_corners)
+    at = _apply_padding(at, n, padding, align_corners)
     if mode == "nearest":
         return [_tap(round(at), None, n)]
     low = floor(at)
@@ -225,12 +226,12 @@ def _axis_taps(at, n: int, mode: str, padding: str, align_corners: bool):
 
 def _tap(place, share, n: int):
     inside = logical_and(greater_equal(place, 0.0), less_equal(place, n - 1.0))
-    # positions that are no numbers become some position inside, which does not count
+    # NaN positions become valid positions, whose values are ignored
     return clip(astype(where(inside, place, 0.0), "int64"), 0, n - 1), share, inside
 
 
 def _cubic_shares(t):
-    """Weights of the four neighbors of a place that lies ``t`` after the second of them."""
+    """Weights of the four neighbors of a point at distance ``t`` after the second."""
     a = -0.75
     shares = []
     for distance in (add(t, 1.0), t, subtract(1.0, t), subtract(2.0, t)):
@@ -243,8 +244,8 @@ def _cubic_shares(t):
     return shares
 
 
-def _bounded(at, n: int, padding: str, align_corners: bool):
-    """Coordinates brought inside as the padding says."""
+def _apply_padding(at, n: int, padding: str, align_corners: bool):
+    """Map coordinates inside, by the padding mode."""
     if padding == "zeros":
         return at
     if padding == "reflection":
@@ -265,7 +266,7 @@ def _bounded(at, n: int, padding: str, align_corners: bool):
     cost=0,
 )
 def pixel_shuffle(x, factor, *, data_format="channels_first"):
-    """Channels spread over space: (N, C * factor², H, W) becomes (N, C, H * factor, W * factor) (Shi et al., 2016).
+    """Channels rearranged to space: (N, C * factor², H, W) becomes (N, C, H * factor, W * factor) (Shi et al., 2016).
 
     Semantics: torch.nn.functional.pixel_shuffle.
     """
@@ -284,7 +285,7 @@ def pixel_shuffle(x, factor, *, data_format="channels_first"):
     cost=0,
 )
 def pixel_unshuffle(x, factor, *, data_format="channels_first"):
-    """Space gathered into channels: the inverse of `pixel_shuffle`. Semantics: torch.nn.functional.pixel_unshuffle."""
+    """Space rearranged to channels: the inverse of `pixel_shuffle`. Semantics: torch.nn.functional.pixel_unshuffle."""
     x = _first(x, data_format)
     channels, height, width = sizes_of(x)[1:]
     y = reshape(x, (-1, channels, height // factor, factor, width // factor, factor))
@@ -300,7 +301,7 @@ def pixel_unshuffle(x, factor, *, data_format="channels_first"):
     cost=0,
 )
 def channel_shuffle(x, groups, *, data_format="channels_first"):
-    """Channels dealt out anew, so that each group gets some of every other (Zhang et al., 2017).
+    """Channels shuffled, so that each group gets some of every other (Zhang et al., 2017).
 
     Semantics: torch.nn.functional.channel_shuffle.
     """

@@ -24,9 +24,9 @@ from labdl.ops.random.like import random_uniform_like
     composite=True,
 )
 def tensor_like(x, values, dtype=None):
-    """Constant numbers beside a tensor: on its backend, in its dtype or the one given.
+    """A constant on the backend of a tensor, in its dtype or the one given.
 
-    ``values`` is a NumPy array. Operators that are written with others make their tables by it.
+    ``values`` is a NumPy array. Composite operators use it for tables.
     """
     owner, dtype = dispatch.owner(x), dtype or dispatch.spec_of(x).dtype
     if isinstance(values, np.ndarray) and hasattr(owner, "tensor"):
@@ -70,7 +70,7 @@ def bilinear(x, y, kernel, bias=None):
 
 @operator(rules.maxout, case(floats(2, 6, 3), 2), case(floats(2, 4), 4, axis=-1), composite=True, precision="half")
 def maxout(x, pieces, axis=1):
-    """The largest of each ``pieces`` neighbors along an axis, which becomes shorter by as much (Goodfellow et al., 2013)."""
+    """The largest of each ``pieces`` neighbors along an axis, which shrinks by that factor (Goodfellow et al., 2013)."""
     at = axis % len(x.shape)
     shape = tuple(-1 if n is None else n for n in rules.maxout(dispatch.spec_of(x), pieces, axis).shape)
     return largest(reshape(x, (*shape[: at + 1], pieces, *shape[at + 1 :])), axis=at + 1)
@@ -129,7 +129,7 @@ def drop_path(x, rate, training=False):
 
 @operator(rules.dropout, case(floats(2, 3), 0.5), case(floats(4, 5), 0.4, training=True), composite=True, random=True)
 def alpha_dropout(x, rate, training=False):
-    """Dropout that keeps mean and variance of what `selu` gives (Klambauer et al., 2017).
+    """Dropout that keeps mean and variance of the outputs of `selu` (Klambauer et al., 2017).
 
     In training, a random share ``rate`` of the elements becomes selu's limit, then all are scaled and shifted.
     Semantics: torch.nn.functional.alpha_dropout.
@@ -159,7 +159,7 @@ def embedding(indices, table):
     composite=True,
 )
 def embedding_bag(indices, table, weights=None, *, mode="mean"):
-    """Mean, sum or maximum of the table's rows at the positions (..., bag): (..., features).
+    """Mean, sum or maximum of the table's rows at the indices (..., bag): (..., features).
 
     ``weights`` in the shape of ``indices`` multiply the rows of a sum. Semantics: torch.nn.functional.embedding_bag.
     """

@@ -23,8 +23,8 @@ from labdl.ops.operator import case, floats, operator
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
     """Batch normalization over all axes but ``axis`` (Ioffe & Szegedy, 2015).
 
-    In training the batch's own statistics normalize, and ``mean`` and ``variance`` (variables of the backend) move
-    toward them in place by ``momentum``, the variance with the unbiased estimate. Semantics: torch.nn.functional.batch_norm.
+    In training it uses the statistics of the batch, and updates ``mean`` and ``variance`` (variables of the backend) in
+    place with ``momentum``, the variance with the unbiased estimate. Semantics: torch.nn.functional.batch_norm.
     """
     axes = tuple(a for a in range(x.ndim) if a != axis % x.ndim)
     wide = tuple(-1 if a == axis % x.ndim else 1 for a in range(x.ndim))
@@ -57,13 +57,13 @@ def rms_norm(x, scale, epsilon=1e-6):
 
 
 def _standard(x, axes, epsilon):
-    """With mean 0 and variance 1 over the axes."""
+    """Standardize over the axes."""
     centered = x - mean(x, axis=axes, keepdims=True)
     return multiply(centered, rsqrt(add(mean(square(centered), axis=axes, keepdims=True), epsilon)))
 
 
-def _scaled(x, scale, offset, axis: int):
-    """Times scale, plus offset, each one number a channel."""
+def _scale_and_shift(x, scale, offset, axis: int):
+    """Multiply by scale and add offset, both per channel."""
     wide = (-1, *(1,) * (len(x.shape) - axis % len(x.shape) - 1))
     x = x if scale is None else multiply(x, reshape(scale, wide))
     return x if offset is None else add(x, reshape(offset, wide))
@@ -91,7 +91,7 @@ def group_norm(x, groups, scale=None, offset=None, *, epsilon=1e-5, axis=1):
     rest = -1 if None in shape[1:] else math.prod(shape[1:]) // groups
     sizes = tuple(-1 if n is None else n for n in shape)
     grouped = reshape(x, (sizes[0], groups, rest))
-    return _scaled(reshape(_standard(grouped, -1, epsilon), sizes), scale, offset, 1)
+    return _scale_and_shift(reshape(_standard(grouped, -1, epsilon), sizes), scale, offset, 1)
 
 
 @operator(
@@ -108,7 +108,7 @@ def instance_norm(x, scale=None, offset=None, *, epsilon=1e-5, axis=1):
     ``axis`` holds the channels; scale and offset have one element for each. Semantics: torch.nn.functional.instance_norm.
     """
     axes = tuple(a for a in range(1, len(x.shape)) if a != axis % len(x.shape))
-    return _scaled(_standard(x, axes, epsilon), scale, offset, axis)
+    return _scale_and_shift(_standard(x, axes, epsilon), scale, offset, axis)
 
 
 @operator(

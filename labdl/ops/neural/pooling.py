@@ -17,14 +17,14 @@ from labdl.ops.operator import case, floats, ints, operator
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
 
-def _named(function, name: str, doc: str):
+def _set_name(function, name: str, doc: str):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
 
 
 def _plan(sizes, kernel_size, stride, padding, dilation, ceil_mode):
-    """Window, stride, dilation, padding, and how far the last window of ``ceil_mode`` hangs over the end."""
+    """Window, stride, dilation, padding, and how far the last window of ``ceil_mode`` extends beyond the end."""
     rank = len(sizes)
     window, dilation = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
     stride = window if stride is None else per_axis(stride, rank, "stride")
@@ -52,7 +52,7 @@ def _max_pool(rank: int, *samples):
 
     name = f"max_pool{rank}d"
     return operator(rules.pool(rank, "max"), *samples)(
-        _named(
+        _set_name(
             max_pool,
             name,
             f"""\
@@ -103,14 +103,14 @@ def _avg_pool(rank: int, *samples):
 
     name = f"avg_pool{rank}d"
     return operator(rules.pool(rank, "avg"), *samples)(
-        _named(
+        _set_name(
             avg_pool,
             name,
             f"""\
 Mean of each window over the {rank} spatial axes of x (N, C, ...).
 
     ``stride`` is the window's size when left out; ``padding`` as in `conv{rank}d`, at most half a window.
-    Explicit padding counts as zeros unless ``count_include_pad=False``, "same" padding and what hangs over in
+    Explicit padding counts as zeros unless ``count_include_pad=False``, "same" padding and elements beyond the end in
     ``ceil_mode`` do not count. Semantics: torch.nn.functional.{name}.""",
         )
     )
@@ -142,13 +142,13 @@ def _lp_pool(rank: int, avg_pool, *samples):
 
     name = f"lp_pool{rank}d"
     return operator(rules.lp_pool(rank), *samples, composite=True)(
-        _named(
+        _set_name(
             lp_pool,
             name,
             f"""\
 The ``p``-th root of the sum of x to the power of ``p`` in each window over the {rank} spatial axes of x (N, C, ...).
 
-    ``p=1`` gives the sum. Semantics: torch.nn.functional.{name}; elements below zero want an even ``p`` or 1.""",
+    ``p=1`` gives the sum. Semantics: torch.nn.functional.{name}; negative elements need an even ``p`` or 1.""",
         )
     )
 
@@ -191,11 +191,11 @@ def _adaptive_pool(rank: int, kind: str, pool, *samples):
     what = "Largest element" if kind == "max" else "Mean"
     name = f"adaptive_{kind}_pool{rank}d"
     return operator(rules.adaptive_pool(rank, kind), *samples, composite=True)(
-        _named(
+        _set_name(
             adaptive_pool,
             name,
             f"""\
-{what} of ``output_size`` windows, as equal as can be, over the {rank} spatial axes of x (N, C, ...).
+{what} of ``output_size`` windows, as equal as possible, over the {rank} spatial axes of x (N, C, ...).
 
     ``output_size`` is a number, or one for each axis; None keeps an axis. Window i of m reaches from i * n // m up to,
     but without, the ceiling of (i + 1) * n / m. Semantics: torch.nn.functional.{name}.""",
@@ -229,7 +229,7 @@ def _max_pool_with_indices(rank: int, *samples):
         places = positions(counts, window, wide, steps, spread)
         inside = np.pad(np.arange(math.prod(sizes)).reshape(sizes), full[2:]).reshape(
             -1
-        )  # positions without the border
+        )  # positions without the padding
         flat = reshape(pad(x, full, value=-math.inf), (-1, channels, math.prod(wide)))
         parts = take(flat, tensor_like(x, places, "int64"), axis=2)
         best = argmax(parts, axis=-1)
@@ -240,7 +240,7 @@ def _max_pool_with_indices(rank: int, *samples):
 
     name = f"max_pool{rank}d_with_indices"
     return operator(rules.pool_with_indices(rank), *samples, composite=True)(
-        _named(
+        _set_name(
             max_pool_with_indices,
             name,
             f"""\
@@ -269,14 +269,14 @@ def _max_unpool(rank: int, *samples):
 
     name = f"max_unpool{rank}d"
     return operator(rules.max_unpool(rank), *samples)(
-        _named(
+        _set_name(
             max_unpool,
             name,
             f"""\
-Elements x (N, C, ...) put back to where `max_pool{rank}d_with_indices` found them, zeros elsewhere.
+Elements x (N, C, ...) put back to the positions of `max_pool{rank}d_with_indices`, zeros elsewhere.
 
     ``size`` gives the spatial sizes of the result, else they are (n - 1) * stride - 2 * padding + kernel_size. Positions
-    lie inside and differ within a channel. Semantics: torch.nn.functional.{name}.""",
+    are valid and unique within a channel. Semantics: torch.nn.functional.{name}.""",
         )
     )
 

@@ -50,10 +50,10 @@ def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=N
     """Long short-term memory over x (N, steps, in): (outputs (N, steps, H), last hidden (N, H), last cell (N, H)).
 
     kernel (in, 4H), recurrent_kernel (H, 4H) and bias (4H) hold the gates input, forget, candidate, output in this order,
-    as in torch.nn.LSTM and Keras (Hochreiter & Schmidhuber, 1997). The initial states are zero when left out.
+    as in torch.nn.LSTM and Keras (Hochreiter & Schmidhuber, 1997). The initial states are zero by default.
 
-    ``lengths`` (N,) ends each sequence earlier: states stay as they are from there, outputs are zero. ``reverse`` begins
-    at the last step, and outputs keep the order of the steps.
+    ``lengths`` (N,) are the lengths of the sequences: beyond them states are kept and outputs are zero. ``reverse`` starts
+    at the last step; outputs keep the order of the steps.
     """
 
     def step(projected, hidden, cell):
@@ -101,8 +101,8 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
     kernel (in, 3H), recurrent_kernel (H, 3H), bias (3H) and recurrent_bias (3H) hold reset, update, new in this order; the
     reset gate acts after the recurrent product, as in torch.nn.GRU and Keras's reset_after (Cho et al., 2014).
 
-    ``lengths`` (N,) ends each sequence earlier: states stay as they are from there, outputs are zero. ``reverse`` begins
-    at the last step, and outputs keep the order of the steps.
+    ``lengths`` (N,) are the lengths of the sequences: beyond them states are kept and outputs are zero. ``reverse`` starts
+    at the last step; outputs keep the order of the steps.
     """
 
     def step(projected, hidden):
@@ -140,8 +140,8 @@ def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", le
 
     kernel (in, H), recurrent_kernel (H, H), bias (H); as in torch.nn.RNN, whose two biases are summed (Elman, 1990).
 
-    ``lengths`` (N,) ends each sequence earlier: states stay as they are from there, outputs are zero. ``reverse`` begins
-    at the last step, and outputs keep the order of the steps.
+    ``lengths`` (N,) are the lengths of the sequences: beyond them states are kept and outputs are zero. ``reverse`` starts
+    at the last step; outputs keep the order of the steps.
     """
 
     def step(projected, hidden):

@@ -34,7 +34,7 @@ def _length(x, p, axis, epsilon: float):
     precision="float32",
 )
 def normalize(x, p=2.0, axis=1, epsilon=1e-12):
-    """x divided by its Lp norm along an axis, which counts as no less than ``epsilon``; p above 0 or infinity.
+    """x divided by its Lp norm along an axis, at least ``epsilon``; p above 0 or infinity.
 
     Semantics: torch.nn.functional.normalize.
     """
@@ -49,7 +49,7 @@ def normalize(x, p=2.0, axis=1, epsilon=1e-12):
     precision="float32",
 )
 def cosine_similarity(x, y, *, axis=1, epsilon=1e-8):
-    """Cosine of the angle between x and y along an axis of their common shape; no length counts as less than ``epsilon``.
+    """Cosine of the angle between x and y along an axis of their common shape; lengths are at least ``epsilon``.
 
     Semantics: torch.nn.functional.cosine_similarity.
     """
@@ -67,7 +67,7 @@ def cosine_similarity(x, y, *, axis=1, epsilon=1e-8):
 
 
 def _spread(x, shape, axis, size):
-    """With the axis in the size of the other tensor's."""
+    """Broadcast the axis to the size of the other tensor."""
     shape = (*(1,) * (-axis - len(shape)), *shape)
     return broadcast_to(x, (*shape[:axis], size, *shape[len(shape) + axis + 1 :]))
 

@@ -1,4 +1,4 @@
-"""Where the windows of convolution and pooling lie, in NumPy."""
+"""Positions of the windows of convolution and pooling, in NumPy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from labdl.dispatch import spec_of
 
-__all__ = ()  # no operators: nothing for people to import
+__all__ = ()  # no operators
 
 
 def sizes_of(x) -> tuple[Any, ...]:
@@ -17,7 +17,7 @@ def sizes_of(x) -> tuple[Any, ...]:
 
 
 def windows(x, window, stride, dilation):
-    """View (N, C, out..., window...) of a channels-first array that is padded already."""
+    """View (N, C, out..., window...) of a channels-first array that is already padded."""
     rank = len(window)
     reach = [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
     axes: Any = tuple(range(2, 2 + rank))
@@ -36,14 +36,14 @@ def positions(counts, window, sizes, stride, dilation) -> np.ndarray:
 
 
 def adaptive(n: int, m: int) -> list[range]:
-    """The ``m`` windows, as equal as can be, that cover ``n`` elements (PyTorch's formula)."""
+    """The ``m`` windows, as equal as possible, that cover ``n`` elements (PyTorch's formula)."""
     return [range(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
 
 
 def table(parts, weights=None) -> tuple[np.ndarray, np.ndarray]:
-    """Windows of unequal length as rows of one table, and their elements' weights (for the mean when left out).
+    """Windows of unequal length as rows of one table, and their elements' weights (by default for the mean).
 
-    The last element fills a shorter row and shares its weight with what it fills: a weight of zero times infinity is NaN.
+    Shorter rows are filled with the last element, whose weight is shared: a weight of zero times infinity would be NaN.
     """
     longest, rows, shares = max(map(len, parts)), [], []
     for at, part in enumerate(parts):

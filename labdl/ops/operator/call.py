@@ -1,4 +1,4 @@
-"""The call of an operator: a look-up by type, and the error path behind it."""
+"""The call of an operator: a look-up by type, and its error path."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from labdl.ops.operator.definition import Operator
 from labdl.ops.operator.inference import specs_in, to_spec
 from labdl.ops.operator.kernels import implementation_for
 
-CLEAR = (TypeError, ValueError, IndexError)  # raised by rules and bodies; frameworks raise others in their own words
-EXPLAINED = 1_000_000  # elements; a call on more of them may have failed for lack of memory
+CLEAR = (TypeError, ValueError, IndexError)  # raised by rules and bodies; other errors come from frameworks
+EXPLAINED = 1_000_000  # elements; larger calls may have failed for lack of memory
 
 
 def make_function(entry: Operator) -> Callable:
     """The public function of an operator: looks up the first argument's type and calls the implementation.
 
-    One function for each number of positional-only arguments: packing and unpacking others costs more than the look-up.
-    A type that is not in the table yet is one of the errors.
+    One function for each number of positional-only arguments: packing and unpacking costs more than the look-up. A type that
+    is not in the table yet is handled as an error.
     """
     table, recover = entry.implementations, functools.partial(recover_call, entry)
     select = entry.dispatch_argument or (lambda args: args[0])
@@ -73,13 +73,13 @@ def resolve_call(entry: Operator, args, kwargs):
 
 
 def recover_call(entry: Operator, error: Exception, args, kwargs):
-    """After an error: run the implementation that was not in the table, or raise the clearest error there is.
+    """After an error: run an implementation that was not in the table, or raise the clearest error.
 
-    Neither the search for an implementation nor the checks cost anything in calls that succeed: both happen only here.
+    The search for an implementation and the checks happen only here, so that successful calls do not pay for them.
     """
     kind = entry.dispatch_type(args)
     if kind not in entry.implementations:
-        error.__traceback__ = None  # it holds the caller's frame, and that the error: a cycle around the tensors
+        error.__traceback__ = None  # breaks the cycle of error and frame, which would keep tensors alive
         try:
             return resolve_call(entry, args, kwargs)
         except Exception as raised:

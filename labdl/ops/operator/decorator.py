@@ -24,19 +24,19 @@ def operator(
 ):
     """Register the decorated function as an operator.
 
-    The function's body is the operator's meaning: for a *primitive* it computes with NumPy and ``rule`` gives the Spec of
+    The function's body defines the operator: for a *primitive* it computes with NumPy and ``rule`` gives the Spec of
     the result; for a *composite* it is written with other operators and runs on every backend. A composite needs no rule
     (``rule=None``) unless its body looks at sizes that may be unknown.
 
     Args:
         takes: dtypes of the tensors that it computes with (the free samples); any other is a TypeError. The rule gives
-            the result's dtype, whatever NumPy would make of it.
+            the dtype of the result, regardless of NumPy's.
         random: the result is random.
-        checked: the rule is evaluated before each call, because kernels crash for sizes that do not fit.
+        checked: the rule is evaluated before each call, because kernels crash for invalid sizes.
         compare: maps the results (a list of NumPy arrays) and the positional arguments to values that are equal for
-            every right answer, where signs or an order are free.
-        cost: floating-point operations for an element of the result, None for a view, which takes no memory either, or a
-            function ``cost(result, *args, **kwargs)`` of Specs that counts them all (see `labdl.ops.costs`).
+            all correct answers, where signs or an order are unspecified.
+        cost: floating-point operations for an element of the result, None for a view, which uses no memory, or a
+            function ``cost(result, *args, **kwargs)`` of Specs that returns the total (see `labdl.ops.costs`).
         precision: under mixed precision, "half" computes in half precision and "float32" never does, as torch.autocast
             classifies operators; by default the dtypes of the tensors decide.
         onnx: the ONNX operator of the same inputs and no attributes. Operators that need more have a writer in

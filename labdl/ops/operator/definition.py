@@ -45,7 +45,7 @@ class Operator:
 
     def __post_init__(self):
         self.implementations: dict[type, Callable] = {}  # by type of the tensor that the call is dispatched on
-        self.function: Callable = self.body  # what people call: set by `make_function`
+        self.function: Callable = self.body  # the public function, set by `make_function`
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -73,7 +73,7 @@ class Operator:
 
     @functools.cached_property
     def dispatch_argument(self) -> Callable[[Sequence], Any] | None:
-        """Selects the tensor whose type chooses the implementation, None where it is simply the first argument."""
+        """Selects the tensor whose type determines the implementation; None if it is the first argument."""
         first = next((args[0] for args, _ in self.samples if args), None)
         if isinstance(first, list):
             return lambda args: args[0][0]  # concat([x, y])
@@ -87,11 +87,11 @@ class Operator:
             return type(None)
 
     def own_implementation(self, backend) -> Callable | None:
-        """An implementation for a backend that comes with the operator; built-in operators have none."""
+        """An implementation for a backend that belongs to the operator; None for built-in operators."""
         return None
 
     def infer(self, args: Sequence[Any], kwargs: dict[str, Any]):
-        """The Spec of the result. Raises TypeError or ValueError for arguments that no backend takes."""
+        """The Spec of the result. Raises TypeError or ValueError for invalid arguments."""
         return inference.infer(self, args, kwargs)
 
     def promoted_dtype(self, arguments: dict[str, Any]) -> str | None:

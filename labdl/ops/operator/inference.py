@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def infer(entry: Operator, args: Sequence[Any], kwargs: dict[str, Any]):
-    """The Spec of the result (several in a tuple). Raises TypeError or ValueError for arguments that no backend takes."""
+    """The Spec of the result (several in a tuple). Raises TypeError or ValueError for invalid arguments."""
     args, kwargs = tuple(map(to_spec, args)), {k: to_spec(v) for k, v in kwargs.items()}
     arguments = entry.signature.bind(*args, **kwargs).arguments
     _check_operands(entry, arguments)

@@ -60,7 +60,7 @@ def _with_rule(function: Callable, entry: Operator) -> Callable:
 
 
 def _with_fallback(own: Callable | None, body: Callable) -> Callable:
-    """A composite's faster function, which may return NotImplemented for arguments that only the body can do."""
+    """A composite's faster function, which may return NotImplemented for arguments that only the body supports."""
     if own is None:
         return body
 
@@ -72,9 +72,9 @@ def _with_fallback(own: Callable | None, body: Callable) -> Callable:
 
 
 def _with_dtype_check(function: Callable, backend, entry: Operator) -> Callable:
-    """The function, called after a look at the first tensor's dtype: many kernels for floats take integers silently.
+    """The function, called after a check of the first tensor's dtype: many kernels for floats accept integers silently.
 
-    Kernels for all numbers mostly raise for dtypes that make no sense, and go without: ``lenient`` lists the others.
+    Kernels for all numbers mostly raise for invalid dtypes and need no check; ``lenient`` lists the others.
     """
     position = next(
         (i for i, name in enumerate(entry.signature.parameters) if "free" in entry.roles.get(name, ())), None
@@ -98,13 +98,13 @@ def resolve_all(backend) -> None:
     for entry in OPERATORS.values():
         for kind in backend.tensor_types():
             if kind not in entry.implementations:
-                with contextlib.suppress(BackendError):  # a custom operator may have none here: its call raises
+                with contextlib.suppress(BackendError):  # a custom operator may lack an implementation; its call raises
                     entry.implementations[kind] = implementation_for(entry, backend, kind)
 
 
 @contextlib.contextmanager
 def override_kernels(backend, replacement):
-    """Context in which ``replacement`` computes with the tensors of ``backend``; it must agree in everything else."""
+    """Context in which ``replacement`` computes with the tensors of ``backend``; it must be otherwise equal."""
     kinds = backend.tensor_types()
     previous = [
         (e.implementations, {k: e.implementations.pop(k) for k in kinds if k in e.implementations})

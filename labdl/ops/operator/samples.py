@@ -24,7 +24,9 @@ class Sample:
     low: float = -2.0
     high: float = 2.0
     free: bool = False
-    transform: Callable[[np.ndarray], np.ndarray] | None = None  # applied to floats: makes a symmetric matrix, say
+    transform: Callable[[np.ndarray], np.ndarray] | None = (
+        None  # applied to floats, for example to make a matrix symmetric
+    )
 
     def draw(self, rng: np.random.Generator, dtype: str | None = None) -> np.ndarray:
         """The array, a free one in another dtype if that is given (bfloat16 as float32: NumPy has none)."""
@@ -49,7 +51,7 @@ def floats(*shape: int, low: float = -2.0, high: float = 2.0, transform: Callabl
 
 
 def values(*shape: int, dtype: str = "int64", low: float = 0, high: float = 5) -> Sample:
-    """As `floats`, for operators that take no float32: drawn as ``dtype`` unless another one is asked for."""
+    """As `floats`, for operators without float32; sampled as ``dtype`` by default."""
     return Sample(shape, dtype, low, high, free=True)
 
 

@@ -16,7 +16,7 @@ from labdl.ops.operator.definition import OPERATORS, Operator
 
 PRECISIONS = ("float16", "bfloat16")
 
-enabled = False  # implementations look at the scope only after the first use
+enabled = False  # implementations check the scope only after the first use
 
 
 class _Scope(threading.local):
@@ -44,7 +44,7 @@ class autocast:  # noqa: N801  # used as a function
 
 
 def cast_inputs(entry: Operator, compute: Callable, backend) -> Callable:
-    """``compute``, which implements the operator, with its tensors cast as the scope and the operator's class demand."""
+    """``compute``, which implements the operator, with its tensors cast by the scope and the operator's class."""
     if entry.precision is None:
         return compute
     half, astype = entry.precision == "half", OPERATORS["astype"].function
@@ -70,7 +70,7 @@ def cast_inputs(entry: Operator, compute: Callable, backend) -> Callable:
 
 
 def enable() -> None:
-    """From now on implementations look at the scope; resolved ones are searched for again."""
+    """Make implementations check the scope, also those resolved before."""
     global enabled
     enabled = True
     for entry in OPERATORS.values():

@@ -1,4 +1,4 @@
-"""Operators that draw random numbers in the shape and dtype of a tensor."""
+"""Random operators with the shape and dtype of a tensor."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Random operators, drawn by the backend or, in portable mode, by NumPy, with equal numbers on every backend."""
+"""Random operators: numbers from the backend or, in portable mode, from NumPy, equal on every backend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def portable_or_own(own: Callable | None, draw_with_numpy: Callable) -> Callable:
-    """The backend's own random numbers, or NumPy's where those are wanted."""
+    """Wrap a backend's random operator to use NumPy's numbers in portable mode."""
 
     def draw(*args, **kwargs):
         return (draw_with_numpy if own is None or dispatch.portable() else own)(*args, **kwargs)

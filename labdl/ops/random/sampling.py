@@ -1,7 +1,7 @@
-"""Random numbers. Each backend draws its own, seeded and reproducible; in portable mode NumPy draws them for all alike.
+"""Random numbers. Each backend has its own generator, seeded and reproducible; in portable mode NumPy's is used for all.
 
-Portable numbers are for exact comparison between backends: ``labdl.seed(0, portable=True)`` makes everything that is
-drawn portable (dropout too), ``portable=True`` one call.
+Portable numbers allow exact comparison of backends: ``labdl.seed(0, portable=True)`` applies to all random numbers (also
+of dropout), ``portable=True`` to one call.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def random_truncated_normal(
 ):
     """Normally distributed random numbers, none further from ``mean`` than ``low`` or ``high`` standard deviations.
 
-    Drawn through the inverse of the distribution function, so nothing is drawn twice (as torch's trunc_normal_ does).
+    Computed by the inverse of the distribution function, without rejection (as torch's trunc_normal_).
     """
     ends = [math.erf(z / math.sqrt(2)) for z in (low, high)]
     drawn = random_uniform(shape, *ends, dtype=dtype, backend=backend, portable=portable)
@@ -94,9 +94,9 @@ def random_truncated_normal(
 def random_binomial(
     shape, n: int, p: float, dtype: str = "int64", backend: str | None = None, portable: bool | None = None
 ):
-    """How often something of probability ``p`` happens in ``n`` tries; ``n=1`` is the Bernoulli distribution.
+    """Binomially distributed random numbers: successes of probability ``p`` in ``n`` trials; ``n=1`` is Bernoulli.
 
-    Drawn through the inverse of the distribution function, of which there is a table of ``n + 1`` numbers. Raises ValueError
+    Computed by a table of ``n + 1`` values of the distribution function. Raises ValueError
     for ``n`` below 0 and ``p`` outside of 0 to 1.
     """
     if n < 0 or not 0 <= p <= 1:
@@ -107,7 +107,7 @@ def random_binomial(
 
 
 def _binomial_below(n: int, p: float) -> np.ndarray:
-    """For 0 to n - 1, the probability of no more than so many."""
+    """The cumulative distribution function at 0 to n - 1."""
     if p in (0, 1):
         return np.full(n, 1.0 - p)
     k = np.arange(n, dtype="float64")

@@ -13,11 +13,11 @@ _generator = np.random.default_rng()
 
 
 def seed(value: int, portable: bool = False) -> None:
-    """Seed LabDL's own random numbers and those of every backend, loaded or yet to be.
+    """Seed LabDL's own random numbers and those of every backend, also of those loaded later.
 
-    ``portable=True``: from now on NumPy draws for every backend, so that dropout, noise and samples are equal on all of
-    them, in compiled steps too; where NumPy cannot draw inside of one, the step is not compiled (MindSpore, Paddle), or
-    refused (XLA).
+    ``portable=True``: from now on all backends use NumPy's random numbers, so that dropout, noise and samples are equal on
+    all of them, also in compiled steps; where NumPy cannot be called in a compiled step, the step is not compiled
+    (MindSpore, Paddle), or an error (XLA).
     """
     global _generator
     _generator = np.random.default_rng(value)
@@ -42,9 +42,9 @@ def random_state(backend: str | None = None) -> dict[str, Any]:
 
 
 def set_random_state(state: Mapping[str, Any], backend: str | None = None) -> bool:
-    """Draw from here on what was drawn after `random_state`; False for the state of another backend.
+    """Restore the state returned by `random_state`; returns False for the state of another backend.
 
-    Its own numbers go on in portable mode only: the backend keeps the state it is in. Raises ValueError for what is no such
+    Then only portable numbers are restored, and the backend keeps its state. Raises ValueError for an invalid
     state.
     """
     target = dispatch.get(backend)
@@ -57,5 +57,5 @@ def set_random_state(state: Mapping[str, Any], backend: str | None = None) -> bo
             target.set_random_state(state["own"])
         _generator.bit_generator.state = state["portable"]
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError) as error:
-        raise ValueError(f"this is no random state of {target.name}: {error}") from error
+        raise ValueError(f"not a random state of {target.name}: {error}") from error
     return state["backend"] == target.name or mode

@@ -1,4 +1,4 @@
-"""The shape rules that operators name: each takes the operator's arguments, tensors as Specs, and gives the result's Spec."""
+"""Shape rules of operators: each takes the arguments of a call, tensors as Specs, and returns the Spec of the result."""
 
 from labdl.ops.rules.activation import *
 from labdl.ops.rules.array import *

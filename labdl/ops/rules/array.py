@@ -17,8 +17,8 @@ def one_axis(axis: int, ndim: int) -> int:
     return normal_axes(axis, ndim)[0]
 
 
-def replaced(x: Spec, axis: int, *sizes: Size) -> Spec:
-    """The Spec with other sizes, one or more or none, in the place of one axis."""
+def replace_axis(x: Spec, axis: int, *sizes: Size) -> Spec:
+    """The Spec with one axis replaced by other sizes (any number of them)."""
     return x.with_shape((*x.shape[:axis], *sizes, *x.shape[axis + 1 :]))
 
 
@@ -27,16 +27,16 @@ def _total(sizes: Sequence[Size]) -> Size:
 
 
 def reshape(x, shape) -> Spec:
-    return Spec(reshaped(x.shape, shape), x.dtype)
+    return Spec(infer_reshape(x.shape, shape), x.dtype)
 
 
-def reshaped(old, shape) -> tuple:
-    """The shape after a reshape: ``-1`` is found from the rest, ``0`` is not special."""
+def infer_reshape(old, shape) -> tuple:
+    """The shape after a reshape; ``-1`` is inferred from the other sizes, ``0`` is not special."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n is not None and n < -1 for n in shape):
         raise ValueError(f"a new shape has sizes of 0 or more, or one -1, received {show(shape)}")
     if shape.count(-1) + shape.count(None) > 1:
-        raise ValueError(f"a new shape may leave one size open, received {shape}")
+        raise ValueError(f"a new shape may leave one size unknown, received {shape}")
     known_old = math.prod(n for n in old if n is not None)
     known_new = math.prod(n for n in shape if n not in (-1, None))
     unknown = sum(n is None for n in old)
@@ -46,7 +46,7 @@ def reshaped(old, shape) -> tuple:
                 raise ValueError(f"{show(old)} with {known_old} elements cannot be reshaped to {show(shape)}")
             size = known_old // known_new
         else:
-            # one unknown size on both sides: it stays unknown
+            # one unknown size on both sides stays unknown
             size = None
         return tuple(size if n in (-1, None) else n for n in shape)
     if unknown == 0 and known_old != known_new:
@@ -54,7 +54,7 @@ def reshaped(old, shape) -> tuple:
     return shape
 
 
-def flattened(shape, start_axis: int, end_axis: int) -> tuple:
+def flatten_shape(shape, start_axis: int, end_axis: int) -> tuple:
     """The shape with the axes from ``start_axis`` to ``end_axis`` as one; an unknown size stays None."""
     if not shape:
         return (1,)
@@ -65,7 +65,7 @@ def flattened(shape, start_axis: int, end_axis: int) -> tuple:
 
 
 def flatten(x, start_axis=0, end_axis=-1) -> Spec:
-    return x.with_shape(flattened(x.shape, start_axis, end_axis))
+    return x.with_shape(flatten_shape(x.shape, start_axis, end_axis))
 
 
 @layout("permute_dims")
@@ -76,8 +76,8 @@ def permute_dims(x, axes) -> Spec:
     return x.with_shape([x.shape[a] for a in order])
 
 
-def moved(ndim: int, source, destination) -> tuple[int, ...]:
-    """The order of axes that `permute_dims` wants to move some of them."""
+def moveaxis_order(ndim: int, source, destination) -> tuple[int, ...]:
+    """The order of axes for `permute_dims` that moves some of them."""
     start, end = normal_axes(source, ndim), normal_axes(destination, ndim)
     if len(start) != len(end) or len(set(start)) != len(start) or len(set(end)) != len(end):
         raise ValueError(f"moveaxis wants as many different places as axes, received {source} and {destination}")
@@ -149,7 +149,7 @@ def split(x, sections, axis=0) -> tuple[Spec, ...]:
         sizes = list(sections)
         if size is not None and sum(sizes) != size:
             raise ValueError(f"sizes {sizes} do not add up to {size} on axis {at}")
-    return tuple(replaced(x, at, n) for n in sizes)
+    return tuple(replace_axis(x, at, n) for n in sizes)
 
 
 def unstack(x, axis=0) -> tuple[Spec, ...]:
@@ -157,7 +157,7 @@ def unstack(x, axis=0) -> tuple[Spec, ...]:
     count = x.shape[at]
     if count is None:
         raise ValueError(f"unstack wants a known size on axis {at}, received {show(x.shape)}")
-    return (replaced(x, at),) * count
+    return (replace_axis(x, at),) * count
 
 
 def tile(x, repetitions) -> Spec:
@@ -177,20 +177,20 @@ def repeat(x, repeats, axis=None) -> Spec:
     if isinstance(repeats, int):
         if repeats < 0:
             raise ValueError(f"repeat wants a number of 0 or more, received {repeats}")
-        return replaced(x, at, None if size is None else size * repeats)
+        return replace_axis(x, at, None if size is None else size * repeats)
     counts = operand(repeats).shape
     if len(counts) > 1 or (counts and None not in (counts[0], size) and counts[0] not in (1, size)):
         raise ValueError(
             f"repeat wants one number for each of the {size} elements on axis {at}, received {show(counts)}"
         )
-    return replaced(x, at, None)
+    return replace_axis(x, at, None)
 
 
 def broadcast_to(x, shape) -> Spec:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     together = broadcast(x.shape, shape)
     if len(together) != len(shape) or any(None not in (n, m) and n != m for n, m in zip(together, shape, strict=True)):
-        raise ValueError(f"{show(x.shape)} cannot be spread to {show(shape)}")
+        raise ValueError(f"{show(x.shape)} cannot be broadcast to {show(shape)}")
     return x.with_shape([m if n is None else n for n, m in zip(shape, together, strict=True)])
 
 
@@ -233,7 +233,7 @@ def pad(x, padding, mode="constant", value=0.0) -> Spec:
                 f"pad by {mode!r} of a size of {n} adds at most {max(n + most, 0)}, received {tuple(pair)} on axis {a}"
             )
         if n == 0 and mode == "replicate" and max(pair):
-            raise ValueError(f"pad by 'replicate' finds nothing to repeat on axis {a} of size 0")
+            raise ValueError(f"pad by 'replicate' has no element to repeat on axis {a} of size 0")
     return x.with_shape([None if n is None else n + b + a for n, (b, a) in zip(x.shape, padding, strict=True)])
 
 
@@ -278,7 +278,7 @@ def like(x, value=0, *, dtype=None) -> Spec:
 @layout("elementwise")
 def astype(x, dtype) -> Spec:
     if dtype == "string" or (x.dtype in COMPLEX and dtype not in (*COMPLEX, "bool")):
-        raise TypeError(f"astype cannot make {dtype} of {x.dtype}" + ": take ops.real first" * (dtype != "string"))
+        raise TypeError(f"astype cannot convert {x.dtype} to {dtype}" + ": use ops.real first" * (dtype != "string"))
     return Spec(x.shape, dtype)
 
 

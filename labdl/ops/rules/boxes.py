@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from labdl.ops.rules.elementwise import common_dtype, promoting
-from labdl.ops.rules.loss import reduced
+from labdl.ops.rules.loss import reduce_loss
 from labdl.spec import Spec, broadcast, per_axis, show
 
 FORMATS = ("xyxy", "xywh", "cxcywh")
@@ -47,11 +47,11 @@ def box_pairs(first, second) -> Spec:
 
 @promoting
 def box_loss(prediction, target, *, reduction="mean", **options) -> Spec:
-    """A loss of each box and the one at its place."""
+    """A loss of each box and its target."""
     for boxes in (prediction, target):
         _check_boxes(boxes)
     shape = broadcast(prediction.shape, target.shape)[:-1]
-    return reduced(shape, common_dtype(prediction, target), reduction)
+    return reduce_loss(shape, common_dtype(prediction, target), reduction)
 
 
 def _check_each(boxes, numbers, what: str) -> None:
@@ -74,9 +74,9 @@ def batched_nms(boxes, scores, classes, *args, **options) -> Spec:
 
 
 def pooled_boxes(x, boxes, batch_indices, output_size, *, data_format="channels_first", **options) -> Spec:
-    """Features cut out of pictures, one grid of output_size for each box."""
+    """Features of boxes in images, one grid of output_size for each."""
     if x.ndim != 4:
-        raise ValueError(f"boxes are cut out of features of 4 axes, received {show(x.shape)}")
+        raise ValueError(f"features must have 4 axes, received {show(x.shape)}")
     _check_boxes(boxes, 2)
     _check_each(boxes, batch_indices, "picture's number")
     size = per_axis(output_size, 2, "output_size")

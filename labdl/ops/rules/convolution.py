@@ -1,4 +1,4 @@
-"""Shape rules of convolutions, and what all operators over spatial axes share."""
+"""Shape rules of convolutions, and functions for operators over spatial axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def spatial(x, rank: int, data_format: str, what: str):
 
 
 def first_format(data_format: str) -> bool:
-    """Whether the channels come before the spatial axes."""
+    """True when the channels come before the spatial axes."""
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(f'data_format must be "channels_first" or "channels_last", received {data_format!r}')
     return data_format == "channels_first"

@@ -1,4 +1,4 @@
-"""Shape rules of operators that work on each element, and of those that bring operands to one shape and dtype."""
+"""Shape rules of elementwise operators, with broadcasting and promotion."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def operand(value) -> Spec:
 
 
 def common_dtype(*values) -> str:
-    """The dtype in which tensors and Python numbers meet."""
+    """The promoted dtype of tensors and Python numbers."""
     return promote(*(v if isinstance(v, NUMBER) else operand(v).dtype for v in values))
 
 
 def float_of(dtype: str) -> str:
-    """The dtype of a result that has fractions: float32 for integers and bool."""
+    """The floating-point dtype of a result: float32 for integers and bool."""
     return dtype if dtype in FLOATS or dtype in COMPLEX else "float32"
 
 
@@ -38,7 +38,7 @@ def elementwise(x, *args, **kwargs) -> Spec:
 
 @layout("elementwise")
 def floating(x, *args, **kwargs) -> Spec:
-    """Same shape, a dtype with fractions."""
+    """Same shape, a floating-point dtype."""
     return Spec(x.shape, float_of(x.dtype))
 
 

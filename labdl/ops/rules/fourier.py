@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from labdl.ops.rules.array import one_axis, replaced
+from labdl.ops.rules.array import one_axis, replace_axis
 from labdl.ops.rules.elementwise import real_of
 from labdl.spec import Size, Spec, normal_axes, show
 
@@ -25,13 +25,13 @@ def _check(n: Size, norm: str) -> Size:
 
 
 def _transform(dtype_of: Callable, given: Callable, result: Callable) -> Callable:
-    """A rule from the dtype of the result, and its size by that of the whole signal, which follows from the input's."""
+    """Build a rule from functions for the dtype, the signal size by the input size, and the result size by the signal size."""
 
     def rule(x, n=None, axis=-1, norm="backward") -> Spec:
         at = one_axis(axis, x.ndim)
         size = x.shape[at]
         n = _check(n if n is not None or size is None else given(size), norm)
-        return Spec(replaced(x, at, None if n is None else result(n)).shape, dtype_of(x.dtype))
+        return Spec(replace_axis(x, at, None if n is None else result(n)).shape, dtype_of(x.dtype))
 
     return rule
 
@@ -54,7 +54,7 @@ irfft = _transform(real_of, _whole, _same)
 
 
 def transform_axes(ndim: int, s, axes) -> tuple[tuple[int, ...], tuple[Size, ...]]:
-    """The axes of a transform over several, and the size that each of them is cut or padded to (None: as it is)."""
+    """The axes of a transform over several, and the size that each is truncated or padded to (None: unchanged)."""
     if axes is None:
         axes = tuple(range(ndim)) if s is None else tuple(range(ndim - len(s), ndim))
     axes = normal_axes(axes, ndim)
@@ -89,10 +89,10 @@ def fft2(x, s=None, axes=(-2, -1), norm="backward") -> Spec:
     return fftn(x, s, axes, norm)
 
 
-def shifted(x, axes=None) -> Spec:
+def fftshift(x, axes=None) -> Spec:
     for a in normal_axes(axes, x.ndim):
         if x.shape[a] is None:
-            raise ValueError(f"a shift to the middle wants a known size on axis {a}, received {show(x.shape)}")
+            raise ValueError(f"fftshift wants a known size on axis {a}, received {show(x.shape)}")
     return x
 
 

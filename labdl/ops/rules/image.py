@@ -1,4 +1,4 @@
-"""Shape rules of operators that resize and rearrange pictures."""
+"""Shape rules of operators that resize and rearrange images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from labdl.ops.rules.convolution import assemble, first_format, spatial
 from labdl.ops.rules.elementwise import common_dtype, promoting
 from labdl.spec import Spec, per_axis, show
 
-# mode of interpolate: the number of spatial axes it is for, None for any
+# mode of interpolate: its number of spatial axes, None for any
 MODES = {
     "nearest": None,
     "nearest_exact": None,
@@ -31,7 +31,7 @@ def interpolate(
         fitting = [m for m, r in MODES.items() if r in (None, rank)]
         raise ValueError(f"interpolate over {rank} axes has the modes {', '.join(fitting)}, received {mode!r}")
     if antialias and mode in ("nearest", "nearest_exact", "area"):
-        raise ValueError(f"antialias goes with linear and cubic modes, received mode {mode!r}")
+        raise ValueError(f"antialias wants a linear or cubic mode, received {mode!r}")
     channels, sizes = spatial(x, rank, data_format, "interpolate")
     return assemble(x, channels, interpolated_sizes(sizes, size, scale), data_format)
 
@@ -44,7 +44,7 @@ def interpolated_sizes(sizes, size, scale) -> tuple:
         return per_axis(size, len(sizes), "size")
     result = tuple(None if n is None else math.floor(n * f) for n, f in zip(sizes, factors(scale, sizes), strict=True))
     if any(n is not None and n < 1 for n in result):
-        raise ValueError(f"scale={scale!r} leaves nothing of sizes {show(sizes)}")
+        raise ValueError(f"scale={scale!r} gives a size of 0 for sizes {show(sizes)}")
     return result
 
 
@@ -71,10 +71,10 @@ def grid_sample(
     if padding not in ("zeros", "border", "reflection"):
         raise ValueError(f'grid_sample has padding "zeros", "border" and "reflection", received {padding!r}')
     if None not in (x.shape[0], grid.shape[0]) and x.shape[0] != grid.shape[0]:
-        raise ValueError(f"grid_sample wants a grid for each of {x.shape[0]} pictures, received {show(grid.shape)}")
+        raise ValueError(f"grid_sample wants a grid for each of {x.shape[0]} images, received {show(grid.shape)}")
     channels, sizes = spatial(x, rank, data_format, "grid_sample")
     if 0 in sizes:
-        raise ValueError(f"grid_sample finds nothing in a picture of shape {show(x.shape)}")
+        raise ValueError(f"grid_sample wants an image that is not empty, received shape {show(x.shape)}")
     batch = x.shape[0] if x.shape[0] is not None else grid.shape[0]
     result = assemble(x, channels, grid.shape[1:-1], data_format)
     return Spec((batch, *result.shape[1:]), common_dtype(x, grid))

@@ -1,9 +1,9 @@
-"""Shape rules of operators that choose elements by position or by mask."""
+"""Shape rules of indexing by position or by mask."""
 
 from __future__ import annotations
 
 from labdl.errors import OutOfRangeError
-from labdl.ops.rules.array import one_axis, replaced
+from labdl.ops.rules.array import one_axis, replace_axis
 from labdl.ops.rules.elementwise import common_dtype, float_of, operand, promoting
 from labdl.ops.rules.traits import layout
 from labdl.spec import COMPLEX, INTEGERS, Shape, Size, Spec, broadcast, show
@@ -11,7 +11,7 @@ from labdl.spec import COMPLEX, INTEGERS, Shape, Size, Spec, broadcast, show
 
 @layout("take")
 def take(x, indices, axis=0) -> Spec:
-    return replaced(x, one_axis(axis, x.ndim), *operand(indices).shape)
+    return replace_axis(x, one_axis(axis, x.ndim), *operand(indices).shape)
 
 
 @layout("getitem")
@@ -32,7 +32,7 @@ def getitem(x, index) -> Spec:
         if item is None:
             shape.append(1)
         elif isinstance(item, slice):
-            shape.append(_sliced(item, n))
+            shape.append(_slice_size(item, n))
         elif isinstance(item, int) and n is not None and not -n <= item < n:
             raise OutOfRangeError(f"index {item} is out of range for axis {axis} of size {n}")
         elif isinstance(item, Spec):
@@ -65,17 +65,17 @@ def _check_items(items, chosen) -> None:
         raise OutOfRangeError("an index has one mask, or tensors of integers")
     places = [a for a, i in enumerate(items) if isinstance(i, int | Spec)]
     if places[-1] - places[0] >= len(places):
-        raise OutOfRangeError("integers and tensors of an index must stand side by side: index twice, or use ops.take")
+        raise OutOfRangeError("integers and tensors of an index must be adjacent: index twice, or use ops.take")
 
 
 def _width(item) -> int:
-    """How many axes an item of an index uses up."""
+    """The number of axes that an item of an index consumes."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, Spec) and item.dtype == "bool" else 1
 
 
-def _sliced(item: slice, n: Size) -> Size:
+def _slice_size(item: slice, n: Size) -> Size:
     if n is None:
         return None if item != slice(None) else n
     return len(range(*item.indices(n)))
@@ -87,7 +87,7 @@ def _check_mask(mask: Spec, sizes: Shape) -> None:
 
 
 def _check_fit(given: Shape, wanted: Shape, name: str) -> None:
-    """Values must spread to the place they are put to, and never the place to the values."""
+    """Check that values broadcast to the indexed shape, which itself does not broadcast."""
     if len(given) > len(wanted) or any(
         m not in (1, None, n) and n is not None for n, m in zip(reversed(wanted), reversed(given), strict=False)
     ):
@@ -101,7 +101,7 @@ def setitem(x, index, value) -> Spec:
 
 
 def along_axis(x: Spec, indices: Spec, axis: int, name: str) -> Shape:
-    """The shape of positions along an axis, spread over the other axes of ``x``."""
+    """The shape of positions along an axis, broadcast over the other axes of ``x``."""
     at = one_axis(axis, x.ndim)
     if indices.ndim != x.ndim:
         raise OutOfRangeError(
@@ -143,7 +143,7 @@ def index_add(x, indices, updates, axis=0) -> Spec:
     x, count = operand(x), operand(indices)
     if count.ndim != 1:
         raise ValueError(f"index_add wants positions of one axis, received {show(count.shape)}")
-    wanted = replaced(x, one_axis(axis, x.ndim), count.shape[0]).shape
+    wanted = replace_axis(x, one_axis(axis, x.ndim), count.shape[0]).shape
     _check_fit(operand(updates).shape, wanted, "index_add")
     return Spec(x.shape, common_dtype(x, updates))
 
@@ -173,11 +173,11 @@ def _depth(indices, shape, name: str) -> int:
 def segment_rows(x, segment_ids, segments) -> Spec:
     """One row for each segment."""
     if x.ndim < 1 or segment_ids.ndim != 1:
-        raise ValueError(f"segments of {show(x.shape)} want one number a row, received {show(segment_ids.shape)}")
+        raise ValueError(f"segments of {show(x.shape)} want one number per row, received {show(segment_ids.shape)}")
     n, m = x.shape[0], segment_ids.shape[0]
     if None not in (n, m) and n != m:
         raise ValueError(f"{n} rows want {n} numbers of segments, received {m}")
-    return replaced(x, 0, segments)
+    return replace_axis(x, 0, segments)
 
 
 def segment_means(x, segment_ids, segments) -> Spec:
@@ -191,4 +191,4 @@ def sliding_window(x, size, step=1, axis=-1) -> Spec:
     n = x.shape[at]
     if n is not None and n < size:
         raise ValueError(f"a window of {size} does not fit into axis {at} of size {n}")
-    return x.with_shape((*replaced(x, at, None if n is None else (n - size) // step + 1).shape, size))
+    return x.with_shape((*replace_axis(x, at, None if n is None else (n - size) // step + 1).shape, size))

@@ -80,7 +80,7 @@ def einsum(equation, *operands) -> Spec:
     return Spec(tuple(sizes[c] for c in result), common_dtype(*specs))
 
 
-def contracted(left: int, right: int, axes) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def contraction_axes(left: int, right: int, axes) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of two tensors that `tensordot` sums over, pair by pair."""
     if isinstance(axes, int):
         if not 0 <= axes <= min(left, right):
@@ -95,7 +95,7 @@ def contracted(left: int, right: int, axes) -> tuple[tuple[int, ...], tuple[int,
 @promoting
 def tensordot(x, y, /, *, axes=2) -> Spec:
     a, b = operand(x), operand(y)
-    first, second = contracted(a.ndim, b.ndim, axes)
+    first, second = contraction_axes(a.ndim, b.ndim, axes)
     for i, j in zip(first, second, strict=True):
         if None not in (a.shape[i], b.shape[j]) and a.shape[i] != b.shape[j]:
             raise ValueError(
@@ -106,7 +106,7 @@ def tensordot(x, y, /, *, axes=2) -> Spec:
 
 
 def last_axes(x: Spec, y: Spec, axis: int) -> Shape:
-    """The shape of two tensors spread to each other, with an axis, found in each of them, at the end."""
+    """The broadcast shape of two tensors after moving an axis to the end."""
     a, b = one_axis(axis, x.ndim), one_axis(axis, y.ndim)
     return broadcast((*x.shape[:a], *x.shape[a + 1 :], x.shape[a]), (*y.shape[:b], *y.shape[b + 1 :], y.shape[b]))
 
@@ -195,7 +195,7 @@ def lstsq(x, y) -> Spec:
 
 
 def _solution(a: Spec, b: Spec, size: Size, name: str) -> Spec:
-    """The shape of what is found for one vector, or for the columns of matrices."""
+    """The shape of the solution for one vector, or for the columns of matrices."""
     if not b.ndim:
         raise ValueError(f"{name} wants a vector or matrices, received a number")
     rows = b.shape[0] if b.ndim == 1 else b.shape[-2]
@@ -207,15 +207,15 @@ def _solution(a: Spec, b: Spec, size: Size, name: str) -> Spec:
 
 
 def pinv(x, *, rtol=None) -> Spec:
-    batch, rows, columns = _ranked(x, rtol, "pinv")
+    batch, rows, columns = _rank_sizes(x, rtol, "pinv")
     return x.with_shape((*batch, columns, rows))
 
 
 def matrix_rank(x, *, rtol=None) -> Spec:
-    return Spec(_ranked(x, rtol, "matrix_rank")[0], "int64")
+    return Spec(_rank_sizes(x, rtol, "matrix_rank")[0], "int64")
 
 
-def _ranked(x: Spec, rtol, name: str) -> tuple[Shape, Size, Size]:
+def _rank_sizes(x: Spec, rtol, name: str) -> tuple[Shape, Size, Size]:
     rows, columns = _matrix(x, name).shape[-2:]
     if rtol is None and (rows is None or columns is None):
         raise ValueError(f"{name} wants a known number of rows and columns, or rtol, received {show(x.shape)}")

@@ -8,7 +8,7 @@ from labdl.spec import FLOATS, Spec, broadcast, show
 REDUCTIONS = ("mean", "sum", "none")
 
 
-def reduced(shape, dtype: str, reduction: str, allowed=REDUCTIONS) -> Spec:
+def reduce_loss(shape, dtype: str, reduction: str, allowed=REDUCTIONS) -> Spec:
     """A loss for each element, or one number."""
     if reduction not in allowed:
         raise ValueError(f"reduction wants one of {', '.join(allowed)}, received {reduction!r}")
@@ -31,14 +31,14 @@ def paired_loss(prediction, target, *others, reduction="mean", **options) -> Spe
     """A loss of prediction and target, element by element; further tensors broadcast with them."""
     _check_same(prediction, target)
     specs = [prediction, target, *_specs(*others, *options.values())]
-    return reduced(broadcast(*(s.shape for s in specs)), common_dtype(*specs), reduction)
+    return reduce_loss(broadcast(*(s.shape for s in specs)), common_dtype(*specs), reduction)
 
 
 @promoting
 def kl_divergence(log_probabilities, target, *, reduction="mean", **options) -> Spec:
     _check_same(log_probabilities, target)
     shape = broadcast(log_probabilities.shape, target.shape)
-    return reduced(shape, common_dtype(log_probabilities, target), reduction, (*REDUCTIONS, "batchmean"))
+    return reduce_loss(shape, common_dtype(log_probabilities, target), reduction, (*REDUCTIONS, "batchmean"))
 
 
 def sample_loss(drop: int):
@@ -51,7 +51,7 @@ def sample_loss(drop: int):
         shape = broadcast(prediction.shape, target.shape)
         if len(shape) < drop:
             raise ValueError(f"this loss wants at least {drop} axes, received {show(prediction.shape)}")
-        return reduced(shape[: len(shape) - drop], common_dtype(*specs), reduction)
+        return reduce_loss(shape[: len(shape) - drop], common_dtype(*specs), reduction)
 
     return rule
 
@@ -63,14 +63,14 @@ def batch_loss(prediction, target, *, reduction="mean", **options) -> Spec:
     shape = broadcast(prediction.shape, target.shape)
     if not shape:
         raise ValueError("this loss wants a first axis, the batch, received a prediction without axes")
-    return reduced(shape[:1], common_dtype(prediction, target), reduction)
+    return reduce_loss(shape[:1], common_dtype(prediction, target), reduction)
 
 
 @promoting
 def labeled_pair(first, second, target, *args, reduction="mean", **options) -> Spec:
     """A loss of two tensors and a label, 1 or -1, for each element of both."""
     specs = (first, second, target)
-    return reduced(broadcast(*(s.shape for s in specs)), common_dtype(*specs), reduction)
+    return reduce_loss(broadcast(*(s.shape for s in specs)), common_dtype(*specs), reduction)
 
 
 @promoting
@@ -81,7 +81,7 @@ def labeled_vectors(first, second, target, *args, reduction="mean", **options) -
         raise ValueError(f"vectors have at least one axis, received {show(first.shape)} and {show(second.shape)}")
     if target.ndim != len(vectors) - 1:
         raise ValueError(f"vectors {show(vectors)} want labels of one axis less, received {show(target.shape)}")
-    return reduced(broadcast(vectors[:-1], target.shape), common_dtype(first, second, target), reduction)
+    return reduce_loss(broadcast(vectors[:-1], target.shape), common_dtype(first, second, target), reduction)
 
 
 @promoting
@@ -90,7 +90,7 @@ def triplet(anchor, positive, negative, *args, reduction="mean", **options) -> S
     vectors = broadcast(*(s.shape for s in specs))
     if not vectors:
         raise ValueError("triplet_margin_loss wants vectors on the last axis, received tensors without axes")
-    return reduced(vectors[:-1], common_dtype(*specs), reduction)
+    return reduce_loss(vectors[:-1], common_dtype(*specs), reduction)
 
 
 def class_numbers(logits, target, *, weight=None, reduction="mean", **options) -> Spec:
@@ -102,7 +102,7 @@ def class_numbers(logits, target, *, weight=None, reduction="mean", **options) -
         )
     _check_weight(logits, weight)
     shape = _same(logits.shape[:-1], target.shape, "scores", "class numbers")
-    return reduced(shape, common_dtype(*_specs(logits, weight)), reduction)
+    return reduce_loss(shape, common_dtype(*_specs(logits, weight)), reduction)
 
 
 def _check_weight(logits, weight) -> None:
@@ -115,9 +115,9 @@ def _check_weight(logits, weight) -> None:
 
 
 def _same(first, second, what: str, other: str):
-    """Two shapes as one; they may differ in what is known only."""
+    """Merge two shapes, which may differ only in unknown sizes."""
     if any(a != b for a, b in zip(first, second, strict=True) if None not in (a, b)):
-        raise ValueError(f"{what} for {show(first)} and {other} for {show(second)} do not fit together")
+        raise ValueError(f"{what} for {show(first)} and {other} for {show(second)} do not match")
     return tuple(b if a is None else a for a, b in zip(first, second, strict=True))
 
 
@@ -136,13 +136,13 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, reduction
         return class_numbers(logits, target, weight=weight, reduction=reduction)
     _check_weight(logits, weight)
     shape = _same(logits.shape, target.shape, "logits", "probabilities")
-    return reduced(shape[:-1], common_dtype(*_specs(logits, target, weight)), reduction)
+    return reduce_loss(shape[:-1], common_dtype(*_specs(logits, target, weight)), reduction)
 
 
 def multilabel_margin(prediction, target, *, reduction="mean") -> Spec:
     _check_same(prediction, target)
     shape = _same(prediction.shape, target.shape, "scores", "classes")
-    return reduced(shape[:-1], prediction.dtype, reduction)
+    return reduce_loss(shape[:-1], prediction.dtype, reduction)
 
 
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", **options) -> Spec:
@@ -151,7 +151,9 @@ def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reducti
             f"ctc_loss wants logits (steps, N, classes) and targets (N, labels), received "
             f"{show(logits.shape)} and {show(targets.shape)}"
         )
-    return reduced(_batch("ctc_loss", logits.shape[1], targets, input_lengths, target_lengths), logits.dtype, reduction)
+    return reduce_loss(
+        _batch("ctc_loss", logits.shape[1], targets, input_lengths, target_lengths), logits.dtype, reduction
+    )
 
 
 def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", **options) -> Spec:
@@ -164,7 +166,7 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
         raise ValueError(f"rnnt_loss wants at least one step, received {show(logits.shape)}")
     if None not in (logits.shape[2], targets.shape[1]) and logits.shape[2] != targets.shape[1] + 1:
         raise ValueError(f"rnnt_loss wants logits for {targets.shape[1]} + 1 labels, received {show(logits.shape)}")
-    return reduced(
+    return reduce_loss(
         _batch("rnnt_loss", logits.shape[0], targets, input_lengths, target_lengths), logits.dtype, reduction
     )
 

@@ -9,7 +9,7 @@ from labdl.spec import Spec, broadcast, normal_axes, show
 
 
 def _fits(shape, wanted) -> bool:
-    """Whether known sizes agree."""
+    """True when known sizes are equal."""
     return len(shape) == len(wanted) and all(None in (n, m) or n == m for n, m in zip(shape, wanted, strict=True))
 
 
@@ -46,7 +46,7 @@ def maxout(x, pieces, axis=1) -> Spec:
 @layout("elementwise")
 def dropout(x, rate, *args, **options) -> Spec:
     if not 0 <= rate <= 1:
-        raise ValueError(f"a dropout rate lies between 0 and 1, received {rate}")
+        raise ValueError(f"a dropout rate is between 0 and 1, received {rate}")
     return x
 
 
@@ -78,7 +78,7 @@ def embedding_bag(indices, table, weights=None, *, mode="mean") -> Spec:
             f"embedding_bag wants bags of at least one index on the last axis, received {show(indices.shape)}"
         )
     if weights is not None and (mode != "sum" or not _fits(weights.shape, indices.shape)):
-        raise ValueError(f'weights go with mode="sum" and have the shape of the indices, {show(indices.shape)}')
+        raise ValueError(f'weights want mode="sum" and the shape of the indices, {show(indices.shape)}')
     rows = embedding(indices, table)
     return Spec((*indices.shape[:-1], rows.shape[-1]), common_dtype(*(t for t in (table, weights) if t is not None)))
 
@@ -131,12 +131,12 @@ def attention(query, key, value, mask=None, causal=False, **options) -> Spec:
     if mask is not None:
         scores = (*lead, query.shape[-2], key.shape[-2])
         if broadcast(scores, mask.shape) != scores and None not in (*scores, *mask.shape):
-            raise ValueError(f"a mask of {show(mask.shape)} does not spread to the scores {show(scores)}")
+            raise ValueError(f"a mask of {show(mask.shape)} does not broadcast to the scores {show(scores)}")
     return Spec((*lead, query.shape[-2], value.shape[-1]), common_dtype(query, key, value))
 
 
 def shared_heads(query, key) -> int:
-    """How many query heads share one key head: axis -3 of tensors with four axes or more."""
+    """The number of query heads per key head: axis -3 of tensors with four axes or more."""
     if query.ndim < 4 or key.ndim < 4:
         return 1
     heads, fewer = query.shape[-3], key.shape[-3]

@@ -9,7 +9,7 @@ from labdl.spec import Spec, normal_axes, show
 @layout("axis")
 def batch_norm(x, scale, offset, mean, variance, *, training=False, axis=1, **options) -> Spec:
     if training and 0 in x.shape:
-        raise ValueError(f"batch_norm finds no statistics in an empty batch of shape {show(x.shape)}")
+        raise ValueError(f"batch_norm wants a batch that is not empty, received shape {show(x.shape)}")
     for name, given in (("mean", mean), ("variance", variance)):
         _check_channels(name, given, x, axis)
     return channelwise(x, scale, offset, axis=axis)

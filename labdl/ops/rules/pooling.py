@@ -67,7 +67,7 @@ def max_unpool(rank: int):
 
 
 def unpooled_sizes(sizes, kernel_size, stride, padding, size=None) -> tuple:
-    """Spatial sizes before pooling: as asked for, or the smallest that explain ``sizes``."""
+    """Spatial sizes before pooling: as given, or the smallest that pool to ``sizes``."""
     rank = len(sizes)
     if size is not None:
         return per_axis(size, rank, "size")
@@ -90,7 +90,7 @@ def adaptive_pool(rank: int, kind: str):
 
 
 def adaptive_sizes(sizes, output_size) -> tuple:
-    """The sizes asked for, ``None`` for those that stay."""
+    """The output sizes; ``None`` keeps a size."""
     wanted = (output_size,) * len(sizes) if output_size is None or isinstance(output_size, int) else tuple(output_size)
     if len(wanted) != len(sizes) or any(m is not None and m < 1 for m in wanted):
         raise ValueError(

@@ -15,13 +15,13 @@ def reduction(x, axis=None, keepdims=False, **options) -> Spec:
     return Spec(tuple(shape), x.dtype)
 
 
-def summed(dtype: str, wanted: str | None = None) -> str:
-    """The dtype of sums and products: int64 for integers and bool unless another one is wanted."""
+def sum_dtype(dtype: str, wanted: str | None = None) -> str:
+    """The dtype of sums and products: int64 for integers and bool unless ``wanted`` is given."""
     return wanted or ("int64" if dtype == "bool" or dtype in INTEGERS else dtype)
 
 
 def total(x, axis=None, keepdims=False, *, dtype=None) -> Spec:
-    return Spec(reduction(x, axis, keepdims).shape, summed(x.dtype, dtype))
+    return Spec(reduction(x, axis, keepdims).shape, sum_dtype(x.dtype, dtype))
 
 
 def average(x, axis=None, keepdims=False) -> Spec:
@@ -57,7 +57,7 @@ def boolean_reduction(x, axis=None, keepdims=False) -> Spec:
 def quantile(x, q, axis=None, keepdims=False, *, method="linear") -> Spec:
     many = isinstance(q, list | tuple)
     if (many and not q) or any(not 0 <= p <= 1 for p in (q if many else [q])):
-        raise ValueError(f"quantile wants shares from 0 to 1, received {q}")
+        raise ValueError(f"quantile wants q from 0 to 1, received {q}")
     if method not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise ValueError(f"method is linear, lower, higher, midpoint or nearest, received {method!r}")
     if not isinstance(axis, int | None):
@@ -85,4 +85,4 @@ def cumulative_total(x, axis=None, *, dtype=None, include_initial=False) -> Spec
     size = x.shape[at]
     if include_initial and size is not None:
         size += 1
-    return Spec((*x.shape[:at], size, *x.shape[at + 1 :]), summed(x.dtype, dtype))
+    return Spec((*x.shape[:at], size, *x.shape[at + 1 :]), sum_dtype(x.dtype, dtype))

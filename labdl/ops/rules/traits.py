@@ -11,16 +11,16 @@ Rule = TypeVar("Rule", bound=Callable)
 
 
 def promoting(rule: Rule) -> Rule:
-    """Decorator of the rule of operators whose free operands are promoted to one dtype before anything is computed."""
+    """Decorator of a shape rule whose operators promote their free operands to one dtype."""
     rule.promotes = True  # type: ignore[attr-defined]
     return rule
 
 
 def layout(kind: Layout) -> Callable[[Rule], Rule]:
-    """Decorator of a shape rule: its operators follow a channels-last layout in this way (see `labdl.ops.channels_last`).
+    """Decorator of a shape rule: how its operators support a channels-last layout (see `labdl.ops.channels_last`).
 
     "elementwise": each element of the result is computed from one element of each tensor, after broadcasting; "axis": the
-    result has as many axes as the tensor, and ``axis`` names the one that is special; the others name a rule.
+    result has as many axes as the tensor, and ``axis`` is its special one; other values name a rule.
     """
 
     def mark(rule: Rule) -> Rule:

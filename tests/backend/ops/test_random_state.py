@@ -74,7 +74,7 @@ def test_a_random_state_of_nonsense_is_refused(backend):
         {**state, "own": {**own, key: value}} for key in own for value in ("x", np.zeros(3), [[]], {"engine": "x"})
     ]
     for values in wrong:
-        with pytest.raises(ValueError, match=f"this is no random state of {backend.name}"):
+        with pytest.raises(ValueError, match=f"not a random state of {backend.name}"):
             set_random_state(values, backend.name)
     set_random_state(state, backend.name)
     assert equal(draws(), before)

@@ -46,7 +46,7 @@ def test_an_unknown_size_agrees_with_every_real_one(a, b, data):
 @given(shapes, st.lists(st.sampled_from([-1, 0, 1, 2, 3, 4, 6, 8, 12]), max_size=4).map(tuple))
 def test_reshape_is_numpys(old, new):
     expected = outcome(lambda: np.zeros(old).reshape(new).shape)
-    assert outcome(rules.reshaped, old, new) == expected
+    assert outcome(rules.infer_reshape, old, new) == expected
 
 
 index_items = st.one_of(

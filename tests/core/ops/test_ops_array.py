@@ -245,7 +245,7 @@ REFUSED = [
     ("reshape", ((2, 3), (-2, 3)), "sizes of 0 or more"),
     ("flatten", ((2, 3), 1, 0), "start_axis before end_axis"),
     ("squeeze", ((2, 3), 0), "size of 1 on axis 0"),
-    ("broadcast_to", ((3, 4), (3, 1)), "cannot be spread"),
+    ("broadcast_to", ((3, 4), (3, 1)), "cannot be broadcast"),
     ("tile", ((2,), -1), "repetitions of 0 or more"),
     ("moveaxis", ((2, 3), (0, 1), (0, 0)), "as many different places"),
     ("roll", ((2, 3), (1, 2), 0), "one axis for each shift"),
@@ -255,7 +255,7 @@ REFUSED = [
     ("unstack", ((None, 3),), "wants a known size"),
     ("getitem", ((2, 3), (0, 0, 0)), "an index of 3 axes is too long"),
     ("getitem", ((2, 3), 2), "out of range"),
-    ("getitem", ((2, 3, 4), (0, slice(None), Spec((2,), "int64"))), "side by side"),
+    ("getitem", ((2, 3, 4), (0, slice(None), Spec((2,), "int64"))), "must be adjacent"),
     ("getitem", ((2, 3), Spec((3,), "bool")), "a mask of .3,. does not fit"),
     ("setitem", ((2, 3), 0, Spec((2,))), "setitem wants values that fit .3,."),
     ("scatter", ((2, 3), Spec((3, 3), "int64"), Spec((3, 3)), 1), "differ on axis 0"),
@@ -303,5 +303,5 @@ def test_astype_to_every_dtype(dtype):
 def test_astype_refuses():
     with pytest.raises(TypeError, match="real first"):
         ops.astype(np.ones(2, "complex64"), "float32")
-    with pytest.raises(TypeError, match="cannot make string"):
+    with pytest.raises(TypeError, match="cannot convert .* to string"):
         ops.astype(np.ones(2), "string")

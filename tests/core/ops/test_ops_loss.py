@@ -239,7 +239,7 @@ def test_what_does_not_fit():
         ops.cross_entropy(X, CLASSES[:, None, None])
     with pytest.raises(ValueError, match="integer class numbers"):
         ops.cross_entropy(X, CLASSES[:, None] * np.ones((1, 3), "int64"))
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="do not match"):
         ops.cross_entropy(X, CLASSES[:4])
     with pytest.raises(ValueError, match="one number for each of the 3 classes"):
         ops.cross_entropy(X, CLASSES, weight=np.ones(4))

@@ -443,7 +443,7 @@ def test_what_numpy_drew_is_drawn_again():
         {"kind": "PCG64"},
         {"normal": "x"},
     ):
-        with pytest.raises(ValueError, match="this is no random state of numpy"):
+        with pytest.raises(ValueError, match="not a random state of numpy"):
             set_random_state({**state, "own": {**own, **change}}, "numpy")
 
 
