@@ -1,6 +1,6 @@
-"""Runs by their folders: what they were, how they went, and how they compare. No framework is needed for it.
+"""Recorded runs: reading, listing, comparing and exporting. No framework is needed.
 
-``labdl.runs.list()`` finds the runs below a folder, ``labdl.runs.open(folder)`` reads one, under way or over, and
+``labdl.runs.list()`` finds the runs below a folder, ``labdl.runs.open(folder)`` reads one, in progress or ended, and
 ``labdl.runs.figure(records)`` draws several in one figure.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["About", "Brief", "Catalog", "Listing", "Record", "about", "figure", 
 
 
 def __getattr__(name: str):
-    if name == "figure":  # it brings the exports along
+    if name == "figure":  # imports the exports
         from labdl.runs.exports import figure
 
         return figure

@@ -1,4 +1,4 @@
-"""Arrays as what a page draws: pictures, maps of classes and curves, in few bytes. NumPy only."""
+"""Compact previews of arrays for display: images, class maps and curves. NumPy only."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 
 from labdl.runs.reading.values import round_digits
 
-CHANNELS = 16  # of feature maps, as many as a person compares at a glance
-SIDE = 64  # pixels of a picture's longer side
+CHANNELS = 16  # feature maps shown at most
+SIDE = 64  # pixels of the longer side of an image
 POINTS, LINES = 256, 4  # of a curve
-_LEAST = 8  # pixels: below, nothing can be made out
+_LEAST = 8  # pixels: smaller images are not readable
 
 
 def number(value: float) -> float | None:
-    """Six digits are more than anybody reads; JSON knows neither NaN nor infinity."""
+    """Round to six digits; None for NaN and infinity, which JSON lacks."""
     return round_digits(value, 6) if math.isfinite(value) else None
 
 
 def picture(sample: np.ndarray, budget: int, *, channels_last: bool = False) -> dict[str, Any] | None:
-    """Gray or colored pixels of one sample, in at most ``budget`` bytes; None for what is no image.
+    """Gray or colored pixels of one sample, in at most ``budget`` bytes; None for what is not an image.
 
-    Shapes: (C, H, W) is an image with one or three channels, else feature maps of which the first are shown beside each
-    other; (H, W) is one map. Black is the lowest and white the highest finite value. ``data`` holds the bytes of tile after
-    tile, row after row, in base64.
+    Shapes: (C, H, W) is an image with one or three channels, else feature maps, the first of which are shown side by
+    side; (H, W) is one map. Black is the lowest and white the highest finite value. ``data`` holds the bytes tile by
+    tile, row by row, in base64.
     """
     if sample.ndim not in (2, 3) or sample.dtype.kind not in "biufV" or not sample.size:
         return None
@@ -65,9 +65,9 @@ def picture(sample: np.ndarray, budget: int, *, channels_last: bool = False) -> 
 
 
 def class_map(sample: np.ndarray, budget: int, classes: int) -> dict[str, Any] | None:
-    """Class numbers (H, W) as a picture, in at most ``budget`` bytes: black is class 0, white the last, in every such map.
+    """Class indices (H, W) as an image, in at most ``budget`` bytes: black is class 0, white the last class.
 
-    A smaller one leaves pixels out: between two classes there is nothing.
+    Pixels are dropped to make it smaller: class indices cannot be averaged.
     """
     if sample.ndim != 2 or sample.dtype.kind not in "biu" or min(sample.shape) < 2:
         return None
@@ -88,7 +88,7 @@ def class_map(sample: np.ndarray, budget: int, classes: int) -> dict[str, Any] |
 
 
 def curve(sample: np.ndarray, points: int = POINTS) -> list[list[float | None]]:
-    """The first channels of a signal (C, L) or (L,), of a long one the lowest and the highest value of each part."""
+    """The first channels of a signal (C, L) or (L,); of a long one the minimum and maximum of each part."""
     lines = (sample[None] if sample.ndim == 1 else sample)[:LINES].astype("float64")
     return [[number(value) for value in _downsample(line, points)] for line in lines]
 
@@ -103,7 +103,7 @@ def _downsample(line: np.ndarray, points: int) -> np.ndarray:
 
 
 def _shrink(maps: np.ndarray, axis: int, scale: float) -> np.ndarray:
-    """An axis made smaller by means of neighbors."""
+    """Shrink an axis by averaging neighbors."""
     size = maps.shape[axis]
     starts = np.linspace(0, size, max(1, round(size * scale)), endpoint=False).astype(np.intp)
     counts = np.diff(starts, append=size)

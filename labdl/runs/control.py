@@ -1,4 +1,4 @@
-"""Commands to a run: what they may say, and how other processes pass them on in the folder control/ (docs/runs.md)."""
+"""Commands to a run: validation, and how other processes send them through the folder control/ (docs/runs.md)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from labdl.errors import ConfigError
 CONTROL = "control"
 LARGEST = 64 * 1024  # bytes of a command
 MOST_EPOCHS = 10**9
-_AT_ONCE = 200  # commands taken at a time, so that a folder full of files cannot hold up the recording
-_ABANDONED = 60.0  # seconds after which an unfinished file is what a process that was killed has left behind
+_AT_ONCE = 200  # commands read at a time, so that a folder full of files cannot block the recording
+_ABANDONED = 60.0  # seconds after which an unfinished file is attributed to a killed process
 _IDENTITY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-# -- what they may say
+# -- validation
 
 
 def learning_rate(value: Any, name: str = "learning_rate") -> float:
-    """A learning rate that can be set while a run goes on. Raises ConfigError."""
+    """Check a learning rate. Raises ConfigError."""
     try:
         rate = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     except OverflowError:  # an integer beyond all floats
@@ -42,7 +42,7 @@ def learning_rate(value: Any, name: str = "learning_rate") -> float:
 
 
 def more_epochs(value: Any, name: str = "add_epochs") -> int:
-    """A number of epochs. Raises ConfigError."""
+    """Check a number of epochs. Raises ConfigError."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigError(f"{name} wants an integer at least 1, received {_shorten(value)}")
     if value > MOST_EPOCHS:
@@ -54,7 +54,7 @@ _BRANCHING = {"learning_rate": learning_rate, "epochs": more_epochs}
 
 
 def branching(value: Any) -> dict[str, Any] | None:
-    """Settings of a branch that differ from those of its parent, None for none. Raises ConfigError."""
+    """Check the settings of a branch that differ from those of its parent; None for none. Raises ConfigError."""
     if value is None:
         return None
     if not isinstance(value, Mapping) or not all(key in _BRANCHING for key in value):
@@ -94,14 +94,14 @@ COMMANDS = {
 
 
 def check_command(command: Any, value: Any = None) -> Any:
-    """The value with which a command is carried out, None for those without one. Raises ConfigError."""
+    """Check a command and return its value, None for commands without one. Raises ConfigError."""
     if not isinstance(command, str) or command not in COMMANDS:
         raise ConfigError(f"command wants one of {', '.join(COMMANDS)}, received {_shorten(command)}")
     return COMMANDS[command].check(value)
 
 
 def check_id(identity: Any) -> str:
-    """The identity of a command, which is a part of a file's name. Raises ConfigError."""
+    """Check the identity of a command, which is a part of a file name. Raises ConfigError."""
     if not isinstance(identity, str) or not _IDENTITY.fullmatch(identity):
         raise ConfigError(f"the id of a command wants 1 to 64 letters, digits, - and _, received {_shorten(identity)}")
     return identity
@@ -110,17 +110,17 @@ def check_id(identity: Any) -> str:
 def _shorten(value: Any) -> str:
     try:
         return f"{value!r:.80}"
-    except Exception:  # of a number with more digits than Python writes, or nesting deeper than it goes
+    except Exception:  # a number with too many digits for str(), or too deep nesting
         return f"a {type(value).__name__} that cannot be shown"
 
 
-# -- passing them on
+# -- transport
 
 
 def append(folder: Path, command: Any, value: Any = None, identity: str | None = None) -> str:
-    """Leave a command for the run of a folder, and return the identity by which the run will answer.
+    """Send a command to the run of a folder, and return the identity with which the run will answer.
 
-    It appears whole or not at all, whenever this process dies. Raises ConfigError and OSError.
+    The file is written atomically. Raises ConfigError and OSError.
     """
     value, identity = check_command(command, value), secrets.token_hex(16) if identity is None else check_id(identity)
     control = folder / CONTROL
@@ -141,7 +141,7 @@ def append(folder: Path, command: Any, value: Any = None, identity: str | None =
 
 @dataclass(frozen=True)
 class Command:
-    """A command that has come: to be carried out, or where ``refusal`` says why, to be refused."""
+    """A received command: to be carried out, or to be refused for the reason ``refusal``."""
 
     identity: str
     command: str
@@ -150,12 +150,12 @@ class Command:
 
 
 class ControlFolder:
-    """Takes away commands as they come. What lies there at the beginning was meant for an earlier run in the same folder."""
+    """Reads and removes the commands to a run. Commands present at the start were for an earlier run in the folder."""
 
     def __init__(self, path: Path):
         self.path = path
-        self._refused: set[str] = set()  # what cannot be taken away, and is spoken of once
-        with contextlib.suppress(OSError):  # it is made when a command comes
+        self._refused: set[str] = set()  # files that cannot be removed, reported once
+        with contextlib.suppress(OSError):  # created with the first command
             path.mkdir()
         for name in self._names():
             with contextlib.suppress(OSError):
@@ -163,7 +163,7 @@ class ControlFolder:
         self._tidy()
 
     def commands(self) -> list[Command]:
-        """Those that have come since the last call, in the order of their names."""
+        """Commands received since the last call, ordered by name."""
         found = []
         for name in sorted(self._names())[:_AT_ONCE]:
             command = self._take(name)
@@ -172,21 +172,21 @@ class ControlFolder:
         return found
 
     def _names(self) -> list[str]:
-        """Of the files that are commands; those that are still being written have hidden names."""
+        """Names of the command files; files that are still being written have hidden names."""
         try:
             # a link could lead to the commands of another run
             names = [] if self.path.is_symlink() else os.listdir(self.path)
         except OSError:
-            return []  # none yet, or it cannot be read at this moment; it is asked for again soon
+            return []  # none yet, or not readable now: the next call tries again
         return [name for name in names if name.endswith(".json") and name[0] != "." and name not in self._refused]
 
     def _take(self, name: str) -> Command | None:
-        """The command of a file that is taken away first: it is never carried out twice."""
+        """Read a command file after removing it, so that no command is carried out twice."""
         path = self.path / name
         try:
             data = _read(path)
         except FileNotFoundError:
-            return None  # somebody else has taken it away
+            return None  # another process removed it
         except (OSError, ValueError) as error:
             data = None
             why = getattr(error, "strerror", None) or str(error)
@@ -196,13 +196,11 @@ class ControlFolder:
             return None
         except OSError as error:
             self._refused.add(name)
-            return Command(
-                _of(name), "", refusal=f"{CONTROL}/{_of(name)} cannot be taken away: {error.strerror or error}"
-            )
+            return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} cannot be removed: {error.strerror or error}")
         return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} {why}") if data is None else _parse(data, name)
 
     def _tidy(self) -> None:
-        """Take away what processes that were killed have left unfinished."""
+        """Remove unfinished files of killed processes."""
         try:
             parts = [path for path in self.path.glob(".*.part") if not path.is_dir()]
         except OSError:
@@ -214,13 +212,13 @@ class ControlFolder:
 
 
 def _read(path: Path) -> bytes:
-    """The bytes of an ordinary file. Raises ValueError for what is none and what is too large, and OSError."""
-    # a link is not followed, and who opens a pipe does not wait for somebody to write into it
+    """The bytes of a regular file. Raises ValueError for other and too large files, and OSError."""
+    # links are not followed, and opening a pipe does not wait for a writer
     handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")))
     with open(handle, "rb") as file:
         told = os.fstat(handle)
         if not stat.S_ISREG(told.st_mode):
-            raise ValueError("is no file")
+            raise ValueError("is not a regular file")
         if told.st_size > LARGEST:
             raise ValueError(f"is larger than any command ({told.st_size:,} bytes)")
         return file.read(LARGEST)
@@ -230,7 +228,7 @@ def _parse(data: bytes, name: str) -> Command:
     try:
         told = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} holds no JSON: {error!s:.200}")
+        return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} is not JSON: {error!s:.200}")
     if not isinstance(told, dict):
         return Command(_of(name), "", refusal=f"{CONTROL}/{_of(name)} wants an object, received {_shorten(told)}")
     command = told.get("command")
@@ -246,5 +244,5 @@ def _parse(data: bytes, name: str) -> Command:
 
 
 def _of(name: str) -> str:
-    """An identity for a command that has none of its own: the name of its file."""
+    """The identity of a command without its own: the name of its file."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name.removesuffix(".json"))[:64] or "_"

@@ -32,7 +32,7 @@ class LiveStatus:
         """
         self.refresh()
         if self.start is None:
-            return self._offset == 0  # it is just starting
+            return self._offset == 0  # the run is starting
         return not self.ended and is_process_alive(self.start)
 
     def refresh(self) -> None:
@@ -80,8 +80,8 @@ def is_process_alive(start: StartEvent) -> bool:
         process = psutil.Process(start.pid)
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return process.create_time() <= start.time + 1  # the clocks of the system and of Python differ a little
+        return process.create_time() <= start.time + 1  # tolerance between the clocks of the system and of Python
     except (psutil.NoSuchProcess, ValueError, OverflowError):
         return False
     except psutil.AccessDenied:
-        return True  # it exists, and belongs to somebody else
+        return True  # it exists and belongs to another user

@@ -15,7 +15,7 @@ from labdl.errors import ConfigError
 from labdl.runs.reading import values
 
 ABOUT, GROUP = "about.json", "group.json"
-NAME, TAG, TAGS, NOTE = 200, 50, 50, 20_000  # characters, and how many tags
+NAME, TAG, TAGS, NOTE = 200, 50, 50, 20_000  # maximum lengths, and number of tags
 _BYTES = 256 * 1024
 
 
@@ -45,7 +45,7 @@ def write_about(
         now.tags if tags is None else _tags(tags),
         now.note if note is None else _text("note", note, NOTE),
     )
-    there = _read(folder / ABOUT)  # with what a later version may have put there
+    there = _read(folder / ABOUT)  # with keys of later versions
     written = orjson.dumps(
         {**there, "version": 1, "name": new.name, "tags": list(new.tags), "note": new.note}, option=orjson.OPT_INDENT_2
     )

@@ -107,7 +107,7 @@ class Environment(_Model):
 
 
 class Parent(_Model):
-    """The run from which a run branched. What happened before ``step`` is in the parent's file alone."""
+    """The run from which a run branched. Events before ``step`` are in the parent's file only."""
 
     id: _Text
     folder: _Text | None = Field(default=None, description="relative to the folder of this run")
@@ -356,7 +356,7 @@ class RateEvent(_Event):
     value: _Column
 
 
-class PaceEvent(_Event):
+class ThroughputEvent(_Event):
     """Where the time of the last steps went."""
 
     kind: Literal["pace"]
@@ -556,7 +556,7 @@ Event = (
     | StepsEvent
     | EpochEvent
     | RateEvent
-    | PaceEvent
+    | ThroughputEvent
     | SystemEvent
     | StatusEvent
     | LearningRateEvent

@@ -1,4 +1,4 @@
-"""Fewer points to draw, with the same outline."""
+"""Downsampling of curves that preserves their outline."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 
 
 def outline(values: np.ndarray, limit: int) -> np.ndarray:
-    """Places of at most ``limit`` values, 8 or more, in order: the first, the last, and the lowest and highest of equal parts.
+    """Indices of at most ``limit`` values, 8 or more, in order: the first, the last, and the lowest and highest of equal parts.
 
-    A part without finite values keeps one of them, so that a gap stays one.
+    A part without finite values keeps one value, so that a gap remains visible.
     """
     count = len(values)
     if count <= limit:
@@ -26,7 +26,7 @@ def outline(values: np.ndarray, limit: int) -> np.ndarray:
 
 
 def band(x: np.ndarray, y: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The middles of equal parts of the values in ascending x, with the lowest and the highest finite value in each."""
+    """The centers of equal parts of the values in ascending x, with the lowest and the highest finite value in each."""
     edges = np.unique(np.linspace(0, len(x), parts + 1).astype(int))[:-1]
     finite = np.isfinite(y)
     low = np.minimum.reduceat(np.where(finite, y, np.inf), edges)

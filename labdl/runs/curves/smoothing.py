@@ -1,17 +1,17 @@
-"""Exponential moving average over a stream, wider the longer the stream has been: as the dashboard draws it."""
+"""Exponential moving average whose window grows with the stream, as in the dashboard."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# the numbers of labextension/src/runs/store/smoothing.ts, so that a curve is the same wherever it is drawn
-_PART = 1 / 20  # of the points so far is looked back over
+# constants as in labextension/src/runs/store/smoothing.ts, so that curves are equal everywhere
+_PART = 1 / 20  # share of the points so far that the window covers
 _NARROWEST, _WIDEST = 3, 1000
 _BLOCK = 4096
 
 
 def moving_average(values: np.ndarray) -> np.ndarray:
-    """The average at each value; one that is not finite gives NaN, a gap in the line, and leaves the average as it was."""
+    """The average at each value; one that is not finite gives NaN, a gap in the line, and does not change the average."""
     values = np.asarray(values, "float64")
     good = np.isfinite(values)
     result = np.full(values.shape, np.nan)
@@ -26,7 +26,7 @@ def moving_average(values: np.ndarray) -> np.ndarray:
     averages = np.empty(len(x))
     for begin in range(0, len(x), _BLOCK):
         part = slice(begin, begin + _BLOCK)
-        left = np.cumprod(1 - share[part])  # of what was before the block
+        left = np.cumprod(1 - share[part])  # weight of the values before the block
         totals = left * (total + np.cumsum(told[part] / left))
         weights = left * (weight + np.cumsum(share[part] / left))
         averages[part] = totals / weights

@@ -1,4 +1,4 @@
-"""A curve in few numbers, whatever its length, and as a line of text."""
+"""A curve as a fixed number of means, and as a line of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN = " _.,-~=*#"
 
 
 class Sparkline:
-    """Means over equal parts of the steps; the parts become twice as wide whenever they are too many."""
+    """Means over equal parts of the steps; their width doubles when there are too many."""
 
     def __init__(self):
         self._first: int | None = None

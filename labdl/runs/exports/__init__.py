@@ -1,4 +1,4 @@
-"""Runs for other programs: tables, TensorBoard, and figures. What a format needs is imported when it is asked for."""
+"""Export of runs: tables, TensorBoard and figures. Optional libraries are imported on use."""
 
 from labdl.runs.exports.arrow import to_arrow
 from labdl.runs.exports.csv_file import to_csv

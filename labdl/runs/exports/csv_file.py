@@ -18,7 +18,7 @@ def to_csv(record: Record, path: str | Path) -> Path:
     """Write a run as a table with a row for each step, and return its path.
 
     The columns are ``step``, ``time`` (seconds since 1970, to about a fifth of a second), ``epoch``, ``learning_rate``, the
-    figures of single steps by their names, and in the row of an epoch's last step its means (``epoch_loss``), the figures of
+    metrics of single steps by their names, and in the row of an epoch's last step its means (``epoch_loss``), the metrics of
     the validation data (``val_loss``) and ``samples_per_second``. A cell is empty where there is no value, and NaN where it was
     not finite. A dashboard's curve is ``frame.plot(x="step", y="loss")`` in pandas.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
 _DASHES = ("solid", "dash", "dot", "dashdot")  # for more runs than colors
-_POINTS = 2000  # of a line: what a browser draws at once
+_POINTS = 2000  # per line, which a browser draws fast
 _WORDS = {
     "learning_rate": "learning rate {value}",
     "epochs": "{epochs} epochs planned",
@@ -35,15 +35,15 @@ _WORDS = {
 def figure(
     records: Iterable[Record] | Record, *, smooth: bool = True, marks: bool = True
 ) -> plotly.graph_objects.Figure:
-    """The curves of runs, a chart for each figure: single steps faint, their average over it, validation dashed with dots.
+    """The curves of runs, a chart for each metric: single steps faint, their average on top, validation dashed with dots.
 
-    Records are what `labdl.runs.open` gives, or runs that have one. What people did and alerts are lines across the charts of
-    a run shown alone. Lines of more than 2,000 points are thinned to their outline, after they were smoothed. Raises
+    Records are those of `labdl.runs.open`, or runs that have one. Actions of people and alerts are vertical lines in the
+    charts of a single run. Lines of more than 2,000 points are smoothed and then downsampled. Raises
     ImportError where plotly is missing.
     """
     records = [records] if isinstance(records, Record) else [getattr(one, "record", one) for one in records]
     if not records or not all(isinstance(record, Record) for record in records):
-        raise ConfigError("figure wants runs as labdl.runs.open gives them, at least one")
+        raise ConfigError("figure wants at least one run of labdl.runs.open")
     graphs, subplots = require("figure", "plotly.graph_objects"), require("figure", "plotly.subplots")
     names = list(dict.fromkeys(name for record in records for name in _names(record)))
     titles = [_plain(name) for name in names] or ["no figures yet"]
@@ -56,7 +56,7 @@ def figure(
     )
     styles = ((color, dash) for dash in cycle(_DASHES) for color in _COLORS)
     for record, (color, dash) in zip(records, styles, strict=False):
-        listed = set()  # in the legend
+        listed = set()  # names in the legend
         for row, name in enumerate(names, start=1):
             for line in _lines(record, name, color, dash, smooth=smooth, label=_label(record, records)):
                 legend = line.pop("legend") and line["name"] not in listed
@@ -71,7 +71,7 @@ def figure(
 
 
 def _names(record: Record) -> list[str]:
-    """The loss first, the metrics, then what else was recorded; validation belongs to the figure without "val_"."""
+    """The loss, the metrics, then other recorded values; validation values share the chart of the name without "val_"."""
     history = record.history
     there = [*record.steps, *(name.removeprefix("val_") for name in history)]
     ordered = dict.fromkeys(name for name in ("loss", *record.metrics, *there) if name in there and name != "step")
@@ -153,7 +153,7 @@ def _mark(drawn: Any, record: Record) -> None:
 def _fill(word: str, told: dict[str, Any]) -> str:
     try:
         return word.format_map(told)
-    except KeyError:  # the event lacks what it should have
+    except KeyError:  # a field of the event is missing
         return word.partition(" ")[0].strip("{}")
 
 
@@ -167,5 +167,5 @@ def _title(record: Record) -> str:
 
 
 def _plain(text: Any) -> str:
-    """Without marks that Plotly would read as HTML."""
+    """Escape characters that Plotly would read as HTML."""
     return str(text)[:80].replace("&", "&amp;").replace("<", "&lt;")

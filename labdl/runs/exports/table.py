@@ -1,4 +1,4 @@
-"""A run as one table: a row for each step, in which an epoch ends where its figures stand."""
+"""A run as one table: a row for each step; the metrics of an epoch are in the row of its last step."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cells:
-    """A column, and in which of its rows there is something; NaN there is a number that was not finite."""
+    """A column and the mask of its non-empty rows; NaN in one of them is a number that was not finite."""
 
     values: np.ndarray
     there: np.ndarray
 
 
 def table(record: Record) -> dict[str, Cells]:
-    """The columns by their names: ``step``, ``time``, ``epoch``, ``learning_rate``, figures of steps, and of epochs.
+    """The columns by their names: ``step``, ``time``, ``epoch``, ``learning_rate``, metrics of steps, and of epochs.
 
-    Means over an epoch stand in the row of its last step; where single steps have a figure of that name too, theirs is
-    ``epoch_`` before it.
+    Means over an epoch are in the row of its last step, with the prefix ``epoch_`` where single steps have a metric of that
+    name too.
     """
     steps, epochs = record.steps, record.epochs
     ends = np.array([row["step"] for row in epochs], "int64")
@@ -40,7 +40,7 @@ def table(record: Record) -> dict[str, Cells]:
     numbers = np.array([row["epoch"] for row in epochs] + [epochs[-1]["epoch"] + 1 if epochs else 1], "int64")
     found["epoch"] = Cells(numbers[np.searchsorted(ends, rows)], np.ones(len(rows), bool))
     if len(record.rates["step"]):
-        before = np.searchsorted(record.rates["step"], rows) - 1  # set behind that step, for those that follow
+        before = np.searchsorted(record.rates["step"], rows) - 1  # a rate applies to the steps after its own
         add("learning_rate", np.nonzero(before >= 0)[0], record.rates["value"][before[before >= 0]])
     for name, values in steps.items():
         if name != "step":

@@ -1,4 +1,4 @@
-"""A run as event files that TensorBoard shows."""
+"""Export of a run to TensorBoard event files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from labdl.runs.exports.tensorboard_writer import Log
     from labdl.runs.reading.record import Record
 
-_CLASSES = 100  # in a confusion matrix that is a table
+_CLASSES = 100  # largest confusion matrix written as a table
 _OF_LAYERS = ("weights", "gradients", "outputs")
 
 
 def to_tensorboard(record: Record, folder: str | Path) -> Path:
-    """Write a run for ``tensorboard --logdir`` and return the folder; written again, it replaces what was there.
+    """Write a run for ``tensorboard --logdir`` and return the folder; an earlier export there is replaced.
 
-    As of Keras there are ``train`` and ``validation``, whose curves ``epoch_loss`` and so on share a chart; ``train`` has also
-    the figures of single steps, the learning rate, the throughput, the histograms of layers and the confusion matrix as text.
+    As in Keras there are ``train`` and ``validation``, whose curves ``epoch_loss`` and so on share a chart; ``train`` has also
+    the metrics of single steps, the learning rate, the throughput, the histograms of layers and the confusion matrix as text.
     The settings are in the tab HPARAMS. A million steps take about 15 seconds. TensorFlow is not used. Raises ImportError where
     tensorboard is missing.
     """
@@ -62,7 +62,7 @@ def _steps(record: Record, log: Log, began: float) -> None:
 
 
 def _split(rows: list[dict[str, Any]]) -> list[list[tuple[float, int, dict[str, float]]]]:
-    """The figures of the training and of the validation data at the ends of epochs, by the same names."""
+    """Metrics of the training and of the validation data at the ends of epochs, under the same names."""
     trained, measured = [], []
     for row in rows:
         sides: tuple[dict[str, float], dict[str, float]] = {}, {}

@@ -1,6 +1,6 @@
 """An event file of TensorBoard: its own messages and writer of records, without TensorFlow."""
 # pyright: reportAttributeAccessIssue=false
-# the messages are made when their modules are imported, which no type checker sees
+# protobuf classes are created at import, invisible to type checkers
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Log:
         self._writer.write(event.SerializeToString())
 
     def scalars(self, time: float, step: int, values: Mapping[str, float]) -> None:
-        """The figures of one moment."""
+        """Write scalars of one step."""
         told = [Summary.Value(tag=tag, simple_value=_single(value)) for tag, value in values.items()]
         if told:
             self._write(Event(wall_time=time, step=step, summary=Summary(value=told)))
 
     def histogram(self, time: float, step: int, tag: str, low: float, high: float, counts: np.ndarray) -> None:
-        """Counts in equal parts of the range from low to high."""
+        """Write a histogram: counts in equal parts of the range from low to high."""
         edges = np.linspace(low, high, len(counts) + 1)
         middles, total = edges[:-1] / 2 + edges[1:] / 2, float(counts.sum())
         with np.errstate(over="ignore"):
@@ -66,7 +66,7 @@ class Log:
         self._write(Event(wall_time=time, step=step, summary=Summary(value=[Summary.Value(tag=tag, histo=histogram)])))
 
     def text(self, time: float, step: int, tag: str, markdown: str) -> None:
-        """A text, in which TensorBoard understands Markdown."""
+        """Write a text in Markdown."""
         plugin = SummaryMetadata.PluginData(plugin_name="text", content=TextPluginData(version=0).SerializeToString())
         tensor = TensorProto(
             dtype=DT_STRING,
@@ -77,7 +77,7 @@ class Log:
         self._write(Event(wall_time=time, step=step, summary=Summary(value=[value])))
 
     def settings(self, name: str, settings: Mapping[str, Any], tags: Iterable[tuple[str, str]], status: str) -> None:
-        """Settings for the tab HPARAMS: numbers, booleans and strings as such, others as JSON."""
+        """Write settings for the tab HPARAMS: numbers, booleans and strings as such, others as JSON."""
         session = plugin_data_pb2.SessionStartInfo(start_time_secs=self._began, group_name=name)
         infos = []
         for key, value in settings.items():

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from labdl.runs.reading.event_file import EVENTS
 
-DEPTH, FOLDERS, RUNS = 8, 10_000, 5_000  # how far, and through how much, is looked
+DEPTH, FOLDERS, RUNS = 8, 10_000, 5_000  # limits of the search
 PRUNED = frozenset({"node_modules", "site-packages", "__pycache__", "checkpoints", "code", "control", "venv", "env"})
-_GRAIN = 2_000_000_000  # nanoseconds in which a folder may change twice and show one time
+_GRAIN = 2_000_000_000  # resolution of modification times, in nanoseconds
 
 
 @dataclass
 class _Folder:
     changed: int  # nanoseconds since 1970
-    certain: bool  # a later change will show in `changed`
+    certain: bool  # a later change is certain to alter `changed`
     run: bool = False
     below: list[str] = field(default_factory=list)
 
@@ -26,17 +26,17 @@ class _Folder:
 class Finder:
     """Finds the runs below a folder; again, it reads only those folders that have changed.
 
-    Folders that are hidden, of virtual environments, or inside a run are passed over, and links are not followed.
+    Folders that are hidden, of virtual environments, or inside a run are skipped, and links are not followed.
     """
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.truncated: str | None = None
+        self.truncation: str | None = None
         self._known: dict[str, _Folder] = {}
 
     def find(self) -> list[str]:
-        """Their paths, relative, with slashes; "." is the folder itself."""
-        self.truncated = None
+        """Relative paths of the runs, with slashes; "." is the folder itself."""
+        self.truncation = None
         found: list[str] = []
         known: dict[str, _Folder] = {}
         level = ["."]
@@ -62,7 +62,7 @@ class Finder:
         return found
 
     def _leave_out(self, what: str) -> None:
-        self.truncated = self.truncated or f"{what} below {self.folder} are left out"
+        self.truncation = self.truncation or f"{what} below {self.folder} are left out"
 
     def _look_at(self, path: str) -> _Folder | None:
         full = os.path.join(self.folder, path)
@@ -74,7 +74,7 @@ class Finder:
             if known is not None and known.certain and known.changed == changed and not known.run:
                 return known
             return _scan(full, changed)
-        except OSError:  # it went away, or may not be read
+        except OSError:  # it was removed, or is not readable
             return None
 
 
@@ -104,6 +104,6 @@ def _is_file(path: str) -> bool:
 def _readable(name: str) -> bool:
     try:
         name.encode()
-    except UnicodeEncodeError:  # bytes that are no text: nothing could name it
+    except UnicodeEncodeError:  # not a valid name in Unicode
         return False
     return True

@@ -1,4 +1,4 @@
-"""The runs below a folder: found, read in short, and looked at again for what is new."""
+"""Listing of the runs below a folder, with incremental updates."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from labdl.runs.reading.status import RunStatus
 from labdl.runs.reading.step_columns import merge_steps
 from labdl.runs.schema import EndEvent, StartEvent, parse, parse_all
 
-_END = 64 * 1024  # bytes of a long file's beginning and end in which the lines are that a row needs
+_END = 64 * 1024  # bytes at the beginning and end of a long file that are read for a row
 _NOBODY = (0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The runs below a folder, newest first. ``truncated`` says what was left out, None where all are there."""
+    """The runs below a folder, newest first. ``truncation`` says what was left out, None where all are there."""
 
     folder: Path
     runs: list[Brief]
-    truncated: str | None = None
+    truncation: str | None = None
 
     def __iter__(self) -> Iterator[Brief]:
         return iter(self.runs)
@@ -53,13 +53,13 @@ class Listing:
 def list_runs(folder: str | Path = ".") -> Listing:
     """The runs below a folder, newest first; links are not followed. Raises NotADirectoryError where there is no folder."""
     catalog = Catalog(folder)
-    return Listing(catalog.folder, catalog.look(budget=None), catalog.truncated)
+    return Listing(catalog.folder, catalog.look(budget=None), catalog.truncation)
 
 
 class Catalog:
-    """The runs below a folder, looked at again and again: only what has changed is read, each part of a file once.
+    """The runs below a folder, updated incrementally: only changed files are read, each part once.
 
-    A run that has not changed since the last look is the same object. ``truncated`` says what the last look left out.
+    A run that has not changed since the last look is the same object. ``truncation`` says what the last look left out.
     """
 
     def __init__(self, folder: str | Path = "."):
@@ -68,12 +68,12 @@ class Catalog:
         self._runs: dict[str, _FollowedRun] = {}
 
     @property
-    def truncated(self) -> str | None:
-        return self._finder.truncated
+    def truncation(self) -> str | None:
+        return self._finder.truncation
 
     def look(self, budget: float | None = 0.5) -> list[Brief]:
-        """All runs, newest first. Long files are read for no more than ``budget`` seconds at a time: with the next look they
-        are further. Raises NotADirectoryError where the folder is not there."""
+        """All runs, newest first. Long files are read for no more than ``budget`` seconds at a time: the next
+        call continues. Raises NotADirectoryError where the folder is not there."""
         if not self.folder.is_dir():
             raise NotADirectoryError(f"there is no folder {self.folder}")
         until = None if budget is None else time.monotonic() + budget
@@ -98,7 +98,7 @@ class _FollowedRun:
 
     def _begin(self) -> None:
         self._status, self._reader = RunStatus(), EventReader(self.folder / EVENTS)
-        self._short = self._behind = False  # the middle was not read; it is not read to its end yet
+        self._short = self._behind = False  # only the ends were read; not read to the end yet
 
     def look(self, until: float | None) -> Brief | None:
         """The current row of the run, None where its file is gone."""
@@ -116,7 +116,7 @@ class _FollowedRun:
             return self._brief
         if about_stamp != self._about_stamp:
             self._about_stamp, self._about, self._brief = about_stamp, about(self.folder), None
-        if changed or self._alive:  # one that is lost stays so until it writes again
+        if changed or self._alive:  # a lost run stays lost until it writes again
             alive = self._status.alive(self.folder)
             if alive != self._alive:
                 self._alive, self._brief = alive, None
@@ -168,7 +168,7 @@ class _FollowedRun:
 
 
 def _stamp(path: str) -> tuple[int, int, int]:
-    """Inode, size and time of modification of a file; zeros where there is none."""
+    """Inode, size and modification time of a file; zeros for a missing file."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:

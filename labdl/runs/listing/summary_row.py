@@ -12,7 +12,7 @@ from labdl.runs.metadata import About
 from labdl.runs.reading.status import RunStatus
 from labdl.runs.schema import StartEvent
 
-_BYTES = 64 * 1024  # of settings in a list
+_BYTES = 64 * 1024  # of the settings in a row
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Brief:
 
     ``figures`` has the last value of each metric, ``best`` its best ``value`` and the ``epoch`` of that, ``higher`` the names
     of metrics whose higher values are better, and ``spark`` the loss over the run in at most 32 numbers. ``status`` is that of
-    a `Record`, or unreadable: then ``message`` says why.
+    a `Record`, or unreadable, with the reason in ``message``.
     """
 
     path: str
@@ -54,7 +54,7 @@ class Brief:
 
 
 def brief(path: str, folder: Path, status: RunStatus, alive: bool, about: About) -> Brief:
-    """The row of a run all of whose events were read."""
+    """The row of a run whose events were all read."""
     start, summary = status.start, status.summary()
     known: dict[str, Any] = {}
     if start is not None:

@@ -20,7 +20,7 @@ class BestValues:
     """Keeps the best epoch mean of each metric of a run.
 
     The start event names the metrics whose higher values are better and those whose lower values are; ``higher`` and
-    ``lower`` add to them. Losses are better low. Metrics of which nothing is said have no best value.
+    ``lower`` add to them. Losses are better low. Other metrics have no best value.
     """
 
     def __init__(self, higher: Collection[str] = (), lower: Collection[str] = ()):
@@ -43,7 +43,7 @@ class BestValues:
                 self._compare(name, value, event)
 
     def direction(self, name: str) -> int:
-        """1 where higher values are better, -1 where lower ones are, 0 where that is not known."""
+        """1 if higher values are better, -1 if lower ones are, 0 if unknown."""
         base = name.removeprefix("val_")
         return 1 if base in self._higher else -1 if base in self._lower or base not in self._metrics else 0
 

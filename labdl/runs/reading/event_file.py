@@ -1,4 +1,4 @@
-"""Encoding, decoding and following of events.jsonl, one event a line (docs/runs.md)."""
+"""Encoding, decoding and following of events.jsonl, one event per line (docs/runs.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _line(event: dict[str, Any]) -> bytes:
         event = {key: _column(value) if type(value) is list else value for key, value in event.items()}
     try:
         return orjson.dumps(event, default=repr, option=_OPTIONS)
-    except TypeError:  # a whole number beyond 64 bits, or half a surrogate pair in a text
+    except TypeError:  # an integer beyond 64 bits, or an unpaired surrogate in a string
         return orjson.dumps(
             json.loads(json.dumps(event, default=repr), parse_int=_fit_integer, object_pairs_hook=_fix_texts),
             option=_OPTIONS,
@@ -83,7 +83,7 @@ class EventReader:
     def read(self, limit: int = _BLOCK) -> list[dict[str, Any]]:
         """New events, of at most ``limit`` bytes unless one is longer; none where there is no file.
 
-        A file that has become shorter is another one, and read from its beginning. Raises OSError where it cannot be read.
+        A file that became shorter was replaced, and is read from its beginning. Raises OSError where it cannot be read.
         """
         try:
             with open(self.path, "rb") as file:
@@ -93,7 +93,7 @@ class EventReader:
                 file.seek(self.offset)
                 block = file.read(limit)
                 whole = block.rfind(b"\n") + 1
-                if block and not whole and len(block) == limit:  # or the reader would stand still here for ever
+                if block and not whole and len(block) == limit:  # or the reader would never advance
                     block += file.readline(_LONGEST)
                     # a line longer than any event is skipped, in pieces
                     whole = len(block) if block.endswith(b"\n") or len(block) >= _LONGEST else 0

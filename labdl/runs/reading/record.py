@@ -1,4 +1,4 @@
-"""A run as it stands in its folder, whether it is under way or over."""
+"""A recorded run, in progress or ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def open_run(folder: str | Path) -> Record:
-    """The run of a folder, which may be under way: `Record.refresh` reads what is new.
+    """The run of a folder, which may be in progress: `Record.refresh` reads what is new.
 
     Raises FileNotFoundError where there is no run, FileFormatError for one of a newer LabDL.
     """
@@ -32,12 +32,12 @@ def open_run(folder: str | Path) -> Record:
 
 
 class Record:
-    """A run read from its folder (docs/runs.md), in progress or over; no framework is needed.
+    """A run read from its folder (docs/runs.md), in progress or ended; no framework is needed.
 
-    ``steps`` has NumPy arrays: ``step`` and each figure of single steps. ``epochs`` has a row for each epoch, ``history`` a
-    list an epoch for each figure. ``rates`` are the learning rates, ``marks`` what people did, and ``events(kind)`` gives what
-    is told now and then, such as "pace", "system", "alert" and "confusion". What was recorded behind the step from which a run
-    went on in the same folder does not count.
+    ``steps`` has NumPy arrays: ``step`` and each metric of single steps. ``epochs`` has a row for each epoch, ``history`` a
+    list over epochs for each metric. ``rates`` are the learning rates, ``marks`` the actions of people, and ``events(kind)``
+    the events of another kind, such as "pace", "system", "alert" and "confusion". Events after the step from which a run
+    resumed in the same folder are discarded.
     """
 
     def __init__(self, folder: str | Path):
@@ -48,7 +48,7 @@ class Record:
 
     def refresh(self) -> Record:
         """Read what has been recorded since. Raises OSError where the file cannot be read."""
-        while (self.folder / EVENTS).exists():  # what was read stays where the folder has vanished
+        while (self.folder / EVENTS).exists():  # what was read is kept if the folder has vanished
             before = self._reader.offset
             events = self._reader.read()
             self._restarted = self._restarted or self._reader.restarted
@@ -58,14 +58,14 @@ class Record:
                 for event in events:
                     check_version(event, self.folder)
             except FileFormatError:
-                self._reader.offset = before  # it is refused again, and not passed over
+                self._reader.offset = before  # so that the next read fails again
                 raise
             self._data.update(events)
             if self._reader.offset == before:
                 break
         return self
 
-    # -- what it is
+    # -- identity
 
     @property
     def id(self) -> str:
@@ -74,7 +74,7 @@ class Record:
 
     @property
     def start(self) -> dict[str, Any]:
-        """The last start event as it stands in the file, empty before there is one."""
+        """The last start event as written in the file; empty before it is written."""
         return self._data.start
 
     @property
@@ -95,7 +95,7 @@ class Record:
 
     @property
     def environment(self) -> dict[str, Any]:
-        """Versions, the platform and the hardware on which it trained."""
+        """Software versions, platform and hardware of the training."""
         environment = self._start.environment
         return {} if environment is None else environment.model_dump(exclude_unset=True)
 
@@ -113,7 +113,7 @@ class Record:
         """Name, tags and note, as they are now."""
         return about(self.folder)
 
-    # -- how it stands
+    # -- state
 
     @property
     def alive(self) -> bool:
@@ -122,23 +122,23 @@ class Record:
 
     @property
     def status(self) -> str:
-        """waiting, running, paused, stopping, finished, stopped, failed, or lost: no end, and nobody works on it."""
+        """waiting, running, paused, stopping, finished, stopped, failed, or lost: no end event, and no process."""
         return self._data.status.status(self.alive)
 
     @property
     def error(self) -> str | None:
-        """The error that ended it."""
+        """The error that ended the run."""
         return self._data.status.message
 
     @property
     def place(self) -> dict[str, Any] | None:
-        """Where in the model a failure was, ``node`` and ``what``, if that is known."""
+        """Location of a failure in the model, ``node`` and ``what``, if known."""
         end = self._data.status.end
         return None if end is None or end.place is None else end.place.model_dump()
 
     @property
-    def planned(self) -> int | None:
-        """The number of epochs planned in all."""
+    def total_epochs(self) -> int | None:
+        """The planned number of epochs."""
         return self._data.status.epochs
 
     def summary(self) -> dict[str, Any]:
@@ -147,45 +147,45 @@ class Record:
 
     @property
     def step(self) -> int:
-        """The number of steps made."""
+        """The number of training steps."""
         return self._data.step
 
     @property
     def seconds(self) -> float:
-        """Trained, without pauses, up to the last event."""
+        """Training time up to the last event, without pauses."""
         return self.summary()["seconds"]
 
     @property
     def time(self) -> float | None:
-        """When it began, in seconds since 1970; where it went on in the same folder, when that was."""
+        """Start time in seconds since 1970; of a resumed run, when it resumed."""
         return None if (start := self._data.status.start) is None else start.time
 
     # -- what was recorded
 
     @property
     def steps(self) -> dict[str, np.ndarray]:
-        """Arrays of equal length: ``step`` and each figure of single steps, NaN where it is missing or not finite."""
+        """Arrays of equal length: ``step`` and each metric of single steps, NaN where it is missing or not finite."""
         return self._data.steps.arrays()
 
     @property
     def times(self) -> np.ndarray:
-        """When each of the steps was made, in seconds since 1970, to about a fifth of a second."""
+        """Time of each step in seconds since 1970, to about a fifth of a second."""
         return self._data.steps.times()
 
     @property
     def epochs(self) -> list[dict[str, Any]]:
-        """A row for each epoch: ``epoch``, ``step``, ``time``, ``samples_per_second`` and its figures."""
+        """A row for each epoch: ``epoch``, ``step``, ``time``, ``samples_per_second`` and its metrics."""
         return list(self._data.epochs)
 
     @property
     def history(self) -> dict[str, list[float]]:
-        """A list an epoch for each figure, of the validation data with ``val_`` before the name; NaN where one has none."""
+        """A list over epochs for each metric, ``val_`` before those of the validation data; NaN where one is missing."""
         names = dict.fromkeys(name for row in self._data.epochs for name in row if name not in RESERVED)
         return {name: [row.get(name, math.nan) for row in self._data.epochs] for name in names}
 
     @property
     def rates(self) -> dict[str, np.ndarray]:
-        """The learning rate: ``value`` from the update behind ``step`` on."""
+        """The learning rate: ``value`` from the update after ``step`` on."""
         columns = np.array(self._data.rates, "float64").reshape(-1, 2)
         return {"step": columns[:, 0].astype("int64"), "value": columns[:, 1]}
 
@@ -199,7 +199,7 @@ class Record:
         return self.events("alert")
 
     @property
-    def pace(self) -> list[dict[str, Any]]:
+    def throughput(self) -> list[dict[str, Any]]:
         return self.events("pace")
 
     @property
@@ -207,7 +207,7 @@ class Record:
         return self.events("system")
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        """All events of a kind that is told now and then; those about layers with their names."""
+        """All events of a kind; those about layers with the names of the layers."""
         return list(self._data.events.get(kind, ()))
 
     def figure(self, **options: Any) -> plotly.graph_objects.Figure:
@@ -235,13 +235,13 @@ class Record:
         return to_tensorboard(self, folder)
 
     def to_svg(self, path: str | Path | None = None, *, limit: int = 20_000) -> str:
-        """A picture of its curves of at most so many bytes, also written to a file: see `labdl.runs.snapshot.snapshot`."""
+        """An image of its curves of at most ``limit`` bytes, also written to a file: see `labdl.runs.snapshot.snapshot`."""
         from labdl.runs.snapshot.snapshot import to_svg
 
         return to_svg(self, path, limit=limit)
 
     def to_png(self, path: str | Path | None = None, *, width: int = 1440) -> bytes:
-        """The same picture in pixels: see `labdl.runs.snapshot.snapshot`."""
+        """The same image as PNG: see `labdl.runs.snapshot.snapshot`."""
         from labdl.runs.snapshot.snapshot import to_png
 
         return to_png(self, path, width=width)

@@ -11,7 +11,7 @@ from labdl.runs.reading.event_file import EVENTS
 from labdl.runs.reading.summary import Summary
 from labdl.runs.schema import EndEvent, EpochsEvent, Event, StartEvent, StatusEvent
 
-_PATIENCE = 60.0  # seconds in which a run should have written its first event
+_PATIENCE = 60.0  # seconds after which a run without events counts as lost
 
 
 class RunStatus:
@@ -21,7 +21,7 @@ class RunStatus:
         self.start: StartEvent | None = None
         self.end: EndEvent | None = None
         self.epochs: int | None = None
-        self.time: float | None = None  # of the last event
+        self.time: float | None = None  # time of the last event
         self._summary = Summary()
         self._state = "waiting"
 
@@ -42,12 +42,12 @@ class RunStatus:
                 self.epochs = event.summary.epochs
 
     def summary(self) -> dict[str, Any]:
-        """The summary in the end event; before it, what that would be now."""
+        """The summary in the end event; before it, its current value."""
         ready = self.end.summary if self.end is not None else None
         return self._summary.to_dict() if ready is None else ready.model_dump()
 
     def alive(self, folder: Path) -> bool:
-        """Check for a process that works on the run, as far as can be seen from here."""
+        """Check for a process that works on the run, as far as this computer can tell."""
         if self.end is not None:
             return False
         if self.start is not None:

@@ -66,15 +66,15 @@ class Summary:
             "higher": [name for name in last if self._best.direction(name) > 0],
         }
 
-    # -- inside
+    # -- internal
 
     def _reset(self) -> None:
         self.step = self.epoch = 0
         self.epochs: int | None = None
         self.seconds = 0.0
         self._time: float | None = None
-        self._paused = False  # or over
-        # the step and the value that came last
+        self._paused = False  # or ended
+        # last step and value
         self._of_steps: dict[str, tuple[int, float]] = {}
         self._of_epochs: dict[str, tuple[int, float]] = {}
         self._best = BestValues(*self._direction)

@@ -1,4 +1,4 @@
-"""Plain values from JSON that anybody may have written: each function returns None for a value of the wrong type."""
+"""Validation of plain values from untrusted JSON: each function returns None for a value of the wrong type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a static picture: for saved notebooks that are read where no kernel runs, for papers and for messages."""
+"""Static image of a run for saved notebooks, papers and messages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from labdl.runs.reading.record import Record
 
 WIDTH = 720
-_SMALLEST = 8000  # bytes of a picture with all its texts and no lines
-_POINTS = (330, 220, 140, 90, 50, 24, 8)  # of each line: the first with which the picture is small enough
+_SMALLEST = 8000  # bytes of an image without lines
+_POINTS = (330, 220, 140, 90, 50, 24, 8)  # points per line: the largest number for which the image is small enough
 _FONT = "system-ui,-apple-system,'Segoe UI','DejaVu Sans','Liberation Sans',Arial,sans-serif"
-# colors that all can tell apart (Okabe and Ito); those of the elements themselves are for light pages
+# color-blind safe colors (Okabe and Ito); the attributes of the elements are for light pages
 _DARK = (
     ".p{fill:#1c1c1c;stroke:#444}.i{fill:#eee}.d{fill:#b8b8b8}.g{stroke:#3a3a3a}.t{stroke:#56b4e9}.b{fill:#56b4e9}"
     ".v{stroke:#e69f00}.m{stroke:#9a9a9a}.a{stroke:#f080c0}tspan.t{fill:#56b4e9;stroke:none}tspan.v{fill:#e69f00;stroke:none}"
@@ -30,9 +30,9 @@ _DARK = (
 def to_svg(record: Record, path: str | Path | None = None, *, limit: int = 20_000) -> str:
     """The curves of a run as SVG of at most ``limit`` bytes, also written to a file where one is given.
 
-    Shown are the loss and the first metric, smoothed before the single values, the validation data, what people did, and small
-    the learning rate and the throughput. It has a light and a dark look, as the reader's browser wants it, and its figures
-    are also words. Where the limit asks for it, lines have fewer points. Raises ConfigError for a limit below 8,000.
+    It shows the loss and the first metric, smoothed and as single values, validation, actions of people, and small the
+    learning rate and the throughput. It follows the light or dark theme of the browser, and its values are also text. Lines
+    have fewer points where the limit requires it. Raises ConfigError for a limit below 8,000.
     """
     if limit < _SMALLEST:
         raise ConfigError(f"limit wants at least {_SMALLEST:,} bytes, received {limit!r}")
@@ -49,8 +49,8 @@ def to_svg(record: Record, path: str | Path | None = None, *, limit: int = 20_00
 
 
 def to_png(record: Record, path: str | Path | None = None, *, width: int = 1440) -> bytes:
-    """The picture of `to_svg` in its light look, as PNG; its texts need any font of the system, and a warning says where there
-    is none. Raises ImportError where resvg_py is missing."""
+    """The image of `to_svg` in its light theme, as PNG. Texts need a font of the system; a warning reports that there is
+    none. Raises ImportError where resvg_py is missing."""
     try:
         import resvg_py
     except ImportError as error:
@@ -58,7 +58,7 @@ def to_png(record: Record, path: str | Path | None = None, *, width: int = 1440)
     if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= 10_000:
         raise ConfigError(f"width wants 1 to 10,000 pixels, received {width!r}")
     if _lacks_fonts(resvg_py):
-        warnings.warn("there is no font on this system: the picture has no texts", stacklevel=2)
+        warnings.warn("there is no font on this system: the image has no texts", stacklevel=2)
     image = bytes(
         resvg_py.svg_to_bytes(svg_string=to_svg(record, limit=200_000), width=width, font_family="DejaVu Sans")
     )
@@ -68,7 +68,7 @@ def to_png(record: Record, path: str | Path | None = None, *, width: int = 1440)
 
 
 def _lacks_fonts(resvg_py) -> bool:
-    """True where a letter is rendered as nothing."""
+    """True when a letter is not rendered."""
     frame = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
     letter = frame.format('<text y="15" font-family="sans-serif">W</text>')
     return bytes(resvg_py.svg_to_bytes(svg_string=letter)) == bytes(resvg_py.svg_to_bytes(svg_string=frame.format("")))
@@ -99,14 +99,14 @@ def _picture(record: Record, charts: list[Chart], points: int) -> str:
 
 
 def _scope(rules: str) -> str:
-    """Rules for this picture alone, for a page may have it within its own elements."""
+    """Scope style rules to this image, which may be inline in a page."""
     return "".join(f".labdl-run {rule}}}" for rule in rules.split("}") if rule)
 
 
 def _title(record: Record) -> str:
     known = [record.model or record.id, record.backend, record.status]
     rows = len(record.epochs)
-    planned = record.planned
+    planned = record.total_epochs
     known.append(f"{rows:,} of {planned:,} epochs" if planned and planned != rows else pluralize(rows, "epoch"))
     known.append(duration(record.seconds))
     return " · ".join(printable(part, 40) for part in known if part)
@@ -154,7 +154,7 @@ def _charts(record: Record) -> list[Chart]:
             raw = (steps["step"], steps[name]) if name in steps else None
             charts.append(Chart(name, raw, of_epochs(name), of_epochs(f"val_{name}"), marks, alerts))
     if len(rates["step"]):
-        x = np.repeat(np.append(rates["step"], record.step), 2)[1:-1]  # a staircase
+        x = np.repeat(np.append(rates["step"], record.step), 2)[1:-1]  # a step function
         charts.append(Chart("learning rate", (x, np.repeat(rates["value"], 2)), marks=marks, smooth=False))
     charts.append(Chart("samples per second", _speed(record), marks=marks, smooth=False))
     return [chart for chart in charts if not chart.empty]
@@ -162,14 +162,14 @@ def _charts(record: Record) -> list[Chart]:
 
 def _speed(record: Record):
     """Samples per second of groups of steps, else of whole epochs."""
-    speeds = [(pace["step"], pace["samples"] / seconds) for pace in record.pace if (seconds := _seconds(pace))]
+    speeds = [(pace["step"], pace["samples"] / seconds) for pace in record.throughput if (seconds := _seconds(pace))]
     if not speeds:
         speeds = [
             (row["step"], row["samples_per_second"]) for row in record.epochs if row["samples_per_second"] is not None
         ]
     if not speeds:
         return None
-    # compiling makes the first ones slow, and they would press the others flat
+    # compilation makes the first ones slow, which would flatten the others
     columns = np.array(speeds, "float64")
     size = -(-len(columns) // 120)
     edges = np.arange(0, len(columns), size)

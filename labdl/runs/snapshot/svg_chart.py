@@ -1,4 +1,4 @@
-"""One chart of a static picture, as SVG."""
+"""One chart of a static image, as SVG."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from labdl.runs.curves.downsampling import band, outline
 from labdl.runs.curves.smoothing import moving_average
 from labdl.runs.terminal.formatting import figure, printable
 
-_DOTS = 60  # points of a line that are shown as such
-_UNIT = 10  # parts of a pixel in which lines are drawn
+_DOTS = 60  # largest number of points drawn as dots
+_UNIT = 10  # units per pixel
 _LEFT, _TOP, _BOTTOM = 44, 20, 16
 Line = tuple[np.ndarray, np.ndarray]
 
@@ -31,7 +31,7 @@ class Chart:
     smooth: bool = True
 
     def __post_init__(self):
-        # before points are left out: the average is that of all steps
+        # before downsampling, so that the average covers all steps
         self.curve = (self.raw[0], moving_average(self.raw[1])) if self.raw and self.smooth else self.raw
 
     @property
@@ -99,7 +99,7 @@ def _lines(chart: Chart, frame: _Frame, points: int) -> list[str]:
         )
     if chart.validation is not None:
         steps, values = _thin(chart.validation, points)
-        few = len(chart.validation[0]) <= _DOTS  # of more a dashed line is told apart
+        few = len(chart.validation[0]) <= _DOTS  # more points are a dashed line
         dashes = "" if few else ' stroke-dasharray="50 25"'
         parts.append(f'<path class="v" stroke="#d55e00" stroke-width="13"{dashes} d="{frame.path(steps, values)}"/>')
         if few:
@@ -108,7 +108,7 @@ def _lines(chart: Chart, frame: _Frame, points: int) -> list[str]:
 
 
 class _Frame:
-    """From steps and values to parts of a pixel."""
+    """Conversion of steps and values to coordinates."""
 
     def __init__(self, last: int, low: float, high: float, width: float, height: float):
         self.last, self.low, self.high = max(1, last), low, high
@@ -118,7 +118,7 @@ class _Frame:
         return np.clip(step / self.last, 0, 1) * self.width
 
     def y(self, value):
-        # halves, for the difference of two doubles may be none
+        # in halves: the difference of two doubles may overflow
         share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
         return self.height - np.clip(share, 0, 1) * self.height
 
@@ -136,7 +136,7 @@ class _Frame:
                 here = None
                 continue
             if here is None:
-                parts.append(f"M{x} {y}l0 0")  # which shows a value alone as a dot
+                parts.append(f"M{x} {y}l0 0")  # shows an isolated value as a dot
             else:
                 dx, dy = x - here[0], y - here[1]
                 parts.append(f" {dx}{'' if dy < 0 else ' '}{dy}" if dx >= 0 else f"{dx}{'' if dy < 0 else ' '}{dy}")
@@ -148,7 +148,7 @@ class _Frame:
 
 
 def _limits(chart: Chart) -> tuple[float, float]:
-    """The range of values that is shown: of all averages and of validation, and of nearly all single steps."""
+    """Range of the axis: all averages and validation values, and nearly all single steps."""
     found = [line[1] for line in (chart.curve, chart.train, chart.validation) if line is not None]
     if chart.raw is not None:
         values = chart.raw[1][np.isfinite(chart.raw[1])]
@@ -160,7 +160,7 @@ def _limits(chart: Chart) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = float(values.min()), float(values.max())
     room = (high / 20 - low / 20) or abs(low) / 20 or 0.5
-    low = 0.0 if low >= 0 and not chart.smooth else low - room  # rates and speeds are seen from zero on
+    low = 0.0 if low >= 0 and not chart.smooth else low - room  # axes of rates and speeds start at zero
     low, high = max(low, -1e308), min(high + room, 1e308)
     return (low, high) if low < high else (0.0, 1.0)
 

@@ -1,4 +1,4 @@
-"""`labdl runs` in a terminal: list, watch, show, export and steer the runs of a folder."""
+"""`labdl runs` in a terminal: list, watch, show, export and control the runs of a folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from labdl.runs.listing.listing import Catalog, Listing, list_runs
 from labdl.runs.reading.record import Record, open_run
 from labdl.runs.terminal.tables import describe, sort_runs, table
 
-_MOST = 30  # runs of a list that is not asked for all
-_LOOK, _ANSWER = 1.0, 5.0  # seconds between two looks, and in which a run should answer
+_MOST = 30  # runs listed without --all
+_LOOK, _ANSWER = 1.0, 5.0  # seconds between updates, and within which a run should answer
 _VERBS = ("list", "show", "export", "tell")
 
 
@@ -47,7 +47,7 @@ _FORMATS: dict[str, tuple[str, Callable[[Record, Path], Path]]] = {
 
 
 def listing_meant(arguments: Sequence[str]) -> list[str]:
-    """Arguments of the command line in which `labdl runs FOLDER` says that it means the list."""
+    """Insert the verb ``list`` into arguments of the form `labdl runs FOLDER`."""
     words = list(arguments)
     if words[:1] == ["runs"] and (len(words) == 1 or words[1] not in (*_VERBS, "-h", "--help")):
         words.insert(1, "list")
@@ -55,18 +55,18 @@ def listing_meant(arguments: Sequence[str]) -> list[str]:
 
 
 def add(commands: argparse._SubParsersAction, leave: Callable[..., str]) -> None:
-    """The parsers of `labdl runs` and its verbs; ``leave(folder, command, value)`` leaves a command and gives its identity."""
+    """Add the parsers of `labdl runs` and its verbs; ``leave(folder, command, value)`` sends one, returns its identity."""
     runs = commands.add_parser(
         "runs",
-        help="list, show, export and steer trainings",
-        description="Trainings by their folders; without a verb they are listed.",
+        help="list, show, export and control trainings",
+        description="Recorded trainings; without a verb they are listed.",
     )
     verbs = runs.add_subparsers(metavar="VERB", required=True)
 
     lists = verbs.add_parser("list", help="list the runs below a folder; this word may be left out")
     lists.add_argument("folder", nargs="?", type=Path, default=Path("."))
-    lists.add_argument("--watch", action="store_true", help="go on showing how they stand, until Ctrl-C")
-    lists.add_argument("--json", action="store_true", help="all runs for other programs")
+    lists.add_argument("--watch", action="store_true", help="update the list until Ctrl-C")
+    lists.add_argument("--json", action="store_true", help="all runs as JSON")
     lists.add_argument("--sort", metavar="FIGURE", help="the best first, such as val_loss; or by seconds, step, epoch")
     lists.add_argument("--all", action="store_true", help=f"more than {_MOST} runs")
     lists.set_defaults(run=_list)
@@ -75,13 +75,13 @@ def add(commands: argparse._SubParsersAction, leave: Callable[..., str]) -> None
     show.add_argument("which", metavar="RUN", help="its folder, or the beginning of its name")
     show.set_defaults(run=_show)
 
-    export = verbs.add_parser("export", help="write one run for other programs")
+    export = verbs.add_parser("export", help="export one run")
     export.add_argument("which", metavar="RUN")
     export.add_argument("--to", required=True, choices=list(_FORMATS))
     export.add_argument("-o", "--output", type=Path, metavar="OUT", help="what to write, by default named as the run")
     export.set_defaults(run=_export)
 
-    tell = verbs.add_parser("tell", help="steer a run that is under way")
+    tell = verbs.add_parser("tell", help="send a command to a running training")
     tell.add_argument("which", metavar="RUN")
     tell.add_argument(
         "command", help="pause, resume, stop, checkpoint, step, branch, learning_rate=0.001 or add_epochs=5"
@@ -95,7 +95,7 @@ def _list(options) -> int:
         if options.json or not sys.stdout.isatty():
             raise ConfigError("--watch is for people at a terminal: leave it out here")
         return _watch(catalog, options)
-    listing = Listing(catalog.folder, catalog.look(budget=None), catalog.truncated)
+    listing = Listing(catalog.folder, catalog.look(budget=None), catalog.truncation)
     if options.sort:
         listing = sort_runs(listing, options.sort)
     if options.json:
@@ -111,12 +111,12 @@ def _watch(catalog: Catalog, options) -> int:
     height = 0
     try:
         while True:
-            listing = Listing(catalog.folder, catalog.look(), catalog.truncated)
+            listing = Listing(catalog.folder, catalog.look(), catalog.truncation)
             if options.sort and len(listing):
                 listing = sort_runs(listing, options.sort)
             room = max(1, shutil.get_terminal_size().lines - 4)
             lines = table(listing, most=room if options.all else min(room, _MOST)).splitlines()
-            # up to the first of the lines shown before, and away with all from there
+            # move up to the first line of the last output and clear from there
             sys.stdout.write(f"\x1b[{height}A\x1b[J" * bool(height) + "".join(f"{line}\n" for line in lines))
             sys.stdout.flush()
             height = len(lines)
@@ -140,7 +140,7 @@ def _export(options) -> int:
 def _send(options) -> int:
     record = _find(options.which)
     if not record.alive:
-        raise ConfigError(f"{record.id} is {record.status}: nobody would hear it")
+        raise ConfigError(f"{record.id} is {record.status}: it takes no commands")
     command, given, value = options.command.partition("=")
     identity = options.leave(record.folder, command, _number(value) if given else None)
     until = time.monotonic() + _ANSWER
@@ -150,7 +150,7 @@ def _send(options) -> int:
             print(f"{command}: {answers[0].get('status')} after step {answers[0].get('step')}")
             return _report_refusal(answers[0])
         time.sleep(0.1)
-    print(f"{command}: it will be carried out when the run comes to it")
+    print(f"{command}: the run has not answered yet and will carry it out")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Numbers and durations as people read them."""
+"""Formatting of numbers and durations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 def figure(value: float | None) -> str:
-    """Four significant digits; very small and very large figures in powers of ten."""
+    """Four significant digits; very small and very large numbers in powers of ten."""
     if value is None or math.isnan(value):
         return "NaN"
     size = abs(value)
@@ -37,12 +37,12 @@ def moment(seconds: float | None) -> str:
     """Local date and time of seconds since 1970."""
     try:
         return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-    except (OverflowError, ValueError, OSError):  # a time that no calendar has
+    except (OverflowError, ValueError, OSError):  # a time outside of the calendar
         return ""
 
 
 def printable(text: str, limit: int) -> str:
-    """A text on one line, without what would move a terminal's cursor or is no character, cut at a limit."""
+    """A text on one line without control characters, cut at a limit."""
     line = "".join(c if c.isprintable() else " " for c in text[: 4 * limit])
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 

@@ -1,4 +1,4 @@
-"""Runs in a terminal: a table with a line for each, and one run with its epochs."""
+"""Runs in a terminal: a table of runs, and one run with its epochs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from labdl.runs.reading.record import Record
 
 _SPARK = 16
-_NAMES = 16, 36  # characters of a name: at least where the terminal is narrow, and at most
-_EPOCHS = 40  # rows of one run: of more the first and the last
+_NAMES = 16, 36  # minimum and maximum width of a name
+_EPOCHS = 40  # rows of one run; of more, the first and the last
 _SIGNS = {
     "running": "●",
     "paused": "‖",
@@ -41,27 +41,27 @@ _SIGNS = {
 class _Column:
     title: str
     cell: Callable[[Brief], str]
-    weight: int  # where there is not room for all, the lightest go first
+    weight: int  # in a narrow terminal, columns of low weight are dropped first
     right: bool = False
 
 
 def table(listing: Listing, *, width: int | None = None, plain: bool | None = None, most: int | None = None) -> str:
-    """The runs as lines that fit the terminal: status, name, when, how far, how long, figures, and the course of the loss."""
+    """A table of runs that fits the terminal: status, name, start, progress, duration, metrics, and a sparkline of the loss."""
     width = shutil.get_terminal_size().columns if width is None else width
     plain = not _fancy() if plain is None else plain
     runs = listing.runs if most is None else listing.runs[:most]
     if not runs:
-        return f"no runs below {listing.folder}: Trainer.start makes one, and `labdl runs FOLDER` looks elsewhere"
+        return f"no runs below {listing.folder}: start one with Trainer.start, or use `labdl runs FOLDER` for another folder"
     columns = _columns(runs, plain, time.time())
     rows = [[column.title for column in columns], *([column.cell(run) for column in columns] for run in runs)]
     lines = _fit(columns, rows, width)
     left = len(listing) - len(runs)
-    notes = [f"{left:,} more: --all"] * bool(left) + ([listing.truncated] if listing.truncated else [])
+    notes = [f"{left:,} more: --all"] * bool(left) + ([listing.truncation] if listing.truncation else [])
     return _encodable("\n".join([*lines, *notes]), plain)
 
 
 def sort_runs(listing: Listing, key: str) -> Listing:
-    """The runs by a figure, its best value if it has one, or by a field such as seconds; the best first, those without last.
+    """Sort runs by a metric, its best value if it has one, or by a field such as seconds; the best first, missing last.
 
     Raises ConfigError for a name that no run has.
     """
@@ -75,13 +75,13 @@ def sort_runs(listing: Listing, key: str) -> Listing:
             down = key in run.higher
     if not values:
         names = sorted({name for run in listing for name in run.figures})
-        raise ConfigError(f"no run has {key!r} to sort by: take one of {', '.join(names) or 'time, seconds, step'}")
+        raise ConfigError(f"no run has {key!r} to sort by: use one of {', '.join(names) or 'time, seconds, step'}")
     runs = sorted(listing, key=lambda run: (run.path not in values, (-1 if down else 1) * values.get(run.path, 0)))
     return dataclasses.replace(listing, runs=runs)
 
 
 def describe(record: Record, *, plain: bool | None = None) -> str:
-    """One run in full: what it is, how it stands, its epochs, what people did, and what was noticed."""
+    """One run in full: properties, state, epochs, actions and alerts."""
     plain = not _fancy() if plain is None else plain
     summary, about = record.summary(), record.about
     lines = [f"{printable(about.name or record.id, 80)}  {_status(record.status, plain)}"]
@@ -140,7 +140,7 @@ def _columns(runs: Sequence[Brief], plain: bool, now: float) -> list[_Column]:
 
 
 def _metric_name(runs: Iterable[Brief], name: str) -> str | None:
-    """A figure as the validation data has it, if any run has that, else as the training has it."""
+    """The name of a metric on the validation data if any run has it, else on the training data."""
     there = {figure for run in runs for figure in run.figures}
     return f"val_{name}" if f"val_{name}" in there else name if name in there else None
 
@@ -181,7 +181,7 @@ def _width(text: str) -> int:
 
 
 def _padded(text: str, width: int, right: bool) -> str:
-    if _width(text) > width:  # the ends are what tells names apart
+    if _width(text) > width:  # keep the end: it distinguishes names
         begin, end = text[: len(text) // 2], text[len(text) // 2 :]
         while _width(begin) + _width(end) >= width:
             begin, end = (begin[:-1], end) if _width(begin) > _width(end) // 2 else (begin, end[1:])
@@ -204,7 +204,7 @@ def _fancy() -> bool:
 
 
 def _encodable(text: str, plain: bool) -> str:
-    """Without what the terminal has no signs for."""
+    """Replace characters that the terminal cannot show."""
     return text.replace("…", "~").encode("ascii", "replace").decode() if plain else text
 
 

@@ -28,7 +28,7 @@ export interface Environment {
   gpus?: Gpu[] | null;
 }
 
-/** The run from which a run branched. What happened before `step` is in the parent's file alone. */
+/** The run from which a run branched. Events before `step` are in the parent's file only. */
 export interface Parent {
   id: string;
   /** relative to the folder of this run */
@@ -282,7 +282,7 @@ export interface RateEvent {
 }
 
 /** Where the time of the last steps went. */
-export interface PaceEvent {
+export interface ThroughputEvent {
   kind: 'pace';
   /** seconds since 1970, never less than in the line before */
   time: number;
@@ -512,7 +512,7 @@ export interface BestEvent {
   best: { [name: string]: BestValue };
 }
 
-export type RunEvent = StartEvent | StepsEvent | EpochEvent | RateEvent | PaceEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
+export type RunEvent = StartEvent | StepsEvent | EpochEvent | RateEvent | ThroughputEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
 
 export interface Models {
   Gpu: Gpu;
@@ -539,7 +539,7 @@ export interface Models {
   StepsEvent: StepsEvent;
   EpochEvent: EpochEvent;
   RateEvent: RateEvent;
-  PaceEvent: PaceEvent;
+  ThroughputEvent: ThroughputEvent;
   SystemEvent: SystemEvent;
   StatusEvent: StatusEvent;
   LearningRateEvent: LearningRateEvent;
@@ -799,7 +799,7 @@ export const schemas: Schemas = {
       value: { type: 'column' }
     }
   },
-  PaceEvent: {
+  ThroughputEvent: {
     type: 'object',
     required: ['kind', 'time', 'step', 'steps', 'samples', 'data', 'compute', 'update'],
     properties: {
@@ -1040,7 +1040,7 @@ export const schemas: Schemas = {
       histograms: 'HistogramsEvent',
       learning_rate: 'LearningRateEvent',
       log: 'LogEvent',
-      pace: 'PaceEvent',
+      pace: 'ThroughputEvent',
       predictions: 'PredictionsEvent',
       problem: 'ProblemEvent',
       rate: 'RateEvent',

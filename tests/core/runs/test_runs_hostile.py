@@ -112,7 +112,7 @@ def test_no_file_can_make_reading_fail(tmp_path_factory, events, rubbish):
         "about",
         "error",
         "place",
-        "planned",
+        "total_epochs",
         "step",
         "seconds",
         "time",
@@ -123,7 +123,7 @@ def test_no_file_can_make_reading_fail(tmp_path_factory, events, rubbish):
         "rates",
         "marks",
         "alerts",
-        "pace",
+        "throughput",
         "system",
     ):
         getattr(record, name)

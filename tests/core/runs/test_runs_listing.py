@@ -48,7 +48,7 @@ def test_runs_are_found_wherever_they_are_and_nothing_else(tmp_path):
     os.mkfifo(tmp_path / "x" / EVENTS)
     found = runs.list(tmp_path)
     assert sorted(run.path for run in found) == ["b", "runs/a", "runs/sweep/trial-1"]
-    assert found.truncated is None
+    assert found.truncation is None
     assert [run.path for run in runs.list(tmp_path / "b")] == ["."]
     assert runs.list(tmp_path / "b")[0].id == "b"
     with pytest.raises(NotADirectoryError):
@@ -57,13 +57,13 @@ def test_runs_are_found_wherever_they_are_and_nothing_else(tmp_path):
 
 def test_too_many_and_too_deep_are_said(tmp_path, monkeypatch):
     written(tmp_path / "/".join("abcdefghij"), over())
-    assert "deep" in runs.list(tmp_path).truncated
+    assert "deep" in runs.list(tmp_path).truncation
     monkeypatch.setattr("labdl.runs.listing.discovery.RUNS", 2)
     for name in "xyz":
         written(tmp_path / name, over())
     found = runs.list(tmp_path)
     assert len(found) == 2
-    assert "more than 2 runs" in found.truncated
+    assert "more than 2 runs" in found.truncation
 
 
 def test_a_row_says_what_a_record_says(tmp_path):

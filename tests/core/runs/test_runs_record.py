@@ -156,7 +156,7 @@ def test_marks_are_what_people_did_with_their_steps(tmp_path):
         ("epochs", 10),
     ]
     assert record.seconds == 20, "of thirty seconds ten were a pause"
-    assert record.planned == 9
+    assert record.total_epochs == 9
 
 
 def test_a_killed_run_is_lost(tmp_path):

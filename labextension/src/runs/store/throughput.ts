@@ -1,6 +1,6 @@
 // Where the time of steps went.
 
-import type { PaceEvent, RunEvent } from './source';
+import type { ThroughputEvent, RunEvent } from './source';
 import { finite } from './validate';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
@@ -37,7 +37,7 @@ export class Throughput implements Reducer<readonly Pace[]> {
   private readonly _paces = new BoundedList<Pace>(MOST, ({ step }) => step);
 }
 
-function paceOf(event: PaceEvent): Pace | null {
+function paceOf(event: ThroughputEvent): Pace | null {
   const [step, steps, samples, data, compute] = [
     event.step,
     event.steps,

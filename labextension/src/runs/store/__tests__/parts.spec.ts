@@ -6,7 +6,7 @@ import { Throughput } from '../throughput';
 import { Progress } from '../progress';
 import { LearningRate } from '../learning-rate';
 import { RunState } from '../run-state';
-import type { HealthEvent, PaceEvent, RunEvent, StartEvent } from '../source';
+import type { HealthEvent, ThroughputEvent, RunEvent, StartEvent } from '../source';
 import { plainTranslator } from '../../../ui/translator';
 import { markText } from '../../dashboard/mark-text';
 
@@ -176,7 +176,7 @@ describe('Marks', () => {
 });
 
 describe('Paces', () => {
-  const pace: PaceEvent = {
+  const pace: ThroughputEvent = {
     kind: 'pace',
     time: 1,
     step: 10,
@@ -198,7 +198,7 @@ describe('Paces', () => {
   it('leaves out what is no pace', () => {
     const paces = new Throughput();
     paces.apply({ ...pace, steps: 0 });
-    paces.apply({ ...pace, data: 'soon' } as unknown as PaceEvent);
+    paces.apply({ ...pace, data: 'soon' } as unknown as ThroughputEvent);
     expect(paces.view()).toEqual([]);
     paces.apply({ ...pace, update: null });
     expect(paces.view()[0].update).toBeNull();
