@@ -1,4 +1,4 @@
-"""The runs of a folder for pages that watch it: what has changed since they were answered last, and what people write."""
+"""Runs of a folder for pages: changes since their last request, and edits of names, tags and notes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from labdl.runs.listing.listing import Catalog
 from labdl.runs.listing.summary_row import Brief
 from labdl.runs.metadata import About, about, group, write_about
 
-FOLDERS = 16  # followed at a time; one more is listed anew
-GONE = 1000  # runs that are remembered as deleted
+FOLDERS = 16  # folders with cached listings
+GONE = 1000  # deleted runs that are remembered
 FILES, FILE_LIMIT = 32, 256 * 1024
 
 
-class Followed:
-    """A folder's runs, each with the number of the look in which it was found to have changed."""
+class FolderListing:
+    """The runs of a folder, each with the number of the update in which it last changed."""
 
     def __init__(self, folder: Path):
         self.folder, self._catalog = folder, Catalog(folder)
-        self._lock = threading.Lock()  # pages ask at the same time, in threads
+        self._lock = threading.Lock()  # requests run concurrently, in threads
         self._begin()
 
     def _begin(self) -> None:
@@ -37,7 +37,7 @@ class Followed:
         with self._lock:
             self._update()
             name, _, look = seen.partition(":")
-            # a token of another server, or of before it began anew, tells nothing: all is told
+            # an unknown token, of another server or from before a restart: send everything
             after = int(look) if name == self._name and look.isdecimal() and len(look) < 19 else -1
             token = f"{self._name}:{self._look}"
             if after >= self._look:
@@ -48,11 +48,11 @@ class Followed:
                 "runs": [dataclasses.asdict(run) for run, look in self._runs.values() if look > after],
                 "gone": [path for path, look in self._gone.items() if look > after >= 0],
                 "group": self._group,
-                "truncated": self._catalog.truncated,
+                "truncated": self._catalog.truncation,
             }
 
     def _update(self) -> None:
-        """Count a look in which something was new. Runs that have not changed are the same objects."""
+        """Read the folder and count updates with changes. Unchanged runs are the same objects."""
         found = {run.path: run for run in self._catalog.look()}
         changed = {path: run for path, run in found.items() if path not in self._runs or self._runs[path][0] is not run}
         gone = self._runs.keys() - found.keys()
@@ -71,18 +71,18 @@ class Followed:
             self._gone.pop(path, None)
 
 
-_followed: OrderedDict[Path, Followed] = OrderedDict()
+_listings: OrderedDict[Path, FolderListing] = OrderedDict()
 _lock = threading.Lock()
 
 
 def changes(folder: Path, seen: str) -> dict[str, Any]:
     """Changes to the runs under a folder since the answer with the token `seen`. Raises OSError."""
     with _lock:
-        followed = _followed.get(folder) or Followed(folder)
-        _followed[folder] = followed
-        _followed.move_to_end(folder)
-        while len(_followed) > FOLDERS:
-            _followed.popitem(last=False)
+        followed = _listings.get(folder) or FolderListing(folder)
+        _listings[folder] = followed
+        _listings.move_to_end(folder)
+        while len(_listings) > FOLDERS:
+            _listings.popitem(last=False)
     return followed.changes(seen)
 
 
@@ -91,16 +91,16 @@ def is_alive(folder: Path) -> bool:
 
 
 def write(folder: Path, words: dict[str, Any], before: dict[str, Any] | None) -> tuple[bool, dict[str, Any]]:
-    """Whether what was written is kept, and what is there now: not where it is no more what the writer saw before."""
-    with _lock:  # between two pages of this server; a program elsewhere may still come between
-        now = _told(about(folder))
+    """Write name, tags or note unless they differ from ``before``; returns whether they were written, and the current ones."""
+    with _lock:  # excludes other pages of this server, not other programs
+        now = _about_fields(about(folder))
         if before is not None and any(now[key] != before.get(key, now[key]) for key in words if words[key] != now[key]):
             return False, now
         write_about(folder, **words)
-        return True, _told(about(folder))
+        return True, _about_fields(about(folder))
 
 
-def _told(there: About) -> dict[str, Any]:
+def _about_fields(there: About) -> dict[str, Any]:
     return {"name": there.name, "tags": list(there.tags), "note": there.note}
 
 
@@ -135,7 +135,7 @@ def _text(path: Path, inside: Path) -> str | None:
             return None
         with open(path, "rb") as file:
             data = file.read(FILE_LIMIT + 1)
-    except (OSError, RuntimeError):  # it went away, may not be read, or links lead to each other
+    except (OSError, RuntimeError):  # removed, not readable, or a cycle of links
         return None
     text = data[:FILE_LIMIT].decode("utf-8", errors="replace")
-    return text if len(data) <= FILE_LIMIT else f"{text}\n# … the rest is left out here"
+    return text if len(data) <= FILE_LIMIT else f"{text}\n# … truncated"

@@ -83,7 +83,7 @@ def test_what_has_no_source_says_so():
     made = type("Made", (nn.Module,), {"forward": forward, "__module__": "__main__"})
     (found,) = classes_of({"Made": made})
     assert found["source"] is None
-    assert "its source is not there: run the cell that defines it" in found["problem"]
+    assert "its source is not available: run the cell that defines it" in found["problem"]
     space = cell("class A(nn.Module):\n    def forward(self, x):\n        return x\n", name="<ipython-input-3>")
     linecache.cache["<ipython-input-3>"] = (1, None, ["%matplotlib inline\n"], "<ipython-input-3>")
     assert "without magics" in classes_of(space)[0]["problem"]

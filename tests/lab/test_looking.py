@@ -153,7 +153,7 @@ class TestWeights:
         monkeypatch.setattr(inspection, "_PACKED", 100)
         monkeypatch.setattr(inspection, "SAMPLED", inspection._BLOCK)
         np.savez_compressed(file, **{"a/kernel:0": np.random.default_rng(0).random(5000)})
-        with pytest.raises(FileFormatError, match="too large to look into"):
+        with pytest.raises(FileFormatError, match="too large to inspect"):
             inspection.weights(file, ["a"])
 
 

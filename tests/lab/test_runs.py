@@ -231,7 +231,7 @@ async def test_the_code_of_a_run(ask, jp_root_dir):
     assert files.keys() == {"script.py", "model.py", "settings.json", "long.py", "error.txt"}
     assert (files["script.py"], files["model.py"]) == ("print('ü')", "x = 1 # \ufffd")
     assert len(files["long.py"]) < 262_200
-    assert files["long.py"].endswith("left out here")
+    assert files["long.py"].endswith("truncated")
 
 
 async def test_code_that_lies_elsewhere_is_not_shown(ask, jp_root_dir):

@@ -109,7 +109,7 @@ def test_what_people_write_is_kept_and_nobody_is_overwritten(board, tmp_path):
     answer = of(page, "written")[1]
     assert (answer["id"], answer["done"], answer["about"]["note"]) == ("2", False, "good")
     page.tell({"type": "write", "path": "none", "id": "3", "words": {"note": "bad"}})
-    assert "no such run" in of(page, "written")[2]["error"]
+    assert "no longer exists" in of(page, "written")[2]["error"]
 
 
 def test_the_code_of_a_run(board, tmp_path):

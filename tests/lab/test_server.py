@@ -308,4 +308,4 @@ async def test_a_command_that_cannot_be_left_is_said(labdl_fetch, run):
     (run / "control").write_text("")
     status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": "stop"})
     assert status == 500
-    assert answer["message"] == "The command could not be left in the run's folder: File exists."
+    assert answer["message"] == "The command could not be written to the run's folder: File exists."

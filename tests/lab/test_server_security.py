@@ -246,7 +246,7 @@ async def test_fields_of_wrong_types(ask, good, route, method):
     ],
 )
 async def test_hostile_graphs(ask, good, change):
-    """Refused, or taken: then the file that holds it can be read again."""
+    """RequestError, or taken: then the file that holds it can be read again."""
     change(good["graph"])
     for route in ("check", "code", "drawing"):
         status, message, text = await ask(route, "POST", {"graph": good["graph"]})
@@ -489,7 +489,7 @@ async def test_a_file_of_a_newer_version_is_shown_and_never_saved_over(ask, good
     shown = json.loads(text)
     assert status == 200
     assert shown["writable"] is False
-    assert "newer version of LabDL (format 99, this one knows" in shown["content"]["read_only"]
+    assert "newer version of LabDL (format 99, this one reads up to" in shown["content"]["read_only"]
     assert shown["content"]["nodes"] == good["graph"]["nodes"]
     status, message, _ = await ask("graph", "PUT", {"content": good["graph"]}, path="newer.labdl")
     assert status == 409

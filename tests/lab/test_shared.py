@@ -18,7 +18,7 @@ from pycrdt import Doc, Map
 from labdl.errors import FileFormatError
 from labdl.graph import Graph
 from labdl.lab.collaboration import ydoc_maps
-from labdl.lab.collaboration.conflict_resolution import mended, unique
+from labdl.lab.collaboration.conflict_resolution import resolve_conflicts, unique
 from labdl.lab.editor import service
 from labdl.lab.server.extension import keep_model_files_binary
 from labdl.nn.schema import LAYERS
@@ -275,7 +275,7 @@ def test_whatever_lies_in_the_maps_a_file_can_be_written(junk):
     for name, entries in junk.items():
         for key, value in entries.items():
             maps_of(document)[name][key] = value
-    mended(ydoc_maps.read(maps_of(document)))
+    resolve_conflicts(ydoc_maps.read(maps_of(document)))
     assert isinstance(graph_of(document), Graph)
 
 
@@ -315,7 +315,7 @@ def test_a_file_that_cannot_be_edited_keeps_its_bytes_and_says_why(kind, before)
     assert again.ydoc.get("file", type=Map)["reason"].startswith(sentence)
     adding("a", "relu")(maps_of(again))
     assert again.get() == text(data)
-    again.set(text(GOOD))  # it has been mended
+    again.set(text(GOOD))  # it has been repaired
     assert again.get() == text(GOOD)
     assert "reason" not in again.ydoc.get("file", type=Map)
 

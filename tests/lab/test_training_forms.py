@@ -364,7 +364,7 @@ def test_a_large_file_is_not_read_by_the_server(tmp_path, monkeypatch):
     file.write_text("a,b,c\n" + "1,2,x\n" * 40)
     told = data_files.describe_file(file)
     assert (told["columns"], told["kind"], told["input_shape"]) == (["a", "b", "c"], None, None)
-    assert "too large to be read" in told["summary"]
+    assert "too large to read" in told["summary"]
     assert compatibility.mismatches(graph(), told, SETTINGS)["problems"] == []
 
 
@@ -394,7 +394,7 @@ async def test_the_answer_says_whether_all_goes_together(ask, jp_root_dir):
     _, answer = await ask("train", {"path": "net.labdl", "graph": changed, **SETTINGS})
     assert "10 classes" in answer["problems"][0]
     _, answer = await ask("train", {"path": "net.labdl", **SETTINGS, "parameters": "saved"})
-    assert answer["problems"] == ["There are no saved parameters of this model yet: start with new ones."]
+    assert answer["problems"] == ["This model has no saved parameters yet: start with new ones."]
     np.savez(jp_root_dir / "net.npz", a=np.zeros(1))
     _, answer = await ask("train", {"path": "net.labdl", **SETTINGS, "parameters": "saved"})
     assert (answer["problems"], answer["has_parameters"]) == ([], True)

@@ -88,7 +88,7 @@ async def test_a_new_file_takes_the_place_of_no_other(jp_fetch, jp_root_dir):
     with pytest.raises(HTTPClientError) as refused:
         await put(new="1")
     assert refused.value.code == 409
-    assert "is there already" in json.loads(refused.value.response.body)["message"]
+    assert "already exists" in json.loads(refused.value.response.body)["message"]
     assert (await put()).code == 200
 
 
@@ -131,8 +131,8 @@ def test_the_widget_answers_its_page(page):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"name": "run"}, "may ask for layers, layout, check, difference, received 'run'"),
-        ({"name": ["check"]}, "may ask for layers"),
+        ({"name": "run"}, "can request layers, layout, check, difference, received 'run'"),
+        ({"name": ["check"]}, "can request layers"),
         ({"name": "check"}, "'check' needs a graph"),
         ({"name": "difference", "graph": {}}, "'difference' needs two graphs"),
         ({"name": "difference", "graph": {}, "new": {}}, "this is not graph data"),

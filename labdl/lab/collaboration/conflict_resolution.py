@@ -1,8 +1,8 @@
 """Resolve conflicts between concurrent edits of a graph.
 
-One removes a layer while another connects it; both add a layer of the same name. On the other side,
-labextension/src/editor/model/conflict-resolution.ts
-mends the same on the canvas, by the same rules; this is for the file, which must be written whoever is there.
+For example, one person removes a layer while another connects it, or both add a layer of the same name. The rules are
+those of labextension/src/editor/model/conflict-resolution.ts for the canvas; this module is for the file, which is also
+written when no page is open.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from labdl.graph.note import Note
 _PORTS = ("source", "source_port", "target", "target_port")
 
 
-def mended(data: dict[str, Any]) -> Graph:
-    """The graph of data from shared maps; what could not stand in a file is left out or renamed."""
+def resolve_conflicts(data: dict[str, Any]) -> Graph:
+    """Build a valid graph from shared data; what a file cannot hold is dropped or renamed."""
     nodes = dict(_entries(data, "nodes", "type", "name"))
     taken = {node["name"] for node in nodes.values()}
     seen: set[str] = set()
@@ -53,7 +53,7 @@ def mended(data: dict[str, Any]) -> Graph:
 
 
 def unique(wanted: str, taken: set[str]) -> str:
-    """A name like `wanted` that nobody has; numbers go on counting."""
+    """An unused name like `wanted`, with a higher number at the end."""
     path = "/".join(re.sub(r"[^A-Za-z0-9_]", "_", word) or "layer" for word in wanted.split("/"))
     home, stroke, word = path.rpartition("/")
     if word.isdecimal():
@@ -68,7 +68,7 @@ def unique(wanted: str, taken: set[str]) -> str:
 
 
 def _integers(value: Any) -> Any:
-    """Floats that are whole numbers as integers: maps hold integers as floats, and floats of no declared type as texts."""
+    """Convert integral floats to integers: maps hold integers as floats, and floats of undeclared type as strings."""
     if isinstance(value, dict):
         return {key: _integers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -77,7 +77,7 @@ def _integers(value: Any) -> Any:
 
 
 def _entries(data: dict[str, Any], part: str, *texts: str) -> list[tuple[str, dict[str, Any]]]:
-    """The entries of a part that have these texts."""
+    """The entries of a part that have these string fields."""
     entries = data.get(part)
     return [
         (key, dict(entry))

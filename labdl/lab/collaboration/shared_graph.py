@@ -1,7 +1,7 @@
-"""A model file that several people edit at once, as jupyter-collaboration wants it; it alone imports this module.
+"""The shared document of a model file for jupyter-collaboration, which alone imports this module.
 
-It finds the class through the entry point "labdl" of the group jupyter_ydoc while that package is being imported. So
-nothing of LabDL may import this module: whoever wants the class asks `jupyter_ydoc.ydocs["labdl"]`.
+jupyter_ydoc loads the class through the entry point "labdl" while it is being imported itself. Therefore no module of LabDL
+may import this one: use `jupyter_ydoc.ydocs["labdl"]`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from labdl.saving import structure
 
 
 class SharedGraph(YBaseDoc):
-    """The bytes of a structure file, as base64, and the maps on which the editors work.
+    """The bytes of a structure file, as base64, and the maps that the editors edit.
 
     A file that cannot be edited, because it is broken or of a later version, keeps its bytes whatever happens to the
-    maps. They lie in the map "file" with the reason, which the editors show.
+    maps. They are in the map "file" with the reason, which the editors show.
     """
 
     def __init__(self, ydoc: Doc | None = None, awareness: Awareness | None = None):
@@ -37,19 +37,19 @@ class SharedGraph(YBaseDoc):
 
     @property
     def version(self) -> str:
-        """The version of the maps' layout; that of labextension/src/jupyter/documents/document.ts."""
+        """Version of the layout of the maps, as in labextension/src/jupyter/documents/document.ts."""
         return "1.0.0"
 
     def get(self) -> str:
-        """The bytes of the file; the same maps always give the same."""
+        """The file in base64; equal maps give equal bytes."""
         kept = self._file.get("content")
         if isinstance(kept, str):
             return kept
-        data = structure.encode(conflict_resolution.mended(ydoc_maps.read(self._maps)))
-        return base64.encodebytes(data).decode("ascii")  # with its line breaks, as Contents has it: both are compared
+        data = structure.encode(conflict_resolution.resolve_conflicts(ydoc_maps.read(self._maps)))
+        return base64.encodebytes(data).decode("ascii")  # with line breaks, like Contents, which compares both
 
     def set(self, value: str) -> None:
-        """Take over the bytes of the file; what they say already is not touched."""
+        """Update the maps from the bytes of a file; unchanged values are not touched."""
         content, data, reason = base64.b64decode(value), None, ""
         try:
             data = service.decode(content, "This file")
@@ -60,7 +60,7 @@ class SharedGraph(YBaseDoc):
         is_first = "version" not in self._maps["meta"] and "content" not in self._file
         with self._ydoc.transaction():
             if not is_first:
-                # the pages have read another file, and would take this for a conflict when somebody saves
+                # the pages have another hash of the file, and would report a conflict on saving
                 self.hash = hashlib.sha256(content).hexdigest()
             if data is not None:
                 ydoc_maps.write(self._maps, data)
@@ -72,9 +72,9 @@ class SharedGraph(YBaseDoc):
                 self._file["reason"] = reason
 
     def observe(self, callback: Callable[[str, Any], None]) -> None:
-        """Call back when the graph changes: then the file is written.
+        """Call back when the graph changes, to write the file.
 
-        The document's state (its path, whether it is saved) is not the graph, and writes no file.
+        Changes of the document's state (path, dirty flag) do not write the file.
         """
         self.unobserve()
         for name, shared in self._maps.items():

@@ -11,11 +11,11 @@ from pycrdt import Doc, Map
 
 from labdl.errors import FileFormatError
 
-ENTRIES = ("nodes", "edges", "notes")  # a map each: two people change different parts of one entry
+ENTRIES = ("nodes", "edges", "notes")  # a map for each entry, so that two people can change different fields
 ROOTS = (*ENTRIES, "positions", "meta")
-_ORDERED = ("nodes", "edges")  # maps keep no order, and that of inputs and of edges into one port means something
+_ORDERED = ("nodes", "edges")  # the order of inputs and of edges into a port matters, and maps have none
 _TABLES = ("groups", "ties")
-_EXACT = 2**53  # up to here a whole number of JavaScript is exact
+_EXACT = 2**53  # largest exact integer of JavaScript
 _LONGEST = 2**63
 
 
@@ -24,7 +24,7 @@ def roots(doc: Doc) -> dict[str, Map]:
 
 
 def write(maps: Mapping[str, Map], data: Mapping[str, Any]) -> None:
-    """Make the maps say what graph data says, touching only what differs; what the data does not know stays."""
+    """Update the maps from graph data, touching only what differs; unknown keys are kept."""
     data = shareable(data)
     for name in ENTRIES:
         entries = data.get(name, {})
@@ -40,7 +40,7 @@ def write(maps: Mapping[str, Map], data: Mapping[str, Any]) -> None:
 
 
 def read(maps: Mapping[str, Map]) -> dict[str, Any]:
-    """The data in the maps, in one order for everybody: whatever people have left there, to be mended."""
+    """Read the data of the maps in a deterministic order; conflicts are not resolved."""
     found: dict[str, Any] = {name: dict(_sorted(maps[name].to_py() or {})) for name in (*ENTRIES, "positions")}
     meta = maps["meta"].to_py() or {}
     ranks = {key: rank for rank, key in enumerate(found["nodes"])}
@@ -50,7 +50,7 @@ def read(maps: Mapping[str, Map]) -> dict[str, Any]:
 
 
 def _sorted(entries: dict[str, Any]) -> list[tuple[str, Any]]:
-    """By the order that entries were given, those of the same (two people added them at once) by their keys."""
+    """Sort by the order field; equal ones (added at the same time) by key."""
 
     def rank(item: tuple[str, Any]) -> tuple[float, str]:
         key, entry = item
@@ -61,7 +61,7 @@ def _sorted(entries: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def shareable(value: Any) -> Any:
-    """JSON data as the maps hold it: whole numbers as JavaScript's. Raises FileFormatError for what they cannot hold."""
+    """Convert JSON data for the maps, integers to floats. Raises FileFormatError for values that maps cannot hold."""
     if isinstance(value, dict):
         return {shareable(key): shareable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -73,7 +73,7 @@ def shareable(value: Any) -> Any:
             raise FileFormatError(f"This file cannot be shared: it holds {value!r:.80}, which is not Unicode") from None
     elif isinstance(value, int) and not isinstance(value, bool):
         if not -_LONGEST <= value < _LONGEST:
-            raise FileFormatError("This file cannot be shared: it holds a whole number of more than 64 bits")
+            raise FileFormatError("This file cannot be shared: it holds an integer of more than 64 bits")
         return float(value) if -_EXACT <= value <= _EXACT else value
     return value
 
@@ -101,7 +101,7 @@ def _set_all(entries: Map, values: Mapping[str, Any]) -> None:
 def _same(held: Any, value: Any) -> bool:
     try:
         return json.dumps(held, sort_keys=True) == json.dumps(value, sort_keys=True)
-    except TypeError:  # what is held is a map of somebody else's
+    except TypeError:  # a map that another page has put there
         return False
 
 

@@ -1,4 +1,4 @@
-"""An array in figures: what a page shows instead of its values. NumPy only."""
+"""Statistics of arrays for display. NumPy only."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ BINS = 30
 def figures(parts: Iterable[np.ndarray], *, shape: tuple[int, ...], dtype: str) -> dict[str, Any]:
     """Statistics and histogram of the values in ``parts``, which may be a sample of an array of that shape.
 
-    ``counted`` of ``size`` values were looked at. Only finite ones count in mean, deviation, range and histogram; what
-    cannot be said (of texts, say, or of no values) is None.
+    ``counted`` of ``size`` values were read. Mean, deviation, range and histogram are of the finite ones; statistics that do
+    not exist (for strings or empty arrays) are None.
     """
     found = [part.reshape(-1) for part in parts]
     values = np.concatenate(found) if found else np.empty(0)
@@ -36,7 +36,7 @@ def figures(parts: Iterable[np.ndarray], *, shape: tuple[int, ...], dtype: str) 
     }
     if values.dtype.kind not in "biufV" or not len(values):
         return answer
-    with np.errstate(all="ignore"):  # numbers at the end of their range: what overflows is told as None
+    with np.errstate(all="ignore"):  # statistics that overflow become None
         values = values.astype("float64")
         finite = values[np.isfinite(values)]
         answer |= {
@@ -61,6 +61,6 @@ def _histogram(values: np.ndarray, low: float, high: float) -> dict[str, Any] | 
         return {"low": number(low), "high": number(high), "counts": [len(values)]}
     if not math.isfinite(width):
         return None
-    # NumPy's own refuses ranges that are too narrow for its bins
+    # np.histogram rejects ranges that are too narrow for its bins
     places = np.minimum((values - low) / width * BINS, BINS - 1).astype(np.intp)
     return {"low": number(low), "high": number(high), "counts": np.bincount(places, minlength=BINS).tolist()}

@@ -36,5 +36,5 @@ def difference(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(pairs: Mapping[str, tuple[Any, Any]]) -> dict[str, list[Any]]:
-    # as the settings of a node, which have their own way to write what JSON has not
+    # encoded like the settings of a node, which handle values that JSON lacks
     return Graph({"": Node("", "pairs", pairs)}).to_dict()["nodes"][""]["params"]

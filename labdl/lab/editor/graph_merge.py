@@ -1,4 +1,4 @@
-"""A graph that was read from source in the place of the one on the canvas: what is still the same keeps id and place."""
+"""Merge a graph read from source into the one on the canvas: unchanged nodes keep their ids and positions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from labdl.graph.diff.matching import is_named, means, same_nodes, spelled
 from labdl.graph.graph import Graph, Node
 
 
-def in_place_of(canvas: Graph, read: Graph) -> Graph:
-    """``read`` with the ids, positions, inputs, notes and model name of ``canvas``, wherever they mean the same."""
+def merge_source(canvas: Graph, read: Graph) -> Graph:
+    """``read`` with the ids, positions, inputs, notes and model name of ``canvas``, for the parts that are unchanged."""
     same = same_nodes(canvas, read)
     ids = {new: same.get(new) or _fresh(canvas) for new in read.nodes}
     names = _names(canvas, read, same)
@@ -23,7 +23,7 @@ def in_place_of(canvas: Graph, read: Graph) -> Graph:
         moved = dataclasses.replace(edge, source=ids[edge.source], target=ids[edge.target])
         key = (moved.source, moved.source_port, moved.target, moved.target_port)
         edges[known.pop(key, None) or f"e{secrets.token_hex(4)}"] = moved
-    # a node of another type under an old name stands where that stood
+    # a node of another type with an old name keeps its position
     by_name = {n.name: i for i, n in canvas.nodes.items() if i not in same.values()}
     places = {
         ids[new]: canvas.positions.get(same.get(new) or by_name.get(node.name, "")) for new, node in read.nodes.items()
@@ -31,7 +31,7 @@ def in_place_of(canvas: Graph, read: Graph) -> Graph:
     positions = {i: place for i, place in places.items() if place is not None}
     positions |= {
         k: place for k, place in canvas.positions.items() if k.endswith("/") and k[:-1] in read.groups
-    }  # folded
+    }  # of collapsed blocks
     name = canvas.name if class_name(canvas.name) == read.name else read.name
     return Graph(nodes, edges, name, positions, read.groups, read.ties, canvas.notes)
 
@@ -42,11 +42,11 @@ def _fresh(canvas: Graph) -> str:
     return made
 
 
-# -- what stays of it
+# -- unchanged parts
 
 
 def _names(canvas: Graph, read: Graph, same: dict[str, str]) -> dict[str, str]:
-    """Names of the nodes: those of layers as read, of the others as they were on the canvas."""
+    """Names of the nodes: of layers as read, of others as on the canvas."""
     names = {i: n.name for i, n in read.nodes.items() if is_named(n) and n.type != "Input"}
     for new in names:
         old = canvas.nodes[same[new]].name if new in same else ""
@@ -76,5 +76,5 @@ def _node(
     old = canvas.nodes.get(same.get(new, ""))
     params = node.params
     if old is not None and (node.type == "Input" or means(old, params)):
-        params = old.params  # a setting that was written out although it is the default stays so
+        params = old.params  # keep explicit settings that equal the default
     return Node(node.type, names[new], params, ids.get(node.shares, ""))

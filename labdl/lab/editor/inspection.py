@@ -1,4 +1,4 @@
-"""Looking inside a model: what its parameters are, and what each node makes of one sample."""
+"""Inspection of a model: statistics of its parameters, and the activations of one sample."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from labdl.nn.parameter import Parameter
 from labdl.runs.array_preview import picture
 from labdl.saving.parameters import ParameterFile
 
-SAMPLED = 1_000_000  # values that are looked at of one parameter, and
-ALTOGETHER = 8_000_000  # of all in one answer: some tenths of a second
-SHOWN = 60  # parameters in one answer; more are counted only
-PICTURES = 1_000_000  # bytes of all pictures in one answer
-_BLOCK = 1024  # values that are read together
-_PACKED = 1 << 30  # bytes: a packed array has to be unpacked from its beginning, and nobody waits longer
+SAMPLED = 1_000_000  # values read of one parameter, and
+ALTOGETHER = 8_000_000  # of all parameters in one answer: some tenths of a second
+SHOWN = 60  # parameters in one answer; further ones are only counted
+PICTURES = 1_000_000  # bytes of all images in one answer
+_BLOCK = 1024  # values read together
+_PACKED = 1 << 30  # bytes: a compressed array must be decompressed from its beginning, which takes too long above this
 
 
 def of_layer(names: Iterable[str], layer: str) -> list[str]:
@@ -34,7 +34,7 @@ def of_layer(names: Iterable[str], layer: str) -> list[str]:
 def weights(path: str | Path | None, layers: Sequence[str]) -> dict[str, Any]:
     """Statistics of the parameters of some layers in a parameter file; of large ones, from a sample of their values.
 
-    Without a file there are none. Raises FileFormatError for what is no whole parameter file.
+    Empty without a file. Raises FileFormatError for a broken parameter file.
     """
     if path is None or not Path(path).is_file():
         return _answer([], 0, source="file")
@@ -50,7 +50,7 @@ def weights(path: str | Path | None, layers: Sequence[str]) -> dict[str, Any]:
 
 
 def weights_of(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The same of a built model's own parameters, given under the names to show."""
+    """Statistics of the parameters of a built model, by displayed name."""
     limit, found = _each(len(parameters)), []
     for name, parameter in list(parameters.items())[:SHOWN]:
         array = parameter.to_standard(dispatch.owner(parameter.value).to_numpy(parameter.value))
@@ -67,7 +67,7 @@ def _each(count: int) -> int:
 
 
 def _blocks(size: int, limit: int) -> Iterator[tuple[int, int]]:
-    """From where to where to read: all of it, or blocks that are spread evenly over it."""
+    """Ranges to read: everything, or blocks spread evenly."""
     if size <= limit:
         yield 0, size
         return
@@ -87,22 +87,24 @@ def _values(file: ParameterFile, name: str, limit: int) -> Iterator[np.ndarray]:
     entry: Entry = file.entries[name]
     size = entry.nbytes // entry.dtype.itemsize
     if size <= limit:
-        yield file[name]  # which compares its checksum too
+        yield file[name]  # also verifies the checksum
         return
     if not entry.start and entry.nbytes > _PACKED:
         raise FileFormatError(
-            f"{name} in {file.name} is packed, and with {entry.nbytes:,} bytes too large to look into: "
+            f"{name} in {file.name} is compressed, and with {entry.nbytes:,} bytes too large to inspect: "
             "save the parameters with labdl.save_parameters"
         )
     yield from file.pieces(name, _blocks(size, limit))
 
 
 def activations(model: GraphModule, inputs: Sequence[np.ndarray]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Figures and pictures of what each output of each node is for these inputs, by node id and port.
+    """Statistics and images of the outputs of each node for these inputs, by node id and port.
 
     The model computes in evaluation mode on its own backend. Raises ModelError for inputs that do not fit it.
     """
-    from labdl.infer.predict import Predictor  # here, because the server, which never computes, reads this module too
+    from labdl.infer.predict import (
+        Predictor,  # imported here: the server, which computes nothing, imports this module too
+    )
 
     graph = model.graph
     ends = [end for end in model._slots if end[0] and not end[1].endswith(PARAMETER)]

@@ -1,4 +1,4 @@
-"""Synchronization of an editor's canvas and its model in both directions; weights that still fit are kept."""
+"""Two-way synchronization of an editor's canvas and its model; weights that still fit are kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class ModelSync:
-    """A model, and its graph when the canvas and the model were last the same."""
+    """A model and its graph at the last synchronization."""
 
     def __init__(self, value: Graph | Module):
         self.graph = as_graph(value)
@@ -28,7 +28,7 @@ class ModelSync:
         self._structure = _structure(self.model)
 
     def build(self, graph: Graph, backend: str | None) -> Module:
-        """Build the model of a graph; where nothing has changed it is the former model, else one with its fitting weights."""
+        """Build the model of a graph: the former model if nothing has changed, else a new one with its fitting weights."""
         former = self.model
         if former is not None and not former.unbuilt and graph == self.graph and backend in (None, former.backend):
             return former
@@ -37,9 +37,9 @@ class ModelSync:
         return model
 
     def runnable_model(self, graph: Graph) -> GraphModule:
-        """A model of a graph that gives the values of its nodes, with the weights there are; `model` stays what it is.
+        """A model of a graph that returns the values of its nodes, with the current weights; `model` does not change.
 
-        Without a model it is the one that `build` would give.
+        Without a current model it is the one that `build` would return.
         """
         former = self.model
         if former is None:
@@ -49,7 +49,7 @@ class ModelSync:
         return self._build(graph, None)
 
     def parameters(self, graph: Graph, layers: Sequence[str]) -> dict[str, Parameter]:
-        """The built model's parameters of some layers, or by their full names, as these are called on the canvas."""
+        """The built model's parameters of some layers, or by their full names, under their names on the canvas."""
         former = self.model
         if former is None or former.unbuilt:
             return {}
@@ -77,24 +77,24 @@ class ModelSync:
         return model
 
     def graph_if_changed(self, canvas: Graph) -> Graph | None:
-        """The graph of the model, if somebody has changed the model since; what has kept its name keeps its place."""
+        """The graph of the model if the model has changed since; nodes that keep their names keep their positions."""
         structure = _structure(self.model)
         if structure == self._structure:
             return None
         self._structure = structure
         try:
             graph = as_graph(self.model)
-        except Exception as error:  # a person is in the middle of something: the canvas shows what was
-            log.info("the editor does not follow: %s", error)
+        except Exception as error:  # the model may be incomplete: the canvas keeps the last graph
+            log.info("the editor does not show the changed model: %s", error)
             return None
         places = {node.name: canvas.positions[i] for i, node in canvas.nodes.items() if i in canvas.positions}
         kept = {i: places[node.name] for i, node in graph.nodes.items() if node.name in places}
-        kept |= {i: place for i, place in canvas.positions.items() if i.endswith("/")}  # of folded blocks
+        kept |= {i: place for i, place in canvas.positions.items() if i.endswith("/")}  # of collapsed blocks
         self.graph = dataclasses.replace(graph, positions=kept, notes=canvas.notes)
         return self.graph
 
     def _fitting_weights(self, former: Module, graph: Graph, model: Module) -> dict[str, Any]:
-        """Weights of the former model under the names that their layers have now."""
+        """Weights of the former model under the current names of their layers."""
         home, wanted = home_of(former, self.graph), model.state_dict()
         names = {
             old.name: graph.nodes[i].name
@@ -111,7 +111,7 @@ class ModelSync:
 
 
 def _structure(model: Module | None) -> list[tuple]:
-    """Modules and settings of a model, to compare with those of later."""
+    """Modules and settings of a model, to detect changes."""
     if model is None:
         return []
     return [
@@ -121,7 +121,7 @@ def _structure(model: Module | None) -> list[tuple]:
 
 
 def after_each_cell(method: Callable[[], None]) -> Callable[[], None]:
-    """Call a bound method whenever a cell of the notebook has run, as long as its object lives; returns the end of it."""
+    """Call a bound method after each cell of the notebook while its object lives; returns a function that stops it."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         return lambda: None

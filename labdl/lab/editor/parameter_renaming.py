@@ -1,4 +1,4 @@
-"""Parameters beside a document follow its layers to new names: a layer keeps its id when it is renamed or grouped."""
+"""Renaming of entries in a parameter file when the layers of its document are renamed or grouped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from labdl.errors import FileFormatError
 from labdl.graph.graph import Graph
 from labdl.saving import structure
-from labdl.saving.atomic_write import replacing
+from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import ParameterFile, write_parameters
 
 log = logging.getLogger(__name__)
@@ -21,15 +21,15 @@ _TRIES = 3
 def follow(file: Path | None, before: bytes, after: bytes) -> dict[str, str]:
     """Rename entries of a document's parameter file as its layers were renamed between two structure files.
 
-    Gives the layers that were renamed. A file that is broken, or that cannot be written, stays as it is: what is wrong with
-    it is said where it is used. One that a training writes meanwhile is read again; while a training goes on it keeps
-    writing the names that it began with.
+    Returns the renamed layers. A file that is broken or cannot be written stays unchanged: the error is reported where it is
+    used. If a training writes the file meanwhile, it is read again; a running training keeps writing the names with which
+    it started.
     """
     if file is None:
         return {}
     try:
         old, new = structure.decode(before, "before"), structure.decode(after, "after")
-        names = renamed(old, new)
+        names = find_renamed(old, new)
         if names:
             _rename(file, names, [node.name for node in old.nodes.values()])
         return names
@@ -38,11 +38,11 @@ def follow(file: Path | None, before: bytes, after: bytes) -> dict[str, str]:
         return {}
 
 
-def renamed(before: Graph, after: Graph) -> dict[str, str]:
-    """New names of layers by their old ones.
+def find_renamed(before: Graph, after: Graph) -> dict[str, str]:
+    """Map old names of layers to new ones.
 
-    It is the same layer where the id, the type and the settings are the same. Where hardly any layer is, one document was
-    saved over another whose ids are alike by chance.
+    A layer is the same if its id, type and settings are equal. If hardly any layer is, the file was replaced by another
+    document whose ids are equal by chance.
     """
     same = [
         (node, after.nodes[at])
@@ -65,22 +65,22 @@ def _rename(file: Path, names: Mapping[str, str], layers: list[str]) -> None:
             moved = {new for entry, new in told.items() if new != entry}
             if not moved:
                 return
-            # what a layer that is gone has left behind makes room
+            # entries of removed layers give way
             kept = {entry: new for entry, new in told.items() if new != entry or entry not in moved}
             opened = _state(file)
             try:
-                with replacing(file) as (target,):
+                with replace_files(file) as (target,):
                     write_parameters(target, ((new, entries[entry]) for entry, new in kept.items()), note=entries.note)
                     if _state(file) != opened:
                         raise _ChangedError
                 return
             except _ChangedError:
                 continue
-    log.warning("%s keeps its names: it is being written all the time", file.name)
+    log.warning("%s keeps its names: it is being written repeatedly", file.name)
 
 
 def _new_name(entry: str, names: Mapping[str, str], layers: list[str]) -> str:
-    """The name of an entry whose layer, the one with the longest name that leads it, may have been renamed."""
+    """The new name of an entry: its layer is the one with the longest name that is a prefix."""
     owner = max((layer for layer in layers if entry.startswith(f"{layer}/")), key=len, default=None)
     return entry if owner is None else names.get(owner, owner) + entry[len(owner) :]
 
@@ -91,4 +91,4 @@ def _state(file: Path) -> tuple[int, int, int]:
 
 
 class _ChangedError(Exception):
-    """Another has written the file while it was copied."""
+    """The file changed while it was copied."""

@@ -1,4 +1,4 @@
-"""Python source of the editor: parse it as a whole graph or as a fragment."""
+"""Parsing of Python source in the editor, as a whole graph or a fragment."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from labdl.errors import LabDLError, ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.parsing.grammar import ReadingError
 from labdl.graph.parsing.parser import read_draft, read_piece
-from labdl.lab.editor.graph_merge import in_place_of
+from labdl.lab.editor.graph_merge import merge_source
 from labdl.spec import Spec
 
-LONGEST = 200_000  # characters; Python's parser stops everything else for about a third of a second at that
+LONGEST = 200_000  # characters, for which Python's parser holds the GIL for about a third of a second
 SECONDS = 5.0
 
 
 def read(source: str, graph: dict[str, Any] | None) -> dict[str, Any]:
-    """The graph that the source describes, or what cannot be read in it and where: ``graph`` or ``problem`` is None.
+    """The graph that the source describes, or the error and its place: ``graph`` or ``problem`` is None.
 
-    With the canvas's ``graph`` what is still the same keeps ids, places, inputs and their shapes; without one the source may
-    be a piece, such as a row of layers, and the answer has no inputs. Nothing but layers and operators is run.
+    With the canvas's ``graph``, unchanged parts keep ids, positions, inputs and their shapes; without one the source may be
+    a fragment, such as a row of layers, and the answer has no inputs. Only layers and operators are executed.
     """
     try:
         if len(source) > LONGEST:
@@ -27,10 +27,10 @@ def read(source: str, graph: dict[str, Any] | None) -> dict[str, Any]:
         if graph is None:
             found = read_piece(source, seconds=SECONDS)
             if not found.nodes:
-                raise ReadingError("there is no layer in the source")
+                raise ReadingError("the source contains no layers")
         else:
             canvas = Graph.from_dict(graph)
-            found = in_place_of(canvas, read_draft(source, _inputs(canvas), seconds=SECONDS))
+            found = merge_source(canvas, read_draft(source, _inputs(canvas), seconds=SECONDS))
     except LabDLError as error:
         return {"graph": None, "problem": {"message": str(error), "line": getattr(error, "line", None)}}
     return {"graph": found.to_dict(tagged=True), "problem": None}

@@ -1,4 +1,4 @@
-"""One sample through a model: taken from a data set or drawn, run in a kernel, and told to the editor."""
+"""Run one sample, from a data set or random, through a model in a kernel, and send the result to the editor."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from labdl.lab.editor.inspection import activations
 from labdl.saving import swap_parameters
 from labdl.spec import Spec
 
-MIME = "application/vnd.labdl.activations+json"  # of the answer that a kernel gives
-_OPEN = 32  # the size of an axis that a graph leaves open
+MIME = "application/vnd.labdl.activations+json"  # of the answer of the kernel
+_OPEN = 32  # size of an unknown axis
 
 
 def sample(specs: Sequence[Spec], dataset: str | None = None, seed: int | None = None) -> tuple[list[np.ndarray], dict]:
-    """One sample for inputs of these shapes, and where it comes from.
+    """One sample for inputs of these shapes, and its origin.
 
-    A data set gives it where the input has the shape of its samples (without a name, any that fits), else it is drawn at
-    random: zeros and ones where the input wants integers. Raises ConfigError for an unknown data set.
+    It comes from a data set whose samples have the shape of the input (without a name, any that fits), else it is random:
+    zeros and ones for integer inputs. Raises ConfigError for an unknown data set.
     """
     if dataset is not None and dataset not in SOURCES:
         raise ConfigError(f"dataset wants one of {', '.join(SOURCES)}, received {dataset!r}")
@@ -36,7 +36,7 @@ def sample(specs: Sequence[Spec], dataset: str | None = None, seed: int | None =
             samples = _test_set(name).arrays[0]
             at = int(rng.integers(len(samples)))
             return [samples[at : at + 1].astype(_dtype(specs[0]))], {"dataset": name, "index": at}
-    return [_drawn(spec, rng) for spec in specs], {"dataset": None, "index": None}
+    return [_random_array(spec, rng) for spec in specs], {"dataset": None, "index": None}
 
 
 def _fits(spec: Spec, shape: tuple[int | None, ...]) -> bool:
@@ -51,14 +51,14 @@ def _test_set(name: str) -> ArrayDataset:
 
 
 def _dtype(spec: Spec) -> np.dtype:
-    return dispatch.get("numpy").dtype(spec.dtype)  # which knows bfloat16 too
+    return dispatch.get("numpy").dtype(spec.dtype)  # supports bfloat16 too
 
 
-def _drawn(spec: Spec, rng: np.random.Generator) -> np.ndarray:
+def _random_array(spec: Spec, rng: np.random.Generator) -> np.ndarray:
     shape = [size if size is not None else _OPEN if at else 1 for at, size in enumerate(spec.shape)]
     dtype = _dtype(spec)
     if dtype.kind in "biu":
-        return rng.integers(0, 2, shape).astype(dtype)  # numbers that every vocabulary has
+        return rng.integers(0, 2, shape).astype(dtype)  # indices that are valid in every vocabulary
     return np.asarray(rng.standard_normal(shape)).astype(dtype)
 
 
@@ -71,9 +71,9 @@ def answer(model: GraphModule, dataset: str | None = None, **origin: Any) -> dic
 
 
 def run_sample(graph: dict[str, Any], *, backend: str, dataset: str | None = None, parameters: str = "") -> None:
-    """Run one sample through graph data in a kernel, and show the answer to the page that asked.
+    """Run one sample through graph data in a kernel, and display the answer for the page that asked.
 
-    The weights are those of a parameter file where there is one and it fits, else new ones.
+    The weights are those of a parameter file if it exists and fits, else new ones.
     """
     from IPython.display import display
 

@@ -26,7 +26,7 @@ def layers() -> dict[str, Any]:
 
 
 def check(graph: dict[str, Any]) -> dict[str, Any]:
-    """Shapes, costs for one sample and problems of graph data, node by node, with what would mend them."""
+    """Shapes, costs for one sample and problems of graph data, node by node, with their fixes."""
     try:
         given = Graph.from_dict(graph)
     except LabDLError as error:
@@ -54,7 +54,7 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
     return {"nodes": nodes, **dataclasses.asdict(total(found.values())), "problems": listed}
 
 
-FIXED = 8  # so many problems are tried to be mended: each takes a few milliseconds, and a person mends one at a time
+FIXED = 8  # problems for which fixes are computed: each takes a few milliseconds
 
 
 def _fix(problem: Problem, graph: Graph, result: Checked) -> dict[str, Any] | None:
@@ -72,7 +72,7 @@ def code(graph: dict[str, Any]) -> dict[str, Any]:
 
 
 def drawing(graph: dict[str, Any]) -> dict[str, Any]:
-    """The graph as an SVG picture on a light ground. Raises ModelError."""
+    """The graph as an SVG image on a light background. Raises ModelError."""
     return {"svg": Graph.from_dict(graph).to_svg()}
 
 
@@ -95,26 +95,26 @@ def decode(data: bytes, name: str) -> dict[str, Any]:
 
 
 def newer(data: bytes, name: str) -> str | None:
-    """Why a structure file must not be saved over by this version of LabDL; None where it may be."""
+    """Why this version of LabDL must not overwrite a structure file; None if it may."""
     try:
         structure.read(data, name)
     except structure.NewerFormatError as error:
         return _newer(name, error.version)
     except FileFormatError:
-        pass  # broken, or no structure file: a person may well replace it
+        pass  # broken, or not a structure file: it may be replaced
     return None
 
 
 def _newer(name: str, version: int) -> str:
     return (
-        f"{name} was written by a newer version of LabDL (format {version}, this one knows {structure.VERSION}). "
+        f"{name} was written by a newer version of LabDL (format {version}, this one reads up to {structure.VERSION}). "
         "Update labdl to edit it."
     )
 
 
 def encode(graph: dict[str, Any]) -> bytes:
     """The bytes of a structure file from graph data. Raises ModelError."""
-    if graph.get("read_only"):  # what is shown of such a file is not all that it holds
+    if graph.get("read_only"):  # only a part of such a file is shown
         raise ModelError(str(graph["read_only"]))
     return structure.encode(Graph.from_dict(graph))
 
@@ -122,17 +122,17 @@ def encode(graph: dict[str, Any]) -> bytes:
 def sample_code(
     path: str, graph: dict[str, Any], backend: str | None = None, dataset: str | None = None
 ) -> dict[str, str]:
-    """The Python that runs one sample through graph data beside its document's parameters, and on which backend.
+    """Python code that runs one sample through graph data with its document's parameters, and the backend.
 
-    Raises ModelError for a graph with problems, ConfigError for a backend or data set that is not there; nothing of the
-    request reaches the code unchecked.
+    Raises ModelError for a graph with problems, ConfigError for an unknown backend or data set; every part of the request is
+    checked before it becomes code.
     """
     given = Graph.from_dict(graph)
     if problems := check_graph(given).problems:
         where = given.nodes[problems[0].node].name if problems[0].node else given.name
         raise ModelError(f"a sample can only run through a model without problems; {where}: {problems[0].message}")
     if not given.inputs():
-        raise ModelError(f"a sample needs a way in: add an Input to {given.name!r}")
+        raise ModelError(f"a sample needs an input: add an Input to {given.name!r}")
     if backend is None:
         offered = choices()
         backend = offered["defaults"]["backend"]

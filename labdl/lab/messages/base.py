@@ -24,7 +24,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", protected_namespaces=(), populate_by_name=True)
 
 
-class _Unchecked:
+class _SchemaOf:
     """Metadata of a field that has the schema of a type for pages, and holds any value."""
 
     def __init__(self, kind: Any):
@@ -45,14 +45,14 @@ def _object(value: Any) -> Any:
     return value
 
 
-def unchecked(model: type[BaseModel]) -> Any:
+def object_of(model: type[BaseModel]) -> Any:
     """The type of an object with the schema of a model, which is validated where it is used."""
-    return Annotated[dict[str, Any], _Unchecked(model)]
+    return Annotated[dict[str, Any], _SchemaOf(model)]
 
 
 def any_of(kind: Any) -> Any:
     """The type of a value with the schema of a type, which is validated where it is used."""
-    return Annotated[Any, _Unchecked(kind)]
+    return Annotated[Any, _SchemaOf(kind)]
 
 
 def read(message: type[Message], content: Any) -> Message:

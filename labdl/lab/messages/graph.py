@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypeAliasType
 
-from labdl.lab.messages.base import Answer, unchecked
+from labdl.lab.messages.base import Answer, object_of
 
 Json = TypeAliasType("Json", "bool | int | float | str | list[Json] | dict[str, Json] | None")
 Position = TypeAliasType("Position", tuple[float, float])
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     GraphJson = dict[str, Any]
     FormJson = dict[str, Any]
 else:
-    GraphJson = unchecked(GraphData)
+    GraphJson = object_of(GraphData)
 
 
 class ParamSchema(Answer):
@@ -90,7 +90,7 @@ class ParamSchema(Answer):
 
 
 if not TYPE_CHECKING:
-    FormJson = unchecked(ParamSchema)
+    FormJson = object_of(ParamSchema)
 
 
 class InputPort(Answer):

@@ -1,4 +1,4 @@
-"""Schema of lists of runs, of runs that a page follows, and of what people write about them."""
+"""Schema of lists of runs, of runs that a page follows, and of their names, tags and notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ else:
     _Best = any_of(dict[str, BestValue] | None)
 
 
-MAX_RUNS = 64  # that a page follows
+MAX_RUNS = 64  # runs that a page follows
 MAX_WAIT = 20.0  # seconds for an answer; proxies give up after 30 or more
 
 

@@ -19,13 +19,13 @@ from labdl.runs.reading.event_file import EVENTS
 from labdl.saving import paths
 
 BODY_LIMIT = 32 * 1024 * 1024
-MESSAGE_LIMIT = 1000  # what came may be repeated in it, and may be anything
-DEPTH_LIMIT = 64  # the settings of a layer are lists of lists at most
+MESSAGE_LIMIT = 1000  # messages may quote arbitrary input
+DEPTH_LIMIT = 64  # settings of layers are at most lists of lists
 TOO_DEEP = "The request's body is nested more deeply than any model graph."
 
 
-class Refused(web.HTTPError):
-    """An HTTP error with a sentence for people."""
+class RequestError(web.HTTPError):
+    """An HTTP error with a message for the user."""
 
     def __init__(self, status: int, message: str):
         super().__init__(status, message)
@@ -33,13 +33,13 @@ class Refused(web.HTTPError):
 
 
 class LabDLHandler(APIHandler):
-    """Base class of all routes: their permission, JSON bodies and answers, and errors as sentences."""
+    """Base class of all routes: permission, JSON bodies and answers, error messages."""
 
-    auth_resource = "contents"  # @authorized answers 500 without it
+    auth_resource = "contents"  # required by @authorized
 
     def write_error(self, status_code: int, **kwargs) -> None:
         error = (kwargs.get("exc_info") or (None, None))[1]
-        if isinstance(error, Refused):
+        if isinstance(error, RequestError):
             self.finish(json.dumps({"message": error.message}))
         else:
             super().write_error(status_code, **kwargs)
@@ -54,25 +54,27 @@ class LabDLHandler(APIHandler):
         self.finish(json.dumps(content, default=json_default, allow_nan=False))
 
     def request_body(self, message: type[Message]) -> Message:
-        """The body of the request as a message. Raises Refused in a sentence that names a wrong field."""
+        """The body of the request as a message. Raises RequestError that names a wrong field."""
         try:
             return read(message, self.body())
         except ConfigError as error:
-            raise Refused(400, str(error)) from None
+            raise RequestError(400, str(error)) from None
 
     def body(self) -> dict:
         if len(self.request.body) > BODY_LIMIT:
-            raise Refused(413, f"The request is larger than {BODY_LIMIT // 2**20} MiB, which no model graph needs.")
+            raise RequestError(
+                413, f"The request is larger than {BODY_LIMIT // 2**20} MiB, which no model graph needs."
+            )
         try:
             content = json.loads(self.request.body)
         except ValueError:
-            raise Refused(400, "The request's body is not JSON.") from None
+            raise RequestError(400, "The request's body is not JSON.") from None
         except RecursionError:
-            raise Refused(400, TOO_DEEP) from None
+            raise RequestError(400, TOO_DEEP) from None
         if depth_over(content, DEPTH_LIMIT):
-            raise Refused(400, TOO_DEEP)
+            raise RequestError(400, TOO_DEEP)
         if not isinstance(content, dict):
-            raise Refused(400, f"The request's body must be a JSON object, received {type(content).__name__}.")
+            raise RequestError(400, f"The request's body must be a JSON object, received {type(content).__name__}.")
         return content
 
     async def compute(self, function, *args):
@@ -80,12 +82,12 @@ class LabDLHandler(APIHandler):
         try:
             return await asyncio.to_thread(function, *args)
         except (FileFormatError, ValueError) as error:
-            raise Refused(400, str(error)) from error
+            raise RequestError(400, str(error)) from error
         except OverflowError as error:
-            raise Refused(400, f"A number of the request is too large: {error}.") from error
+            raise RequestError(400, f"A number of the request is too large: {error}.") from error
 
     async def visible(self, path: str) -> str:
-        """`path` without slashes at its ends, if Contents would show it to this person."""
+        """`path` without slashes at its ends, if the contents manager shows it to this user."""
         path = path.strip("/")
         contents = self.contents_manager
         try:
@@ -96,13 +98,13 @@ class LabDLHandler(APIHandler):
             ):
                 return path
         except OSError:
-            pass  # a name that no file can have: too long, or with a file in the place of a folder
-        raise Refused(404, f"{shortened(path)} does not exist.")
+            pass  # an impossible path: too long, or with a file as a folder
+        raise RequestError(404, f"{shorten(path)} does not exist.")
 
     async def run_folder(self, path: str, *, expected: bool = False, sweeps: bool = False) -> Path | None:
-        """The folder of a run on disk, or of a sweep where ``sweeps`` are meant too.
+        """The folder of a run on disk, or of a sweep if ``sweeps``.
 
-        None if the run is ``expected`` and has not begun.
+        None if the run is ``expected`` and has not started.
         """
         path = await self.visible(path)
         folder = self.inside(path)
@@ -110,40 +112,40 @@ class LabDLHandler(APIHandler):
             return folder
         if expected:
             return None
-        raise Refused(404, f"There is no training run in {shortened(path)}.")
+        raise RequestError(404, f"There is no training run in {shorten(path)}.")
 
     def inside(self, path: str) -> Path:
-        """A folder on disk, which must lie inside the one that Jupyter serves."""
+        """A folder on disk, which must be inside Jupyter's root folder."""
         root_dir = getattr(self.contents_manager, "root_dir", "")
         if not root_dir:
-            raise Refused(400, "Training runs can be watched only where Jupyter serves a folder of its own disk.")
+            raise RequestError(400, "Training runs can be watched only if Jupyter serves a local folder.")
         root = Path(root_dir).resolve()
         folder = (root / path).resolve()
         if not folder.is_relative_to(root):
-            raise Refused(404, f"There is no training run in {shortened(path)}.")
+            raise RequestError(404, f"There is no training run in {shorten(path)}.")
         return folder
 
     async def parameter_file(self, document: str) -> Path | None:
         """The file with the parameters of a model, on disk; None if there is none."""
         path = await self.visible(document)
         if not await ensure_async(self.contents_manager.file_exists(path)):
-            raise Refused(404, f"{shortened(path)} does not exist.")
+            raise RequestError(404, f"{shorten(path)} does not exist.")
         root_dir = getattr(self.contents_manager, "root_dir", "")
         if not root_dir:
-            return None  # the files lie elsewhere than on a disk of ours
+            return None  # the files are not on a local disk
         root = Path(root_dir).resolve()
         try:
             file = paths(root / path)[1].resolve()
-        except (OSError, RuntimeError):  # links that lead to each other
+        except (OSError, RuntimeError):  # a cycle of links
             return None
         if not file.is_relative_to(root):
-            raise Refused(404, f"The parameters of {shortened(path)} lie outside of the folder that Jupyter serves.")
+            raise RequestError(404, f"The parameters of {shorten(path)} are outside of the folder that Jupyter serves.")
         await self.visible(file.relative_to(root).as_posix())
         return file if file.is_file() else None
 
 
 def depth_over(content, limit: int) -> bool:
-    """Whether JSON data is nested deeper than `limit`: much that works on it calls itself for each level."""
+    """True when JSON data is nested deeper than `limit`, which recursive functions could not handle."""
     level = [content]
     for _ in range(limit):
         level = [
@@ -157,5 +159,5 @@ def depth_over(content, limit: int) -> bool:
     return True
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return repr(text if len(text) <= 100 else f"{text[:100]}…")

@@ -21,21 +21,21 @@ from labdl.runs.folder import LiveStatus
 from labdl.runs.reading.best import has_epochs
 from labdl.runs.reading.event_file import EVENTS, EventReader
 
-_EVERY = 0.1  # seconds between two checks of the files, and at least from a request to its answer
-_ALIVE_EVERY = 1.0  # between two checks of the processes
-_LIMIT = 4 * 1024 * 1024  # bytes of a run's file in an answer
+_EVERY = 0.1  # seconds between checks of the files, and at least before an answer
+_ALIVE_EVERY = 1.0  # seconds between checks of the processes
+_LIMIT = 4 * 1024 * 1024  # bytes of a run per answer
 _CACHED = 256  # runs in the cache
 
 
 @dataclass
 class PolledRun:
-    """A run of which a page knows the first ``offset`` bytes, and whether it was ``alive`` (None: there was none)."""
+    """A run of which a page has the first ``offset`` bytes, and whether it was ``alive`` (None: it did not exist)."""
 
     path: str
-    folder: Path | None  # None where no run can be
+    folder: Path | None  # None for an invalid path
     offset: int = 0
     alive: bool | None = None
-    kinds: tuple[str, ...] = ()  # that it wants to hear of, all if none are named
+    kinds: tuple[str, ...] = ()  # kinds of events to send; all if empty
     answer: dict[str, Any] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
 
@@ -47,7 +47,7 @@ class StatusCache:
         self._known: OrderedDict[Path, LiveStatus] = OrderedDict()
 
     def alive(self, folder: Path) -> bool | None:
-        """Whether a process works on the run of a folder; None if there is no run."""
+        """True while a process works on the run of a folder; None if there is no run."""
         status = self._known.pop(folder, None) or LiveStatus(folder)
         try:
             alive = status.alive()
@@ -76,20 +76,20 @@ async def poll(runs: list[PolledRun], wait: float) -> bytes:
     """Wait until one of the runs has new events, at most ``wait`` seconds, and return the binary answer."""
     ends, checked = time.monotonic() + min(wait, MAX_WAIT), 0.0
     if wait:
-        await asyncio.sleep(_EVERY)  # what comes together is answered together
+        await asyncio.sleep(_EVERY)  # collect events for one answer
     while True:
         now = time.monotonic()
-        grown = await asyncio.to_thread(_grown, runs)
-        if now - checked >= _ALIVE_EVERY or grown:
+        has_news = await asyncio.to_thread(_has_news, runs)
+        if now - checked >= _ALIVE_EVERY or has_news:
             checked = now
-            grown = await asyncio.to_thread(_read, runs) or grown
-        if grown or now >= ends:
+            has_news = await asyncio.to_thread(_read, runs) or has_news
+        if has_news or now >= ends:
             return await asyncio.to_thread(pack_answer, runs)
         await asyncio.sleep(_EVERY)
 
 
-def _grown(runs: Iterable[PolledRun]) -> bool:
-    """Whether a file differs in size from the offset of the page."""
+def _has_news(runs: Iterable[PolledRun]) -> bool:
+    """True when the size of a file differs from the offset of the page."""
     for run in runs:
         if run.folder is None:
             continue
@@ -110,7 +110,7 @@ def _read(runs: Iterable[PolledRun]) -> bool:
             run.answer = {"path": run.path, "offset": 0, "alive": None, "reset": False, "best": None}
             continue
         reader = EventReader(run.folder / EVENTS, run.offset)
-        alive = statuses.alive(run.folder)  # before reading: nothing comes after the end
+        alive = statuses.alive(run.folder)  # before reading: no events follow the end
         try:
             run.events = reader.read(_LIMIT)
             reset = reader.restarted
@@ -127,8 +127,8 @@ def _read(runs: Iterable[PolledRun]) -> bool:
 def pack_answer(runs: list[PolledRun]) -> bytes:
     """A header's length as little-endian uint32, the header as JSON, zeros up to a multiple of 4, then the columns.
 
-    The header has for each run ``path``, ``offset``, ``alive``, ``reset`` (it began anew), ``best`` (the best value of each
-    metric, where there are epochs among the events), ``events`` and ``bytes``: how much of what follows is of these (see
+    The header has for each run ``path``, ``offset``, ``alive``, ``reset`` (it restarted), ``best`` (the best value of each
+    metric, if the events contain epochs), ``events`` and ``bytes``: the size of their columns (see
     `labdl.lab.widgets.binary_events`).
     """
     entries, buffers = [], []

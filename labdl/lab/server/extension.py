@@ -28,7 +28,7 @@ from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.inspection import WeightsAnswer
 from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.server import onnx_conversion
-from labdl.lab.server.base_handler import LabDLHandler, Refused, shortened
+from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.lab.server.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
 from labdl.lab.server.run_handlers import RUN_ROUTES
 from labdl.lab.server.training_handlers import DataHandler, DatasetsHandler, TrainHandler
@@ -53,7 +53,7 @@ class NewGraphHandler(LabDLHandler):
 
 class CheckHandler(LabDLHandler):
     @web.authenticated
-    @authorized("read")  # a POST for the size of its body: nothing is changed
+    @authorized("read")  # a POST only because of the size of its body
     async def post(self):
         self.answer(CheckResult, await self.compute(service.check, self.request_body(GraphRequest).graph))
 
@@ -113,19 +113,19 @@ class GraphHandler(LabDLHandler):
         contents = self.contents_manager
         folder, _, name = path.rpartition("/")
         if not await ensure_async(contents.dir_exists(folder)):
-            raise Refused(404, f"The folder {shortened(folder)} does not exist.")
+            raise RequestError(404, f"The folder {shorten(folder)} does not exist.")
         existed = await ensure_async(contents.exists(path))
         if existed and self.get_query_argument("new", "0") == "1":
-            raise Refused(409, f"{shortened(path)} is there already.")
+            raise RequestError(409, f"{shorten(path)} already exists.")
         if existed:
             before = base64.b64decode((await self.read(path, content=True, require_hash=False))["content"])
             newer = await self.compute(service.newer, before, name)
             if newer:
-                raise Refused(409, newer)
+                raise RequestError(409, newer)
         model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
         saved = await ensure_async(contents.save(model, path))
         if existed:
-            with suppress(Refused):  # parameters that lie elsewhere are left alone
+            with suppress(RequestError):  # parameters outside of the root are not touched
                 await self.compute(parameter_renaming.follow, await self.parameter_file(path), before, data)
         self.send_json(saved | {"content": None, "format": None}, status=200 if existed else 201)
 
@@ -134,7 +134,7 @@ class GraphHandler(LabDLHandler):
         try:
             return await ensure_async(get(require_hash=require_hash))
         except TypeError:
-            # a contents manager older than jupyter_server 2.11 knows no hashes; the times of change serve then
+            # contents managers before jupyter_server 2.11 have no hashes; modification times are compared instead
             return await ensure_async(get())
 
 
@@ -148,7 +148,7 @@ class ConvertHandler(GraphHandler):
         path = await self.visible(asked.path)
         contents = self.contents_manager
         if not path.endswith(".onnx") or not await ensure_async(contents.file_exists(path)):
-            raise Refused(404, f"There is no ONNX file {shortened(path)}.")
+            raise RequestError(404, f"There is no ONNX file {shorten(path)}.")
         paths = [path.removesuffix(".onnx") + suffix for suffix in (SUFFIX, ".npz")]
         taken = [other for other in paths if await ensure_async(contents.exists(other))]
         if taken and not asked.overwrite:
@@ -156,7 +156,9 @@ class ConvertHandler(GraphHandler):
             return
         there = await self.read(path, content=True, require_hash=False)
         made = await self.compute(onnx_conversion.convert, base64.b64decode(there["content"]), there["name"])
-        for other, data in reversed(list(zip(paths, made, strict=True))):  # the structure last: then both are there
+        for other, data in reversed(
+            list(zip(paths, made, strict=True))
+        ):  # the structure last, when the parameters exist
             model = {"type": "file", "format": "base64", "content": base64.b64encode(data).decode("ascii")}
             await ensure_async(contents.save(model, other))
         self.answer(ConvertAnswer, {"path": paths[0], "taken": []}, status=201)
@@ -168,12 +170,12 @@ class WeightsHandler(LabDLHandler):
     async def get(self):
         names = self.get_query_arguments("name")
         if not 0 < len(names) <= NAMES_LIMIT:
-            raise Refused(400, f"'name' wants 1 to {NAMES_LIMIT} layers, received {len(names)}.")
+            raise RequestError(400, f"'name' wants 1 to {NAMES_LIMIT} layers, received {len(names)}.")
         file = await self.parameter_file(self.get_query_argument("path"))
         try:
             self.answer(WeightsAnswer, await self.compute(inspection.weights, file, names))
         except OSError as error:
-            raise Refused(400, f"The parameters could not be read: {error.strerror or error}.") from error
+            raise RequestError(400, f"The parameters could not be read: {error.strerror or error}.") from error
 
 
 class SampleHandler(LabDLHandler):
@@ -209,21 +211,21 @@ ROUTES = {
 
 
 def keep_model_files_binary(model: dict, path: str, **_) -> None:
-    """Write graph data as a model file even when it comes through Contents' own route.
+    """Write graph data as a model file also when it comes through the route of Contents.
 
-    JupyterLab's "Save As" and its saving of a file deleted meanwhile pass by the document's content provider, and
-    would leave a text file that nothing can open under the model's name.
+    JupyterLab's "Save As", and saving a file that was deleted, bypass the document's content provider, and would write a
+    text file that nothing can open.
     """
     content = model.get("content")
-    # a document that several people edit has bytes for its format, though what the page sends is the graph
+    # a shared document has the format of bytes, although the page sends the graph
     is_bytes = model.get("format") == "base64" and not str(content).startswith("{")
     if model.get("type") != "file" or not path.endswith(SUFFIX) or is_bytes or not content:
-        return  # not a model file, or already as it should be, or a new, empty one
+        return  # not a model file, already converted, or new and empty
     try:
         graph = json.loads(content) if isinstance(content, str) else content
         data = service.encode(graph)
     except (ValueError, TypeError) as error:
-        raise Refused(400, f"{path!r} was not saved, what came is not a model graph: {error}") from error
+        raise RequestError(400, f"{path!r} was not saved, its content is not a model graph: {error}") from error
     model |= {"format": "base64", "content": base64.b64encode(data).decode("ascii")}
 
 

@@ -1,4 +1,4 @@
-"""Routes that make or compare models without touching a file."""
+"""Routes that build or compare models without files."""
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web

@@ -1,4 +1,4 @@
-"""ONNX files as model files, computed in a process of its own: a broken file must not take the server down or hold it up."""
+"""Conversion of ONNX files to model files in a subprocess: a broken file must not crash or block the server."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from labdl.errors import FileFormatError, LabDLError
 
-LARGEST = 512 * 2**20  # bytes, which the server holds several times while it passes them on
+LARGEST = 512 * 2**20  # bytes; the server holds several copies
 SECONDS = 180
-_REFUSED = 3  # the exit status of a process that says in a sentence what is wrong with the file
+_REFUSED = 3  # exit status of a process that reports what is wrong with the file
 
 
 def convert(data: bytes, name: str) -> tuple[bytes, bytes]:
-    """The bytes of the structure file and of the parameter file for those of an ONNX file. Raises FileFormatError."""
+    """Convert an ONNX file to the bytes of the structure file and of the parameter file. Raises FileFormatError."""
     if len(data) > LARGEST:
         raise FileFormatError(
             f"{name} has {len(data):,} bytes: files above {LARGEST // 2**20} MiB are converted in a notebook, with "
             "labdl.saving.onnx.import_onnx and labdl.save"
         )
-    # the folder is also where the process works, so that no module of the person's is taken for one of ours
+    # also the working folder of the process, so that no module of the user shadows one of LabDL
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "source").write_bytes(data)
         try:

@@ -1,4 +1,4 @@
-"""Routes of training runs: lists, events, commands, and the name, tags and note that people write."""
+"""Routes of training runs: lists, events, commands, names, tags and notes."""
 
 import os
 from contextlib import suppress
@@ -23,7 +23,7 @@ from labdl.lab.messages.runs import (
     RunsAnswer,
 )
 from labdl.lab.server import event_polling
-from labdl.lab.server.base_handler import LabDLHandler, Refused, shortened
+from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.runs import control
 from labdl.runs.reading.event_file import EVENTS
 
@@ -32,11 +32,11 @@ class RunHandler(LabDLHandler):
     @web.authenticated
     @authorized
     async def delete(self):
-        """Through the contents manager, so that what it does with deleted files holds for runs: it may have a trash."""
+        """Delete a run with the contents manager, which may move it to the trash."""
         path = self.get_query_argument("path").strip("/")
         folder = await self.run_folder(path)
         if await self.compute(runs_list.is_alive, folder):
-            raise Refused(409, f"{shortened(path)} is under way: stop it before you delete it.")
+            raise RequestError(409, f"{shorten(path)} is running: stop it before you delete it.")
         try:
             await ensure_async(self.contents_manager.delete(path))
         except (web.HTTPError, OSError) as error:
@@ -45,7 +45,7 @@ class RunHandler(LabDLHandler):
                 reason = (
                     "this Jupyter has no trash, and deletes folders only with FileContentsManager.always_delete_dir"
                 )
-            raise Refused(409, f"{shortened(path)} could not be deleted: {reason}.") from error
+            raise RequestError(409, f"{shorten(path)} could not be deleted: {reason}.") from error
         self.send_json({})
 
 
@@ -58,17 +58,17 @@ class RunsFollowHandler(LabDLHandler):
     @authorized("read")
     async def post(self):
         asked = self.request_body(FollowRequest)
-        runs = [await self.polled(run) for run in asked.runs]
+        runs = [await self.polled_run(run) for run in asked.runs]
         answer = await event_polling.poll(runs, asked.wait)
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Cache-Control", "no-store")
         self.finish(answer)
 
-    async def polled(self, asked: FollowedRun) -> event_polling.PolledRun:
+    async def polled_run(self, asked: FollowedRun) -> event_polling.PolledRun:
         """The folder of a run that a page follows, which need not exist yet."""
         try:
             folder = self.inside(await self.visible(asked.path))
-        except web.HTTPError:  # the others are followed all the same
+        except web.HTTPError:  # the other runs are followed nevertheless
             folder = None
         return event_polling.PolledRun(asked.path, folder, asked.offset, asked.alive, tuple(asked.kinds or ()))
 
@@ -82,8 +82,8 @@ class RunControlHandler(LabDLHandler):
         try:
             identity = await self.compute(control.append, folder, asked.command, asked.value, asked.id)
         except OSError as error:
-            raise Refused(
-                500, f"The command could not be left in the run's folder: {error.strerror or error}."
+            raise RequestError(
+                500, f"The command could not be written to the run's folder: {error.strerror or error}."
             ) from error
         self.answer(ControlAnswer, {"id": identity}, status=202)
 
@@ -102,15 +102,17 @@ class RunsHandler(LabDLHandler):
         try:
             answer = await self.compute(runs_list.changes, folder, seen)
         except OSError as error:
-            raise Refused(404, f"The folder {shortened(path)} could not be read: {error.strerror or error}.") from error
+            raise RequestError(
+                404, f"The folder {shorten(path)} could not be read: {error.strerror or error}."
+            ) from error
         self.answer(RunsAnswer, {"folder": path} | answer)
 
     async def folder_of(self, path: str) -> Path:
-        """A folder that Contents would show; the empty path is the root."""
+        """A folder that the contents manager shows; the empty path is the root."""
         if path:
             path = await self.visible(path)
         if not await ensure_async(self.contents_manager.dir_exists(path)):
-            raise Refused(404, f"The folder {shortened(path)} does not exist.")
+            raise RequestError(404, f"The folder {shorten(path)} does not exist.")
         return self.inside(path)
 
 
@@ -157,7 +159,7 @@ class RunPictureHandler(LabDLHandler):
 
 
 class RunAboutHandler(LabDLHandler):
-    """Write name, tags and note, unless they differ from `before`: another page may have written meanwhile."""
+    """Write name, tags and note, unless they differ from `before`, because another page has changed them."""
 
     @web.authenticated
     @authorized
@@ -165,12 +167,12 @@ class RunAboutHandler(LabDLHandler):
         asked = self.request_body(AboutRequest)
         folder = await self.run_folder(asked.path)
         if not asked.fields():
-            raise Refused(400, "The request needs one of 'name', 'tags' and 'note'.")
+            raise RequestError(400, "The request needs one of 'name', 'tags' and 'note'.")
         try:
             done, now = await self.compute(runs_list.write, folder, asked.fields(), asked.before)
         except OSError as error:
-            raise Refused(
-                500, f"What was written about the run could not be kept: {error.strerror or error}."
+            raise RequestError(
+                500, f"The name, tags and note of the run could not be written: {error.strerror or error}."
             ) from error
         self.answer(AboutAnswer, {"done": done, "about": now})
 

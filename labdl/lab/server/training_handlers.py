@@ -12,7 +12,7 @@ from labdl.data import SOURCES
 from labdl.graph.graph import Graph
 from labdl.lab.editor import service
 from labdl.lab.messages.training import DataFileInfo, TrainingChoices, TrainingCode, TrainingRequest
-from labdl.lab.server.base_handler import LabDLHandler, Refused, shortened
+from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
 from labdl.lab.training import compatibility, data_files, options, script
 
 
@@ -30,19 +30,19 @@ class _DataHandler(LabDLHandler):
             return compatibility.describe_source(name)
         path = await self.visible(posixpath.normpath(posixpath.join(posixpath.dirname(document), name)))
         if path.startswith("../") or not await ensure_async(self.contents_manager.file_exists(path)):
-            raise Refused(
-                404, f"There is no data set {shortened(name)}: choose a file of the folder that Jupyter serves."
+            raise RequestError(
+                404, f"There is no data set {shorten(name)}: choose a file of the folder that Jupyter serves."
             )
         root = getattr(self.contents_manager, "root_dir", "")
         if not root:
-            return None  # the files lie elsewhere than on a disk of ours
+            return None  # the files are not on a local disk
         file = (Path(root) / path).resolve()
         if not file.is_relative_to(Path(root).resolve()):
-            raise Refused(404, f"{shortened(name)} lies outside of the folder that Jupyter serves.")
+            raise RequestError(404, f"{shorten(name)} is outside of the folder that Jupyter serves.")
         try:
             return await self.compute(data_files.describe_file, file, target if isinstance(target, str) else None)
         except OSError as error:
-            raise Refused(400, f"{shortened(name)} could not be read: {error.strerror or error}.") from error
+            raise RequestError(400, f"{shorten(name)} could not be read: {error.strerror or error}.") from error
 
 
 class DataHandler(_DataHandler):
@@ -53,7 +53,7 @@ class DataHandler(_DataHandler):
         name, target = self.get_query_argument("name"), self.get_query_argument("target", None)
         info = await self.describe_data(document, name, target)
         if info is None:
-            raise Refused(400, "Data files can be read only where Jupyter serves a folder of its own disk.")
+            raise RequestError(400, "Data files can be read only if Jupyter serves a local folder.")
         self.answer(DataFileInfo, info)
 
 
@@ -64,20 +64,20 @@ class TrainHandler(_DataHandler):
         asked = self.request_body(TrainingRequest)
         path, settings = await self.visible(asked.path), asked.settings()
         if not await ensure_async(self.contents_manager.file_exists(path)):
-            raise Refused(404, f"{path!r} does not exist: save the model first.")
-        code = await self.compute(script.train_code, path, settings)  # which checks the settings
-        graph = await self.saved(path) if asked.graph is None else await self.compute(Graph.from_dict, asked.graph)
+            raise RequestError(404, f"{path!r} does not exist: save the model first.")
+        code = await self.compute(script.train_code, path, settings)  # also checks the settings
+        graph = await self.read_saved(path) if asked.graph is None else await self.compute(Graph.from_dict, asked.graph)
         data = await self.describe_data(path, settings["dataset"], settings.get("target"))
         fit = {"inputs": [], "outputs": [], "problems": []}
         if data is not None:
             fit = await self.compute(compatibility.mismatches, graph, data, settings)
         has_parameters = await self.parameter_file(path) is not None
         if settings.get("parameters") == "saved" and not has_parameters:
-            fit["problems"].append("There are no saved parameters of this model yet: start with new ones.")
+            fit["problems"].append("This model has no saved parameters yet: start with new ones.")
         self.answer(TrainingCode, {**code, **fit, "has_parameters": has_parameters})
 
-    async def saved(self, path: str) -> Graph:
-        """The graph in a document that nobody has open."""
+    async def read_saved(self, path: str) -> Graph:
+        """The saved graph of a document."""
         get = self.contents_manager.get
         model = await ensure_async(get(path, content=True, type="file", format="base64"))
         data = base64.b64decode(model["content"])

@@ -27,7 +27,7 @@ def describe_source(name: str) -> dict[str, Any]:
 
 
 def mismatches(graph: Graph, data: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Input and output shapes of the model, and what does not fit, in sentences; unknown shapes are left to the training."""
+    """Input and output shapes of the model, and messages about what does not fit; unknown shapes are not checked."""
     if not graph.nodes:
         return {"inputs": [], "outputs": [], "problems": ["The model has no layers yet."]}
     result = check(graph)
@@ -92,7 +92,7 @@ def _output(spec: Spec, data: Mapping[str, Any], settings: Mapping[str, Any]) ->
             f"{show(tuple(data['target_shape']))} of {data['name']}: {problems[0].message}."
         )
     if data["kind"] == "numbers" and spec.ndim == len(data["target_shape"]):
-        # a loss would spread one number over many
+        # a loss would broadcast one number
         wanted, given = data["target_shape"], spec.shape
         if any(a is not None and a != b for a, b in zip(given[1:], wanted[1:], strict=True)):
             return (

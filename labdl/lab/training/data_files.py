@@ -12,16 +12,16 @@ from labdl.errors import FileFormatError
 from labdl.lab.training.options import kind_of, size_of
 from labdl.lab.training.script import FILES
 
-LIMIT = 64 << 20  # bytes: a shared server reads no larger file
+LIMIT = 64 << 20  # bytes: larger files are not read by a shared server
 
 
 def describe_file(file: Path, target: str | None = None) -> dict[str, Any]:
     """Describe a file for the form; ``target`` is the target column of a table.
 
-    Raises MissingFileError, FileFormatError and ConfigError in sentences that name the file.
+    Raises MissingFileError, FileFormatError and ConfigError that name the file.
     """
     if file.suffix not in FILES:
-        raise FileFormatError(f"{file.name} is no data set that LabDL reads: choose a .csv or an .npz file")
+        raise FileFormatError(f"{file.name} is not a data set that LabDL can read: choose a .csv or an .npz file")
     status = file.stat()
     return _describe(file, target, status.st_mtime_ns, status.st_size)
 
@@ -43,7 +43,7 @@ def _describe(file: Path, target: str | None, _changed: int, size: int) -> dict[
         info["columns"] = read_columns(file)
         info["target"] = info["columns"][-1] if target is None else target
     if size > LIMIT:
-        return info | {"summary": f"{size >> 20:,} MiB: too large to be read before the training"}
+        return info | {"summary": f"{size >> 20:,} MiB: too large to read before training"}
     train, test = csv(file, target=target) if is_table else npz(file)
     return info | _statistics(train, len(train) + len(test))
 

@@ -19,13 +19,13 @@ from labdl.train.metrics import METRICS
 from labdl.train.optimizers import OPTIMIZERS, NamedOptimizer
 from labdl.train.schedules import SCHEDULES
 
-Kind = Literal["classes", "numbers"]  # what the targets of a data set are
+Kind = Literal["classes", "numbers"]  # kind of targets of a data set
 
-FIRST: dict[Kind, tuple[str, tuple[str, ...]]] = {  # what is chosen for such a data set until a person has chosen
+FIRST: dict[Kind, tuple[str, tuple[str, ...]]] = {  # defaults for such data sets
     "classes": ("cross_entropy", ("accuracy",)),
     "numbers": ("mean_squared_error", ("mean_absolute_error",)),
 }
-OPTIONS = ("clip_norm", "accumulate", "precision")  # of what a trainer can be told, what a form is for
+OPTIONS = ("clip_norm", "accumulate", "precision")  # settings of a trainer in the form
 _KINDS: dict[Task | None, Kind] = {"classification": "classes", "regression": "numbers"}
 
 
@@ -35,13 +35,13 @@ def kind_of(classes: int | None) -> Kind:
 
 
 def size_of(shape: Sequence[int | None]) -> str:
-    """The size of one sample in words; the first axis is that of the samples."""
+    """Describe the size of one sample; the first axis counts samples."""
     sizes = ["?" if size is None else str(size) for size in shape[1:]]
     return " × ".join(sizes) if len(sizes) > 1 else f"{sizes[0]} numbers" if sizes and sizes[0] != "1" else "one number"
 
 
 def choices() -> dict[str, Any]:
-    """All that the form offers; no framework is imported to find out."""
+    """All choices of the form, found without importing a framework."""
     backends = [
         {"name": n, "version": framework_info.metadata_version(n), "problem": framework_info.problem(n)}
         for n in framework_info.PREFERENCE
@@ -61,11 +61,11 @@ def choices() -> dict[str, Any]:
         "seed": 0,
         "parameters": "new",
     }
-    return {**_offered(), "backends": backends, "defaults": defaults}
+    return {**_static_choices(), "backends": backends, "defaults": defaults}
 
 
 @functools.cache
-def _offered() -> dict[str, Any]:
+def _static_choices() -> dict[str, Any]:
     """Options that do not change while the server runs."""
     return {
         "datasets": [
@@ -86,7 +86,7 @@ def _offered() -> dict[str, Any]:
             if cls().scalar and cls.__module__.startswith("labdl.train.")
         ],
         "optimizers": [_optimizer(name, named) for name, named in OPTIMIZERS.items()],
-        "schedules": [_described(name, cls.schema()) for name, cls in schedules().items()],
+        "schedules": [_describe(name, cls.schema()) for name, cls in schedules().items()],
         "stopping": settings_schema(EarlyStopping)["schema"],
         "options": _part(settings_schema(TrainerSettings)["schema"], OPTIONS),
         "first": {kind: {"loss": loss, "metrics": list(metrics)} for kind, (loss, metrics) in FIRST.items()},
@@ -94,7 +94,7 @@ def _offered() -> dict[str, Any]:
 
 
 def schedules() -> dict[str, type[Schedule]]:
-    """The schedules that a form can hold, by their first names: others are made of functions and of other schedules."""
+    """Schedules for the form, by name; without those that take functions or other schedules."""
     found = {cls.kind: cls for cls in SCHEDULES.values()}
     return {
         name: cls
@@ -110,12 +110,12 @@ def schedules() -> dict[str, type[Schedule]]:
 def _loss(name: str, cls: type[Module]) -> dict[str, Any]:
     described = layer_schema(cls)
     kind = _KINDS.get(cls.layer_task)  # type: ignore[attr-defined]
-    settings = [key for key in described["schema"]["properties"] if key != "reduction"]  # training wants one number
-    return {**_described(name, described), "kind": kind, "schema": _part(described["schema"], settings)}
+    settings = [key for key in described["schema"]["properties"] if key != "reduction"]  # training needs a scalar
+    return {**_describe(name, described), "kind": kind, "schema": _part(described["schema"], settings)}
 
 
 def _optimizer(name: str, named: NamedOptimizer) -> dict[str, Any]:
-    described = _described(name, named.cls.schema())
+    described = _describe(name, named.cls.schema())
     properties = {
         key: {**field, **({"default": dict(named.extra)[key]} if key in dict(named.extra) else {})}
         for key, field in described["schema"]["properties"].items()
@@ -124,7 +124,7 @@ def _optimizer(name: str, named: NamedOptimizer) -> dict[str, Any]:
     return {**described, "schema": {"type": "object", "properties": properties, "required": []}}
 
 
-def _described(name: str, found: dict[str, Any]) -> dict[str, Any]:
+def _describe(name: str, found: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "summary": found["summary"].replace("``", ""), "schema": found["schema"]}
 
 

@@ -1,4 +1,4 @@
-"""From what a person has chosen in the Train panel to the Python that trains a document."""
+"""Python code that trains a document with the settings of the Train panel."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from labdl.train.optimizers import OPTIMIZERS
 FILES = (".csv", ".npz")  # of data sets
 
 _NEEDED = {"backend": str, "dataset": str, "optimizer": str, "learning_rate": float, "epochs": int, "batch_size": int}
-_MOST = 10**9  # of epochs, samples in a batch, seeds: a slip of the finger more
+_MOST = 10**9  # largest number of epochs, batch size and seed
 
 
 def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The Python that trains a document, and the folder in which its run will be recorded.
+    """Python code that trains a document, and the folder of its run.
 
-    Raises ConfigError for a setting that is missing, unknown or out of range; nothing of the request reaches the code
-    unchecked.
+    Raises ConfigError for a setting that is missing, unknown or out of range; every part of the request is checked before it
+    becomes code.
     """
     chosen = {key: _plain(key, settings.get(key), kind) for key, kind in _NEEDED.items()}
     document = PurePosixPath(path)
@@ -47,7 +47,7 @@ def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
     fresh = _one_of("parameters", settings.get("parameters", "new"), ("new", "saved")) == "new"
     given = _settings("optimizer_settings", settings)
     if "learning_rate" in given:
-        raise ConfigError("optimizer_settings wants no learning_rate: it is a setting of its own")
+        raise ConfigError("optimizer_settings must not contain learning_rate: it is a separate setting")
     made = OPTIMIZERS[optimizer].code(learning_rate=rate, **given)
     lines = [
         "import labdl",
@@ -61,14 +61,14 @@ def train_code(path: str, settings: Mapping[str, Any]) -> dict[str, str]:
         ")",
         "run = trainer.start(",
         f"    train_set, validation=test_set, epochs={epochs}, batch_size={size},",
-        f"    health=0.05, folder={run!r}, save_to={document.stem + '.npz'!r},",  # people look at the canvas meanwhile
+        f"    health=0.05, folder={run!r}, save_to={document.stem + '.npz'!r},",  # shown on the canvas
         ")",
     ]
     return {"code": "\n".join(lines) + "\n", "run": str(document.parent / run)}
 
 
 def loss_of(settings: Mapping[str, Any]) -> str:
-    """The name of the loss that was chosen, or that is usual for the data set. Raises ConfigError."""
+    """The name of the chosen loss, or the default for the data set. Raises ConfigError."""
     source = SOURCES.get(settings.get("dataset") or "")
     usual = FIRST[kind_of(source.classes if source else 0)][0]
     return _one_of("loss", settings.get("loss") or usual, losses.losses())
@@ -84,22 +84,22 @@ def _trainer(settings: Mapping[str, Any], dataset: str) -> list[str]:
     if schedule is not None:
         given = _settings("schedule_settings", settings)
         cls = schedules()[_one_of("schedule", schedule, schedules())]
-        _watched("schedule", getattr(create(cls, given), "metric", None), settings, dataset)
+        _check_monitored("schedule", getattr(create(cls, given), "metric", None), settings, dataset)
         found.append(f"schedule={_call(f'labdl.train.{cls.__name__}', given)}")
     if settings.get("stopping") is not None:
         given = _settings("stopping", settings)
-        _watched("stopping", create(EarlyStopping, given).monitor, settings, dataset)
+        _check_monitored("stopping", create(EarlyStopping, given).monitor, settings, dataset)
         found.append(f"stopping={_call('labdl.train.EarlyStopping', given)}")
     options = _settings("options", settings)
     for key in options:
         _one_of("options", key, OPTIONS)
     kept = {field.name: field.default for field in dataclasses.fields(create(TrainerSettings, options))}
-    found += [f"{key}={_written(value)}" for key, value in options.items() if value != kept[key]]
+    found += [f"{key}={_to_python(value)}" for key, value in options.items() if value != kept[key]]
     return found
 
 
 def _dataset(name: str, settings: Mapping[str, Any]) -> str:
-    """The call that gives a data set: one by name, or one in a file beside the document."""
+    """The call that returns a data set: by name, or from a file beside the document."""
     if name in SOURCES:
         return f"labdl.data.{name}()"
     file = PurePosixPath(name)
@@ -131,8 +131,8 @@ def _metrics(settings: Mapping[str, Any], dataset: str) -> list[str]:
     return chosen
 
 
-def _watched(owner: str, figure: str | None, settings: Mapping[str, Any], dataset: str) -> None:
-    """Whether the epochs will have the figure that somebody waits for."""
+def _check_monitored(owner: str, figure: str | None, settings: Mapping[str, Any], dataset: str) -> None:
+    """Check that epochs will have the monitored metric."""
     names = ["loss", *_metrics(settings, dataset)]
     if figure is not None:
         _one_of(owner, figure, [*(f"val_{name}" for name in names), *names])
@@ -146,13 +146,13 @@ def _settings(key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(name: str, settings: Mapping[str, Any]) -> str:
-    return f"{name}({', '.join(f'{key}={_written(value)}' for key, value in settings.items())})"
+    return f"{name}({', '.join(f'{key}={_to_python(value)}' for key, value in settings.items())})"
 
 
-def _written(value: Any) -> str:
-    """Checked settings as Python: texts, numbers, truth values, nothing, and lists of them, which their types have let by."""
+def _to_python(value: Any) -> str:
+    """Python source of a validated setting: strings, numbers, booleans, None, and tuples of them."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(_to_python, value))}{',' if len(value) == 1 else ''})"
     if value is not None and type(value) not in (str, int, float, bool):
         raise ConfigError(f"a setting wants a text, a number or a list of them, received {value!r:.80}")
     return repr(value)

@@ -27,7 +27,7 @@ class Dashboard(anywidget.AnyWidget):
     """The live dashboard of a run, or of one backend in a race: progress, curves and controls."""
 
     def __init__(self, run: Run | RaceRun):
-        # read now and not with the class, so that labdl.lab can be imported before the front end is built
+        # read here and not in the class, so that labdl.lab can be imported before the front end is built
         self._esm, self._css = read_static("dashboard.js"), read_static("dashboard.css")
         super().__init__()
         self.run = run
@@ -38,7 +38,7 @@ class Dashboard(anywidget.AnyWidget):
         notebook_output.show(self.run, notebook_output.mime_bundle(self))
 
     def close(self) -> None:
-        """Stop following the run and remove the dashboard from the page; the run goes on."""
+        """Stop following the run and remove the dashboard from the page; the run continues."""
         self._sender.close()
         super().close()
 
@@ -53,5 +53,5 @@ class Dashboard(anywidget.AnyWidget):
             elif kind == "command":
                 asked = read(CommandRequest, content)
                 self.run.obey(asked.command, asked.value, asked.id)
-        except ConfigError as error:  # a page of another version, say
+        except ConfigError as error:  # for example a page of another version
             log.warning("run %s: %s", self.run.folder, error)

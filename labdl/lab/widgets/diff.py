@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class Diff(anywidget.AnyWidget):
-    """Two models side by side in a notebook cell, with what differs: ``lab.Diff(before, after)``.
+    """Two models side by side in a notebook cell, with their differences: ``lab.Diff(before, after)``.
 
-    ``diff.difference`` is the same as data (see `labdl.graph.diff`), and prints as text.
+    ``diff.difference`` is the difference as data (see `labdl.graph.diff`), and prints as text.
     """
 
     _old = traitlets.Dict().tag(sync=True)
@@ -42,7 +42,7 @@ class Diff(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **options):
         bundle = super()._repr_mimebundle_(**options)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        if data:  # the output where no kernel runs
+        if data:  # the output without a kernel
             data["text/plain"] = str(self.difference)
         return bundle
 
@@ -63,4 +63,4 @@ def _result(asked: WidgetRequest) -> dict[str, Any]:
             if asked.new is None:
                 raise ConfigError("'difference' needs two graphs")
             return write(Difference, comparison.difference(graph_of(asked), asked.new))
-    raise ConfigError(f"the view may ask for layers, layout, check, difference, received {asked.name!r:.80}")
+    raise ConfigError(f"the view can request layers, layout, check, difference, received {asked.name!r:.80}")

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Editor(anywidget.AnyWidget):
-    """The graph editor in a notebook cell. ``editor.graph`` is always what the canvas shows.
+    """The graph editor in a notebook cell. ``editor.graph`` is the graph on the canvas.
 
-    Canvas and model follow each other: when a cell has changed the structure of the model that the editor was given, or that
-    `model` returned, the canvas shows it, and what changed on the canvas is in the next `model`. While a `Run` of this process
-    trains that model, the canvas shows how its layers do.
+    Canvas and model are synchronized: when a cell changes the structure of the model that the editor was created with, or that
+    `model` returned, the canvas shows it, and changes of the canvas are in the next `model`. While a `Run` of this process
+    trains that model, the canvas shows the statistics of its layers.
     """
 
     _graph = traitlets.Dict().tag(sync=True)
@@ -47,9 +47,9 @@ class Editor(anywidget.AnyWidget):
         self._unfollow = after_each_cell(self._follow)
 
     def close(self) -> None:
-        """Remove the editor from the page; models that were built stay."""
+        """Remove the editor from the page; built models remain."""
         if not hasattr(self, "_unfollow"):
-            return  # the garbage collector closes what `__init__` refused
+            return  # called by the garbage collector after `__init__` raised
         self._unfollow()
         self._runs.close()
         super().close()
@@ -64,11 +64,10 @@ class Editor(anywidget.AnyWidget):
         self._graph = as_graph(graph).to_dict(tagged=True)
 
     def model(self, backend: str | None = None) -> Module:
-        """The model of the graph on the canvas, built for a backend; by default for that of the model before.
+        """The model of the graph on the canvas, built for a backend; by default that of the previous model.
 
-        As long as nothing changed it is the model that the editor was given or that was returned before, else a new one: a
-        layer that is still there keeps its weights if they fit, also under another name. Raises ModelError where the graph does
-        not fit.
+        If nothing changed it is the previous model, else a new one: a remaining layer keeps its weights if they fit, also
+        under another name. Raises ModelError for a graph with problems.
         """
         return self._sync.build(self.graph, backend)
 
@@ -85,7 +84,7 @@ class Editor(anywidget.AnyWidget):
             self.send(reply_to(content, self._result))
 
     def _result(self, asked: WidgetRequest) -> dict[str, Any]:
-        """The answer to a request. Raises ConfigError for one that the editor does not have, LabDLError for bad data."""
+        """The answer to a request. Raises ConfigError for an unknown request, LabDLError for bad data."""
         match asked.name:
             case "layers":
                 return write(LayersAnswer, service.layers())
@@ -108,7 +107,7 @@ class Editor(anywidget.AnyWidget):
             case "sample":
                 return write(SampleAnswer, self._sample(Graph.from_dict(graph_of(asked))))
         raise ConfigError(
-            f"the editor may ask for layers, classes, read, layout, check, code, weights, sample, received {asked.name!r:.80}"
+            f"the editor can request layers, classes, read, layout, check, code, weights, sample, received {asked.name!r:.80}"
         )
 
     def _weights(self, graph: Graph, names: list[str]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class EventSender:
         self._live = True
 
     def close(self) -> None:
-        """Stop sending; the run goes on."""
+        """Stop sending; the run continues."""
         self._leave()
 
     def send_after(self, after: Any) -> None:
@@ -66,7 +66,7 @@ class EventSender:
 
     def _receive(self, events: list[dict[str, Any]]) -> None:
         """Receive new events in a thread of the run; past ones, on subscribing, are sent when pages ask."""
-        first, shown = self._count, self._shown(events)
+        first, shown = self._count, self._filter_kinds(events)
         for event in parse_all(event for event in events if event["kind"] in ("start", "epoch")):
             self._best.update(event)
         self._count += len(shown)
@@ -77,7 +77,7 @@ class EventSender:
                 self._repeat(0)
             else:
                 self._send_events(first, shown)
-        except Exception:  # whatever a dying connection raises; training does not end with its dashboard
+        except Exception:  # any error of a closing connection; it must not end the training
             log.warning("the page no longer follows run %s", self.run.folder, exc_info=True)
             self._leave()
 
@@ -86,17 +86,17 @@ class EventSender:
 
         def collect(events: list[dict[str, Any]]) -> None:
             nonlocal count
-            shown = self._shown(events)
+            shown = self._filter_kinds(events)
             fresh = shown[max(0, after - count) :]
             count += len(shown)
             if fresh:
                 self._send_events(count - len(fresh), fresh)
 
         self.run.subscribe(collect)()
-        if count <= after:  # only whether it is alive
+        if count <= after:  # only the status
             self._send_events(count, [])
 
-    def _shown(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _filter_kinds(self, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return events if self._kinds is None else [event for event in events if event["kind"] in self._kinds]
 
     def _send_events(self, first: int, events: list[dict[str, Any]]) -> None:
@@ -107,10 +107,10 @@ class EventSender:
 
 
 class ResendTimer:
-    """Says when to send everything again, because no page has asked yet.
+    """Timer for sending all events again while no page has asked for them.
 
-    A page asks for the past, but a kernel busy with the next cell does not receive it. Until it does, the whole past is
-    sent again at doubling intervals, so that a page that opened meanwhile catches up and the cost stays proportional.
+    A page requests past events, but a kernel busy with the next cell does not receive the request. Until it does, all past
+    events are sent again at doubling intervals, so that a page that opened meanwhile catches up at a proportional cost.
     """
 
     def __init__(self, wait: float = 0.25):
@@ -127,20 +127,20 @@ class ResendTimer:
         return True
 
 
-_SHOWN = ("start", "health", "end")  # what an editor shows of a run
+_SHOWN = ("start", "health", "end")  # kinds of events that an editor shows
 
 
 class ModelRunSender:
     """Sends an editor the events of the runs in this process that train its model, one after the other.
 
-    ``trains(run)`` says whether it is one of them; a run that began before is found as long as it goes on.
+    ``trains(run)`` selects them; runs that started before are included while they continue.
     """
 
     def __init__(self, trains: Callable[[Run], bool], send: Send):
         self._trains, self._send = trains, send
         self._sender: EventSender | None = None
         self._number = 0
-        own = weakref.WeakMethod(self.follow)  # an editor goes with its cell, whoever still trains
+        own = weakref.WeakMethod(self.follow)  # the editor may be collected while a run continues
 
         def on_start(run: Run) -> None:
             method = own()
@@ -164,7 +164,7 @@ class ModelRunSender:
             self._sender.send_after(after if number == self._number else 0)
 
     def follow(self, run: Run) -> None:
-        """Follow a run that has started in place of the one before, if it trains the model."""
+        """Follow a newly started run instead of the previous one, if it trains the model."""
         if (self._sender is not None and run is self._sender.run) or not self._trains(run):
             return
         if self._sender is not None:

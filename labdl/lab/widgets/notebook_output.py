@@ -1,8 +1,8 @@
 """Notebook output of a run: the live dashboard if there is a kernel or a folder, otherwise a static image of its curves.
 
-The output has several forms, of which a page shows the one it knows best: ours, by which JupyterLab finds the folder of the
-run whatever has become of the kernel; the widget, for other programs with a kernel; and a picture of at most 20 KB, for pages
-with neither, such as GitHub and nbviewer.
+The output has several MIME types, of which a page shows the best that it supports: LabDL's own, with which JupyterLab finds
+the folder of the run without the kernel; the widget, for other programs with a kernel; and an image of at most 20 KB, for
+pages with neither, such as GitHub and nbviewer.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from labdl.errors import LabDLError
 
 RUN, FOLDER = "application/vnd.labdl.run.v1+json", "application/vnd.labdl.runs.v1+json"
 PICTURE = "image/svg+xml"
-_SOON = 2.0  # seconds to the first new picture; from then on they come at doubling intervals
+_SOON = 2.0  # seconds to the first new image; then at doubling intervals
 log = logging.getLogger(__name__)
 
 
 def place(folder: Path) -> dict[str, Any]:
-    """Where a folder lies: from the folder in which the kernel works, which mostly is the notebook's, and from the root."""
+    """Paths of a folder: relative to the kernel's working folder, mostly the notebook's, and absolute."""
     whole = folder.resolve()
     beside = Path(os.path.relpath(whole)).as_posix() if whole.anchor == Path.cwd().anchor else None
     return {"version": 1, "folder": whole.as_posix(), "beside": beside}
 
 
 def picture(folder: Path) -> dict[str, Any]:
-    """The run so far as the forms of an output that stay the same when nobody is there."""
+    """The MIME data of a run that needs no kernel."""
     record = runs.open(folder)
     return {RUN: {**place(folder), "final": not record.alive}, PICTURE: record.to_svg()}
 
 
 class Output:
-    """A run in the output of a cell, whose picture is renewed while it goes on, and when it has ended.
+    """A run in the output of a cell, whose image is updated during the run and at its end.
 
-    ``publish(data, update)`` sends all forms of the output, to be shown or to replace what was shown before.
+    ``publish(data, update)`` sends all MIME types of the output, to display or to update it.
     """
 
     def __init__(self, run: Any, widget: dict[str, Any], publish: Callable[[dict[str, Any], bool], None]):
@@ -53,19 +53,19 @@ class Output:
         self._wait, self._next = _SOON, time.monotonic() + _SOON
         publish(self._forms(), False)
         self._shown = threading.Event()
-        self._leave = run.subscribe(self._hear)
+        self._leave = run.subscribe(self._on_events)
         self._shown.set()
 
-    def _hear(self, events: list[dict[str, Any]]) -> None:
-        """In a thread of the run."""
+    def _on_events(self, events: list[dict[str, Any]]) -> None:
+        """Update the output from a thread of the run."""
         ended = any(event["kind"] == "end" for event in events)
         if not ended and (not self._shown.is_set() or time.monotonic() < self._next):
             return
         try:
-            # not as a message of the cell that began the run: who runs a notebook without a page hears the cell at work only
+            # sent as a message of the running cell: without a page, only messages of that cell are received
             contextvars.Context().run(self._publish, self._forms(ended), True)
-        except Exception:  # whatever a dying connection raises; training does not end with its notebook
-            log.warning("the output of run %s is not renewed any more", self._run.folder, exc_info=True)
+        except Exception:  # any error of a closing connection; it must not end the training
+            log.warning("the output of run %s is no longer updated", self._run.folder, exc_info=True)
             self._leave()
         self._wait *= 2
         self._next = time.monotonic() + self._wait
@@ -74,21 +74,21 @@ class Output:
         forms = {**self._widget, "text/plain": repr(self._run), RUN: {**place(self._run.folder), "final": False}}
         try:
             forms |= picture(self._run.folder)
-        except (OSError, LabDLError):  # nothing is there yet, or nothing any more
-            log.debug("no picture of run %s", self._run.folder, exc_info=True)
+        except (OSError, LabDLError):  # not written yet, or deleted
+            log.debug("no image of run %s", self._run.folder, exc_info=True)
         if ended:
             forms[RUN]["final"] = True
         return forms
 
 
 def mime_bundle(widget: anywidget.AnyWidget) -> dict[str, Any]:
-    """Those of a widget by itself."""
+    """The MIME data of a widget."""
     bundle = widget._repr_mimebundle_()
     return bundle[0] if isinstance(bundle, tuple) else bundle or {}
 
 
 def show(run: Any, widget: dict[str, Any]) -> None:
-    """Show a run in the cell at work, in all forms; ``widget`` are those of the widget."""
+    """Show a run in the running cell, in all MIME types; ``widget`` is the MIME data of its widget."""
     shell = _shell()
     if shell is None:
         print(run)
@@ -102,7 +102,7 @@ def show(run: Any, widget: dict[str, Any]) -> None:
 
 
 def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
-    """Show the runs of a folder in the cell at work; where nobody is there to show them, ``of`` says how they stood."""
+    """Show the runs of a folder in the running cell; without a kernel the text of ``of`` is shown."""
     shell = _shell()
     if shell is None:
         print(of)
@@ -119,7 +119,7 @@ def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
         publish(True)
 
     publish(False)
-    if getattr(of, "alive", False):  # a race or a sweep: when it is over, the notebook keeps how it ended
+    if getattr(of, "alive", False):  # a race or a sweep: the notebook keeps its final state
         threading.Thread(target=last, name="labdl-output", daemon=True).start()
 
 

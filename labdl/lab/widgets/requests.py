@@ -15,13 +15,13 @@ def reply_to(content: dict[str, Any], answer: Callable[[WidgetRequest], dict[str
     reply = {"type": "reply", "id": content.get("id")}
     try:
         reply["result"] = answer(read(WidgetRequest, content))
-    except Exception as error:  # shown to the person in the editor
+    except Exception as error:  # shown in the editor
         reply["error"] = str(error) or type(error).__name__
     return write(WidgetReply, reply)
 
 
 def graph_of(request: WidgetRequest) -> dict[str, Any]:
-    """The graph data of a request. Raises ConfigError where there is none."""
+    """The graph data of a request. Raises ConfigError if it is missing."""
     if request.graph is None:
         raise ConfigError(f"{request.name!r:.80} needs a graph")
     return request.graph

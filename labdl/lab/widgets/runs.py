@@ -1,4 +1,4 @@
-"""The runs of a folder as a notebook widget: their list, their curves, races and sweeps."""
+"""The runs of a folder as a notebook widget: list, curves, races and sweeps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from labdl.runs.metadata import is_sweep
 from labdl.runs.reading.event_file import EVENTS, EventReader
 from labdl.train.run.event_stream import EventStream, Listener
 
-LOOK_SECONDS = 0.5  # from one look at the folder to the next
+LOOK_SECONDS = 0.5  # between updates of the list
 log = logging.getLogger(__name__)
 
 
@@ -62,9 +62,9 @@ class _RunFile:
 
 
 class Runs(anywidget.AnyWidget):
-    """All runs below a folder, compared: a table, their curves over each other, what differs in their settings.
+    """Comparison of all runs below a folder: a table, overlaid curves, differences of their settings.
 
-    ``of`` is a folder, or a race or a sweep, which are shown as such. Runs of other processes appear by themselves.
+    ``of`` is a folder, or a race or a sweep, which have their own views. Runs of other processes are included.
     """
 
     def __init__(self, of: Any = "."):
@@ -75,7 +75,7 @@ class Runs(anywidget.AnyWidget):
         super().__init__()
         self.folder = Path(folder)
         self._of = of if hasattr(of, "folder") else self
-        self._list, self._token = runs_list.Followed(self.folder), ""
+        self._list, self._token = runs_list.FolderListing(self.folder), ""
         self._followed: dict[str, tuple[_RunFile, EventSender, bool | None]] = {}
         self._lock, self._over = threading.Lock(), threading.Event()
         self.on_msg(self._on_message)
@@ -87,7 +87,7 @@ class Runs(anywidget.AnyWidget):
         notebook_output.show_runs(self._of, self.folder, notebook_output.mime_bundle(self))
 
     def close(self) -> None:
-        """Remove the widget from the page; the runs go on."""
+        """Remove the widget from the page; the runs continue."""
         self._over.set()
         for _, sender, _ in self._followed.values():
             sender.close()
@@ -103,7 +103,7 @@ class Runs(anywidget.AnyWidget):
         with self._lock:
             self._send_list(self._token)
             for path, (run_file, sender, alive) in list(self._followed.items()):
-                now = run_file.alive  # before reading: nothing comes after the end
+                now = run_file.alive  # before reading: no events follow the end
                 run_file.look()
                 if now != alive:
                     self._followed[path] = run_file, sender, now
@@ -130,7 +130,7 @@ class Runs(anywidget.AnyWidget):
         return self._followed[path][1]
 
     def _inside(self, path: Any, sweeps: bool = False) -> Path | None:
-        """The folder of one of the runs, or a sweep's where ``sweeps`` are meant too; a page has its paths from the list."""
+        """The folder of one of the runs, or of a sweep if ``sweeps``; the page takes paths from the list."""
         if not isinstance(path, str) or "\0" in path:
             return None
         root, folder = self.folder.resolve(), (self.folder / path).resolve()
@@ -151,7 +151,7 @@ class Runs(anywidget.AnyWidget):
                     self._send_code(read(CodeRequest, content))
                 elif kind == "write":
                     self._write(read(WriteRequest, content))
-            except (OSError, ConfigError) as error:  # a page of another version, say
+            except (OSError, ConfigError) as error:  # for example a page of another version
                 log.warning("runs of %s: %s", self.folder, error)
 
     def _sync(self, asked: SyncRequest) -> None:
@@ -170,12 +170,12 @@ class Runs(anywidget.AnyWidget):
         self.send(write(CodeMessage, {"type": "code", "path": asked.path, "files": files}))
 
     def _write(self, asked: WriteRequest) -> None:
-        """Write name, tags and note; the answer has those of the folder where somebody else has written meanwhile."""
+        """Write name, tags and note; the answer has the current ones if they were changed meanwhile."""
         answer: dict[str, Any] = {"type": "written", "id": asked.id}
         folder = self._inside(asked.path)
         try:
             if folder is None:
-                raise ConfigError("there is no such run any more")
+                raise ConfigError("this run no longer exists")
             done, now = runs_list.write(folder, asked.words, asked.before)
             answer |= {"done": done, "about": now}
         except (OSError, LabDLError) as error:
@@ -191,7 +191,7 @@ def _look_regularly(board: weakref.ref[Runs], over: threading.Event) -> None:
             return
         try:
             widget._look()
-        except Exception:  # whatever a dying connection raises
-            log.warning("the runs of %s are not followed any more", widget.folder, exc_info=True)
+        except Exception:  # any error of a closing connection
+            log.warning("the runs of %s are no longer followed", widget.folder, exc_info=True)
             return
         del widget
