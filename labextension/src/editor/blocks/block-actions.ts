@@ -7,7 +7,7 @@ import {
   applyChange,
   groupNodes,
   groupingRefusal,
-  merged,
+  mergeChanges,
   renamePaths,
   repeatBlock,
   repeatingRefusal,
@@ -97,9 +97,9 @@ export function makeBlockActions(
       const taken = notesAmong(graph, selection.state().nodes);
       const home = taken.map(id => [id, { ...notes[id], home: path }]);
       document.patch(
-        merged(
+        mergeChanges(
           { positions: places },
-          merged(change, { notes: Object.fromEntries(home) as Notes })
+          mergeChanges(change, { notes: Object.fromEntries(home) as Notes })
         )
       );
       const after = sceneOf(document.snapshot(), now().layers, scene.within);
@@ -121,7 +121,7 @@ export function makeBlockActions(
         ? expandBlock(path, picture(), inside.get(path))
         : { positions: placesIn(now()) };
       const change = ungroupBlock(applyChange(graph, open), path);
-      document.patch(merged(open, change));
+      document.patch(mergeChanges(open, change));
       if (scene.within === path || isInside(scene.within, path)) {
         setWithin(parentOf(path));
       }
@@ -156,7 +156,7 @@ export function makeBlockActions(
       let change = {};
       for (const one of paths) {
         const next = expandBlock(one, drawing, inside.get(one));
-        change = merged(change, next);
+        change = mergeChanges(change, next);
         const graph = applyChange(drawing.graph, next);
         drawing = {
           ...drawing,
@@ -214,7 +214,9 @@ export function makeBlockActions(
       const base = applyChange(graph, start);
       const change = repeatBlock(base, path, times, step, outputOf);
       const room = roomAfter(base, path, times - 1, step);
-      document.patch(merged(merged(start, { positions: room }), change));
+      document.patch(
+        mergeChanges(mergeChanges(start, { positions: room }), change)
+      );
       const last = now().scene;
       const boxes = Object.keys(change.groups ?? {}).map(blockId);
       now().selection.set(boxes.filter(id => last.blocks.has(id)));

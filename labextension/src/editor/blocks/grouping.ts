@@ -324,7 +324,7 @@ export function repeatBlock(
       ...copy.change,
       edges: { ...copy.change.edges, ...links }
     };
-    change = merged(change, added);
+    change = mergeChanges(change, added);
     current = applyChange(current, added);
   }
   const outgoing: Change['edges'] = {};
@@ -337,11 +337,11 @@ export function repeatBlock(
       outgoing[id] = { ...edge, source: end, source_port: port };
     }
   }
-  return merged(change, { edges: outgoing });
+  return mergeChanges(change, { edges: outgoing });
 }
 
 /** Two changes, one after the other. */
-export function merged(a: Change, b: Change): Change {
+export function mergeChanges(a: Change, b: Change): Change {
   return {
     nodes: { ...a.nodes, ...b.nodes },
     edges: { ...a.edges, ...b.edges },

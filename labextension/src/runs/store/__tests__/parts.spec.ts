@@ -6,7 +6,12 @@ import { Throughput } from '../throughput';
 import { Progress } from '../progress';
 import { LearningRate } from '../learning-rate';
 import { RunState } from '../run-state';
-import type { HealthEvent, ThroughputEvent, RunEvent, StartEvent } from '../source';
+import type {
+  HealthEvent,
+  ThroughputEvent,
+  RunEvent,
+  StartEvent
+} from '../source';
 import { plainTranslator } from '../../../ui/translator';
 import { markText } from '../../dashboard/mark-text';
 

@@ -1,5 +1,11 @@
 // What the parts behind the tabs keep, and what they forget.
-import { health, histograms, predictions, recorded, START } from './recorded';
+import {
+  health,
+  histograms,
+  predictions,
+  recordedEvents,
+  START
+} from './run-events';
 import { tabParts } from '../reducers';
 import { BoundedList } from '../bounded-list';
 
@@ -65,7 +71,7 @@ describe('the parts', () => {
   it('forget what lies behind the step at which a run goes on', () => {
     const parts = tabParts();
     const all = Object.values(parts);
-    [...recorded(), { ...START, step: 100 }].forEach(event =>
+    [...recordedEvents(), { ...START, step: 100 }].forEach(event =>
       all.forEach(part => part.apply(event))
     );
     const last = <T>(items: readonly T[]) => items[items.length - 1];
@@ -82,7 +88,7 @@ describe('the parts', () => {
   it('give the same object until something has changed', () => {
     const parts = tabParts();
     const all = Object.values(parts);
-    recorded().forEach(event => all.forEach(part => part.apply(event)));
+    recordedEvents().forEach(event => all.forEach(part => part.apply(event)));
     const before = all.map(part => part.view());
     all.forEach(part =>
       part.apply({ kind: 'steps', time: 1e10, step: [999], loss: [1] })

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, screen } from '@testing-library/react';
 import axe from 'axe-core';
 import { TABS } from '..';
 import type { RunEvent } from '../../store/source';
-import { recorded } from '../../store/__tests__/recorded';
+import { recordedEvents } from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
 // jsdom draws nothing: what charts show is tested in a browser
@@ -23,7 +23,7 @@ const selected = () =>
     .map(tab => tab.dataset.tab);
 
 it('begins with the overview, and remembers the tab that was opened last', () => {
-  const first = show(recorded());
+  const first = show(recordedEvents());
   expect(selected()).toEqual(['overview']);
   expect(screen.getByText('The overview').parentElement?.hidden).toBe(false);
   fireEvent.click(screen.getByRole('tab', { name: 'Worst samples' }));
@@ -31,12 +31,12 @@ it('begins with the overview, and remembers the tab that was opened last', () =>
   expect(screen.getByText('The overview').parentElement?.hidden).toBe(true);
   expect(localStorage.getItem('labdl:dashboard-tab')).toBe('worst');
   first.unmount();
-  show(recorded(), { tab: 'a tab of long ago' });
+  show(recordedEvents(), { tab: 'a tab of long ago' });
   expect(selected()).toEqual(['overview']);
 });
 
 it('is one stop for the keyboard, and arrows lead round', () => {
-  show(recorded());
+  show(recordedEvents());
   const stops = () =>
     screen.getAllByRole('tab').filter(tab => tab.tabIndex === 0);
   const press = (key: string) =>
@@ -56,7 +56,7 @@ it('is one stop for the keyboard, and arrows lead round', () => {
 });
 
 it('counts the alerts', () => {
-  show(recorded());
+  show(recordedEvents());
   expect(screen.getByRole('tab', { name: 'Alerts 1' })).toBeTruthy();
 });
 
@@ -70,7 +70,7 @@ it.each(TABS.map(({ id }) => id))('says what is to come in “%s”', id => {
 it.each(TABS.map(({ id }) => id))(
   'has nothing to complain of for screen readers in “%s”',
   async id => {
-    const { container } = show(recorded(), { tab: id, onShow: () => {} });
+    const { container } = show(recordedEvents(), { tab: id, onShow: () => {} });
     const { violations } = await axe.run(container, {
       rules: {
         'color-contrast': { enabled: false },
@@ -111,7 +111,7 @@ it.each(TABS.map(({ id }) => id))(
   'shows “%s” whatever stands in the file',
   id => {
     const quiet = jest.spyOn(console, 'error').mockImplementation(() => {});
-    const events = recorded();
+    const events = recordedEvents();
     const { container, tell } = show(events, { tab: id });
     let step = 1000;
     for (const kind of SHOWN[id]) {

@@ -2,7 +2,11 @@ import { cleanup, fireEvent, screen, within } from '@testing-library/react';
 import type { PlotFrameProps } from '../../charts/PlotFrame';
 import type { HealthEvent, RunEvent } from '../../store/source';
 import { heatMap, pointAt } from '../heat-map';
-import { health, recorded, START } from '../../store/__tests__/recorded';
+import {
+  health,
+  recordedEvents,
+  START
+} from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
 const drawn: PlotFrameProps[] = [];
@@ -43,7 +47,7 @@ function unwell(): RunEvent[] {
 }
 
 it('has a row for each layer with its last figures', () => {
-  show(recorded(), { tab: 'layers' });
+  show(recordedEvents(), { tab: 'layers' });
   expect(layerNames()).toEqual(['stem', 'block/conv', 'block/norm', 'head']);
   expect(rows()[1]).toEqual([
     'block/conv',
@@ -82,7 +86,7 @@ it('says how a layer is, and sorts by it', () => {
 });
 
 it('filters by name', () => {
-  show(recorded(), { tab: 'layers' });
+  show(recordedEvents(), { tab: 'layers' });
   const filter = screen.getByLabelText('Filter the layers by name');
   fireEvent.change(filter, { target: { value: 'BLOCK' } });
   expect(layerNames()).toEqual(['block/conv', 'block/norm']);
@@ -92,7 +96,7 @@ it('filters by name', () => {
 
 it('shows the layer that is chosen over time, by mouse and by arrows', () => {
   const shown: string[] = [];
-  show(recorded(), { tab: 'layers', onShow: name => shown.push(name) });
+  show(recordedEvents(), { tab: 'layers', onShow: name => shown.push(name) });
   const details = () => screen.getByRole('region', { name: /^Layer / });
   expect(details().getAttribute('aria-label')).toBe('Layer stem');
   const gradient = drawn[0].content.columns([0, 180], 500);
@@ -120,7 +124,7 @@ it('draws the rows in sight alone', () => {
 });
 
 it('has the histogram of each moment', () => {
-  show(recorded(), { tab: 'layers' });
+  show(recordedEvents(), { tab: 'layers' });
   const bars = () =>
     document.querySelector('.labdl-spreads .labdl-histogram svg')?.ariaLabel ??
     document

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen } from '@testing-library/react';
 import type { PlotFrameProps } from '../../charts/PlotFrame';
 import type { RunEvent } from '../../store/source';
-import { recorded, START, TIME } from '../../store/__tests__/recorded';
+import { recordedEvents, START, TIME } from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
 const drawn: PlotFrameProps[] = [];
@@ -42,7 +42,7 @@ describe('Settings and code', () => {
   });
 
   it('shows settings, origin and files', async () => {
-    show(recorded(), { tab: 'settings', code });
+    show(recordedEvents(), { tab: 'settings', code });
     expect(facts()).toMatchObject({
       learning_rate: '0.003',
       clip: '–',
@@ -64,13 +64,13 @@ describe('Settings and code', () => {
   });
 
   it('says why there is no code', async () => {
-    show(recorded(), { tab: 'settings' });
+    show(recordedEvents(), { tab: 'settings' });
     expect(screen.getByText(/Open the run from the file browser/)).toBeTruthy();
     cleanup();
-    show(recorded(), { tab: 'settings', code: async () => ({}) });
+    show(recordedEvents(), { tab: 'settings', code: async () => ({}) });
     expect(await screen.findByText(/of this run has no code/)).toBeTruthy();
     cleanup();
-    show(recorded(), {
+    show(recordedEvents(), {
       tab: 'settings',
       code: () => Promise.reject(new Error('no such folder'))
     });
@@ -83,7 +83,7 @@ describe('Settings and code', () => {
 describe('Alerts', () => {
   it('says what was seen, the latest first, and leads to the step', () => {
     const steps: number[] = [];
-    const { tell } = show(recorded(), {
+    const { tell } = show(recordedEvents(), {
       tab: 'alerts',
       onStep: step => steps.push(step)
     });
@@ -118,7 +118,7 @@ describe('Log', () => {
     ]);
 
   it('tells what has happened in words, and filters by level', () => {
-    show(recorded(), { tab: 'log' });
+    show(recordedEvents(), { tab: 'log' });
     expect(lines()).toContainEqual(['Info', 'digits starts with torch']);
     expect(lines()).toContainEqual([
       'Info',
@@ -179,7 +179,7 @@ describe('Log', () => {
 describe('System', () => {
   it('shows what is needed of the computer, and which it is', () => {
     drawn.length = 0;
-    show(recorded(), { tab: 'system' });
+    show(recordedEvents(), { tab: 'system' });
     const titles = [...document.querySelectorAll('[data-chart]')].map(each =>
       each.getAttribute('data-chart')
     );

@@ -4,10 +4,10 @@ import { accuracy, mistakes, mostConfused } from '../confusion';
 import {
   confusion,
   predictions,
-  recorded,
+  recordedEvents,
   START,
   TIME
-} from '../../store/__tests__/recorded';
+} from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
 // jsdom draws nothing: what charts show is tested in a browser
@@ -35,7 +35,7 @@ describe('Predictions', () => {
     cards().map(card => card.querySelector('.labdl-verdict')?.textContent);
 
   it('shows target, output and verdict of each sample, epoch by epoch', () => {
-    show(recorded(), { tab: 'predictions' });
+    show(recordedEvents(), { tab: 'predictions' });
     expect(cards()).toHaveLength(8);
     expect(verdicts()).toEqual(Array(8).fill('✓ right'));
     expect(screen.getByText('8 of 8 right')).toBeTruthy();
@@ -56,7 +56,7 @@ describe('Predictions', () => {
   });
 
   it('stays at the moment that was chosen while the run goes on', () => {
-    const { tell } = show(recorded(), { tab: 'predictions' });
+    const { tell } = show(recordedEvents(), { tab: 'predictions' });
     tell(predictions(5));
     expect(screen.getByText('After epoch 5, step 225')).toBeTruthy();
     slide(1);
@@ -116,7 +116,7 @@ describe('Worst samples', () => {
     Object.assign(navigator, {
       clipboard: { writeText: async (text: string) => copied.push(text) }
     });
-    show(recorded(), { tab: 'worst' });
+    show(recordedEvents(), { tab: 'worst' });
     expect(
       cards().map(card => card.querySelector('.labdl-sample-head')?.textContent)
     ).toEqual([

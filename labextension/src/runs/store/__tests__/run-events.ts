@@ -167,7 +167,7 @@ export function confusion(epoch: number, classes: number): RunEvent {
 }
 
 /** A classification of pictures, four epochs long. */
-export function recorded(
+export function recordedEvents(
   layers: readonly string[] = ['stem', 'block/conv', 'block/norm', 'head']
 ): RunEvent[] {
   const events: RunEvent[] = [
