@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from labdl.graph.drawing.colors import NOTES, Theme, mixed
+from labdl.graph.drawing.colors import NOTE_BORDER, NOTE_FILL, NOTES, Theme, mixed
 from labdl.graph.drawing.folding import Scene
 from labdl.graph.drawing.frame_geometry import Rect
 from labdl.graph.drawing.node_boxes import NAME
@@ -42,7 +42,7 @@ def draw_frames(group: ElementTree.Element, frames: Mapping[str, Rect], theme: T
             rx=8,
             fill=theme.back2,
             fill_opacity=0.6,
-            stroke=theme.line,
+            stroke=theme.line_strong,
         )
         name = shorten(clean(path.rpartition("/")[2]), right - left - 24, NAME, bold=True)
         put(group, "text", x=left + 12, y=top + 21, font_weight=600, fill=theme.text).text = name
@@ -66,8 +66,8 @@ def draw_notes(group: ElementTree.Element, notes: Sequence[Note], theme: Theme) 
             width=wide,
             height=high,
             rx=5,
-            fill=mixed(color, theme.canvas, 0.14),
-            stroke=mixed(color, theme.canvas, 0.55),
+            fill=mixed(color, theme.canvas, NOTE_FILL),
+            stroke=mixed(color, theme.canvas, NOTE_BORDER),
         )
         lines: list[str] = []
         for paragraph in note.text.split("\n"):

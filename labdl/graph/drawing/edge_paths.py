@@ -1,10 +1,19 @@
-"""The lines of edges in a picture, as curves along the flow."""
+"""The lines of edges in a picture, as curves along the flow.
+
+The canvas draws edges between boxes that a person has placed in the same way (labextension/src/editor/canvas/edge-path.ts).
+"""
 
 from __future__ import annotations
 
 import math
 
-from labdl.graph.drawing.node_boxes import HEIGHT, WIDTH, Box
+from labdl.graph.drawing.node_boxes import HEIGHT, WIDTH
+
+TURN = 36.0  # length of a curve out to the side
+LANE = 22.0  # between a box and the line that is led around it
+LONG, NEAR = 1.9, 0.35  # an edge skips boxes if it is so long and so straight, in sizes of a box
+OUTWARD, FARTHEST = 28.0, 90.0  # longer edges take outer lanes: a unit farther for so many of length, up to a bound
+CURVATURE = 6.25  # of an edge against the flow, as in React Flow
 
 
 class Path:
@@ -28,38 +37,44 @@ class Path:
             self._go("L", (self.across, along))
 
     def curve(self, across: float, along: float) -> None:
-        reach = (along - self.along) / 2 if along > self.along else 6.25 * math.sqrt(self.along - along)
+        reach = (along - self.along) / 2 if along > self.along else CURVATURE * math.sqrt(self.along - along)
         if abs(across - self.across) < 0.5 and along > self.along:
             self.line(along)
         else:
             self._go("C", (self.across, self.along + reach), (across, along - reach), (across, along))
 
-    def around(self, across: float, along: float, side: float) -> None:
+    def connect(self, across: float, along: float, down: bool) -> None:
+        """A curve to the other end, led around the boxes that it would run through."""
+        if skips(across - self.across, along - self.along, down):
+            half = (WIDTH if down else HEIGHT) / 2
+            outward = min(FARTHEST, (along - self.along) / OUTWARD)
+            self._around(across, along, max(self.across, across) + half + LANE + outward)
+        else:
+            self.curve(across, along)
+
+    def _around(self, across: float, along: float, side: float) -> None:
         """Out to the side, along a lane, and back."""
-        turn = 36
         a, b = self.along, self.across
-        self._go("C", (b, a + turn), (side, a + 4), (side, a + turn + 18))
-        self._go("L", (side, along - turn - 18))
-        self._go("C", (side, along - 4), (across, along - turn), (across, along))
+        self._go("C", (b, a + TURN), (side, a + 4), (side, a + TURN * 1.5))
+        self._go("L", (side, along - TURN * 1.5))
+        self._go("C", (side, along - 4), (across, along - TURN), (across, along))
 
     def back(self, across: float, along: float, side: float) -> None:
         """Out to the side and against the flow, to close a loop."""
-        turn = 36
         a, b = self.along, self.across
-        self._go("C", (b, a + turn), (side, a + turn), (side, a))
+        self._go("C", (b, a + TURN), (side, a + TURN), (side, a))
         self._go("L", (side, along))
-        self._go("C", (side, along - turn), (across, along - turn), (across, along))
+        self._go("C", (side, along - TURN), (across, along - TURN), (across, along))
 
     def text(self, down: bool) -> str:
         places = (p if down else p[::-1] for p in self.points)
         return " ".join(f"{word}{number(x)},{number(y)}" for word, (x, y) in zip(self.words, places, strict=True))
 
 
-def skips(start: tuple[float, float], end: tuple[float, float], source: Box) -> bool:
-    """Whether an edge would run through boxes in between."""
-    (b0, a0), (b1, a1) = (start, end) if source.down else (start[::-1], end[::-1])
-    length, wide = (HEIGHT, WIDTH) if source.down else (WIDTH, HEIGHT)
-    return a1 - a0 > length * 1.9 and abs(b1 - b0) < wide * 0.35
+def skips(across: float, along: float, down: bool) -> bool:
+    """Whether an edge that leads so far across the flow and along it would run through boxes in between."""
+    length, wide = (HEIGHT, WIDTH) if down else (WIDTH, HEIGHT)
+    return along > length * LONG and abs(across) < wide * NEAR
 
 
 def number(value: float) -> str:

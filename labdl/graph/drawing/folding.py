@@ -1,6 +1,7 @@
 """Folding of blocks: the boxes and edges that are drawn of a graph.
 
-The canvas folds by the same rules in labextension/src/editor/canvas/scene.ts, since it draws every change at once.
+The canvas folds by the same rules in labextension/src/editor/canvas/scene.ts, since it draws every change at once;
+scripts/generate_drawing.py writes samples that tests compare.
 """
 
 from __future__ import annotations

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from labdl.errors import ModelError
 from labdl.graph.analysis.check import Checked, given_to
+from labdl.graph.drawing.colors import hues
 from labdl.graph.drawing.folding import Block, Scene
 from labdl.graph.drawing.text_metrics import clean, setting, short_count, shorten, size_text, width, wrap
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
 
-WIDTH, HEIGHT = 208.0, 58.0  # as in the editor, and so are the sizes of letters
+WIDTH, HEIGHT = 208.0, 58.0  # as on the canvas (scripts/generate_drawing.py), and so are the sizes of letters
 _WIDEST = 272.0  # of a box that may be as wide as its texts
 NAME, TYPE, FIGURE, LABEL, PORT = 13.0, 11.5, 12.0, 11.0, 10.0
 LEFT, RIGHT = 14.0, 11.0  # what a box keeps free beside its texts
 LINE = 16.0  # from one line of a problem to the next
 INPUTS_ROOM, OUTPUTS_ROOM = 12.0, 18.0  # more height where the ports on a side have names
 _LINES = 4
-_HUES = (210, 28, 145, 275, 350, 185, 50, 320, 95, 240)  # by the order of the categories, as in the editor
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Box:
 
 def make_boxes(graph: Graph, scene: Scene, checked: Checked, *, down: bool, shapes: bool, free: bool) -> dict[str, Box]:
     """The boxes of what is drawn, by id. Where places are ``free``, boxes are as wide as their texts and ports need."""
-    hues = _hues()
+    hue_of = hues([*(cls.layer_category for cls in LAYERS.values()), "operators"])  # type: ignore[attr-defined]
     used: dict[str, tuple[dict[str, Edge], dict[str, Edge]]] = {i: ({}, {}) for i in scene.nodes}
     for edge in scene.edges.values():
         used[edge.target][0][edge.target_port] = edge
@@ -112,7 +112,7 @@ def make_boxes(graph: Graph, scene: Scene, checked: Checked, *, down: bool, shap
             kind,
             settings,
             short_count(count) if count else "",
-            hues.get(_category(node)),
+            hue_of.get(_category(node)),
             bool(node.shares),
             [h for h in hints if h],
             said[:1],
@@ -177,11 +177,6 @@ def _block(
         0.0,
         stacked=True,
     )
-
-
-def _hues() -> Mapping[str, int]:
-    categories = dict.fromkeys([*(cls.layer_category for cls in LAYERS.values()), "operators"])  # type: ignore[attr-defined]
-    return {category: _HUES[n % len(_HUES)] for n, category in enumerate(categories)}
 
 
 def _category(node: Node) -> str:

@@ -11,7 +11,7 @@ from labdl.graph.analysis.check import check
 from labdl.graph.drawing import node_boxes as texts
 from labdl.graph.drawing.background import draw_frames, draw_notes, visible_notes
 from labdl.graph.drawing.colors import THEMES, Theme, strip
-from labdl.graph.drawing.edge_paths import Path, number, skips
+from labdl.graph.drawing.edge_paths import LANE, Path, number, skips
 from labdl.graph.drawing.folding import Scene, fold
 from labdl.graph.drawing.frame_geometry import Rect, frame_rects, rect_at
 from labdl.graph.drawing.layout import Bend, routed_layout
@@ -159,7 +159,9 @@ class _Picture:
             a, b = source.port(edge.source_port, out=True), target.port(edge.target_port, out=False)
             bends = self.routes[edge_id] if self.routes is not None else []
             next_across = bends[0][0] if bends else b[0]
-            if next_across > a[0] + 8 or (self.routes is None and skips(a, b, source)):
+            across, along = (b[0] - a[0], b[1] - a[1]) if source.down else (b[1] - a[1], b[0] - a[0])
+            is_skip = skips(across, along, source.down)
+            if next_across > a[0] + 8 or (self.routes is None and is_skip):
                 found.add((edge.source, edge.source_port))
         return found
 
@@ -172,7 +174,7 @@ class _Picture:
         b1, a1 = end if down else end[::-1]
         half = (first.width if down else first.height) / 2
         if a1 <= path.along and abs(b1 - path.across) < half:
-            path.back(b1, a1, max(path.across, b1) + half + 22)
+            path.back(b1, a1, max(path.across, b1) + half + LANE)
         elif self.routes is not None:
             stub = _stub(first, edge.source_port)
             if stub and a1 > path.along + stub:
@@ -181,10 +183,8 @@ class _Picture:
                 path.curve(across, enter)
                 path.line(leave)
             path.curve(b1, a1)
-        elif skips(start, end, first):
-            path.around(b1, a1, max(path.across, b1) + half + 22 + min(90, (a1 - path.along) / 28))
         else:
-            path.curve(b1, a1)
+            path.connect(b1, a1, down)
         self._reach(*((b, a) if down else (a, b) for b, a in path.points))
         return path.text(down)
 
@@ -227,7 +227,17 @@ class _Picture:
         item = put(group, "g", transform=f"translate({number(box.x)},{number(box.y)})", data_node=box.name)
         put(item, "title").text = "\n".join(box.hints)
         if box.stacked:
-            put(item, "rect", x=3, y=3, width=box.width, height=box.height, rx=5, fill=theme.back2, stroke=theme.line)
+            put(
+                item,
+                "rect",
+                x=3,
+                y=3,
+                width=box.width,
+                height=box.height,
+                rx=5,
+                fill=theme.back2,
+                stroke=theme.line_strong,
+            )
         frame = put(
             item,
             "rect",
@@ -235,12 +245,12 @@ class _Picture:
             height=box.height,
             rx=5,
             fill=theme.back,
-            stroke=theme.error if box.problem else theme.line,
+            stroke=theme.error if box.problem else theme.line_strong,
         )
         if box.hue is None and not box.stacked:
             frame.set("stroke-dasharray", "4 3")
         edge = f"M5,0 v{number(box.height)} a5,5 0 0 1 -5,-5 v{number(10 - box.height)} a5,5 0 0 1 5,-5z"
-        put(item, "path", d=edge, fill=theme.line if box.hue is None else strip(box.hue))
+        put(item, "path", d=edge, fill=theme.line_strong if box.hue is None else strip(box.hue))
         self._texts(item, box)
         if box.problem:
             self._problem(item, box)

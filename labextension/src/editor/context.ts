@@ -1,6 +1,7 @@
 // What every part of the editor reads from its surroundings.
 import { createContext, useContext } from 'react';
 
+import { HUES } from '../api/drawing';
 import { CheckStore } from './model/check-store';
 import { HealthWatch } from './health/health-watch';
 import { EditorHost } from './host';
@@ -35,9 +36,6 @@ export function useEditorContext(): EditorContext {
   }
   return context;
 }
-
-// Far enough apart to tell neighbors in the palette from each other.
-const HUES = [210, 28, 145, 275, 350, 185, 50, 320, 95, 240];
 
 /** Colors by the order in which the categories come. */
 export function huesOf(layers: LayerTable): Map<string, number> {

@@ -1,6 +1,8 @@
 """Graphs as pictures: what is in them, where it stands, and that nothing of a graph is more than text."""
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,11 +18,11 @@ from labdl.errors import ConfigError
 from labdl.graph import Edge, Graph, Node, Note
 from labdl.graph.drawing.colors import THEMES
 from labdl.graph.drawing.folding import fold
-from labdl.graph.drawing.node_boxes import _HUES, HEIGHT, WIDTH
+from labdl.graph.drawing.node_boxes import HEIGHT, WIDTH
 from labdl.graph.drawing.text_metrics import clean, setting, short_count, shorten, width, wrap
 
 SVG = "{http://www.w3.org/2000/svg}"
-EDITOR = Path(__file__).parents[3] / "labextension"
+ROOT = Path(__file__).parents[3]
 
 
 def parse(text):
@@ -387,29 +389,10 @@ def test_texts_can_be_read(residual, theme, direction):
         assert contrast(color, under) >= 4.5, (text, color, under)
 
 
-def test_colors_and_sizes_are_the_editors():
-    """Written twice, because the front end is not there where a script draws."""
-    if not EDITOR.exists():
-        pytest.skip("the front end's source is not here")
-    hues = re.search(r"HUES = \[([\d, ]+)\]", (EDITOR / "src/editor/context.ts").read_text())
-    assert tuple(map(int, hues[1].split(","))) == _HUES
-    size = re.search(
-        r"NODE_SIZE: Size = \{ width: (\d+), height: (\d+) \}", (EDITOR / "src/editor/canvas/node-size.ts").read_text()
-    )
-    assert (float(size[1]), float(size[2])) == (WIDTH, HEIGHT)
-    style = (EDITOR / "src/editor/theme.css").read_text()
-    for part, word in (
-        ("back", "back"),
-        ("back2", "back2"),
-        ("line", "line-strong"),
-        ("text", "text"),
-        ("muted", "muted"),
-        ("error", "error"),
-        ("canvas", "canvas"),
-    ):
-        found = re.findall(rf"--labdl-{word}: var\([\w-]+, (#\w+)\)", style)
-        found = [c if len(c) == 7 else "#" + "".join(2 * d for d in c[1:]) for c in found]
-        assert found == [getattr(THEMES[theme], part) for theme in ("light", "dark")]
+def test_what_the_editor_shares_with_pictures_is_up_to_date():
+    command = [sys.executable, ROOT / "scripts" / "generate_drawing.py", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert checked.returncode == 0, checked.stderr
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "encoder/layers/11/attention/query", "WWWWWWWWWWWWWWWWWWWWWW", "a b c d"])

@@ -1,6 +1,7 @@
 // Folding a block into one box, and opening it in its place: what stands around makes room, or closes up.
+import { FRAME } from '../../api/drawing';
 import { Change } from '../model/document';
-import { framesOf, PADDING, Rect } from './frame-geometry';
+import { framesOf, Rect } from './frame-geometry';
 import { Direction, NODE_SIZE, Size } from '../canvas/node-size';
 import { GraphData, LayerTable, Position } from '../model/graph-data';
 import { LayoutRequest, layoutRequest, Places } from '../canvas/layout-request';
@@ -233,9 +234,9 @@ function movePositions(
     const size = sizeOf(id);
     const own = bounds({ x: place[0], y: place[1], ...size });
     const next: Position = [...place];
-    if (own[1] >= begin + length - PADDING) {
+    if (own[1] >= begin + length - FRAME.padding) {
       next[along] = Math.round(place[along] + newLength - length);
-    } else if (own[1] + own[3] > begin + PADDING) {
+    } else if (own[1] + own[3] > begin + FRAME.padding) {
       const way = own[0] + own[2] / 2 < middle ? -1 : 1;
       next[across] = Math.round(place[across] + (way * (newWidth - width)) / 2);
     } else {

@@ -1,4 +1,5 @@
 // The frames around open blocks: as large as what stands in them.
+import { FRAME } from '../../api/drawing';
 import { Size } from '../canvas/node-size';
 import { Position } from '../model/graph-data';
 import { pathsOf } from '../model/paths';
@@ -10,12 +11,7 @@ export interface Rect {
   height: number;
 }
 
-/** Between a frame and what it holds. */
-export const PADDING = 16;
-/** The line with the block's name. */
-export const HEADING = 28;
-/** Below, where shapes stand beside the connections that lead on. */
-const FOOT = 24;
+const { padding, heading, foot } = FRAME;
 
 /** The smallest rectangle around others; null around none. */
 export function around(rects: Rect[]): Rect | null {
@@ -34,10 +30,10 @@ export function around(rects: Rect[]): Rect | null {
 
 export function frameAround({ x, y, width, height }: Rect): Rect {
   return {
-    x: x - PADDING,
-    y: y - HEADING - PADDING / 2,
-    width: width + 2 * PADDING,
-    height: height + HEADING + PADDING / 2 + FOOT
+    x: x - padding,
+    y: y - heading - padding / 2,
+    width: width + 2 * padding,
+    height: height + heading + padding / 2 + foot
   };
 }
 

@@ -1,7 +1,7 @@
 // The line of an edge: a curve, led around the nodes in between when the edge skips some.
 import { getBezierPath, Position as Side } from '@xyflow/react';
 
-import { NODE_SIZE } from './node-size';
+import { EDGE, NODE_SIZE } from '../../api/drawing';
 
 export interface Ends {
   sourceX: number;
@@ -19,7 +19,7 @@ export function edgePath(ends: Ends): string {
   const across = Math.abs(down ? targetX - sourceX : targetY - sourceY);
   const length = down ? NODE_SIZE.height : NODE_SIZE.width;
   const width = down ? NODE_SIZE.width : NODE_SIZE.height;
-  const isSkip = along > length * 1.9 && across < width * 0.35;
+  const isSkip = along > length * EDGE.long && across < width * EDGE.near;
   return isSkip ? around(ends, down, along, width) : getBezierPath(ends)[0];
 }
 
@@ -30,8 +30,9 @@ function around(
   along: number,
   width: number
 ): string {
-  const lane = width / 2 + 22 + Math.min(90, along / 28);
-  const turn = 36;
+  const { turn } = EDGE;
+  const outward = Math.min(EDGE.farthest, along / EDGE.outward);
+  const lane = width / 2 + EDGE.lane + outward;
   const point = (a: number, b: number) => (down ? `${b},${a}` : `${a},${b}`);
   const [a0, b0, a1, b1] = down
     ? [ends.sourceY, ends.sourceX, ends.targetY, ends.targetX]
@@ -39,8 +40,8 @@ function around(
   const side = Math.max(b0, b1) + lane;
   return [
     `M${point(a0, b0)}`,
-    `C${point(a0 + turn, b0)} ${point(a0 + 4, side)} ${point(a0 + turn + 18, side)}`,
-    `L${point(a1 - turn - 18, side)}`,
+    `C${point(a0 + turn, b0)} ${point(a0 + 4, side)} ${point(a0 + turn * 1.5, side)}`,
+    `L${point(a1 - turn * 1.5, side)}`,
     `C${point(a1 - 4, side)} ${point(a1 - turn, b1)} ${point(a1, b1)}`
   ].join(' ');
 }

@@ -1,4 +1,5 @@
 // The size of nodes on the canvas, and the direction in which edges lead.
+import { NODE_SIZE, PORT_NAMES } from '../../api/drawing';
 import { Ports } from '../model/connect';
 
 export type Direction = 'down' | 'right';
@@ -8,7 +9,7 @@ export interface Size {
   height: number;
 }
 
-export const NODE_SIZE: Size = { width: 208, height: 58 };
+export { NODE_SIZE };
 
 /** The size of a layer once it is drawn: the names of several ports on a side need a line. */
 export function expectedSize(
@@ -16,11 +17,9 @@ export function expectedSize(
   direction: Direction
 ): Size {
   const { width, height } = NODE_SIZE;
-  const named = (side: readonly unknown[] = []) => Number(side.length > 1);
+  const room = (side: 'inputs' | 'outputs') =>
+    (ports?.[side].length ?? 0) > 1 ? PORT_NAMES[side] : 0;
   return direction === 'down'
-    ? {
-        width,
-        height: height + 12 * named(ports?.inputs) + 14 * named(ports?.outputs)
-      }
+    ? { width, height: height + room('inputs') + room('outputs') }
     : NODE_SIZE;
 }

@@ -303,9 +303,12 @@ class BlockPorts {
   free(box: string, members: string[], layers: LayerTable): void {
     this._used ??= endsOf(this._graph);
     for (const id of members) {
-      const schema = layers.get(this._graph.nodes[id].type);
+      const { type, params } = this._graph.nodes[id];
+      const schema = layers.get(type);
       for (const port of schema?.inputs ?? []) {
-        if (!port.optional && !this._used.has(`in ${id} ${port.name}`)) {
+        const isFed =
+          this._used.has(`in ${id} ${port.name}`) || port.name in params;
+        if (!port.optional && !isFed) {
           this._addInput(box, id, port.name, port.variadic);
         }
       }

@@ -2,7 +2,7 @@
 import { useRef } from 'react';
 
 import { useEditorContext } from '../context';
-import { colorName, NOTE_COLORS } from './notes';
+import { colorName, COLORS } from './notes';
 import { useReturnFocus } from './note-focus';
 
 export interface NoteColorsProps {
@@ -21,7 +21,7 @@ export function NoteColors({ color, onChange }: NoteColorsProps) {
       role="group"
       aria-label={trans.__('Color of the note')}
     >
-      {NOTE_COLORS.map(one => (
+      {COLORS.map(one => (
         <button
           key={one}
           type="button"

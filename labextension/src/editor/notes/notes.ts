@@ -1,4 +1,5 @@
 // Notes on the canvas: what one is, where it is shown, and how it is called.
+import { NOTE, NOTE_COLORS } from '../../api/drawing';
 import { around, Rect } from '../blocks/frame-geometry';
 import { Size } from '../canvas/node-size';
 import { GraphData, NoteData, Position } from '../model/graph-data';
@@ -8,14 +9,15 @@ import type { Translator } from '../../ui/translator';
 
 export type Notes = { [id: string]: NoteData };
 
-export const LONGEST = 10_000;
+export const LONGEST = NOTE.longest;
 export const NOTE_SIZE: Size = { width: 220, height: 110 };
 export const SMALLEST: Size = { width: 80, height: 36 };
-const FARTHEST = 1e9;
 
 /** Names of the hues, as files have them; the empty one is gray. */
-export const NOTE_COLORS = ['', 'yellow', 'green', 'blue', 'purple', 'red'];
+export const COLORS = ['', ...NOTE_COLORS];
 const FIRST_COLOR = 'yellow';
+const COLOR = new RegExp(NOTE.color);
+const HOME = new RegExp(NOTE.home);
 
 /** What a hue is called. */
 export function colorName(color: string, trans: Translator): string {
@@ -37,17 +39,17 @@ export function isNote(value: unknown): value is NoteData {
   }
   const note = value as { [key: string]: unknown };
   const isNumber = (number: unknown, least: number) =>
-    typeof number === 'number' && number >= least && number <= FARTHEST;
+    typeof number === 'number' && number >= least && number <= NOTE.farthest;
   return (
     typeof note.text === 'string' &&
     note.text.length <= LONGEST &&
     !note.text.includes('\0') &&
     typeof note.home === 'string' &&
-    note.home.length <= 1000 &&
-    /^(\w+(\/\w+)*)?$/.test(note.home) &&
+    note.home.length <= NOTE.deepest &&
+    HOME.test(note.home) &&
     typeof note.color === 'string' &&
-    /^[a-z]{0,20}$/.test(note.color) &&
-    [note.x, note.y].every(number => isNumber(number, -FARTHEST)) &&
+    COLOR.test(note.color) &&
+    [note.x, note.y].every(number => isNumber(number, -NOTE.farthest)) &&
     [note.width, note.height].every(number => isNumber(number, 1))
   );
 }
