@@ -5,7 +5,7 @@ from labdl.graph.diff.difference import Difference, diff
 from labdl.graph.graph import Edge, Graph, Node
 from labdl.graph.module import GraphModule
 from labdl.graph.note import Note
-from labdl.graph.tracing.trace import as_graph, home_of, trace
+from labdl.graph.tracing.trace import as_graph, parameter_prefix, trace
 
 __all__ = [
     "Difference",
@@ -17,6 +17,6 @@ __all__ = [
     "Problem",
     "as_graph",
     "diff",
-    "home_of",
+    "parameter_prefix",
     "trace",
 ]

@@ -22,14 +22,14 @@ VERSION = 2
 # A name is the path of the layer's parameters in files: words joined by "/".
 NAME = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*")
 
-PARAMETER = ":0"  # what the name of a parameter ends in, and of no output port
+PARAMETER = ":0"  # suffix of parameter names, which no output port has
 
 
 @dataclass(frozen=True)
 class Node:
     """One layer (type "Conv2d") or operator (type "ops.relu") with its hyper-parameters.
 
-    ``shares`` is the id of the node whose layer this one calls again, with the same parameters; the settings stand there.
+    ``shares`` is the id of the node whose layer this one calls again, with the same parameters; the settings are there.
     """
 
     type: str
@@ -42,7 +42,7 @@ class Node:
 class Edge:
     """A connection from an output port of one node to an input port of another.
 
-    A source port that ends in ":0" is a parameter of the layer, such as "kernel:0": a decoder may use an embedding's.
+    A source port that ends in ":0" is a parameter of the layer, such as "kernel:0": a decoder may use that of an embedding.
     """
 
     source: str
@@ -53,13 +53,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Layers and connections of a model, by unique id. Canvas positions and notes lie beside them.
+    """Layers and connections of a model, by unique id. Canvas positions and notes are stored beside them.
 
-    A position under a path of names and a stroke, such as "encoder/0/", is that of a block which is drawn as one box.
+    A position under a path with a final slash, such as "encoder/0/", is that of a folded block.
 
-    ``groups`` gives the class of each module that a path of names runs through: node "encoder/0/linear" with groups
-    {"encoder": "ModuleList", "encoder/0": "Block"}. ``ties`` leads from the name of a parameter to that of the one whose
-    place and values it takes.
+    ``groups`` maps paths of modules to their classes: node "encoder/0/linear" with groups
+    {"encoder": "ModuleList", "encoder/0": "Block"}. ``ties`` maps the name of a parameter to that of the parameter
+    which it shares.
     """
 
     _repr_mimebundle_ = model_mimebundle
@@ -87,7 +87,7 @@ class Graph:
                 if end not in self.nodes:
                     raise ModelError(f"edge {edge_id!r} leads to node {end!r}, which does not exist")
 
-    # -- data in and out
+    # -- conversion to and from data
 
     def to_dict(self, *, tagged: bool = False) -> dict[str, Any]:
         """The graph as JSON data (see the file format).
@@ -157,14 +157,14 @@ class Graph:
     # -- reading
 
     def incoming(self) -> dict[str, dict[str, list[tuple[str, Edge]]]]:
-        """For each node, its input ports with the edges that enter them, in order."""
+        """For each node, its input ports with the edges into them, in order."""
         found: dict[str, dict[str, list[tuple[str, Edge]]]] = {i: {} for i in self.nodes}
         for edge_id, edge in self.edges.items():
             found[edge.target].setdefault(edge.target_port, []).append((edge_id, edge))
         return found
 
     def order(self) -> tuple[list[str], list[str]]:
-        """Node ids so that sources come first, and those that cannot be ordered because they lie on a cycle."""
+        """Node ids in topological order, and those that cannot be ordered because of a cycle."""
         waiting = dict.fromkeys(self.nodes, 0)
         after: dict[str, list[str]] = {i: [] for i in self.nodes}
         for edge in self.edges.values():
@@ -172,7 +172,7 @@ class Graph:
             after[edge.source].append(edge.target)
         ready = [i for i, n in waiting.items() if n == 0]
         done: list[str] = []
-        for node_id in ready:  # grows while it is walked
+        for node_id in ready:  # grows during the loop
             done.append(node_id)
             for target in after[node_id]:
                 waiting[target] -= 1
@@ -185,29 +185,29 @@ class Graph:
         return [i for i, n in self.nodes.items() if n.type == "Input"]
 
     def outputs(self) -> list[str]:
-        """The sinks: nodes whose output nobody uses."""
+        """The sinks: nodes whose output is not used."""
         used = {e.source for e in self.edges.values()}
         return [i for i in self.nodes if i not in used]
 
-    # -- meaning
+    # -- use
 
     def check(self) -> tuple[dict[str, dict[str, Spec]], list[Problem]]:
-        """Specs of every output port by node id, and what does not fit; needs no framework."""
+        """Specs of every output port by node id, and problems; needs no framework."""
         from labdl.graph.analysis.check import check
 
         result = check(self)
         return result.specs, result.problems
 
     def to_module(self) -> GraphModule:
-        """A model that computes this graph, not built yet. Raises ModelError where the graph does not fit together."""
+        """An unbuilt model that computes this graph. Raises ModelError for a graph with problems."""
         from labdl.graph.module import GraphModule
 
         return GraphModule(self)
 
     def run(self, fetches: str | Sequence[str], feeds: Mapping[str, Any], backend: str | None = None):
-        """Values of nodes by name, given values of others, with fresh weights; for weights of your own make a model first.
+        """Values of nodes by name, given values of others, with new weights; build a model for weights of your own.
 
-        See `GraphModule.run`; each call draws the weights anew unless `labdl.seed` was called.
+        See `GraphModule.run`; each call initializes new weights unless `labdl.seed` was called.
         """
         model = self.to_module().build(backend=backend)
         model.eval()
@@ -223,9 +223,9 @@ class Graph:
     def from_python(cls, source: str, *shapes) -> Graph:
         """The graph of the last class in the source of Modules, for inputs of these shapes or specs (see `labdl.trace`).
 
-        The source is as `to_python` or a person writes it: classes of ``nn.Module`` with ``__init__`` and ``forward``, layers,
-        operators, arithmetic, indexing and loops over layers. It may come from anybody: nothing but layers and operators is
-        run. Raises ModelError that names the line and what cannot be read there.
+        The source is that of `to_python` or similar code: classes of ``nn.Module`` with ``__init__`` and ``forward``, layers,
+        operators, arithmetic, indexing and loops over layers. The source may be untrusted: only layers and operators are
+        executed. Raises ModelError with the line and the reason.
         """
         from labdl.graph.parsing.parser import read_python
 
@@ -239,13 +239,12 @@ class Graph:
         shapes: bool = True,
         theme: Literal["light", "dark"] = "light",
     ) -> str:
-        """The graph as a picture that looks like the editor's canvas: the text of an SVG document, which a browser opens.
+        """The graph as an SVG document that looks like the editor's canvas.
 
-        With ``path`` it is written there too. Boxes stand where ``positions`` puts them if it has a place for every node;
-        else they are arranged in layers that follow each other ``"down"`` or ``"right"``. ``shapes`` writes what flows
-        along the edges beside them. A graph with problems is drawn all the same, with the problem in its node. Nothing of
-        the graph is more than text in the document. Blocks that are folded are one box, and with the graph's own places
-        others have a frame, and notes are there too. Raises ConfigError for a direction or a theme that there is not.
+        With ``path`` it is also written to a file. Boxes are at ``positions`` if it has one for every node; else they are
+        arranged in layers, ``"down"`` or to the ``"right"``. ``shapes`` labels edges with their shapes. Problems are shown
+        in their nodes. Texts of the graph are escaped. Folded blocks are one box; with the graph's own positions, other
+        blocks have a frame, and notes are drawn. Raises ConfigError for an unknown direction or theme.
         """
         from labdl.graph.drawing import to_svg
 
@@ -257,7 +256,7 @@ class Graph:
     def summary(self, depth: int | None = None) -> str:
         """A table of nodes: shapes, parameters, floating-point operations and memory of one sample.
 
-        With ``depth`` the groups that lie so deep are a line each.
+        With ``depth``, groups at that depth are a line each.
         """
         from labdl.graph.analysis.cost import summary
 
@@ -265,6 +264,6 @@ class Graph:
 
 
 def paths_around(name: str) -> list[str]:
-    """The paths that a name runs through, outer ones first."""
+    """The paths of the groups around a name, outer ones first."""
     words = str(name).split("/")
     return ["/".join(words[:n]) for n in range(1, len(words))]

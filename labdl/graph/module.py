@@ -1,4 +1,4 @@
-"""A graph that computes: its nodes as sub-modules, run in order, as a whole or in part."""
+"""A model of a graph: its nodes as submodules, executed in order, completely or in part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from labdl.spec import Spec
 
 
 class _Step(NamedTuple):
-    """One thing to compute: a layer, an operator's function, or with ``port`` reading a parameter of a layer."""
+    """One step: a layer, an operator's function, or with ``port`` reading a parameter of a layer."""
 
     layer: str
     function: Callable | None
@@ -47,7 +47,7 @@ class GraphModule(Module):
         for edge in graph.edges.values():
             if edge.source_port.endswith(PARAMETER):
                 read.setdefault(edge.source, {})[edge.source_port] = None
-        # slot 0 stands for an input that is not connected
+        # slot 0 is for unconnected inputs
         slots = {("", ""): 0, **{(i, "output"): at for at, i in enumerate(graph.inputs(), 1)}}
         plan = []
         for node_id in order:
@@ -99,11 +99,11 @@ class GraphModule(Module):
         return (step.function or self._modules[step.layer])(*[values[i] for i in step.taken])
 
     def run(self, fetches: str | Sequence[str], feeds: Mapping[str, Any]):
-        """Values of the nodes named in ``fetches``, given values of those named in ``feeds``; only what lies between runs.
+        """Values of the nodes named in ``fetches``, given values of those named in ``feeds``; computes only the nodes between.
 
-        ``model.run("head", {"input": x})``; a second output is "lstm:hidden". A node inside may be fed as well:
-        ``model.run("head", {"features": h})``. Gives native tensors: one, or for a list of names a list. Raises ModelError
-        for a name that is not there, and for what the feeds do not lead to.
+        ``model.run("head", {"input": x})``; a second output is "lstm:hidden". Inner nodes may be fed as well:
+        ``model.run("head", {"features": h})``. Returns a native tensor, or for a list of names a list. Raises
+        ModelError for an unknown name, and for nodes that need other feeds.
         """
         if not self.built:
             self.build()
@@ -130,7 +130,7 @@ class GraphModule(Module):
                 step = self._plan[at]
                 result = self._compute(step, values)
                 for n, value in enumerate((result,) if step.count == 1 else result):
-                    values.setdefault(step.first + n, value)  # a value that was fed stays
+                    values.setdefault(step.first + n, value)  # values that were fed take precedence
             return [values[slot] for slot in wanted]
 
         found = compute()
@@ -147,7 +147,7 @@ class GraphModule(Module):
         raise ModelError(f"the graph {self.graph.name!r} has no output {name!r}: its nodes are {names}")
 
     def __setattr__(self, name: str, value) -> None:
-        """A layer that takes the place of another takes its place in the graph too."""
+        """Set an attribute; a layer that replaces another also replaces it in the graph."""
         at = [i for i, n in self.graph.nodes.items() if n.name == name] if "_plan" in self.__dict__ else []
         if at and not is_layer(value):
             raise ConfigError(
@@ -163,7 +163,7 @@ class GraphModule(Module):
             object.__setattr__(self, "graph", dataclasses.replace(self.graph, nodes={**nodes, at[0]: node}))
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> GraphModule:
-        """As `Module.build`; the inputs' shapes are known from the graph and may be left out."""
+        """As `Module.build`; the inputs' shapes are known from the graph and are optional."""
         super().build(*(inputs or self._inputs), backend=backend, seed=seed)
         return self
 
@@ -172,7 +172,7 @@ class GraphModule(Module):
 
 
 def _named_ports(call, node, incoming):
-    """Positional values in port order back to the names that an operator node wants."""
+    """Wrap an operator node to take positional values in port order."""
     layout = [(p.name, p.variadic, len(incoming.get(p.name, ()))) for p in ports_of(node)]
 
     def function(*values):

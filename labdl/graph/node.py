@@ -1,4 +1,4 @@
-"""Turning nodes into things that compute: registered layers, and operators with fixed arguments."""
+"""Nodes as callables: registered layers, and operators with fixed arguments."""
 
 from __future__ import annotations
 
@@ -119,5 +119,5 @@ def parse_index(text: str):
                     raise ValueError(value)
                 values.append(value)
     except (SyntaxError, ValueError, AttributeError, TypeError) as error:
-        raise ConfigError(f"an index is written as in Python, such as ':, 0, 1:3', received {text!r}") from error
+        raise ConfigError(f"an index has Python's syntax, such as ':, 0, 1:3', received {text!r}") from error
     return tuple(values) if len(values) > 1 else values[0]

@@ -1,4 +1,4 @@
-"""A note on the canvas: what a person wrote beside the layers, of no meaning to the model."""
+"""A note on the canvas, without effect on the model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HOME = re.compile(r"([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?")
 
 @dataclass(frozen=True)
 class Note:
-    """A rectangle with a text at a place of the canvas.
+    """A rectangle with a text on the canvas.
 
-    ``color`` is the name of a hue, such as "blue", or empty. ``home`` is the path of the block in which the note stands,
-    such as "encoder/0", and empty for the model itself: a note is shown where its block is.
+    ``color`` is the name of a hue, such as "blue", or empty. ``home`` is the path of the block that contains the note,
+    such as "encoder/0", and empty for the model itself: a note is shown with its block.
     """
 
     text: str
@@ -64,13 +64,13 @@ class Note:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Note:
-        """A note from JSON data. Raises ModelError, or KeyError for what is missing."""
+        """A note from JSON data. Raises ModelError, or KeyError for missing keys."""
         place, size = ((float(data[a]), float(data[b])) for a, b in (("x", "y"), ("width", "height")))
         return cls(data["text"], place, size, data.get("color", ""), data.get("home", ""))
 
 
 def notes_from(data: Mapping[str, Any]) -> dict[str, Note]:
-    """Notes by their ids from JSON data. Raises ModelError for more than any canvas has."""
+    """Notes by their ids from JSON data. Raises ModelError for too many."""
     if len(data) > MOST:
         raise ModelError(f"a graph has at most {MOST:,} notes, received {len(data):,}")
     notes = {str(i): Note.from_dict(n) for i, n in data.items()}

@@ -13,7 +13,7 @@ _LONGEST = 40  # characters of a float
 
 
 def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) -> dict[str, Any]:
-    """The settings of a node as JSON data. Floats that JSON has not are written ``{"float": "inf"}``.
+    """The settings of a node as JSON data. Floats that JSON lacks are written ``{"float": "inf"}``.
 
     With ``tagged``, for programs with one type of number such as JavaScript, so are floats that are whole numbers where the
     layer does not declare them as floats: settings of operators, constants, and of layers that are not imported.
@@ -61,5 +61,5 @@ def _tagged_float(value: dict[str, Any]) -> float | None:
         return None
     try:
         return float(text)
-    except ValueError:  # a setting that happens to look like that
+    except ValueError:  # a setting that has the same form
         return None

@@ -13,7 +13,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
-from labdl.graph.lowering.compiled import Compilable
+from labdl.graph.lowering.compilable import Compilable
 from labdl.graph.module import GraphModule
 from labdl.infer.eval_mode import eval_mode
 from labdl.nn.module import Module

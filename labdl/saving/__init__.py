@@ -7,7 +7,7 @@ from pathlib import Path
 
 from labdl import dispatch
 from labdl.errors import StateDictError
-from labdl.graph import GraphModule, as_graph, home_of
+from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.nn import build
 from labdl.nn.module import Module
 from labdl.saving.atomic_write import replace_files
@@ -58,7 +58,7 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     mark = identity(graph)
     data = encode(graph, saved_with=mark)
     with replace_files(parameters, structure) as (values, file):
-        home = home_of(model, graph)
+        home = parameter_prefix(model, graph)
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
     return structure, parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ModelError
-from labdl.graph import GraphModule, as_graph, home_of
+from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.codegen.calls import Names, identifier
 from labdl.graph.codegen.source import class_name
 from labdl.graph.lowering.method_source import MethodSource, numbers
@@ -44,7 +44,7 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
         raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
     graph = as_graph(model)
     twin = graph.to_module().build(*model.input_specs, backend=backend.name)
-    values = {home_of(model, graph) + name: value for name, value in model.state_dict().items()}
+    values = {parameter_prefix(model, graph) + name: value for name, value in model.state_dict().items()}
     values = {name: values[name] for name in twin.state_dict()}
     writer = _Writer(twin, backend, values)
     return writer.text(*record_programs(twin)), values

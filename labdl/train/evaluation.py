@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.data import Loader
 from labdl.errors import ConfigError
-from labdl.graph.lowering.compiled import Compilable
+from labdl.graph.lowering.compilable import Compilable
 from labdl.nn.module import Module
 from labdl.train.binding import binding_key, prepare, prepare_for
 from labdl.train.data_adapter import flatten, read, size_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.errors import ConfigError, GradientError
-from labdl.graph.lowering.compiled import Compilable
+from labdl.graph.lowering.compilable import Compilable
 from labdl.ops.infix import neutral
 from labdl.train import gradients as grads
 from labdl.train.binding import binding_key, prepare

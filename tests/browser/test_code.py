@@ -54,7 +54,7 @@ def test_python_both_ways(page):
     page.keyboard.press("Backspace")
     page.keyboard.type("\nx = self.nothing(x)")
     problem = code.get_by_role("alert")
-    expect(problem).to_contain_text("self.nothing is no layer")
+    expect(problem).to_contain_text("self.nothing is not a layer")
     expect(code.locator(".cm-line.labdl-code-problem")).to_have_text(re.compile("self.nothing"))
     expect(graph.node("relu")).to_be_visible()
     code.get_by_role("button", name="Revert to the canvas").click()

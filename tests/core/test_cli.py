@@ -186,8 +186,8 @@ def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
     [
         (["--to", "onnx", "-o", "net.txt"], "net.txt does not have the suffix of onnx: give it the suffix .onnx"),
         (["--to", "svg", "-o", "net.png"], "net.png does not have the suffix of svg: give it the suffix .svg"),
-        (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch's, not of paddle's"),
-        (["--to", "torch", "-o", "net.txt"], "net.txt has no suffix of a checkpoint"),
+        (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch, not of paddle"),
+        (["--to", "torch", "-o", "net.txt"], "net.txt does not have the suffix of a checkpoint"),
     ],
 )
 def test_invalid_export_targets_fail(saved, arguments, said, capsys, monkeypatch, tmp_path):

@@ -138,7 +138,7 @@ def test_another_class_renames_the_model():
     [
         (SOURCE.replace("nn.Flatten()", "nn.Flaten()"), 8, "did you mean 'Flatten'"),
         (SOURCE.replace("        return x", "       return x"), 17, "unindent"),
-        (SOURCE.replace("self.flat(x)", "self.nothing(x)"), 15, "self.nothing is no layer"),
+        (SOURCE.replace("self.flat(x)", "self.nothing(x)"), 15, "self.nothing is not a layer"),
         ("x" * (LONGEST + 1), None, "characters"),
         (SOURCE.replace("forward(self, x)", "forward(self, x, y)"), None, "add or delete an Input"),
     ],

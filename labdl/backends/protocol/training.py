@@ -15,7 +15,7 @@ class Evaluation(Protocol):
     def evaluate_function(self, forward: Callable[..., Any], compiled: Any = None) -> Callable[..., Any]:
         """``forward`` without gradients, compiled if ``compiled``; None leaves the choice to the backend.
 
-        What is compiled is a `labdl.graph.lowering.compiled.Compilable`: a compiler that cannot read Python that dispatches
+        What is compiled is a `labdl.graph.lowering.compilable.Compilable`: a compiler that cannot read Python that dispatches
         takes its flat form, one that can has it prepared.
         """
         ...

@@ -1,4 +1,4 @@
-"""Shape inference over a graph: what each node gives, and a plain sentence for each that does not fit."""
+"""Shape inference over a graph: Specs of the outputs of each node, and a message for each problem."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from labdl.graph.node import make, output_port, outputs_of, ports_of
 from labdl.nn.module import Module, is_reserved
 from labdl.spec import Spec
 
-_TAKEN = ("graph", "run", "_inputs", "_plan", "_slots", "_results")  # what the model of a graph has besides its layers
+_TAKEN = ("graph", "run", "_inputs", "_plan", "_slots", "_results")  # attributes of a graph's model besides its layers
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that does not fit, where it is, in a sentence."""
+    """A problem of a graph: its message and its place."""
 
     message: str
     node: str | None = None
@@ -24,19 +24,19 @@ class Problem:
 
 
 @dataclass
-class Checked:
+class CheckResult:
     """The result of a check: Specs, parameter counts and problems."""
 
     specs: dict[str, dict[str, Spec]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     made: dict[str, object] = field(default_factory=dict)
-    known: dict[tuple, Any] = field(default_factory=dict)  # what operators give
+    known: dict[tuple, Any] = field(default_factory=dict)  # Specs of the results of operators
 
 
-def check(graph: Graph) -> Checked:
-    """Walk the graph from its inputs and infer every shape; a node behind a problem stays without a shape."""
-    result = Checked()
+def check(graph: Graph) -> CheckResult:
+    """Infer every shape from the inputs on; nodes after a problem have no shape."""
+    result = CheckResult()
     order, cyclic = graph.order()
     incoming = graph.incoming()
     for node_id in _loops(graph, cyclic):
@@ -49,7 +49,7 @@ def check(graph: Graph) -> Checked:
 
 
 def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
-    """Of the nodes that cannot be ordered those on a loop, without the ones that only come after it."""
+    """Unordered nodes that are on a loop, without those that only follow one."""
     after = {i: {e.target for e in graph.edges.values() if e.source == i} for i in unplaced}
     while idle := [i for i, targets in after.items() if not targets & after.keys()]:
         for node_id in idle:
@@ -57,14 +57,14 @@ def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
     return list(after)
 
 
-def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
+def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> None:
     node = graph.nodes[node_id]
     try:
         ports = {p.name: p for p in ports_of(node)}
         made = _make_once(graph, node_id, result)
         if isinstance(made, Module) and (is_reserved(node.name) or node.name in _TAKEN):
             raise ConfigError(f"every model has something named {node.name!r}: choose another name")
-    except Exception as error:  # shown to a person; a layer of the user's own may raise anything
+    except Exception as error:  # shown in the editor; layers of the user may raise anything
         result.problems.append(Problem(_first_line(error), node_id))
         return
     values, complete = {}, True
@@ -84,7 +84,7 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
             continue
         found = []
         for edge_id, edge in edges:
-            given = given_to(result, edge)
+            given = spec_of_edge(result, edge)
             if given is None and edge.source in result.specs:
                 source = graph.nodes[edge.source]
                 message = f"{source.name} has no output {edge.source_port!r}"
@@ -102,10 +102,10 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
         result.problems.append(Problem(f"not connected: draw a line to its input {missing[0]}", node_id))
         return
     if not complete:
-        return  # the cause is shown where it is
+        return  # the cause is reported at its own node
     try:
         outputs = _infer_cached(node, made, ports, values, result) if is_operator else infer(node, made, ports, values)
-    except Exception as error:  # as above: the next node is checked all the same
+    except Exception as error:  # as above: the next node is checked nevertheless
         result.problems.append(Problem(_first_line(error), node_id))
         return
     listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
@@ -114,8 +114,8 @@ def _check_node(graph: Graph, node_id: str, incoming, result: Checked) -> None:
     result.counts[node_id] = made.count_parameters() if isinstance(made, Module) and not node.shares else 0
 
 
-def _infer_cached(node: Node, made, ports, values, result: Checked):
-    """The output Specs of an operator, cached: models mostly repeat the same ones."""
+def _infer_cached(node: Node, made, ports, values, result: CheckResult):
+    """The output Specs of an operator, cached: models repeat the same calls."""
     given = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
     key = (node.type, repr(node.params), given)
     if key not in result.known:
@@ -123,8 +123,8 @@ def _infer_cached(node: Node, made, ports, values, result: Checked):
     return result.known[key]
 
 
-def _make_once(graph: Graph, node_id: str, result: Checked):
-    """The layer or operator of a node; a layer that several nodes share is made once."""
+def _make_once(graph: Graph, node_id: str, result: CheckResult):
+    """The layer or operator of a node; a layer that several nodes share is created once."""
     node = graph.nodes[node_id]
     origin = node.shares or node_id
     if node.shares:
@@ -139,7 +139,7 @@ def _make_once(graph: Graph, node_id: str, result: Checked):
     return result.made[node_id]
 
 
-def given_to(result: Checked, edge: Edge) -> Spec | None:
+def spec_of_edge(result: CheckResult, edge: Edge) -> Spec | None:
     """The Spec of an edge: an output, or a parameter of the layer that it comes from."""
     outputs = result.specs.get(edge.source)
     if outputs is None or not edge.source_port.endswith(PARAMETER):

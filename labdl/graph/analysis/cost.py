@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labdl import dispatch, ops
-from labdl.graph.analysis.check import Checked, check, given_to, infer
+from labdl.graph.analysis.check import CheckResult, check, infer, spec_of_edge
 from labdl.graph.graph import Graph
 from labdl.graph.node import ports_of
 from labdl.nn.module import Module
@@ -20,9 +20,9 @@ from labdl.spec import Spec, show
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one node, for one sample. A multiplication with the addition after it counts as two operations.
+    """Cost of one node for one sample. A multiplication with the addition after it counts as two operations.
 
-    ``memory`` is what training keeps of it, in bytes: the results of its operators and its parameters.
+    ``memory`` is the memory that training keeps, in bytes: the results of its operators and its parameters.
     """
 
     operations: int = 0
@@ -31,7 +31,7 @@ class Cost:
 
 
 class _CountingSpec(Spec):
-    """A Spec whose way through a layer is counted."""
+    """A Spec that counts the operators applied to it."""
 
     def __init__(self, spec: Spec, tally: list):
         super().__init__(spec.shape, spec.dtype)
@@ -83,17 +83,17 @@ def _bytes(value) -> int:
     return size(value) * width
 
 
-def costs(graph: Graph, result: Checked | None = None) -> dict[str, Cost]:
-    """The cost of each node that fits, by id; unknown sizes count as 1, so a batch of unknown size is one sample.
+def costs(graph: Graph, result: CheckResult | None = None) -> dict[str, Cost]:
+    """The cost of each node without problems, by id; unknown sizes count as 1, so a batch of unknown size is one sample.
 
-    ``result`` is that of a check, where one has been made already.
+    ``result`` is that of an earlier check, if there is one.
     """
     result = check(graph) if result is None else result
     incoming, found = graph.incoming(), {}
-    alike: dict[tuple, list] = {}  # a model mostly has the same layers over and over
+    alike: dict[tuple, list] = {}  # models repeat equal layers
     for node_id, specs in result.specs.items():
         made, node = result.made[node_id], graph.nodes[node_id]
-        given = [(n, given_to(result, e)) for n, edges in incoming[node_id].items() for _, e in edges]
+        given = [(n, spec_of_edge(result, e)) for n, edges in incoming[node_id].items() for _, e in edges]
         key = (node.type, repr(graph.nodes[node.shares or node_id].params), tuple(given))
         if key not in alike:
             alike[key] = []
@@ -111,16 +111,16 @@ def _run(graph: Graph, node_id: str, result, entering, tally) -> None:
     ports = {p.name: p for p in ports_of(graph.nodes[node_id])}
     values = {}
     for name, edges in entering.items():
-        specs = [_count_through(given_to(result, edge), tally) for _, edge in edges]
+        specs = [_count_through(spec_of_edge(result, edge), tally) for _, edge in edges]
         values[name] = specs if ports[name].variadic else specs[0]
     infer(graph.nodes[node_id], result.made[node_id], ports, values)
 
 
 def summary(graph: Graph, depth: int | None = None) -> str:
-    """A table of nodes in order of computation, with what they cost for one sample.
+    """A table of nodes in order of computation, with their costs for one sample.
 
-    With ``depth`` the modules that lie so deep are a line each, with the sums of all that is in them: 1 shows a model's own
-    parts.
+    With ``depth``, modules at that depth are a line each, with the sums of their contents: 1 shows the direct children of the
+    model.
     """
     result = check(graph)
     found = costs(graph, result)

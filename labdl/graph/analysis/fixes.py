@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from labdl.data import SOURCES
-from labdl.graph.analysis.check import Checked, Problem, given_to, infer
+from labdl.graph.analysis.check import CheckResult, Problem, infer, spec_of_edge
 from labdl.graph.graph import Graph, Node
 from labdl.graph.node import make, ports_of
 from labdl.nn.module import Module, is_reserved
@@ -18,13 +18,12 @@ from labdl.spec import Spec
 
 @dataclass(frozen=True)
 class Fix:
-    """A change of a graph. ``kind`` says which fields count.
+    """A change of a graph. ``kind`` determines which fields are used.
 
-    insert: a layer of ``type`` with ``params`` goes into the connection ``edge``, by its first input and output. add: a layer
-    comes before the input ``port`` of ``node``, where nothing is connected. connect: the output ``source_port`` of the node
-    ``source`` leads to the input ``port`` of ``node``.
-    disconnect: ``edge`` goes. set: the setting ``name`` of ``node`` becomes ``value``, None for its default.
-    rename: ``node`` is called ``name``.
+    insert: a layer of ``type`` with ``params`` into the edge ``edge``, by its first input and output. add: a layer before the
+    unconnected input ``port`` of ``node``. connect: the output ``source_port`` of the node ``source`` to the input ``port`` of
+    ``node``. disconnect: remove ``edge``. set: the setting ``name`` of ``node`` to ``value``, None for its default.
+    rename: ``node`` to ``name``.
     """
 
     kind: Literal["insert", "add", "connect", "disconnect", "set", "rename"]
@@ -39,8 +38,8 @@ class Fix:
     value: Any = None
 
 
-def fix_of(problem: Problem, graph: Graph, result: Checked) -> Fix | None:
-    """The nearest change after which the problem is gone, or None where none is known."""
+def fix_of(problem: Problem, graph: Graph, result: CheckResult) -> Fix | None:
+    """The smallest change that fixes a problem, or None if none is known."""
     if problem.edge is not None:
         return Fix("disconnect", edge=problem.edge)
     if problem.node is None:
@@ -53,7 +52,7 @@ def fix_of(problem: Problem, graph: Graph, result: Checked) -> Fix | None:
 
 
 def _missing_input(graph: Graph) -> Fix | None:
-    """An Input with the shape of the first data set, for the first input that nothing leads to."""
+    """An Input with the shape of the first data set, for the first unconnected input."""
     if graph.inputs():
         return None
     fed = {(e.target, e.target_port) for e in graph.edges.values()}
@@ -70,14 +69,14 @@ def _missing_input(graph: Graph) -> Fix | None:
 
 
 def _loop(graph: Graph, node_id: str) -> Fix | None:
-    """Of the connections into the node the one that was drawn last and lies on the loop."""
+    """Remove the latest edge into the node that is on the loop."""
     unplaced = set(graph.order()[1])
     closing = [i for i, e in graph.edges.items() if e.target == node_id and e.source in unplaced]
     return Fix("disconnect", edge=closing[-1]) if closing else None
 
 
 def _settings(graph: Graph, node_id: str) -> Fix | None:
-    """A setting whose default would do, or another name."""
+    """Reset a setting to its default, or rename the node."""
     node = graph.nodes[node_id]
     if node.type not in LAYERS or node.shares:
         return None
@@ -96,9 +95,9 @@ def _rename(graph: Graph, node_id: str) -> Fix:
 
 
 class _Trials:
-    """Tries changes around one node, whose layer can be made."""
+    """Tries changes around one node, whose layer can be created."""
 
-    def __init__(self, graph: Graph, result: Checked, node_id: str):
+    def __init__(self, graph: Graph, result: CheckResult, node_id: str):
         self.graph, self.result, self.id, self.node = graph, result, node_id, graph.nodes[node_id]
         self.ports = {p.name: p for p in ports_of(self.node)}
         self.edges = graph.incoming()[node_id]
@@ -106,7 +105,7 @@ class _Trials:
 
     def fix(self) -> Fix | None:
         for name, edges in self.edges.items():
-            specs = [given_to(self.result, edge) for _, edge in edges]
+            specs = [spec_of_edge(self.result, edge) for _, edge in edges]
             if None in specs or name not in self.ports:
                 return None  # the cause is elsewhere
             self.values[name] = specs if self.ports[name].variadic else specs[0]
@@ -129,7 +128,7 @@ class _Trials:
                 raise ValueError("nothing is left")
 
     def _connections(self, port: str) -> Iterator[tuple[Fix, dict[str, Any] | None, Mapping[str, Any]]]:
-        """From outputs that lead nowhere, the last first."""
+        """Connections from unused outputs, the last first."""
         used = {e.source for e in self.graph.edges.values()}
         for source in reversed([*self.result.specs]):
             for output, spec in self.result.specs[source].items() if source not in used else ():
@@ -141,7 +140,7 @@ class _Trials:
                 )
 
     def _changes(self) -> Iterator[tuple[Fix, dict[str, Any] | None, Mapping[str, Any]]]:
-        """Other settings, whole numbers where an Input gives others, and layers in between."""
+        """Other settings, an integer dtype for an Input, and inserted layers."""
         for name, value in self._settings():
             yield Fix("set", node=self.id, name=name, value=value), self.values, {**self.node.params, name: value}
         for port, edges in self.edges.items():
@@ -163,7 +162,7 @@ class _Trials:
             yield "kernel_size", min(spatial)
 
     def _between(self, port: str, at: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Layers that could stand before an input."""
+        """Layers that could be inserted before an input."""
         spec = self._at(port, at)
         if spec.ndim > 2:
             yield "Flatten", {}
@@ -175,7 +174,7 @@ class _Trials:
             for s in [self._at(p, n)]
             if s.ndim == spec.ndim
         ]
-        for other in others:  # what is added or multiplied wants equal sizes
+        for other in others:  # operands of arithmetic need equal sizes
             unlike = [axis for axis in range(1, spec.ndim) if spec.shape[axis] != other.shape[axis]]
             if unlike == [1] and 3 <= spec.ndim <= 5:
                 yield f"Conv{spec.ndim - 2}d", {"out_channels": other.shape[1], "kernel_size": 1}
@@ -204,7 +203,7 @@ class _Trials:
 
 
 def _can(do) -> bool:
-    """Whether it raises nothing: layers of a person's own may raise anything."""
+    """True when a function raises nothing; layers of the user may raise anything."""
     try:
         do()
     except Exception:

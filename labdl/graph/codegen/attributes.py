@@ -1,4 +1,4 @@
-"""Under which attributes a module of a graph holds its parts: plain ones, or places in lists and dictionaries."""
+"""Attributes under which a module of a graph holds its children: plain ones, or items of lists and dictionaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from labdl.nn.module import is_reserved
 
 
 class Layout:
-    """Attributes of the items of one unit, and the statements that make them."""
+    """Attributes of the items of one unit, and the statements that create them."""
 
     def __init__(self, graph: Graph, unit: Unit):
         self.groups, self.prefix = graph.groups, f"{unit.path}/" if unit.path else ""
@@ -36,7 +36,7 @@ class Layout:
         return self.groups.get(self.prefix + word, "")
 
     def _lists(self, word: str, held: list[str]) -> bool:
-        """Whether the items under this word can be written as the list or dictionary that they came from."""
+        """True when the items under this name can be written as a list or dictionary."""
         inner = [n.split("/")[1:] for n in held if n.startswith(f"{word}/")]
         if identifier(word) != word or word in held or any(len(words) != 1 for words in inner):
             return False
@@ -48,7 +48,7 @@ class Layout:
         return self.attributes[name]
 
     def statements(self, builds: dict[str, str]):
-        """(attribute, source of its value) for what ``builds`` makes; a list stands where its first element would."""
+        """Pairs (attribute, source of its value) for ``builds``; a list is at the place of its first element."""
         done = set()
         for name, text in builds.items():
             word = name.split("/")[0]
@@ -65,7 +65,7 @@ class Layout:
 
 
 def _lines(parts: list[str]) -> str:
-    """On one line if they fit, else each on its own."""
+    """Join parts on one line if they fit, else one per line."""
     if sum(map(len, parts)) < 80:
         return ", ".join(parts)
     return "".join(f"\n            {part}," for part in parts) + "\n        "

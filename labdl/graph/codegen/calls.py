@@ -1,4 +1,4 @@
-"""One node as source: how a layer is made, and how a layer or an operator is called."""
+"""Source of one node: the constructor call of a layer, and the call of a layer or operator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from labdl.graph.node import parse_index, ports_of, show_index
 from labdl.nn.schema import LAYERS, fields
 from labdl.ops import OPERATORS
 
-OPEN = "..."  # stands where a connection is missing
+OPEN = "..."  # placeholder of a missing connection
 Write = Callable[[str, Any], str]  # the name and the value of a setting to source
 
 
 class Names:
-    """Words that are free, each handed out once."""
+    """Generator of unused names."""
 
     def __init__(self, *taken: str):
         self.taken = set(taken)
@@ -39,7 +39,7 @@ def identifier(name: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """The value as source: plain data only, so that nothing else can get into the program."""
+    """Source of a value: plain data only, so that no code can enter the program."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if value is None or type(value) in (bool, int, float, str):
@@ -51,7 +51,7 @@ def literal(value: Any) -> str:
 
 
 def settings(node: Node, names: Iterable[str], write: Write) -> str:
-    """Hyper-parameters as written by hand: the first one by position, the others by name; those in ``names`` in any case."""
+    """Arguments as written by hand: the first by position, others by name; those in ``names`` even if they are default."""
     known = fields(LAYERS[node.type])
     unknown = [k for k in node.params if k not in known]
     if unknown:
@@ -64,9 +64,9 @@ def settings(node: Node, names: Iterable[str], write: Write) -> str:
     )
 
 
-def made(node: Node, names: Iterable[str], imports: set[str], write: Write) -> str:
-    """How the layer of a node is made."""
-    if node.type == "Weight":  # as people write it: a parameter of the module itself
+def constructor_call(node: Node, names: Iterable[str], imports: set[str], write: Write) -> str:
+    """Constructor call of the layer of a node."""
+    if node.type == "Weight":  # a parameter of the module itself
         given = dict(node.params)
         kind = "Parameter" if given.pop("learned", True) else "Buffer"
         shape = literal(given.pop("shape", ()))
@@ -76,14 +76,14 @@ def made(node: Node, names: Iterable[str], imports: set[str], write: Write) -> s
 
 
 def _class(kind: str, imports: set[str]) -> str:
-    """How the source names a layer: ours under nn, others imported, and one from a notebook cell as it is."""
+    """Name of a layer class in the source: nn.*, an imported name, or the plain name for a class of a notebook."""
     module, word = LAYERS[kind].__module__, LAYERS[kind].__name__
     if module.startswith("labdl.nn."):
         return f"nn.{word}"
     if module == "__main__":
         return word
     line = f"from {module} import {word}"
-    if any(other.endswith(f" import {word}") for other in imports - {line}):  # another package has one of this name
+    if any(other.endswith(f" import {word}") for other in imports - {line}):  # another package has a class of this name
         word = kind.replace(".", "_")
         line += f" as {word}"
     imports.add(line)
@@ -105,9 +105,9 @@ def layer_arguments(node: Node, feeds: dict[str, list[str]]) -> str:
 
 
 def _index_literal(index: str) -> str:
-    """An index as an argument, where ``:`` cannot stand."""
+    """An index as an argument, where ``:`` is not valid."""
     items = parse_index(index)
-    return repr(items)  # slices and ... write themselves as Python reads them
+    return repr(items)  # repr of slices and ... is valid source
 
 
 _SIGNS = {
@@ -142,7 +142,7 @@ def operator_call(node: Node, feeds: dict[str, list[str]], write: Write) -> str:
         (feeds.get(name) or [OPEN])[0] if name not in node.params else write(name, node.params[name])
         for name in list(signature)[:2]
     ]
-    # of a number on the left, Python makes the opposite comparison
+    # with a number on the left, Python swaps the comparison
     if sign and OPEN not in sides and len(node.params) < (1 if sign[0] in "<>" and "x" in node.params else 2):
         return f" {sign} ".join(sides)
     variadic = {p.name for p in ports_of(node) if p.variadic}

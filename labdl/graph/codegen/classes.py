@@ -1,4 +1,4 @@
-"""One module of a graph as the lines of a class."""
+"""Source of one module of a graph as a class."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from labdl.graph.analysis.check import check
 from labdl.graph.codegen.attributes import Layout
-from labdl.graph.codegen.calls import OPEN, Names, layer_arguments, literal, made, operator_call
-from labdl.graph.codegen.module_tree import End, Unit, held, inside, unit_of
+from labdl.graph.codegen.calls import OPEN, Names, constructor_call, layer_arguments, literal, operator_call
+from labdl.graph.codegen.module_tree import End, Unit, inside, is_parameter, unit_of
 from labdl.graph.graph import PARAMETER, Graph
 from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
@@ -17,7 +17,7 @@ _MARK = re.compile("\x00(\\d+)\x00")
 
 
 class Marks:
-    """Places in the lines of a class where settings stand: name, literal, and whether the forward has it."""
+    """Placeholders of settings in the lines of a class: name, literal, and whether forward contains it."""
 
     def __init__(self):
         self.found: list[tuple[str, str, bool]] = []
@@ -35,7 +35,7 @@ class Marks:
 
 
 class ModuleWriter:
-    """Renders modules; ``made`` says of those that are written how others make them: class, names and literals."""
+    """Writes modules; ``made`` has the class, names and literals by which others construct those already written."""
 
     def __init__(self, graph: Graph):
         self.graph, self.incoming, self.inputs = graph, graph.incoming(), graph.inputs()
@@ -50,7 +50,7 @@ class ModuleWriter:
         self.made: dict[str, tuple[str, list[tuple[str, str]]]] = {}
 
     def skeleton(self, unit: Unit):
-        """The structure that modules of one class share: everything but the settings of layers."""
+        """The structure that modules of one class share, without the settings of layers."""
         rows = tuple(
             (name, self.skeleton(item) if isinstance(item, Unit) else self.graph.nodes[item].type)
             for name, item in unit.items.items()
@@ -67,7 +67,7 @@ class ModuleWriter:
     # -- __init__
 
     def render(self, unit: Unit, keys: dict[str, set[str]], marks: Marks) -> list[str]:
-        """The lines of a class; layers name the settings in ``keys`` even where these are the default."""
+        """The lines of a class; layers pass the settings in ``keys`` even if they are default."""
         builds = {}
         for name, item in unit.items.items():
             if isinstance(item, Unit):
@@ -83,7 +83,7 @@ class ModuleWriter:
         return [*lines, "", *self._forward(unit, layout, marks)]
 
     def _layer(self, node_id: str, keys, marks: Marks) -> str:
-        return made(self.graph.nodes[node_id], keys, self.imports, marks.writer(False))
+        return constructor_call(self.graph.nodes[node_id], keys, self.imports, marks.writer(False))
 
     def _constructor(self, unit: Unit, marks: Marks) -> str:
         if unit.kind == "Sequential":
@@ -119,9 +119,7 @@ class ModuleWriter:
             word = name.rpartition("/")[2]
             for at, end in enumerate(given):
                 if at == 0 and len(taken) == 1 and self._last_use(unit, taken[0], item, variables):
-                    variables[end] = variables[
-                        taken[0]
-                    ]  # a value that nobody else needs is overwritten, as people write it
+                    variables[end] = variables[taken[0]]  # reuse the name of a value with no other reader
                 elif at == 0 or isinstance(item, Unit) or end in self.users:
                     variables[end] = names.new(word if at == 0 or isinstance(item, Unit) else f"{word}_{end[1]}")
                 else:
@@ -154,10 +152,10 @@ class ModuleWriter:
         return all(user in within for user in here) and len(here) <= max(1, len(within))
 
     def _value(self, unit: Unit, variables: dict[End, str], end: End) -> str:
-        """How this module names a value: a variable, or a parameter that it holds."""
+        """Name of a value in this module: a variable, or one of its parameters."""
         if end in variables:
             return variables[end]
-        if not held(self.graph, end) or end[0] not in self.own[unit.path]:
+        if not is_parameter(self.graph, end) or end[0] not in self.own[unit.path]:
             return OPEN
         words, item = [], unit
         while isinstance(item, Unit):

@@ -1,4 +1,4 @@
-"""A graph as modules inside modules: which nodes make up one, what goes in, what comes out, and in what order it runs."""
+"""A graph as nested modules: their nodes, inputs, outputs and order of execution."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ End = tuple[str, str]  # node id and output port
 
 @dataclass
 class Unit:
-    """One module of the graph: nodes by id and modules by path, under the names they have in it."""
+    """One module of the graph: nodes by id and modules by path, under their names in it."""
 
     path: str
     kind: str
-    items: dict[str, Unit | str] = field(default_factory=dict)  # in the order they run; a node is its id
+    items: dict[str, Unit | str] = field(default_factory=dict)  # in order of execution; a node is its id
     takes: list[End] = field(default_factory=list)
     gives: list[End] = field(default_factory=list)
     shares: str = ""  # path of the module that this one calls again
@@ -29,7 +29,7 @@ class Unit:
                 yield item
 
     def units(self):
-        """This one and all inside it, the innermost first."""
+        """This unit and all nested ones, innermost first."""
         for item in self.items.values():
             if isinstance(item, Unit):
                 yield from item.units()
@@ -37,7 +37,7 @@ class Unit:
 
 
 def unit_of(graph: Graph) -> Unit:
-    """The whole graph. Modules whose nodes cannot run in one go, as an editor may leave them, are opened up."""
+    """The unit of the whole graph. Modules whose nodes cannot run without interruption are dissolved."""
     groups = {p: c for p, c in graph.groups.items() if c not in ("ModuleList", "ModuleDict")}
     while True:
         root = _tree(graph, groups)
@@ -45,7 +45,7 @@ def unit_of(graph: Graph) -> Unit:
         if not wrong:
             for unit in root.units():
                 _ends(graph, unit)
-            wrong = _not_a_row(graph, root)
+            wrong = _find_nonsequential(graph, root)
         if not wrong:
             return root
         groups = {p: c for p, c in groups.items() if p not in wrong}
@@ -73,7 +73,7 @@ def inside(path: str, unit: Unit) -> str:
 
 
 def _find_cycles(graph: Graph, root: Unit) -> set[str]:
-    """Paths of modules that wait for themselves; the others' items are put in the order they run."""
+    """Paths of modules that depend on themselves; sorts the items of the others by execution."""
     order = {node_id: at for at, node_id in enumerate([*graph.order()[0], *graph.order()[1]])}
     sources: dict[str, list[str]] = {i: [] for i in graph.nodes}
     for edge in graph.edges.values():
@@ -86,7 +86,7 @@ def _find_cycles(graph: Graph, root: Unit) -> set[str]:
         for node_id, name in at.items():
             wait[name] |= {at[s] for s in sources[node_id] if s in at and at[s] != name}
         first = {name: min(order[n] for n, at_name in at.items() if at_name == name) for name in unit.items}
-        # graphs from a trace are mostly in order already, so the scan is short
+        # traced graphs are mostly sorted, so the scan is short
         left, done = sorted(unit.items, key=first.__getitem__), []
         placed: set[str] = set()
         while left:
@@ -95,7 +95,7 @@ def _find_cycles(graph: Graph, root: Unit) -> set[str]:
                 circle = {item.path for name in left if isinstance(item := unit.items[name], Unit)}
                 if circle:
                     return circle
-                ready = left[0]  # a loop of nodes: the check says so, and the source is written all the same
+                ready = left[0]  # a loop of nodes: reported by the check, and the source is written nevertheless
             left.remove(ready)
             placed.add(ready)
             done.append(ready)
@@ -104,7 +104,7 @@ def _find_cycles(graph: Graph, root: Unit) -> set[str]:
 
 
 def _find_split_modules(graph: Graph, root: Unit) -> set[str]:
-    """Marks modules that are called again, and finds those whose layers are shared in any other way."""
+    """Mark modules that are called again, and find those whose layers are shared otherwise."""
     names = {i: n.name for i, n in graph.nodes.items()}
     units = {u.path: u for u in root.units()}
     parent = {item.path: u for u in units.values() for item in u.items.values() if isinstance(item, Unit)}
@@ -131,7 +131,7 @@ def _find_split_modules(graph: Graph, root: Unit) -> set[str]:
         around = unit
         while around.path and not around.shares:
             around = parent[around.path]
-        if around.shares:  # called again as a whole, by the module that holds both
+        if around.shares:  # called again as a whole by the parent
             if parent[around.path] is not parent[around.shares]:
                 wrong |= {parent[around.path].path, parent[around.shares].path}
         elif other is not None and other is not unit:
@@ -139,8 +139,8 @@ def _find_split_modules(graph: Graph, root: Unit) -> set[str]:
     return wrong - {""}
 
 
-def _not_a_row(graph: Graph, root: Unit) -> set[str]:
-    """Paths of Sequentials that are none any more."""
+def _find_nonsequential(graph: Graph, root: Unit) -> set[str]:
+    """Paths of Sequentials that are no longer sequential."""
     wrong = set()
     for unit in root.units():
         if unit.kind != "Sequential":
@@ -171,14 +171,14 @@ def _ends(graph: Graph, unit: Unit) -> None:
     leaving = [
         (e.source, e.source_port)
         for e in graph.edges.values()
-        if e.source in own and e.target not in own and not held(graph, (e.source, e.source_port))
+        if e.source in own and e.target not in own and not is_parameter(graph, (e.source, e.source_port))
     ]
     ends = [(i, first_port(graph, i)) for i in graph.outputs() if i in own]
     unit.gives = list(dict.fromkeys([*leaving, *ends]))
 
 
-def held(graph: Graph, end: End) -> bool:
-    """Whether this is a parameter, which a module holds, and no result."""
+def is_parameter(graph: Graph, end: End) -> bool:
+    """True when an end is a parameter instead of a result."""
     return end[1].endswith(PARAMETER) or graph.nodes[end[0]].type == "Weight"
 
 

@@ -1,4 +1,4 @@
-"""Writing a graph as the Python source of Modules: one class for each kind of module in it."""
+"""Python source of a graph: one class for each kind of module."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def class_name(name: str) -> str:
 
 
 def to_python(graph: Graph) -> str:
-    """Source text; executed, its last class is a model whose trace equals the graph. Raises ModelError for unknown layers.
+    """Source text whose last class is a model with a trace equal to the graph. Raises ModelError for unknown layers.
 
-    Modules of one class that differ in settings become one class that takes these settings; where they differ in structure,
-    the second kind is called Block_2.
+    Modules of one class that differ in settings become one class with these settings as arguments; if they differ in structure,
+    the second class is called Block_2.
     """
     writer = ModuleWriter(graph)
     names, body = Names("nn", "ops", "_"), []
     families: dict[object, list[Unit]] = {}
-    for unit in writer.root.units():  # the innermost first, because the others name their classes
+    for unit in writer.root.units():  # innermost first: others use their classes
         if unit.path and not unit.shares and unit.kind != "Sequential":
             families.setdefault(writer.skeleton(unit), []).append(unit)
     for units in families.values():
@@ -47,7 +47,7 @@ def to_python(graph: Graph) -> str:
 def _class_of(writer: ModuleWriter, word: str, lines: list[str], members: list[tuple[Unit, Marks]]) -> list[str]:
     """The lines of one class for several modules: settings in which they differ become its arguments."""
     taken = Names("self", "nn", "ops", *{w for line in lines for w in re.findall(r"self\.(\w+)", line)})
-    arguments: dict[tuple[str, ...], str] = {}  # by the literal that each module has there
+    arguments: dict[tuple[str, ...], str] = {}  # by the literals of the modules
     words, kept = [], []
     for at, (name, text, runs) in enumerate(members[0][1].found):
         values = tuple(marks.found[at][1] for _, marks in members)

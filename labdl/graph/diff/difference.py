@@ -15,12 +15,12 @@ from labdl.graph.tracing.trace import as_graph
 from labdl.nn.schema import LAYERS, fields
 from labdl.ops import OPERATORS
 
-Pair = tuple[Any, Any]  # what it was, and what it is; None where there is nothing
+Pair = tuple[Any, Any]  # old and new value; None if missing
 
 
 @dataclasses.dataclass(frozen=True)
 class NodeChange:
-    """A node of both models whose settings differ: its two ids, and each setting as it was and is."""
+    """A node of both models with different settings: its two ids, and old and new value of each setting."""
 
     old: str
     new: str
@@ -29,11 +29,11 @@ class NodeChange:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Difference:
-    """The difference between two graphs; false where they are the same model, and printed as text.
+    """The difference between two graphs; falsy if they are the same model; `str` gives text.
 
-    ``same`` leads from ids of nodes in the old graph to those in the new one; ``renamed`` are such pairs whose names differ.
+    ``same`` maps ids of nodes in the old graph to those in the new one; ``renamed`` are such pairs whose names differ.
     ``removed`` and ``removed_edges`` are ids of the old graph, ``added`` and ``added_edges`` of the new one. ``classes`` are
-    classes of blocks by path, ``ties`` parameters that are another by name, each as it was and is.
+    classes of blocks by path, ``ties`` tied parameters by name, each with old and new value.
     """
 
     old: Graph
@@ -73,10 +73,9 @@ class Difference:
 def diff(old, new) -> Difference:
     """The difference of two models: ``print(labdl.graph.diff(before, after))``; graphs, modules or graph data.
 
-    A node is the same if its id and type are, as in a model that was edited, else by its name, else by what enters it;
-    a name that both graphs know counts more than an id.
-    Places on the canvas do not count, and a setting that is written out although it is the default is no change. What is
-    removed the one way round is added the other.
+    A node is the same if its id and type are (as in an edited model), else by its name, else by its inputs; a name that both
+    graphs have takes precedence over an id. Positions on the canvas are ignored, and an explicit default is not a change. The
+    difference is symmetric: removed nodes in one direction are added ones in the other.
     """
     old, new = as_graph(old), as_graph(new)
     same = _same(old, new)
@@ -95,23 +94,23 @@ def diff(old, new) -> Difference:
         removed_edges=removed_edges,
         added_edges=added_edges,
         name=(old.name, new.name) if old.name != new.name else None,
-        classes=_differing(_live(old, new), _live(new, old)),
-        ties=_differing(_renamed_ties(old, new, same), new.ties),
+        classes=_changed_settings(_live(old, new), _live(new, old)),
+        ties=_changed_settings(_renamed_ties(old, new, same), new.ties),
     )
 
 
-# -- which node is which
+# -- matching
 
 
 def _same(old: Graph, new: Graph) -> dict[str, str]:
-    """Ids of the old graph with those in the new one; whichever is called old, the pairs are the same."""
+    """Map ids of the old graph to those of the new one; symmetric in both graphs."""
     if _key(old) > _key(new):
         return {b: a for a, b in _same(new, old).items()}
     names, others = ({(n.name, n.type) for n in g.nodes.values()} for g in (old, new))
     known = {}
     for i, node in old.nodes.items():
         its = new.nodes.get(i)
-        # traces count their nodes, so that an id says less than a name that both graphs know
+        # traces number their nodes, so a common name is more significant than an id
         if (
             its
             and its.type == node.type
@@ -119,7 +118,7 @@ def _same(old: Graph, new: Graph) -> dict[str, str]:
         ):
             known[i] = i
     same = same_nodes(old, new, known, guess=False)
-    # operators are known by what enters them; where that changed, by their names
+    # operators are matched by their inputs, and by name if these changed
     taken = set(same.values())
     left = {(n.name, n.type): a for a, n in old.nodes.items() if a not in taken}
     same |= {b: left[n.name, n.type] for b, n in new.nodes.items() if b not in same and (n.name, n.type) in left}
@@ -131,14 +130,14 @@ def _key(graph: Graph) -> tuple[int, str]:
     return len(graph.nodes), json.dumps(dataclasses.replace(graph, positions={}).to_dict(), default=str)
 
 
-# -- what differs
+# -- differences
 
 
 def _settings(old: Graph, new: Graph, a: str, b: str, same: Mapping[str, str]) -> dict[str, Pair]:
     was, is_ = old.nodes[a], new.nodes[b]
     if was.shares and is_.shares and same.get(was.shares) == is_.shares:
-        return {}  # the settings stand at the other node
-    found = _differing(_all_settings(was), _all_settings(is_))
+        return {}  # the settings are at the node that it shares
+    found = _changed_settings(_all_settings(was), _all_settings(is_))
     if was.shares or is_.shares:
         found["shares"] = (_name(old, was.shares), _name(new, is_.shares))
     return found
@@ -149,7 +148,7 @@ def _name(graph: Graph, node_id: str) -> str | None:
 
 
 def _all_settings(node: Node) -> dict[str, Any]:
-    """The settings of a node, with the defaults of those that are left out."""
+    """The settings of a node, with defaults."""
     return {**_defaults(node.type), **node.params}
 
 
@@ -162,7 +161,7 @@ def _defaults(kind: str) -> dict[str, Any]:
     return {p.name: p.default for p in entry.signature.parameters.values() if p.default is not inspect.Parameter.empty}
 
 
-def _differing(was: Mapping[str, Any], is_: Mapping[str, Any]) -> dict[str, Pair]:
+def _changed_settings(was: Mapping[str, Any], is_: Mapping[str, Any]) -> dict[str, Pair]:
     # nan is not equal to itself, but the same setting
     return {
         key: (was.get(key), is_.get(key))
@@ -172,14 +171,14 @@ def _differing(was: Mapping[str, Any], is_: Mapping[str, Any]) -> dict[str, Pair
 
 
 def _edges(old: Graph, new: Graph, same: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if _key(old) > _key(new):  # which of the two is called old must not decide which of several stays
+    if _key(old) > _key(new):  # keeps the choice among several symmetric
         added, removed = differing_edges(new, old, {b: a for a, b in same.items()})
         return removed, added
     return differing_edges(old, new, same)
 
 
 def _live(graph: Graph, other: Graph) -> dict[str, str]:
-    """The classes of blocks that both graphs have: what else there is goes with its layers."""
+    """Classes of the blocks of both graphs; other blocks are covered by their layers."""
     shared = set.intersection(
         *({path for n in g.nodes.values() for path in paths_around(n.name)} for g in (graph, other))
     )
@@ -187,7 +186,7 @@ def _live(graph: Graph, other: Graph) -> dict[str, str]:
 
 
 def _renamed_ties(old: Graph, new: Graph, same: Mapping[str, str]) -> dict[str, str]:
-    """The ties of the old graph, by the names that its layers have in the new one."""
+    """The ties of the old graph under the names of the new one."""
     names = {old.nodes[a].name: new.nodes[b].name for a, b in same.items()}
 
     def new_name(parameter: str) -> str:
@@ -197,7 +196,7 @@ def _renamed_ties(old: Graph, new: Graph, same: Mapping[str, str]) -> dict[str, 
     return {new_name(a): new_name(b) for a, b in old.ties.items()}
 
 
-# -- in words
+# -- text
 
 
 def _lines(found: Difference):
@@ -213,7 +212,7 @@ def _lines(found: Difference):
     ends = (("-", old, found.removed_edges, set(found.same)), ("+", new, found.added_edges, set(found.same.values())))
     for sign, graph, edges, shared in ends:
         for edge in map(graph.edges.__getitem__, edges):
-            if edge.source in shared or edge.target in shared:  # those between others go with them
+            if edge.source in shared or edge.target in shared:  # other edges are implied by their nodes
                 yield f"{sign} {_edge(graph, edge)}"
     yield from (f"~ block {path}: class {was} -> {is_}" for path, (was, is_) in found.classes.items())
     yield from (f"~ parameter {name}: tied to {was} -> {is_}" for name, (was, is_) in found.ties.items())

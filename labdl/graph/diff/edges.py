@@ -1,4 +1,4 @@
-"""Which connections only one of two graphs has."""
+"""Edges that only one of two graphs has."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from labdl.graph.graph import Graph
 
-LONGEST = 100  # of so many values in another order at one port it is said which; of more, that all are others
+LONGEST = 100  # largest number of edges into one port that are compared in order; of more, all count as different
 
 
 def differing_edges(old: Graph, new: Graph, same: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Edges that only the old and only the new graph has, and of a port that takes several those in another order.
+    """Edges that only the old and only the new graph has, including edges into one port whose order changed.
 
-    ``same`` leads from ids of nodes in the old graph to those of the same nodes in the new one.
+    ``same`` maps ids of nodes in the old graph to those of the same nodes in the new one.
     """
     befores, afters = _entering(old, same), _entering(new, {i: i for i in same.values()})
     kept_before: set[str] = set()
@@ -27,7 +27,7 @@ def differing_edges(old: Graph, new: Graph, same: Mapping[str, str]) -> tuple[tu
 
 
 def _common(before: list[Any], after: list[Any]) -> list[tuple[int, int]]:
-    """Places in both lists of the longest row of items that both have in this order."""
+    """Positions in both lists of their longest common subsequence."""
     start, end = 0, 0
     shorter = min(len(before), len(after))
     while start < shorter and before[start] == after[start]:
@@ -59,14 +59,14 @@ def _common(before: list[Any], after: list[Any]) -> list[tuple[int, int]]:
 
 
 def _entering(graph: Graph, ids: Mapping[str, str]):
-    """Edges by the port that they enter, each with where it comes from; under ``ids`` where nodes have some."""
+    """Edges by target port, each with its source; nodes are renamed by ``ids``."""
 
     def end(node_id: str) -> tuple[bool, str]:
         return node_id in ids, ids.get(node_id, node_id)
 
     found: dict[Any, list[tuple[Any, str]]] = defaultdict(list)
     for edge_id, edge in graph.edges.items():
-        # an end in a node of this graph alone is no end in the other, whatever id that has
+        # an id of a node of one graph only must not match one of the other
         alone = () if edge.target in ids and edge.source in ids else (id(graph),)
         found[end(edge.target), edge.target_port].append(((end(edge.source), edge.source_port, alone), edge_id))
     return found

@@ -1,4 +1,4 @@
-"""Which nodes of two graphs are the same, by their names and by what enters them."""
+"""Matching of the nodes of two graphs, by names and by inputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from labdl.graph.node import make
 from labdl.nn.module import Module
 from labdl.nn.schema import params_of
 
-Arrivals = tuple[tuple[str, str, str], ...]  # node, port and own port of what enters a node
+Arrivals = tuple[tuple[str, str, str], ...]  # source node, its port, and own port of each edge into a node
 
 
 def same_nodes(old: Graph, new: Graph, known: Mapping[str, str] | None = None, *, guess: bool = True) -> dict[str, str]:
-    """Ids of the new graph, with those of the same nodes in the old one; ``known`` are pairs that are beyond doubt.
+    """Ids of the new graph, with those of the same nodes in the old one; ``known`` are certain pairs.
 
-    Inputs are the same in their order, layers and operators if they have the same name or if the same outputs enter them.
-    With ``guess`` what is left is paired where the types agree.
+    Inputs match in order, layers and operators if they have the same name or the same inputs. With ``guess``, remaining nodes
+    are matched by type.
     """
     same = dict(known or {})
     found_already = set(same.values())
@@ -28,7 +28,7 @@ def same_nodes(old: Graph, new: Graph, known: Mapping[str, str] | None = None, *
     )
     found_already = set(same.values())
     free = {i: n for i, n in old.nodes.items() if i not in found_already}
-    by_name = {spelled(n.name): i for i, n in free.items()} | {n.name: i for i, n in free.items()}
+    by_name = {attribute_name(n.name): i for i, n in free.items()} | {n.name: i for i, n in free.items()}
     arriving, entering = _arrivals(old), _arrivals(new)
     by_entrance: dict[tuple[str, Arrivals], list[str]] = defaultdict(list)
     for i, node in free.items():
@@ -41,10 +41,10 @@ def same_nodes(old: Graph, new: Graph, known: Mapping[str, str] | None = None, *
         free.pop(its)
 
     def by_structure(id_: str) -> str | None:
-        """A node of this type that the same outputs enter; of several the one with the same name."""
+        """A node of this type with the same inputs; of several the one with the same name."""
         wanted = tuple((same.get(source, ""), port, own) for source, port, own in entering[id_])
         node = new.nodes[id_]
-        # a layer that the new graph still names is that layer, and no other that was renamed
+        # a layer whose name the new graph still has was not renamed
         found = [
             i
             for i in by_entrance.get((node.type, wanted), ())
@@ -66,7 +66,7 @@ def same_nodes(old: Graph, new: Graph, known: Mapping[str, str] | None = None, *
         return same
 
     def by_type(id_: str) -> str | None:
-        """The first node of this type that is left; of layers one that is not named any more, with the same settings."""
+        """The first unmatched node of this type; a layer needs a removed name and the same settings."""
         node = new.nodes[id_]
         return next(
             (
@@ -84,20 +84,20 @@ def same_nodes(old: Graph, new: Graph, known: Mapping[str, str] | None = None, *
 
 
 def is_named(node: Node) -> bool:
-    """Whether the name stands in the source: operators and constants get theirs from a trace."""
+    """True when the name is from the source; operators and constants are named by the trace."""
     return not node.type.startswith("ops.") and node.type != "Constant"
 
 
-def spelled(name: str) -> str:
-    """A name as source has it: a layer named 0 is the attribute _0 there."""
+def attribute_name(name: str) -> str:
+    """The attribute of a name in source: a layer named 0 is the attribute _0."""
     return "/".join(map(identifier, name.split("/")))
 
 
 def means(old: Node, params) -> bool:
-    """Whether the settings of a node say the same as these, which are without those that are the defaults."""
+    """True when the settings of a node equal these, which omit defaults."""
     try:
         made = make(dataclasses.replace(old, shares=""))
-    except Exception:  # a setting that cannot be, or that is missing: the other is another
+    except Exception:  # an invalid or missing setting: they differ
         return False
     return isinstance(made, Module) and params_of(made) == dict(params)
 

@@ -1,4 +1,4 @@
-"""Graphs as pictures that look like the editor's canvas, made without a browser."""
+"""Images of graphs that look like the editor's canvas, drawn without a browser."""
 
 from labdl.graph.drawing.render import to_svg
 

@@ -1,11 +1,11 @@
-"""The background of a picture: frames of open blocks, and notes."""
+"""The background of a drawing: frames of open blocks, and notes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
-from labdl.graph.drawing.colors import NOTE_BORDER, NOTE_FILL, NOTES, Theme, mixed
+from labdl.graph.drawing.colors import NOTE_BORDER, NOTE_FILL, NOTES, Theme, mix
 from labdl.graph.drawing.folding import Scene
 from labdl.graph.drawing.frame_geometry import Rect
 from labdl.graph.drawing.node_boxes import NAME
@@ -14,13 +14,13 @@ from labdl.graph.drawing.text_metrics import clean, shorten, wrap
 from labdl.graph.graph import Graph
 from labdl.graph.note import Note
 
-_LINE, _LINES = 18.85, 200  # of a note: from one line to the next, and how many of a paragraph at most
+_LINE, _LINES = 18.85, 200  # line height of a note, and maximum lines of a paragraph
 
 Points = list[tuple[float, float]]
 
 
 def visible_notes(graph: Graph, scene: Scene) -> list[Note]:
-    """The notes of the model itself and of open blocks, without those beyond the picture."""
+    """The notes of the model itself and of open blocks, without those outside of the drawing."""
     return [
         note
         for note in graph.notes.values()
@@ -29,7 +29,7 @@ def visible_notes(graph: Graph, scene: Scene) -> list[Note]:
 
 
 def draw_frames(group: ElementTree.Element, frames: Mapping[str, Rect], theme: Theme) -> Points:
-    """Draws each frame with the block's name; returns corners of what was drawn."""
+    """Draw each frame with the block's name; returns the corners."""
     corners: Points = []
     for path, (left, top, right, bottom) in frames.items():
         put(
@@ -51,7 +51,7 @@ def draw_frames(group: ElementTree.Element, frames: Mapping[str, Rect], theme: T
 
 
 def draw_notes(group: ElementTree.Element, notes: Sequence[Note], theme: Theme) -> Points:
-    """Draws each note with as much of its text as its rectangle holds; returns corners of what was drawn."""
+    """Draw each note with as much text as its rectangle holds; returns the corners."""
     corners: Points = []
     for note in notes:
         (x, y), (wide, high) = note.position, note.size
@@ -66,8 +66,8 @@ def draw_notes(group: ElementTree.Element, notes: Sequence[Note], theme: Theme) 
             width=wide,
             height=high,
             rx=5,
-            fill=mixed(color, theme.canvas, NOTE_FILL),
-            stroke=mixed(color, theme.canvas, NOTE_BORDER),
+            fill=mix(color, theme.canvas, NOTE_FILL),
+            stroke=mix(color, theme.canvas, NOTE_BORDER),
         )
         lines: list[str] = []
         for paragraph in note.text.split("\n"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Base colors of a drawing; all others are mixed from them."""
+    """Base colors of a drawing; all others are mix from them."""
 
     canvas: str
     back: str
@@ -36,7 +36,7 @@ class Theme:
 
     def _mix(self, name: str) -> str:
         first, second, part = MIXTURES[name]
-        return mixed(getattr(self, first), getattr(self, second), part)
+        return mix(getattr(self, first), getattr(self, second), part)
 
 
 THEMES = {
@@ -69,8 +69,8 @@ JUPYTERLAB = {  # the variables of JupyterLab's themes
 }
 
 
-def mixed(first: str, second: str, part: float) -> str:
-    """So much of one color, the rest of the other."""
+def mix(first: str, second: str, part: float) -> str:
+    """Mix two colors; ``part`` is the share of the first."""
     pairs = [(int(first[n : n + 2], 16), int(second[n : n + 2], 16)) for n in (1, 3, 5)]
     return "#" + "".join(f"{round(a * part + b * (1 - part)):02x}" for a, b in pairs)
 

@@ -17,7 +17,7 @@ CURVATURE = 6.25  # of an edge against the flow, as in React Flow
 
 
 class Path:
-    """A line that runs along the flow and bends across it."""
+    """A path with coordinates along and across the flow."""
 
     def __init__(self, across: float, along: float):
         self.across, self.along = across, along
@@ -53,14 +53,14 @@ class Path:
             self.curve(across, along)
 
     def _around(self, across: float, along: float, side: float) -> None:
-        """Out to the side, along a lane, and back."""
+        """Go to the side, along a lane, and back."""
         a, b = self.along, self.across
         self._go("C", (b, a + TURN), (side, a + 4), (side, a + TURN * 1.5))
         self._go("L", (side, along - TURN * 1.5))
         self._go("C", (side, along - 4), (across, along - TURN), (across, along))
 
     def back(self, across: float, along: float, side: float) -> None:
-        """Out to the side and against the flow, to close a loop."""
+        """Go to the side and against the flow, to close a loop."""
         a, b = self.along, self.across
         self._go("C", (b, a + TURN), (side, a + TURN), (side, a))
         self._go("L", (side, along))
@@ -78,5 +78,5 @@ def skips(across: float, along: float, down: bool) -> bool:
 
 
 def number(value: float) -> str:
-    """A coordinate, to a tenth."""
+    """A coordinate rounded to a tenth."""
     return f"{value:.1f}".removesuffix(".0")

@@ -15,7 +15,7 @@ from labdl.graph.node import outputs_of, ports_of
 
 @dataclass
 class Block:
-    """A folded block: the nodes in it, and behind each of its ports a node and its port."""
+    """A folded block: its nodes, and the node and port of each of its ports."""
 
     path: str
     members: list[str] = field(default_factory=list)
@@ -25,20 +25,20 @@ class Block:
 
 @dataclass
 class Scene:
-    """The drawn boxes by id and the edges between them, one for all that are alike, under the id of the first."""
+    """The drawn boxes by id and the edges between them; parallel edges are one, under the id of the first."""
 
     name: str
     nodes: dict[str, Node]
     edges: dict[str, Edge]
     blocks: dict[str, Block]
-    bundles: dict[str, list[str]]  # the edges of the graph that each drawn one stands for
+    bundles: dict[str, list[str]]  # edges of the graph by drawn edge
     frames: list[str]  # paths of open blocks, outer ones first
 
 
 def fold(graph: Graph) -> Scene:
     """The scene of a graph, in which a block with a position of its own is folded."""
     scene = Scene(graph.name, {}, {}, {}, {}, [])
-    at: dict[str, str] = {}  # the id of the box of each node
+    at: dict[str, str] = {}  # box of each node
     frames: dict[str, None] = {}
     for node_id, node in graph.nodes.items():
         paths = paths_around(node.name)
@@ -52,7 +52,7 @@ def fold(graph: Graph) -> Scene:
         scene.blocks.setdefault(box, Block(paths[folded])).members.append(node_id)
     scene.frames = sorted(frames, key=lambda path: (path.count("/"), path))
     first: dict[Edge, str] = {}
-    fed: dict[tuple[str, str, str], str] = {}  # all that take one value are one input
+    fed: dict[tuple[str, str, str], str] = {}  # readers of one value share an input
     for edge_id, edge in graph.edges.items():
         source, target, ports = at[edge.source], at[edge.target], [edge.source_port, edge.target_port]
         if source == target and source in scene.blocks:
@@ -78,7 +78,7 @@ def _port(ports: dict[str, tuple[str, str]], node_id: str, port: str) -> str:
 
 
 def _add_open_ports(graph: Graph, scene: Scene) -> None:
-    """Ports for required inputs inside of blocks that nothing feeds, and for outputs that nothing reads."""
+    """Add ports of blocks for unconnected required inputs and for unused outputs."""
     if not scene.blocks:
         return
     taken = {(e.target, e.target_port) for e in graph.edges.values()}

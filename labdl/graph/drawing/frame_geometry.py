@@ -9,12 +9,12 @@ from labdl.graph.graph import paths_around
 Rect = tuple[float, float, float, float]  # left, top, right, bottom
 
 PADDING = 16.0  # between a frame and its content
-HEADING = 28.0  # the line with the block's name
-FOOT = 24.0  # below, where shapes stand beside the edges that lead on
+HEADING = 28.0  # height of the line with the block's name
+FOOT = 24.0  # room below for the shapes of outgoing edges
 
 
 def bounds(rects: Iterable[Rect]) -> Rect:
-    """The smallest rectangle around others. Raises ValueError around none."""
+    """The bounding rectangle of others. Raises ValueError for none."""
     lefts, tops, rights, bottoms = zip(*rects, strict=True)
     return min(lefts), min(tops), max(rights), max(bottoms)
 

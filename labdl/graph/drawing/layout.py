@@ -11,16 +11,16 @@ Direction = Literal["down", "right"]
 Point = tuple[float, float]
 Size = tuple[float, float]  # width and height
 Line = tuple[str, str, str]  # an edge: source, its port, target
-Bend = tuple[float, float, float]  # where an edge passes a layer: across, and from where to where along
+Bend = tuple[float, float, float]  # where an edge passes a layer: position across, start and end along
 
-GAP_ALONG: Mapping[Direction, float] = {"down": 44.0, "right": 124.0}  # shapes beside edges are wider than high
+GAP_ALONG: Mapping[Direction, float] = {"down": 44.0, "right": 124.0}  # labels of edges are wider than high
 _GAP_ACROSS = 48.0
 _GAP_DUMMIES = 22.0
 _GAP_COMPONENTS = 80.0
-_DUMMY_WEIGHT = 0.001  # of a dummy node beside a box, which weighs 1: edges go around boxes, not boxes around edges
-_SIDE_SOURCE_WEIGHT = 0.01  # a source that only adds to others, such as a weight, does not move the line of nodes
+_DUMMY_WEIGHT = 0.001  # weight of a dummy node; that of a box is 1, so edges give way to boxes
+_SIDE_SOURCE_WEIGHT = 0.01  # side sources, such as weights, hardly move the main line of nodes
 _SWEEPS = 6
-_MAX_DUMMIES = 8000  # longer edges run beneath boxes past that, and the time stays bounded
+_MAX_DUMMIES = 8000  # limit of run time; beyond it, long edges cross boxes
 
 
 @dataclass(eq=False, slots=True)
@@ -56,9 +56,9 @@ def layered_layout(
 def routed_layout(
     sizes: Mapping[str, Size], lines: Sequence[Line], *, direction: Direction = "down", gap: float
 ) -> tuple[dict[str, Point], list[list[Bend]]]:
-    """Upper left corners for boxes, and for each edge where it passes the layers between its ends.
+    """Upper left corners for boxes, and for each edge its positions in the layers between its ends.
 
-    As `layered_layout`, with room for the edges between the boxes of each layer. ``gap`` is the distance of two layers.
+    As `layered_layout`, with room for the edges between the boxes of each layer. ``gap`` is the distance between layers.
     """
     boxes = _make_boxes(sizes, ((source, target) for source, _, target in lines), direction)
     layers = [_assign_layers(part) for part in _components(list(boxes.values()))]
@@ -137,7 +137,7 @@ def _assign_layers(component: list[_Box]) -> list[list[_Box]]:
         box.rank = rank
     for box in order:
         box.layer = max((s.layer + 1 for s in box.before if s.rank < box.rank), default=0)
-    for box in order:  # a source lies right before its first reader
+    for box in order:  # a source is right before its first reader
         readers = [t.layer for t in box.after if box.rank < t.rank]
         if not box.before and readers:
             box.layer = min(readers) - 1
@@ -156,7 +156,7 @@ def _assign_layers(component: list[_Box]) -> list[list[_Box]]:
 def _insert_dummies(
     boxes: Mapping[str, _Box], lines: Iterable[Line], rows_of: Mapping[_Box, list[list[_Box]]]
 ) -> dict[tuple[str, str], list[_Box]]:
-    """Dummy nodes for each port in the layers that its edges skip; the edges of a port share them as far as they go."""
+    """Dummy nodes for each port in the layers that its edges skip; edges of one port share them."""
     targets: dict[tuple[str, str], list[_Box]] = {}
     for source, port, target in lines:
         if boxes[target].layer > boxes[source].layer + 1:
@@ -187,7 +187,7 @@ def _insert_dummies(
 
 
 def _arrange(components: list[list[list[_Box]]], gap: float, chains: Iterable[list[_Box]] = ()) -> None:
-    """Sets the centers of all boxes."""
+    """Set the centers of all boxes."""
     for layers in components:
         for layer in layers:
             _place(layer, [_barycenter(box.before, box.index) for box in layer])
@@ -222,7 +222,7 @@ def _barycenter(boxes: list[_Box], fallback: float) -> float:
 
 
 def _place(layer: list[_Box], wishes: list[float]) -> None:
-    """Orders a layer by the wishes of its boxes and places them there without overlap."""
+    """Order a layer by the desired positions of its boxes and place them without overlap."""
     if len(layer) == 1:
         layer[0].across = wishes[0]
         return
@@ -232,7 +232,7 @@ def _place(layer: list[_Box], wishes: list[float]) -> None:
 
 
 def _separate(row: list[_Box], wishes: list[float]) -> None:
-    """Places boxes in this order without overlap, with the least sum of squared distances from the wishes.
+    """Place boxes in this order without overlap, with the least sum of squared distances from the desired positions.
 
     Pool adjacent violators (Ayer and others, 1955): measured from a packed row, "apart" becomes "not decreasing".
     """
@@ -255,7 +255,7 @@ def _separate(row: list[_Box], wishes: list[float]) -> None:
 
 
 def _straighten(chains: Iterable[list[_Box]], home: Mapping[_Box, tuple[list[_Box], int]]) -> None:
-    """Gives all dummy nodes of a chain one place across, if the place of one of them is free in every layer."""
+    """Align all dummy nodes of a chain, if the position of one of them is free in every layer."""
     for chain in chains:
         least, most = -math.inf, math.inf
         for box in chain:
@@ -272,7 +272,7 @@ def _straighten(chains: Iterable[list[_Box]], home: Mapping[_Box, tuple[list[_Bo
 
 
 def _pack(components: list[list[_Box]]) -> None:
-    """Puts components side by side, in rows about as long as the whole is high."""
+    """Place components side by side, in rows about as long as the total height."""
     frames = []
     for component in components:
         left = min(b.across - b.width / 2 for b in component)

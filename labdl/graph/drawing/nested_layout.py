@@ -10,7 +10,7 @@ from labdl.graph.drawing.frame_geometry import bounds, frame_around, rect_at, si
 from labdl.graph.drawing.layout import Direction, Point, Size, layered_layout
 from labdl.graph.graph import paths_around
 
-_ROOT = ""  # stands for the whole; a block inside is its path and "//", which no id of a node or folded block ends in
+_ROOT = ""  # the whole graph; a nested block is its path and "//", with which no other id ends
 
 
 @dataclass

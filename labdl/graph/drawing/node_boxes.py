@@ -1,4 +1,4 @@
-"""Boxes of nodes: the texts and ports of each node and their sizes."""
+"""Boxes of nodes: texts, ports and sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from labdl.errors import ModelError
-from labdl.graph.analysis.check import Checked, given_to
+from labdl.graph.analysis.check import CheckResult, spec_of_edge
 from labdl.graph.drawing.colors import hues
 from labdl.graph.drawing.folding import Block, Scene
 from labdl.graph.drawing.text_metrics import clean, setting, short_count, shorten, size_text, width, wrap
@@ -15,17 +15,17 @@ from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
 
 WIDTH, HEIGHT = 208.0, 58.0  # as on the canvas (scripts/generate_drawing.py), and so are the sizes of letters
-_WIDEST = 272.0  # of a box that may be as wide as its texts
+_WIDEST = 272.0  # maximum width of a box
 NAME, TYPE, FIGURE, LABEL, PORT = 13.0, 11.5, 12.0, 11.0, 10.0
-LEFT, RIGHT = 14.0, 11.0  # what a box keeps free beside its texts
-LINE = 16.0  # from one line of a problem to the next
-INPUTS_ROOM, OUTPUTS_ROOM = 12.0, 18.0  # more height where the ports on a side have names
+LEFT, RIGHT = 14.0, 11.0  # padding beside texts
+LINE = 16.0  # line height of a problem
+INPUTS_ROOM, OUTPUTS_ROOM = 12.0, 18.0  # additional height for names of ports
 _LINES = 4
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A port as it is drawn; ``text`` is what it carries, with more to say of it in ``hint``."""
+    """A drawn port; ``text`` is its label and ``hint`` its tooltip."""
 
     name: str
     wide: bool = False
@@ -36,16 +36,16 @@ class Mark:
 
 @dataclass
 class Box:
-    """A node as it is drawn; x and y are its upper left corner."""
+    """A drawn node; x and y are its upper left corner."""
 
     name: str
     kind: str
     settings: str
     count: str
-    hue: int | None  # None: a layer that nobody knows
+    hue: int | None  # None for an unknown layer
     shared: bool
     hints: list[str]
-    problem: list[str]  # the lines of its first one
+    problem: list[str]  # lines of the first problem
     inputs: dict[str, Mark]
     outputs: dict[str, Mark]
     down: bool
@@ -57,12 +57,12 @@ class Box:
 
     @property
     def top(self) -> float:
-        """How far below its upper edge the texts begin."""
+        """Distance from the upper edge to the texts."""
         return INPUTS_ROOM if self.down and len(self.inputs) > 1 else 0.0
 
     @property
-    def foot(self) -> float:
-        """How far above its lower edge the texts end."""
+    def bottom(self) -> float:
+        """Distance from the texts to the lower edge."""
         return OUTPUTS_ROOM if self.down and len(self.outputs) > 1 else 0.0
 
     def label(self, name: str) -> str:
@@ -71,7 +71,7 @@ class Box:
         return mark.text if self.down or len(self.outputs) == 1 else f"{mark.name} {mark.text}".strip()
 
     def slot(self, *, out: bool) -> float:
-        """The room across that each port has on its side."""
+        """The width available to each port on its side."""
         return (self.width if self.down else self.height) / max(len(self.outputs if out else self.inputs), 1)
 
     def port(self, name: str, *, out: bool) -> tuple[float, float]:
@@ -82,8 +82,10 @@ class Box:
         return self.x + (self.width if out else 0), self.y + across
 
 
-def make_boxes(graph: Graph, scene: Scene, checked: Checked, *, down: bool, shapes: bool, free: bool) -> dict[str, Box]:
-    """The boxes of what is drawn, by id. Where places are ``free``, boxes are as wide as their texts and ports need."""
+def make_boxes(
+    graph: Graph, scene: Scene, checked: CheckResult, *, down: bool, shapes: bool, free: bool
+) -> dict[str, Box]:
+    """The boxes of a scene, by id. With ``free`` positions, boxes are as wide as their texts and ports need."""
     hue_of = hues([*(cls.layer_category for cls in LAYERS.values()), "operators"])  # type: ignore[attr-defined]
     used: dict[str, tuple[dict[str, Edge], dict[str, Edge]]] = {i: ({}, {}) for i in scene.nodes}
     for edge in scene.edges.values():
@@ -135,7 +137,7 @@ def _block(
     graph: Graph,
     block: Block,
     node: Node,
-    checked: Checked,
+    checked: CheckResult,
     problems: Mapping[str, list[str]],
     *,
     down: bool,
@@ -146,7 +148,7 @@ def _block(
 
     outputs = {}
     for name, end in block.outputs.items():
-        spec = given_to(checked, Edge(end[0], "", end[1])) if shapes else None
+        spec = spec_of_edge(checked, Edge(end[0], "", end[1])) if shapes else None
         text = "" if spec is None else size_text(spec.shape)
         hint = f"{label(end)}: {text}, {spec.dtype}" if spec is not None else ""
         outputs[name] = Mark(label(end), text=text, hint=hint)
@@ -182,27 +184,27 @@ def _block(
 def _category(node: Node) -> str:
     try:
         ports_of(node)
-    except ModelError:  # nobody knows it
+    except ModelError:  # an unknown layer
         return ""
     return LAYERS[node.type].layer_category if node.type in LAYERS else "operators"  # type: ignore[attr-defined]
 
 
 def _inputs(node: Node, used: Collection[str]) -> dict[str, Mark]:
-    """The ports of a node, and those that edges lead to in vain."""
+    """The input ports of a node, and unknown ones that edges lead to."""
     try:
         known = {p.name: Mark(clean(p.name), p.variadic, p.optional) for p in ports_of(node)}
-    except ModelError:  # of a layer that nobody knows those that are used
+    except ModelError:  # an unknown layer: the connected ones
         known = {}
     return known | {name: Mark(clean(name)) for name in used if name not in known}
 
 
-def _outputs(node: Node, node_id: str, used: Mapping[str, Edge], checked: Checked, shapes: bool) -> dict[str, Mark]:
+def _outputs(node: Node, node_id: str, used: Mapping[str, Edge], checked: CheckResult, shapes: bool) -> dict[str, Mark]:
     try:
         known = outputs_of(node)
     except ModelError:
         known = ()
     specs = dict(checked.specs.get(node_id, {}))
-    specs.update((name, spec) for name, edge in used.items() if (spec := given_to(checked, edge)) is not None)
+    specs.update((name, spec) for name, edge in used.items() if (spec := spec_of_edge(checked, edge)) is not None)
     marks = {}
     for name in dict.fromkeys([*known, *specs, *used]):
         spec = specs.get(name) if shapes else None
@@ -221,18 +223,18 @@ def _room(box: Box) -> float:
 
 
 def _size(box: Box, common: float, free: bool) -> tuple[float, float]:
-    """Where places are free, large enough for what stands beside the ports."""
+    """The size of a box; with free positions large enough for the labels of ports."""
     sides = [list(side.values()) for side in (box.inputs, box.outputs) if len(side) > 1]
     if not box.down:
         return common, max([HEIGHT, *(18.0 * len(side) for side in sides if free)])
     names = [len(side) * (max(width(m.name, PORT) for m in side) + 10) for side in sides]
     labels = [len(side) * (max(width(m.text, LABEL) for m in side) + 18) for side in sides]
     wide = min(max([common, *names, *labels]), 40 * WIDTH) if free else common
-    return wide, HEIGHT + box.top + box.foot
+    return wide, HEIGHT + box.top + box.bottom
 
 
 def head_texts(box: Box) -> tuple[str, str]:
-    """Name and type as they fit beside each other: a path keeps its end, which tells it from its neighbors."""
+    """Name and type, shortened to fit; a path keeps its end, which distinguishes it from others."""
     room = box.width - LEFT - RIGHT - 8 - (18 if box.shared else 0)
     kind = width(box.kind, TYPE)
     name = width(box.name, NAME, bold=True)

@@ -1,4 +1,4 @@
-"""A graph as a picture: an SVG document that looks like the editor's canvas."""
+"""A graph as an SVG document that looks like the editor's canvas."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from labdl.graph.graph import Edge, Graph
 from labdl.graph.note import Note
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-_WARNING = "M12 4 2.5 20h19zM12 10v5M12 17.5v.5"  # the editor's pictures
+_WARNING = "M12 4 2.5 20h19zM12 10v5M12 17.5v.5"  # icons of the editor
 _LINK = "M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1"
 _MARGIN = 28.0
-_LABEL, _NAME = 220.0, 90.0  # the widest texts beside a port where edges run right
+_LABEL, _NAME = 220.0, 90.0  # maximum widths of labels beside a port in left-to-right drawings
 
 
 def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
@@ -55,7 +55,7 @@ def to_svg(graph: Graph, *, direction: str, shapes: bool, theme: str) -> str:
 
 
 def _gap(boxes: Mapping[str, Box], down: bool) -> float:
-    """The room between layers, with what stands in it."""
+    """The gap between layers, including labels."""
     labels = max((width(box.label(name), texts.LABEL) for box in boxes.values() for name in box.outputs), default=0)
     if down:
         return 58 if labels else 44
@@ -66,21 +66,21 @@ def _gap(boxes: Mapping[str, Box], down: bool) -> float:
 
 
 def _own_places(graph: Graph, scene: Scene) -> Mapping[str, tuple[float, float]] | None:
-    """The places that the graph gives its boxes, if it has one for each."""
+    """The graph's positions of the boxes, if it has one for each."""
     found = {i: graph.positions[i] for i in scene.nodes if i in graph.positions}
     usable = all(math.isfinite(v) and abs(v) < FAR for place in found.values() for v in place)
     return found if usable and len(found) == len(scene.nodes) else None
 
 
 def _flows_down(scene: Scene, places: Mapping[str, tuple[float, float]]) -> bool:
-    """The way a graph flows, read from its places; a node is wider than high, so a step to the right is longer."""
+    """Infer the direction from positions; nodes are wider than high, so steps to the right are longer."""
     steps = [(places[e.source], places[e.target]) for e in scene.edges.values()]
     right = sum(abs(b[0] - a[0]) for a, b in steps) / texts.WIDTH
     return right <= sum(abs(b[1] - a[1]) for a, b in steps) / texts.HEIGHT
 
 
 class _Picture:
-    """The parts of the document, and how far they reach."""
+    """The document under construction, and its extent."""
 
     def __init__(
         self,
@@ -99,9 +99,7 @@ class _Picture:
         root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
         put(root, "title").text = clean(self.scene.name)
         ground = put(root, "rect", fill=theme.canvas)
-        if (
-            self.routes is None
-        ):  # boxes that were arranged here make no rectangles of blocks, and notes have lost their place
+        if self.routes is None:  # automatic layout has no rectangles of blocks and no places for notes
             background = put(root, "g", font_size=texts.NAME)
             self._reach(*draw_frames(background, self._frames(), theme))
             self._reach(*draw_notes(background, self.notes, theme))
@@ -152,7 +150,7 @@ class _Picture:
     # -- edges
 
     def _bending(self) -> set[tuple[str, str]]:
-        """Ports with an edge that leaves to the right, so that their shape stands on the left."""
+        """Ports with an edge that leaves to the right; their label is on the left."""
         found = set()
         for edge_id, edge in self.scene.edges.items():
             source, target = self.boxes[edge.source], self.boxes[edge.target]
@@ -166,7 +164,7 @@ class _Picture:
         return found
 
     def _edge(self, edge_id: str, edge: Edge) -> str:
-        """A curve: between the boxes where these were arranged, else led around those that it would run through."""
+        """Path of an edge: routed by the layout, or around boxes that it would cross."""
         first, last = self.boxes[edge.source], self.boxes[edge.target]
         down = first.down
         start, end = first.port(edge.source_port, out=True), last.port(edge.target_port, out=False)
@@ -189,7 +187,7 @@ class _Picture:
         return path.text(down)
 
     def _label(self, group: ElementTree.Element, box: Box, name: str, left: bool) -> None:
-        """The shape that leaves a port, beside the edge."""
+        """Draw the shape of a port beside the edge."""
         mark, label = box.outputs[name], box.label(name)
         if not label:
             return
@@ -280,9 +278,9 @@ class _Picture:
             put(item, "text", x=texts.LEFT, y=y + 21, fill=theme.muted).text = text
 
     def _problem(self, item: ElementTree.Element, box: Box) -> None:
-        """The message in a band at the foot of the box, under the editor's mark."""
+        """Draw the message at the bottom of the box, below the warning icon."""
         high = len(box.problem) * texts.LINE + 11
-        top = box.height - high - box.foot
+        top = box.height - high - box.bottom
         band = put(item, "g", fill=self.theme.error_text)
         put(band, "rect", x=5, y=top, width=box.width - 5.5, height=high - 0.5, rx=4, fill=self.theme.error_back)
         self._icon(band, _WARNING, 13, top + 6, self.theme.error_text)
@@ -334,7 +332,7 @@ class _Picture:
 
 
 def _stub(box: Box, port: str) -> float:
-    """How far an edge runs straight, past what is written beside it, before it bends."""
+    """Length of the straight start of an edge, beside its label."""
     if box.down:
         return 17 if any(mark.text for mark in box.outputs.values()) else 0
     label = box.label(port)

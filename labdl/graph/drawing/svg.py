@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 from labdl.graph.drawing.edge_paths import number
 
-FAR = 1e6  # places beyond are none
+FAR = 1e6  # positions beyond are ignored
 
 
 def put(parent: ElementTree.Element, tag: str, **attributes: float | str) -> ElementTree.Element:
-    """A new element in another; in the names of attributes _ stands for -."""
+    """Add an element to another; _ in names of attributes becomes -."""
     item = ElementTree.SubElement(parent, tag)
     set_on(item, **attributes)
     return item

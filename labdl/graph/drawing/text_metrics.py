@@ -1,4 +1,4 @@
-"""How much room a text takes in a picture, and making it fit: a font is never there to be asked, so widths are generous."""
+"""Estimated widths of texts, and fitting of texts: no font is available, so widths are generous."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-# widths in parts of the font's size, those of wide system fonts such as DejaVu Sans and Verdana
+# widths relative to the font size, of wide system fonts such as DejaVu Sans and Verdana
 _WIDTHS = {
     letter: width
     for letters, width in (
@@ -20,18 +20,18 @@ _WIDTHS = {
     for letter in letters
 }
 _BOLD = 1.1
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML has no place for
-_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # would turn the letters that follow around
-_LONG = 400  # letters of a text that anybody reads in a picture
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # invalid in XML
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # would change the direction of the following text
+_LONG = 400  # maximum length of a text
 
 
 def clean(text: object) -> str:
-    """A text on one line, without what XML forbids and what would change letters around it."""
+    """A text on one line, without characters that XML forbids or that change the direction of text."""
     return " ".join(_TURNING.sub("", _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)[: 4 * _LONG])).split())
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """At most so wide is a text in letters of this size."""
+    """An upper bound of the width of a text."""
     return sum(map(_letter, text)) * size * (_BOLD if bold else 1)
 
 
@@ -56,7 +56,7 @@ def shorten(text: str, room: float, size: float, *, bold: bool = False, end: boo
 
 
 def wrap(text: str, room: float, size: float, lines: int) -> list[str]:
-    """The text in at most so many lines, the last of which ends in an ellipsis if it is not all there."""
+    """Wrap a text to at most so many lines; a truncated one ends in an ellipsis."""
     done: list[str] = []
     words = text.split()
     while words and len(done) < lines - 1:
@@ -73,7 +73,7 @@ def wrap(text: str, room: float, size: float, lines: int) -> list[str]:
 
 
 def setting(value: object, depth: int = 3) -> str:
-    """A setting as Python writes it, as far as anybody reads it."""
+    """The repr of a setting, shortened."""
     if isinstance(value, list | tuple):
         if depth == 0:
             return "…"
@@ -92,7 +92,7 @@ def size_text(shape: tuple[int | None, ...]) -> str:
 
 
 def short_count(count: int) -> str:
-    """``160``, ``12.3 k``, ``1.2 M``: three figures are enough on a node."""
+    """``160``, ``12.3 k``, ``1.2 M``: three digits."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= max(size * 0.99995, 1000):  # 999 950 would round to "1000 k"
             value = count / size

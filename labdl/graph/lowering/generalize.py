@@ -13,14 +13,13 @@ import numpy as np
 from labdl.errors import ModelError
 from labdl.graph.lowering.program import Call, Numbers, Ramp, Size
 
-_FEW = 16  # a tensor of so many elements is compared element by element
+_FEW = 16  # largest tensor that is compared element by element
 
 
 class Generalization:
-    """One program from recordings with different sizes: numbers that vary with the sizes become `Size`.
+    """One program from recordings with different sizes: numbers that depend on the sizes become `Size`.
 
     ``trials`` are the sizes of each recording: the first, then for each size one with that size changed, then one with all.
-
     """
 
     def __init__(self, trials: list[list[int]]):
@@ -46,7 +45,7 @@ class Generalization:
             return Numbers(self.value([v.tolist() for v in found], "a tensor"), first.dtype.name)
         ramps = [r for r in map(_ramp, found) if r is not None]
         if len(ramps) < len(found) or len({(len(r.shape), r.dtype) for r in ramps}) > 1:
-            raise ModelError("a tensor in the model comes from data in a way that cannot be written down as calls")
+            raise ModelError("a tensor in the model depends on data in a way that calls cannot express")
         shape, start, steps = (
             self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "steps")
         )
@@ -72,18 +71,18 @@ class Generalization:
             if all(v is first or _equal(v, first) for v in found):
                 return first
         raise ModelError(
-            f"{target} in the model takes what depends on data, {found[0]!r} or {found[-1]!r}: it has no flat form"
+            f"{target} in the model takes a value that depends on data, {found[0]!r} or {found[-1]!r}: it has no flat form"
         )
 
     def size(self, found: list[int], target: str) -> Size:
-        """The simplest formula that gives all of the numbers: linear in one product of sizes, else in all sizes."""
+        """The simplest formula for all of the numbers: linear in one product of sizes, else in all sizes."""
         singles = [p for p in self.products if len(p) == 1]
         for products in (*([p] for p in self.products), singles):
             if (formula := self._formula(found, products)) is not None:
                 return formula
         raise ModelError(
-            f"{target} in the model takes the number {found[0]} or {found[-1]}, which is no simple function of the "
-            "sizes of the inputs: give the model fixed sizes at build"
+            f"{target} in the model takes the number {found[0]} or {found[-1]}, which is not a simple function of "
+            "the sizes of the inputs: give the model fixed sizes at build"
         )
 
     def _formula(self, found: list[int], products: list[tuple[int, ...]]) -> Size | None:
@@ -91,7 +90,7 @@ class Generalization:
         columns = [[math.prod(trial[at] for at in product) for trial in self.trials] for product in products]
         factors = []
         for product, column in zip(products, columns, strict=True):
-            changed = 1 + product[0]  # the recording in which this size alone is another one
+            changed = 1 + product[0]  # the recording in which only this size differs
             factors.append(Fraction(found[changed] - found[0], column[changed] - column[0]))
         constant = found[0] - sum(factor * column[0] for factor, column in zip(factors, columns, strict=True))
         holds = all(
@@ -113,7 +112,7 @@ def _ramp(array: np.ndarray) -> Ramp | None:
     for axis, size in enumerate(array.shape):
         second = tuple(1 if a == axis else 0 for a in range(array.ndim))
         following = array[second].item() if size > 1 else start
-        step = following - start if following != start else 0  # infinities have no difference
+        step = following - start if following != start else 0  # inf - inf is NaN
         steps.append(step)
         if step:
             wanted = wanted + step * np.arange(size).reshape([-1 if a == axis else 1 for a in range(array.ndim)])

@@ -1,4 +1,4 @@
-"""The source text of a program: the lines of one method."""
+"""Source text of a program as one method."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _ALONE = {"neg": "-", "pos": "+", "invert": "~"}
 class MethodSource:
     """Writes methods in the syntax of a framework (``SOURCE`` of its backend).
 
-    ``parameters`` gives the expression for each parameter; ``keep`` returns the expression of a known array, ``hold``
-    that of a Python object that is called.
+    ``parameters`` gives the expression for each parameter; ``keep`` returns the expression of a constant, ``hold`` that of a
+    Python object that is called.
     """
 
     def __init__(
@@ -103,14 +103,14 @@ class MethodSource:
 
 
 def numbers(value) -> str:
-    """A number, or lists of numbers, as Python reads them."""
+    """Source of a number or nested lists of numbers."""
     if isinstance(value, list):
         return f"[{', '.join(map(numbers, value))}]"
     return f'float("{value}")' if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
 def _sizes(value) -> set[int]:
-    """Which unknown sizes stand in an argument."""
+    """The unknown sizes in an argument."""
     if isinstance(value, Size):
         return {at for _, product in value.terms for at in product} | _sizes(value.over)
     if isinstance(value, slice):
@@ -123,7 +123,7 @@ def _sizes(value) -> set[int]:
 
 
 def _fold(line: str) -> list[str]:
-    """A call that is too long for one line on several."""
+    """Break a long call into several lines."""
     if len(line) <= _WIDTH or not line.endswith(")"):
         return [line]
     at = line.index("(", line.find(" = ") + 1)
@@ -135,7 +135,7 @@ def _fold(line: str) -> list[str]:
 
 
 def _assignment(call: Call, names: dict[int, str], used: set[int], local: Names) -> str:
-    """The left side of a call's line; nothing where it only changes what is there already."""
+    """The left side of a call's line; empty if it only modifies a tensor."""
     if not any(n in used and n not in names for n in refs(call.results)):
         return ""
     named = (
@@ -186,9 +186,7 @@ class _Expressions:
             return numbers(value)
         text = self.backend.literal(value)
         if text is None:
-            raise ModelError(
-                f"{type(value).__name__} {value!r} cannot be written down as source of {self.backend.name}"
-            )
+            raise ModelError(f"{type(value).__name__} {value!r} cannot be written as source of {self.backend.name}")
         return text
 
     def _size(self, value: Size) -> str:
@@ -213,7 +211,7 @@ class _Expressions:
     def call(self, call: Call) -> str:
         target, args = call.target, call.args
         if not isinstance(target, str):
-            assert self.hold is not None  # only recordings for this process note objects
+            assert self.hold is not None  # only recordings for this process contain objects
             return f"{self.hold(target)}({self._arguments(args, call.kwargs)})"
         if target.startswith("attribute "):
             return f"{self(args[0])}.{target.removeprefix('attribute ')}"

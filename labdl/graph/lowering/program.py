@@ -29,14 +29,14 @@ class Text:
 class Size:
     """An integer computed from unknown sizes: ``constant + sum(factor * product of sizes)``, divided by ``over``."""
 
-    terms: tuple[tuple[int, tuple[int, ...]], ...]  # factor, and which sizes
+    terms: tuple[tuple[int, tuple[int, ...]], ...]  # factor, indices of sizes
     constant: int = 0
     over: Size | None = None
 
 
 @dataclass(frozen=True)
 class Ramp:
-    """A known tensor whose shape depends on unknown sizes: ``start``, plus for each axis a step times the position."""
+    """A constant tensor whose shape depends on unknown sizes: ``start``, plus for each axis a step times the position."""
 
     shape: tuple
     start: Any
@@ -46,7 +46,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A small known tensor in which some numbers depend on unknown sizes."""
+    """A small constant tensor in which some numbers depend on unknown sizes."""
 
     values: Any
     dtype: str
@@ -60,13 +60,13 @@ class Call:
     args: tuple
     kwargs: dict[str, Any]
     results: Any  # a Ref, or a tuple of Refs and None
-    place: str = ""  # path of the module that makes the call
-    writes: bool = False  # it modifies one of its arguments
+    place: str = ""  # path of the calling module
+    writes: bool = False  # modifies one of its arguments
 
 
 @dataclass
 class Program:
-    """The calls that a model makes on one framework, in one mode."""
+    """The framework calls of a model on one framework, in one mode."""
 
     inputs: list[Spec]
     sizes: list[tuple[int, int]]  # unknown sizes: input and axis

@@ -1,8 +1,8 @@
 """Recording a model as a program: its framework calls, valid for every size of its inputs.
 
 The forward runs on real tensors while the backend's recorder writes each framework call to a tape. Recordings with other
-sizes show which numbers among the arguments depend on them; whatever else differs between recordings depends on data, and
-is an error. Why calls are recorded and not lowered from a graph: docs/decisions/two-tracers.md.
+sizes show which numbers among the arguments depend on them; other differences between recordings depend on data, and are
+an error. docs/decisions/two-tracers.md explains why calls are recorded and not lowered from a graph.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Subject:
 def record_programs(model: Module) -> tuple[Program, Program]:
     """The programs of a built model on its backend, for evaluation and for training; see `record_program`.
 
-    They draw the framework's own random numbers, even where portable ones are on. The parameters get other values: pass a
-    model that nobody else uses.
+    They use the framework's own random numbers, even in portable mode. The parameters are overwritten: pass a copy of the
+    model.
     """
     subject = Subject.of(model)
     with dispatch.own_random_numbers(), subject.backend.recorder() as record:
@@ -56,8 +56,8 @@ def record_programs(model: Module) -> tuple[Program, Program]:
 def record_program(subject: Subject, training: bool) -> Program:
     """The program of a function in one mode, for this process: its calls may refer to objects of the process.
 
-    The recordings run on copies of the variables with other values, so that nothing computed from them passes for a
-    constant. Raises ModelError where the calls depend on data.
+    The recordings run on copies of the variables with other values, so that values computed from them are not taken for
+    constants. Raises ModelError if the calls depend on data.
     """
     with subject.backend.recorder(live=True) as record:
         try:
@@ -71,7 +71,7 @@ def record_program(subject: Subject, training: bool) -> Program:
 def _program(subject: Subject, record, variables: Variables, training: bool) -> Program:
     specs = list(subject.inputs)
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
-    groups: dict[Any, list[int]] = {}  # all batches are of one size
+    groups: dict[Any, list[int]] = {}  # all batches have one size
     for at, (_, axis) in enumerate(sizes):
         groups.setdefault("batch" if axis == 0 else at, []).append(at)
     base = [_FIRST[at % len(_FIRST)] for at in range(len(sizes))]
@@ -83,8 +83,8 @@ def _program(subject: Subject, record, variables: Variables, training: bool) -> 
     for tape, _ in runs:
         if tape.reads:
             raise ModelError(
-                f"{tape.reads[0] or 'the model'} reads the values of a tensor in its forward, so what it does "
-                "may depend on data, and recorded calls would not follow"
+                f"{tape.reads[0] or 'the model'} reads the values of a tensor in its forward, so its calls "
+                "may depend on data, which a recording cannot express"
             )
     counts = {len(tape.calls) for tape, _ in runs}
     if len(counts) > 1:
@@ -103,7 +103,7 @@ def _program(subject: Subject, record, variables: Variables, training: bool) -> 
     return Program(specs, [sizes[at] for at in heads], parameters, constants, _without_unused(calls, outputs), outputs)
 
 
-_FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely sizes of layers too
+_FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely also sizes of layers
 
 
 def _run(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool):
@@ -125,7 +125,7 @@ def _run(subject: Subject, record, variables: Variables, sizes, trial, number: i
         module.train(training)
     with _tracking_modules(subject.modules, tape):
         outputs = tape.result(record(lambda: subject.run(*inputs), tape))
-    tape.tensors.clear()  # they belong to this recording alone
+    tape.tensors.clear()  # tensors of this recording only
     return tape, outputs
 
 
@@ -136,12 +136,12 @@ def _sample(draw, shape, dtype: str, backend):
         return backend.tensor(
             draw.standard_normal(shape, "float32").astype(dtype if dtype != "bfloat16" else "float32")
         )
-    return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # class or word numbers: 1 is always valid
+    return backend.tensor(draw.integers(0, 2, shape).astype(dtype))  # indices of classes or tokens: 1 is always valid
 
 
 @contextmanager
 def _tracking_modules(modules: Sequence[Module], tape: Tape):
-    """Context in which ``tape.place`` is the path of the module under way."""
+    """Context in which ``tape.place`` is the path of the running module."""
 
     def track(path: str, forward):
         def run(*args, **kwargs):
@@ -165,7 +165,7 @@ def _tracking_modules(modules: Sequence[Module], tape: Tape):
 
 
 def _without_unused(calls: list[Call], outputs) -> list[Call]:
-    """The calls without those whose results nobody uses, or that returned an argument unchanged."""
+    """Remove calls whose results are not used, or that returned an argument unchanged."""
     wanted, kept = set(refs(outputs)), []
     for call in reversed(calls):
         given = set(refs((call.args, call.kwargs)))

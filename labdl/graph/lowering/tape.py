@@ -13,7 +13,7 @@ from labdl.ops.operator import override_kernels
 
 
 class CapturedVariableError(Exception):
-    """The recorded function uses a variable itself where it should use the copy that stands in for it."""
+    """The recorded function uses a variable itself instead of its copy."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Tape:
     """A list of framework calls, written by a backend's recorder. Tensors are identified by ``id`` while they live.
 
     ``tensors`` are the inputs and parameters; ``known`` holds the values of the parameters among them, by number;
-    ``forbidden`` those of variables that the calls must not use, because others are recorded in their place.
+    ``forbidden`` those of variables that the calls must not use, because they are replaced by copies.
     """
 
     def __init__(
@@ -43,14 +43,14 @@ class Tape:
         self.forbidden = forbidden
         self._count, self._living = len(tensors), {}
         self.calls: list[Call] = []
-        self.place = ""  # path of the module under way
+        self.place = ""  # path of the running module
         self.reads: list[str] = []  # places where values were read
         self.dependent = set(range(len(tensors)))  # numbers of the tensors computed from inputs and parameters
         self.numbers = {id(t): n for n, t in enumerate(tensors)}
         self.constants: dict[int, np.ndarray] = {}
 
     def call(self, target, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
-        """Record a call that was made, unless it returned nothing but plain Python values."""
+        """Record a call that was made, unless it returned only plain Python values."""
         positional, named = tuple(map(self._refer, args)), {name: self._refer(value) for name, value in kwargs.items()}
         outputs = self._names(results)
         if self.dependent & {*refs((positional, named))}:
@@ -63,7 +63,7 @@ class Tape:
         return override_kernels(self.backend, replacement)
 
     def read(self, value) -> None:
-        """Record that Python read a tensor's values: what it does next may depend on them."""
+        """Record that Python read a tensor's values: later calls may depend on them."""
         if self.numbers.get(id(value)) in self.dependent:
             self.reads.append(self.place)
 
@@ -85,7 +85,7 @@ class Tape:
         return Ref(self.numbers[key])
 
     def _forget(self, key: int) -> None:
-        """Called when a tensor is deleted: another may get its ``id``."""
+        """Called when a tensor is deleted, because its ``id`` may be reused."""
         del self.numbers[key], self._living[key]
 
     def _refer(self, value):
@@ -105,7 +105,7 @@ class Tape:
         if self.forbidden is not None and id(tensor) in self.forbidden.ids:
             raise CapturedVariableError
         array = np.asarray(self.backend.to_numpy(tensor))
-        for number, values in self.known.items():  # a recorder may miss that a variable was read
+        for number, values in self.known.items():  # a recorder may miss the read of a variable
             if _same(values, array):
                 return Ref(number)
         if self.forbidden is not None and any(_same(values, array) for values in self.forbidden.arrays):

@@ -29,9 +29,9 @@ def own_variables(parameters: Iterable[Parameter]) -> Variables:
 
 @contextmanager
 def copied_variables(parameters: Iterable[Parameter], modules: Sequence[Module], backend) -> Iterator[Variables]:
-    """Context in which copies stand in for the variables of a model, which are not written to.
+    """Context in which the variables of a model are replaced by copies, and not changed.
 
-    A function may hold a variable itself (a native module does): recording that raises CapturedVariableError.
+    Recording a function that holds a variable itself (as a native module does) raises CapturedVariableError.
     """
     unique = list({id(p): p for p in parameters}.values())
     originals = [(p, p.value) for p in unique]
@@ -64,7 +64,7 @@ def copied_variables(parameters: Iterable[Parameter], modules: Sequence[Module],
 
 @contextmanager
 def restored_variables(parameters: Iterable[Parameter], backend) -> Iterator[Variables]:
-    """Context in which a recording may write to the variables of a model; they get their values back, also after errors."""
+    """Context in which a recording may write to the variables of a model; their values are restored, also after errors."""
     unique = list({id(p): p for p in parameters}.values())
     arrays = [np.array(backend.to_numpy(p.value)) for p in unique]
     try:

@@ -1,4 +1,4 @@
-"""Which Python is read as a model: classes of layers, and nothing that could do any harm. All else is refused by its line."""
+"""The subset of Python that is read as a model: harmless classes of layers. Other code is an error with its line."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from labdl.errors import ModelError, suggest_name
 from labdl.nn.schema import LAYERS
 from labdl.ops import OPERATORS
 
-BUILT_IN = ("super", "float", "slice", "Ellipsis")  # as in float("inf"), and the index of an operator
+BUILT_IN = ("super", "float", "slice", "Ellipsis")  # for float("inf") and indices of operators
 _FOREIGN = tuple(framework_info.OWNERS)
 _CONTAINERS = ("Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer")
-# what other libraries call a layer, where the names are not alike
+# names of layers in other libraries that differ from LabDL's
 _ELSEWHERE = {
     "Dense": "Linear",
     "BatchNormalization": "BatchNorm",
@@ -26,7 +26,7 @@ _ELSEWHERE = {
     "Layer": "Module",
     "Cell": "Module",
 }
-_SHOWN = 60  # characters of the source in a sentence
+_SHOWN = 60  # characters of the source in a message
 _PLAIN = (
     ast.Module,
     ast.arguments,
@@ -70,7 +70,7 @@ _PLAIN = (
 
 
 class ReadingError(ModelError):
-    """Source that cannot be read, with its line where there is one."""
+    """Source that cannot be read, with its line if known."""
 
     def __init__(self, why: str, line: int | None = None):
         super().__init__(why)
@@ -78,14 +78,14 @@ class ReadingError(ModelError):
 
 
 class Grammar:
-    """Looks at every node of a source before it runs."""
+    """Checks every node of a source before it runs."""
 
     def __init__(self, tree: ast.Module):
         self.tree = tree
         self.layers = {*_CONTAINERS, *(name for name in LAYERS if "." not in name and hasattr(nn, name))}
-        self.statements: list[ast.stmt] = []  # what is run
+        self.statements: list[ast.stmt] = []  # statements to run
         self.classes: list[str] = []
-        # a layer of a notebook's cell has no module to import it from
+        # a layer of a notebook cell cannot be imported
         self.imported: dict[str, Any] = {
             cls.__name__: cls
             for cls in LAYERS.values()
@@ -111,7 +111,7 @@ class Grammar:
             elif not _is_text(statement):
                 refuse(statement, "only imports and classes stand here")
         if not self.classes:
-            raise ReadingError("there is no class of nn.Module in the source")
+            raise ReadingError("the source contains no class of nn.Module")
 
     def _import(self, node: ast.ImportFrom) -> None:
         if str(node.module).partition(".")[0] in _FOREIGN:
@@ -121,7 +121,7 @@ class Grammar:
                 continue
             found = [cls for cls in LAYERS.values() if (cls.__module__, cls.__name__) == (node.module, alias.name)]
             if not found or node.level:
-                refuse(node, f"{alias.name} of {node.module} is no layer that is known here: import its module first")
+                refuse(node, f"{alias.name} of {node.module} is not a known layer: import its module first")
             self.imported[alias.asname or alias.name] = found[0]
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -155,7 +155,7 @@ class Grammar:
         match node:
             case ast.Constant(value=value):
                 if type(value) not in (bool, int, float, str, type(None), type(...)):
-                    refuse(node, f"{value!r} is no setting of a layer")
+                    refuse(node, f"{value!r} is not a setting of a layer")
             case ast.Name(id=name) if name.startswith("__"):
                 refuse(node, f"the name {name}")
             case ast.Attribute(attr=name, value=value):
@@ -164,9 +164,9 @@ class Grammar:
                 if isinstance(node.ctx, ast.Load) and name not in self.held and _is_inner(node):
                     refuse(node, f"the attribute {name}")
                 if is_name(value, "nn") and name not in self.layers:
-                    refuse(node, f"nn.{name} is no layer{self._known_as(name)}")
+                    refuse(node, f"nn.{name} is not a layer{self._known_as(name)}")
                 if is_name(value, "ops") and name not in OPERATORS:
-                    refuse(node, f"ops.{name} is no operator{suggest_name(name, OPERATORS)}")
+                    refuse(node, f"ops.{name} is not an operator{suggest_name(name, OPERATORS)}")
                 if isinstance(node.ctx, ast.Store) and not is_name(value, "self"):
                     refuse(node, "only attributes of self are set")
                 if isinstance(node.ctx, ast.Store) and hasattr(nn.Module, name):
@@ -175,7 +175,7 @@ class Grammar:
                 if not self._callable(function, called):
                     refuse(
                         node,
-                        f"{_short(function)} is no layer of this class, of nn or of the source, and no operator",
+                        f"{_short(function)} is not a layer of this class, of nn or of the source, and not an operator",
                     )
             case ast.BinOp(left=left, right=right):
                 if any(
@@ -187,7 +187,7 @@ class Grammar:
                 if rest or not (isinstance(over, ast.Attribute) and is_name(over.value, "self")):
                     refuse(node, "a loop runs over layers such as self.blocks")
             case _ if not isinstance(node, _PLAIN):
-                refuse(node, f"{type(node).__name__.lower()} is more than can be read here")
+                refuse(node, f"{type(node).__name__.lower()} cannot be read here")
 
     def _known_as(self, name: str) -> str:
         other = _ELSEWHERE.get(name)
@@ -198,7 +198,7 @@ class Grammar:
             case ast.Name(id=name):
                 return name in self.classes or name in called or name in self.imported or name in BUILT_IN
             case ast.Attribute(value=ast.Name(id="nn" | "ops")):
-                return True  # whether there is such a one is asked of the attribute
+                return True  # its existence is checked at the attribute
             case ast.Attribute(value=ast.Name(id="self"), attr="tie"):
                 return True
             case ast.Attribute(value=value, attr=name):
@@ -230,7 +230,7 @@ def _is_super(node: ast.AST) -> bool:
 
 
 def _is_inner(node: ast.Attribute) -> bool:
-    """Whether this is something that every model or traced tensor has, and that computes no output."""
+    """True for attributes of every model or traced tensor that compute no output."""
     if node.attr in ("training", "tie") or is_name(node.value, "nn") or is_name(node.value, "ops") or _is_super(node):
         return False
     return hasattr(nn.Module, node.attr) or node.attr in ("recorder", "node", "port", "why")
@@ -242,7 +242,7 @@ def _short(node: ast.expr) -> str:
 
 
 def _of_self(node: ast.AST) -> bool:
-    """self, or something that it holds."""
+    """True for self and its attributes."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return is_name(node, "self")

@@ -1,4 +1,4 @@
-"""Limits for reading source of unknown origin: a time limit, and arithmetic of bounded size."""
+"""Limits for reading untrusted source: a time limit, and arithmetic of bounded size."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from labdl.errors import ModelError
 
-ARITHMETIC = "__arithmetic__"  # names that a source cannot have, because they begin with two underscores
+ARITHMETIC = "__arithmetic__"  # names that a source cannot use, because they begin with two underscores
 SPREAD = "__spread__"
 TICK = "__tick__"
 _MOST_BITS = 4096  # of an integer
-_MOST_ITEMS = 10_000  # of a list or a text
+_MOST_ITEMS = 10_000  # of a list or a string
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,26 +28,26 @@ _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-class _TimeIsUp(BaseException):
-    """Not an Exception, so that nothing that handles errors on the way holds it up."""
+class _TimeLimitError(BaseException):
+    """Not an Exception, so that no error handler on the way catches it."""
 
 
 @contextmanager
-def within(seconds: float, what: str) -> Iterator[Callable[[], None]]:
-    """Ends what this thread computes inside after so many seconds, with a ModelError; gives what is to be called on the way.
+def time_limit(seconds: float, what: str) -> Iterator[Callable[[], None]]:
+    """Raise ModelError in the block after so many seconds; yields a function to call in loops.
 
-    Python calls the watch at each call and return of a function. What it raises is lost where Python ignores errors, as in
-    the collection of garbage, and the watch with it: so a source calls `TICK` in each of its functions and loops as well.
+    A trace function checks the time at each call and return. Its exception is lost where Python ignores errors, as in
+    garbage collection; therefore the source also calls `TICK` in each of its functions and loops.
     """
     end = time.monotonic() + seconds
 
     def watch(_frame, _event, _argument) -> None:
         if time.monotonic() > end:
-            raise _TimeIsUp
+            raise _TimeLimitError
 
     def tick() -> None:
         if time.monotonic() > end:
-            raise _TimeIsUp
+            raise _TimeLimitError
         if sys.getprofile() is not watch:
             sys.setprofile(watch)
 
@@ -55,16 +55,14 @@ def within(seconds: float, what: str) -> Iterator[Callable[[], None]]:
     sys.setprofile(watch)
     try:
         yield tick
-    except _TimeIsUp:
-        raise ModelError(
-            f"{what} takes longer than {seconds:g} seconds: a model in so few words is not that large"
-        ) from None
+    except _TimeLimitError:
+        raise ModelError(f"{what} takes longer than {seconds:g} seconds") from None
     finally:
         sys.setprofile(former)
 
 
-class Bounded(ast.NodeTransformer):
-    """Puts `arithmetic` in the place of signs, `spread` around starred lists, and `TICK` into functions and loops."""
+class LimitTransformer(ast.NodeTransformer):
+    """Replaces operators by `arithmetic`, wraps starred lists in `spread`, and inserts `TICK` in functions and loops."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._ticking(node)
@@ -104,7 +102,7 @@ _BY_NAME = {sign.__name__: function for sign, function in _SIGNS.items()}
 
 
 def arithmetic(sign: str, left: Any, right: Any) -> Any:
-    """``left sign right``, unless that were a number or a list of absurd size."""
+    """Compute ``left sign right``. Raises ModelError for excessive numbers and lists."""
     if isinstance(left, int) and isinstance(right, int):
         bits = max(left.bit_length(), 1) * max(right, 0) if sign == "Pow" else left.bit_length() + right.bit_length()
         if bits > _MOST_BITS:
@@ -118,7 +116,7 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
 
 
 def spread(values: Any) -> Any:
-    """The values of a starred list, unless they are too many."""
+    """The values of a starred list. Raises ModelError for too many."""
     if len(values) > _MOST_ITEMS:
         raise ModelError(f"a list has more than {_MOST_ITEMS:,} items")
     return values

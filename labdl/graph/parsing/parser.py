@@ -1,8 +1,7 @@
-"""Reading the source of Modules as a graph, without running anything but layers and operators.
+"""Parsing of the source of Modules to a graph, executing only layers and operators.
 
-The source is Python, as `Graph.to_python` or a person writes it, restricted to the constructs that
-`labdl.graph.parsing.grammar` accepts.
-What passes runs where there are no modules and hardly a built-in function, and not for long.
+The source is Python, restricted to the constructs that `labdl.graph.parsing.grammar` accepts. It runs with a time limit and
+without modules and most built-in functions.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from labdl.spec import Spec
 
 _LONGEST = 1_000_000  # characters
 _SECONDS = 60.0
-_DEEP = "it is nested too deeply, or a part of it holds or calls itself"
+_DEEP = "it is nested too deeply, or a part of it contains or calls itself"
 _FILE = "<model>"  # the source, in tracebacks
 
 
@@ -38,16 +37,16 @@ def read_python(source: str, *shapes) -> Graph:
 
 
 def read_draft(source: str, specs: Sequence[Spec], *, seconds: float = _SECONDS) -> Graph:
-    """As `read_python`, of a model that need not be finished: where shapes do not fit, the graph has a problem, as on a canvas.
+    """As `read_python` for an unfinished model: where shapes do not fit, the graph has a problem, as on the canvas.
 
-    ``...`` stands for a connection that is missing. Raises ReadingError.
+    ``...`` is a missing connection. Raises ReadingError.
     """
 
     def record_model(model: Module, name: str, wanted: list[str]) -> Graph:
         if len(wanted) != len(specs):
             listed = ", ".join(["self", *wanted])
             raise ReadingError(
-                f"forward({listed}) does not go with the {len(specs)} input(s) of the graph: add or delete an "
+                f"forward({listed}) does not match the {len(specs)} input(s) of the graph: add or delete an "
                 "Input on the canvas first, because its shape is set there"
             )
         return record(model, specs, Draft(model, "layers"), name)
@@ -79,16 +78,16 @@ def _read(
     form: Callable[[ast.Module, set[str]], ast.Module] | None = None,
 ) -> Graph:
     if len(source) > _LONGEST:
-        raise ReadingError(f"the source has {len(source):,} characters, which no model needs")
+        raise ReadingError(f"the source has {len(source):,} characters, the maximum is {_LONGEST:,}")
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         raise ReadingError(
-            f"this is no Python: line {line}: {getattr(error, 'msg', None) or str(error) or _DEEP}", line
+            f"the source is not valid Python: line {line}: {getattr(error, 'msg', None) or str(error) or _DEEP}", line
         ) from error
     try:
-        with limits.within(seconds, "reading this") as tick:
+        with limits.time_limit(seconds, "reading this") as tick:
             return _run(tree, record_model, form, tick)
     except ReadingError:
         raise
@@ -97,7 +96,7 @@ def _read(
     except RecursionError as error:
         raise _with_line(error, _DEEP) from error
     except Exception as error:
-        raise _with_line(error, f"the model cannot be made: {error}") from error
+        raise _with_line(error, f"the model cannot be created: {error}") from error
 
 
 def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Graph], form, tick) -> Graph:
@@ -115,14 +114,14 @@ def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Grap
         limits.TICK: tick,
         **grammar.imported,
     }
-    bounded = limits.Bounded().visit(ast.Module(grammar.statements, []))
+    bounded = limits.LimitTransformer().visit(ast.Module(grammar.statements, []))
     exec(compile(bounded, _FILE, "exec"), space)
     name = grammar.classes[-1]
     return record_model(space[name](), name, _inputs(grammar.statements[-1]))
 
 
 def _operator(name: str) -> Callable:
-    """An operator that a source may call: with a tensor of the model, not to compute with numbers of its own."""
+    """An operator that a source may call on tensors of the model, not on other values."""
     function = getattr(ops, name)
 
     def call(*args, **kwargs):
@@ -157,6 +156,6 @@ def _with_line(error: BaseException, message: str) -> ReadingError:
             if place.tb_frame.f_code.co_filename == _FILE:
                 line = place.tb_lineno
             place = place.tb_next
-        cause = cause.__cause__ if cause.__cause__ is not cause else None  # raised again, an error is its own cause
+        cause = cause.__cause__ if cause.__cause__ is not cause else None  # a re-raised error is its own cause
     message = message.removeprefix(f"{PIECE}: ")
     return ReadingError(f"line {line}: {message}" if line else message, line)

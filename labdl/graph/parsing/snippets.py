@@ -1,4 +1,4 @@
-"""A piece of a program as a class of Module: a row of layers, or lines that call layers."""
+"""Snippets as a class of Module: a row of layers, or lines that call layers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import ast
 from labdl.graph.codegen.calls import Names
 from labdl.graph.parsing.grammar import BUILT_IN, is_name, refuse
 
-PIECE = "Piece"  # the name of the class that is made
+PIECE = "Piece"  # name of the generated class
 _ROWS = ("Sequential", "ModuleList")
 _KNOWN = ("self", "nn", "ops", *BUILT_IN)
 
 
 def as_class(tree: ast.Module, layers: set[str]) -> ast.Module:
-    """The tree with its statements as ``__init__`` and ``forward`` of one class; it has still to pass the grammar."""
+    """The tree with its statements as ``__init__`` and ``forward`` of one class; it must still pass the grammar."""
     piece = _Piece(layers)
     rest: list[ast.stmt] = []
     for statement in tree.body:
@@ -21,16 +21,16 @@ def as_class(tree: ast.Module, layers: set[str]) -> ast.Module:
             rest.append(statement)
         else:
             piece.add(statement)
-    return ast.Module([*rest, piece.made()], [])
+    return ast.Module([*rest, piece.to_class()], [])
 
 
 class _Piece:
-    """Sorts statements into those that make layers and those that call them."""
+    """Sorts statements into those that create layers and those that call them."""
 
     def __init__(self, layers: set[str]):
         self.layers = layers
         self.names = Names("self", "nn", "ops")
-        self.made_as: dict[str, str] = {}  # the attribute of a layer, by the name that it has in the piece
+        self.made_as: dict[str, str] = {}  # attribute of a layer by its name in the snippet
         self.init: list[ast.stmt] = []
         self.row: list[str] = []
         self.flow: list[ast.stmt] = []
@@ -59,7 +59,7 @@ class _Piece:
             case _:
                 self._line(statement)
 
-    def made(self) -> ast.ClassDef:
+    def to_class(self) -> ast.ClassDef:
         if not self.flow:
             x = "x"
             for name in self.row:
@@ -81,7 +81,7 @@ class _Piece:
     # -- layers
 
     def _makes(self, value: ast.expr) -> bool:
-        """Whether this makes a layer, or several."""
+        """True when an expression creates one or more layers."""
         if (
             not isinstance(value, ast.Call)
             or not isinstance(value.func, ast.Attribute)
@@ -91,7 +91,7 @@ class _Piece:
         return value.func.attr[:1].isupper()
 
     def _items(self, value: ast.expr) -> list[ast.expr] | None:
-        """The layers that an expression makes, one after the other; None for any other expression."""
+        """The layers that an expression creates, in order; None for other expressions."""
         if isinstance(value, ast.Tuple | ast.List):
             parts = [self._items(item) for item in value.elts]
             return None if None in parts else [item for part in parts for item in part or ()]
@@ -121,7 +121,7 @@ class _Piece:
 
 
 class _Calls(ast.NodeTransformer):
-    """Calls of layers by the names they have in the piece, or of one made on the spot, as calls of attributes."""
+    """Replaces calls of layers, also of those created in the call, by calls of attributes."""
 
     def __init__(self, piece: _Piece):
         self.piece = piece
@@ -149,7 +149,7 @@ def _function(name: str, inputs: list[str], body: list[ast.stmt]) -> ast.Functio
 
 
 def _ends(flow: list[ast.stmt]) -> tuple[list[str], list[str]]:
-    """The names that lines take from elsewhere, and those that they leave unused."""
+    """Names that the lines use but do not define, and those that they define but do not use."""
     taken: dict[str, None] = {}
     stored: dict[str, None] = {}
     open_ends: dict[str, None] = {}

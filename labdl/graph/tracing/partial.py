@@ -1,4 +1,4 @@
-"""Recording a model that is not finished: where shapes are unknown or do not fit, the nodes and connections remain."""
+"""Recording of an unfinished model: nodes and edges are kept where shapes are unknown or do not fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labdl.spec import Spec
 
 
 class UnknownShapeError(ModelError):
-    """Asked for where a source computes with a shape."""
+    """A source uses a shape that is not known."""
 
 
 class _UnknownOutput:
@@ -33,7 +33,7 @@ class Unknown(Symbol):
             object.__setattr__(self, name, value)
 
     def _unknown(self) -> Any:
-        raise UnknownShapeError(f"a shape is asked for that is not known, because {self.why}")  # type: ignore[attr-defined]
+        raise UnknownShapeError(f"the source uses a shape that is not known, because {self.why}")  # type: ignore[attr-defined]
 
     shape = property(_unknown)  # type: ignore[assignment]
     dtype = property(_unknown)  # type: ignore[assignment]
@@ -43,7 +43,7 @@ class Unknown(Symbol):
 
 
 class Draft(Recorder):
-    """A recorder that goes on where shapes do not fit; ``...`` stands for a connection that is missing."""
+    """A recorder that continues after shape errors; ``...`` is a missing connection."""
 
     unknown = ""  # why the inputs have no shapes, if they have none
 
@@ -57,7 +57,7 @@ class Draft(Recorder):
             return call()
         except UnknownShapeError as error:
             return _UnknownOutput(str(error).partition(", because ")[2])
-        except Exception as error:  # shown at the node by the check; a layer of the user's own may raise anything
+        except Exception as error:  # shown at the node by the check; layers of the user may raise anything
             return _UnknownOutput(f"{self.nodes[node_id].name} does not fit: {error}")
 
     def results(self, node_id: str, outputs):
@@ -103,9 +103,9 @@ class Draft(Recorder):
 
     def finish(self, returned) -> None:
         values = list(returned) if isinstance(returned, list | tuple) else [] if returned is None else [returned]
-        # an input that nothing uses yet needs no end of its own
+        # an unused input is not an output
         values = [v for v in values if not (isinstance(v, Symbol) and self.nodes[v.node].type == "Input")]  # type: ignore
-        if self.unknown:  # a piece goes on where it is put, so its ends are its nodes
+        if self.unknown:  # a snippet has no outputs
             nodes = dict.fromkeys(v.node for v in values if isinstance(v, Symbol))  # type: ignore[attr-defined]
             used = {e.source for e in self.edges.values()}
             values = [Unknown(self, n, outputs_of(self.nodes[n])[0], self.unknown) for n in nodes if n not in used]

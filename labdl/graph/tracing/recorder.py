@@ -22,11 +22,11 @@ from labdl.ops.operator import Operator
 from labdl.spec import Spec
 
 _SOURCES = ("Input", "Weight", "Constant")
-_LARGEST = 65_536  # numbers of a constant: more belong into a parameter file
+_LARGEST = 65_536  # largest constant; larger arrays belong in a parameter file
 
 
 class Symbol(Spec):
-    """A Spec that remembers which node of the trace gave it."""
+    """A Spec with the node of the trace that produced it."""
 
     def __init__(self, spec: Spec, recorder: Recorder, node: str, port: str):
         super().__init__(spec.shape, spec.dtype)
@@ -45,7 +45,7 @@ class Symbol(Spec):
 class Recorder:
     """Collects nodes and edges while a model runs on symbols.
 
-    At the level of layers a registered layer is one node; at the level of operators its inside is recorded too.
+    At the level of layers a registered layer is one node; at the level of operators the operators in it are recorded too.
     """
 
     def __init__(self, model: Module, level: str):
@@ -56,9 +56,9 @@ class Recorder:
         self.edges: dict[str, Edge] = {}
         self.groups: dict[str, str] = {}
         self.names: set[str] = set()
-        self.first: dict[int, str] = {}  # layers that were called, with the node of their first call
-        self.owners: dict[str, Any] = {}  # nodes with parameters
-        self.scopes: list[tuple[str, str]] = [("", "")]  # the modules under way: home path, and path in this call
+        self.first: dict[int, str] = {}  # node of the first call of each layer
+        self.owners: dict[str, Any] = {}  # modules of nodes with parameters
+        self.scopes: list[tuple[str, str]] = [("", "")]  # running modules: own path, and path in this call
         self.weights: dict[int, Symbol] = {}
         self.replaced: list[tuple[Module, str, Any]] = []
 
@@ -68,7 +68,7 @@ class Recorder:
     # -- nodes and edges
 
     def input(self, spec: Spec | None, at: int) -> Symbol | None:
-        """An input of the model; None is an optional one that is left out."""
+        """An input of the model; None for an omitted optional one."""
         if spec is None:
             return None
         node_id = self.add("Input", f"input_{at}" if at else "input", settings_of(spec))
@@ -102,13 +102,13 @@ class Recorder:
         )
 
     def inside(self, name: str) -> str:
-        """A name in the module under way."""
+        """A name in the running module."""
         return "/".join(filter(None, (self.scopes[-1][1], name)))
 
     def path(self, module: Module) -> str:
-        """Where a module stands: under the module under way if it belongs to that, else in its home."""
+        """Path of a module: under the running module if it belongs to it, else its own path."""
         home = self.paths.get(id(module))
-        if not home:  # made in a forward, or the model itself is a layer
+        if not home:  # created in a forward, or the model itself is a layer
             return self.inside(type(module).__name__.lower())
         scope, called = self.scopes[-1]
         if home.startswith(f"{scope}/"):
@@ -149,7 +149,7 @@ class Recorder:
         """Record a call of a registered layer."""
         kind = type(module).layer_type  # type: ignore[attr-defined]
         if kind == "Input":
-            return inputs[0]  # the graph has its own
+            return inputs[0]  # the graph has its own Input
         origin = self.first.get(id(module), "")
         node_id = self.add(kind, self.path(module), {} if origin else params_of(module), origin)
         self.first.setdefault(id(module), node_id)
@@ -159,7 +159,7 @@ class Recorder:
             if value is not None:
                 self.connect(self.symbol(value, f"{self.nodes[node_id].name}: input {name}"), node_id, name)
         self.restore(module)
-        token = observer.set(None)  # what a layer is made of is not recorded
+        token = observer.set(None)  # the inside of a layer is not recorded
         try:
             found = self.infer(
                 node_id, lambda: module(*map(_plain, inputs), **{k: _plain(v) for k, v in options.items()})
@@ -178,12 +178,12 @@ class Recorder:
         return outputs
 
     def place(self, module: Module, name: str, symbol: Symbol) -> None:
-        """Let an attribute that holds a parameter read as a symbol while the trace lasts."""
+        """Replace an attribute that holds a parameter by a symbol during the trace."""
         self.replaced.append((module, name, module.__dict__[name]))
         module.__dict__[name] = symbol
 
     def restore(self, module: Module | None = None) -> None:
-        """Give attributes their values back: of one layer and its parts, or of the whole model."""
+        """Restore attributes: of one layer and its children, or of the whole model."""
         parts = None if module is None else {id(m) for m in module.modules()}
         kept = []
         for place in reversed(self.replaced):
@@ -194,7 +194,7 @@ class Recorder:
         self.replaced = kept[::-1]
 
     def weight(self, parameter: Parameter, name: str) -> Symbol:
-        """The node of a parameter that belongs to no layer."""
+        """The symbol of a parameter that belongs to no layer."""
         symbol = self.weights.get(id(parameter))
         if symbol is None:
             settings = {
@@ -212,7 +212,7 @@ class Recorder:
         return symbol
 
     def symbol(self, value, what: str) -> Symbol:
-        """The symbol of a value; numbers that the model knows become a constant."""
+        """The symbol of a value; known numbers become a constant."""
         if isinstance(value, Symbol):
             return value
         if isinstance(value, np.ndarray | np.generic | int | float | bool):
@@ -252,7 +252,9 @@ class Recorder:
             elif kind.default is kind.empty or value != kind.default:
                 params[name] = _constant(entry.name, name, value)
         if entry.name == "reshape" and isinstance(params["shape"], tuple):
-            params["shape"] = tuple(-1 if n is None else n for n in params["shape"])  # kernels know no unknown sizes
+            params["shape"] = tuple(
+                -1 if n is None else n for n in params["shape"]
+            )  # kernels do not accept unknown sizes
         node_id = self.add(f"ops.{entry.name}", self.inside(entry.name), params)
         for symbol, name in links:
             self.connect(symbol, node_id, name)
@@ -263,7 +265,7 @@ class Recorder:
     # -- the end
 
     def finish(self, returned) -> None:
-        """Make the returned values the ends of the graph, in their order, and drop what does not lead to them."""
+        """Make the returned values the outputs of the graph, in order, and drop unused nodes."""
         values = list(returned) if isinstance(returned, list | tuple) else [returned]
         for value in values:
             if not isinstance(value, Symbol):
@@ -279,7 +281,7 @@ class Recorder:
             node_id, port = value.node, value.port  # type: ignore[attr-defined]
             node = self.nodes[node_id]
             if node.type == "Input" or node_id in used or times[node_id] > 1 or port != outputs_of(node)[0]:
-                # only the first output of a node that nobody uses ends a graph: a sum of one leads others to an end
+                # only the first output of an unused node is an output of the graph; a sum of one makes another an output
                 node_id = self.add("Add", "output", {})
                 self.connect(value, node_id, "xs")
             ends.append(node_id)
@@ -287,13 +289,13 @@ class Recorder:
             self.nodes = {i: n for i, n in self.nodes.items() if i not in ends} | {i: self.nodes[i] for i in ends}
         called = {**self.classes, **self.groups}
         used_names = [n.name for n in self.nodes.values()]
-        # "Block_2" is how generated source names a second kind of Block
+        # generated source calls a second class of Block "Block_2"
         self.groups = {
             p: re.sub(r"_\d+$", "", c) for p, c in called.items() if any(n.startswith(f"{p}/") for n in used_names)
         }
 
     def _drop_unused(self, live: set[str]) -> None:
-        for edge in reversed(self.edges.values()):  # an edge is recorded after those that lead to its source
+        for edge in reversed(self.edges.values()):  # edges are recorded after those into their source
             if edge.target in live:
                 live.add(edge.source)
         live |= {n.shares for i, n in self.nodes.items() if i in live and n.shares}
@@ -328,7 +330,7 @@ def _init_name(parameter: Parameter, name: str) -> str:
     known = [n for n, function in INITIALIZERS.items() if function is parameter.init]
     if not known:
         raise ModelError(
-            f"parameter {name!r} begins with a function of your own, which a graph cannot hold: use one of "
+            f"parameter {name!r} is initialized by a function of your own, which a graph cannot hold: use one of "
             f"{', '.join(INITIALIZERS)}"
         )
     return known[0]

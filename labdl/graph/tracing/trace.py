@@ -1,4 +1,4 @@
-"""Tracing a model: its forward runs once on symbols and gives a graph."""
+"""Tracing: run a model's forward once on symbols to get its graph."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from labdl.spec import Spec, as_spec
 def trace(model: Module, *shapes, name: str | None = None, level: Literal["layers", "operators"] = "layers") -> Graph:
     """The graph of a model: ``labdl.trace(model, (None, 1, 8, 8))``; a built model knows its shapes.
 
-    Registered layers become nodes under their path, or with ``level="operators"`` the operators and weights that they are
-    made of; operators used in a forward become nodes "ops.…". Modules that hold others become groups. Raises ModelError
+    Registered layers become nodes under their path, or with ``level="operators"`` their operators and
+    weights; operators used in a forward become nodes "ops.…". Modules with children become groups. Raises ModelError
     for what a graph cannot hold.
     """
     graph = getattr(model, "graph", None)
@@ -30,7 +30,7 @@ def trace(model: Module, *shapes, name: str | None = None, level: Literal["layer
 
 
 def record(model: Module, specs: Sequence[Spec | None], recorder: Recorder, name: str | None = None) -> Graph:
-    """The graph that a recorder takes of a model while that runs once."""
+    """Run a model once with a recorder, and return the graph."""
     token = observer.set(recorder)
     try:
         symbols = [recorder.input(spec, at) for at, spec in enumerate(specs)]
@@ -70,7 +70,7 @@ def as_graph(value, *shapes) -> Graph:
     raise TypeError(f"wanted a Graph, a Module or graph data, received {type(value).__name__}")
 
 
-def home_of(model: Module, graph: Graph) -> str:
-    """The prefix of a model's parameter names in its graph: the name of a layer that is a model by itself, else ""."""
+def parameter_prefix(model: Module, graph: Graph) -> str:
+    """The prefix of a model's parameter names in its graph: the name of a layer that is a whole model, else ""."""
     own = [node.name for node in graph.nodes.values() if LAYERS.get(node.type) is type(model)]
     return f"{own[0]}/" if len(own) == 1 else ""

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator
 
 from labdl.graph.codegen.source import class_name
-from labdl.graph.diff.matching import is_named, means, same_nodes, spelled
+from labdl.graph.diff.matching import attribute_name, is_named, means, same_nodes
 from labdl.graph.graph import Graph, Node
 
 
@@ -50,7 +50,7 @@ def _names(canvas: Graph, read: Graph, same: dict[str, str]) -> dict[str, str]:
     names = {i: n.name for i, n in read.nodes.items() if is_named(n) and n.type != "Input"}
     for new in names:
         old = canvas.nodes[same[new]].name if new in same else ""
-        if names[new] == spelled(old) and old not in names.values():
+        if names[new] == attribute_name(old) and old not in names.values():
             names[new] = old
     taken = set(names.values())
     for new, node in read.nodes.items():

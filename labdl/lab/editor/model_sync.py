@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from labdl.graph import Graph, GraphModule, as_graph
-from labdl.graph.tracing.trace import home_of
+from labdl.graph.tracing.trace import parameter_prefix
 from labdl.lab.editor.inspection import of_layer
 from labdl.nn import Module
 from labdl.nn.parameter import Parameter
@@ -53,7 +53,7 @@ class ModelSync:
         former = self.model
         if former is None or former.unbuilt:
             return {}
-        home = home_of(former, self.graph)
+        home = parameter_prefix(former, self.graph)
         own = {f"{home}{name}": parameter for name, parameter in former.named_parameters()}
         names = {
             node.name: self.graph.nodes[i].name
@@ -95,7 +95,7 @@ class ModelSync:
 
     def _fitting_weights(self, former: Module, graph: Graph, model: Module) -> dict[str, Any]:
         """Weights of the former model under the current names of their layers."""
-        home, wanted = home_of(former, self.graph), model.state_dict()
+        home, wanted = parameter_prefix(former, self.graph), model.state_dict()
         names = {
             old.name: graph.nodes[i].name
             for i, old in self.graph.nodes.items()

@@ -10,7 +10,7 @@ from typing import Any
 from labdl import framework_info
 from labdl.data import SOURCES
 from labdl.errors import ConfigError, FileFormatError, LabDLError, ModelError
-from labdl.graph.analysis.check import Checked, Problem
+from labdl.graph.analysis.check import CheckResult, Problem
 from labdl.graph.analysis.check import check as check_graph
 from labdl.graph.analysis.cost import Cost, costs, total
 from labdl.graph.analysis.fixes import fix_of
@@ -57,7 +57,7 @@ def check(graph: dict[str, Any]) -> dict[str, Any]:
 FIXED = 8  # problems for which fixes are computed: each takes a few milliseconds
 
 
-def _fix(problem: Problem, graph: Graph, result: Checked) -> dict[str, Any] | None:
+def _fix(problem: Problem, graph: Graph, result: CheckResult) -> dict[str, Any] | None:
     fix = fix_of(problem, graph, result)
     return (
         None

@@ -10,7 +10,7 @@ from layers import CASES, draw, flat, twins
 
 import labdl
 from labdl import nn, ops
-from labdl.graph.lowering.compiled import Compilable
+from labdl.graph.lowering.compilable import Compilable
 from labdl.spec import Spec
 from labdl.train import SGD, Adam, AdamW, RMSprop, Trainer
 

@@ -124,9 +124,9 @@ def test_a_graph_loads_what_its_model_loads(backend, name, tmp_path):
 
 def test_layers_of_a_graph_that_keras_only_numbers_are_not_guessed(backend, tmp_path):
     graph = as_graph(built("parts", backend.name)).to_module().build(backend=backend.name)
-    with pytest.raises(StateDictError, match=r"missing heads/high/kernel.*a graph does not know in which order"):
+    with pytest.raises(StateDictError, match=r"missing heads/high/kernel.*a graph does not record the order"):
         load_checkpoint(graph, HERE / "tensorflow" / "parts.weights.h5")
-    with pytest.raises(ModelError, match="of heads/high, heads/low a graph does not know"):
+    with pytest.raises(ModelError, match="of heads/high, heads/low a graph does not record"):
         save_checkpoint(graph, tmp_path / "net.weights.h5")
 
 

@@ -109,7 +109,7 @@ def problems_of(nodes, *edges):
             {"a": Node("ops.getitem", "a", {"index": "__import__('os')"})},
             [Edge("i", "a")],
             "a",
-            "an index is written as in Python",
+            "an index has Python",
         ),
         ({"a": Node("ops.split", "a", {"sections": 0})}, [Edge("i", "a")], "a", "split wants at least one part"),
         (

@@ -135,7 +135,7 @@ def test_what_can_be_read_of_a_newer_file_has_its_notes(residual):
         file.attrs["version"] = 99
     shown = service.decode(buffer.getvalue(), "net.labdl")
     assert shown["notes"] == noted(residual).to_dict()["notes"]
-    assert "format 99, this one knows 4" in shown["read_only"]
+    assert "format 99, this one reads up to 4" in shown["read_only"]
 
 
 # -- kept where the graph is made anew

@@ -8,7 +8,7 @@ import pytest
 from labdl.errors import ModelError
 from labdl.graph import Edge, Graph, Node
 from labdl.graph.parsing.grammar import ReadingError
-from labdl.graph.parsing.limits import within
+from labdl.graph.parsing.limits import time_limit
 from labdl.graph.parsing.parser import read_draft, read_piece
 from labdl.spec import Spec
 
@@ -70,8 +70,8 @@ def test_a_layer_called_twice_is_shared_in_a_piece_too():
 @pytest.mark.parametrize(
     ("source", "why", "line"),
     [
-        ("hello world", "no Python", 1),
-        ("print(1)", "print is no layer", 1),
+        ("hello world", "not valid Python", 1),
+        ("print(1)", "print is not a layer", 1),
         ("nn.ReLU()\nnn.Dense(3)", "did you mean 'Linear'", 2),
         ("nn.MSELoss()", "did you mean 'MeanSquaredErrorLoss'", 1),
         ("nn.Conv2D(3)", "did you mean 'Conv2d'", 1),
@@ -80,7 +80,7 @@ def test_a_layer_called_twice_is_shared_in_a_piece_too():
         ("nn.ReLU()\nnn.Linear(0)", "out_features wants an integer at least 1", 2),
         ("x = ops.reshape(x, (x.shape[0], -1))", "a piece of a model has no inputs", 1),
         ("while True: pass", "a piece is a class", 1),
-        ("x = __import__('os').abort()", "no layer", 1),
+        ("x = __import__('os').abort()", "not a layer", 1),
         ("y = ops.relu(3)", "given no tensor", 1),
     ],
 )
@@ -114,7 +114,7 @@ def test_what_a_canvas_writes_of_loose_ends_is_read_again():
 
 
 def test_forward_takes_the_inputs_of_the_canvas():
-    with pytest.raises(ReadingError, match=r"forward\(self, x\) does not go with the 2 input"):
+    with pytest.raises(ReadingError, match=r"forward\(self, x\) does not match the 2 input"):
         read_draft(model("self.a = nn.ReLU()", "return self.a(x)"), [Spec((None, 4)), Spec((None, 4))])
 
 
@@ -182,7 +182,7 @@ def test_large_numbers_cost_nothing():
 
 
 def losing_the_watch() -> None:
-    with within(0.05, "this") as tick:
+    with time_limit(0.05, "this") as tick:
         sys.setprofile(None)
         tick()
         assert sys.getprofile() is not None

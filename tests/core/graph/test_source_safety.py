@@ -85,7 +85,7 @@ def test_checking_hostile_data_runs_nothing(text):
 def test_an_index_is_read_as_a_literal():
     graph = Graph.from_dict(graph_data("ops.getitem", params={"index": ":, 1:3, None, ..., -1"}))
     assert "x[:, 1:3, None, ..., -1]" in graph.to_python()
-    with pytest.raises(ConfigError, match="an index is written as in Python"):
+    with pytest.raises(ConfigError, match="an index has Python"):
         Graph.from_dict(graph_data("ops.getitem", params={"index": ATTACK})).to_python()
 
 

@@ -31,9 +31,9 @@ _count = itertools.count()
 
 @dataclass(frozen=True)
 class Flat:
-    """``run(*inputs, *draw())`` is the function in a framework's own calls, on the same variables.
+    """``run(*inputs, *draw())`` computes the function in a framework's own calls, on the same variables.
 
-    ``draw()`` returns random numbers, which are drawn outside of ``run`` where the framework's compiler would draw others.
+    ``draw()`` returns random numbers, which are sampled outside of ``run`` if the framework's compiler would change them.
     """
 
     run: Callable
@@ -41,10 +41,10 @@ class Flat:
 
 
 def flatten(subject: Subject, training: bool) -> Flat:
-    """The flat form for inputs of known sizes. Raises ModelError where the calls depend on data.
+    """The flat form for inputs of known sizes. Raises ModelError if the calls depend on data.
 
-    Parameters are not written to; the state of random numbers and the modes are restored. Portable random numbers have no
-    flat form: NumPy draws them, and a compiler would draw once for all steps.
+    Parameters are not changed; the state of random numbers and the modes are restored. Portable random numbers have no
+    flat form: they are sampled by NumPy, and a compiler would treat them as constants.
     """
     backend = subject.backend
     modes = [(m, m.training) for root in subject.modules for m in root.modules()]
@@ -130,11 +130,11 @@ class _Writer:
 
 @functools.cache
 def _folder() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="labdl-flat-")  # goes with the process
+    return tempfile.TemporaryDirectory(prefix="labdl-flat-")  # deleted with the process
 
 
 def _module(text: str) -> Any:
-    """The source as a module, in a file because compilers read it there, for as long as its class lives."""
+    """Import the source as a module from a file, where compilers read it, while its class lives."""
     module = types.ModuleType(f"labdl_flat_{next(_count)}")
     file = Path(_folder().name) / f"{module.__name__}.py"
     file.write_text(text)
@@ -146,7 +146,7 @@ def _module(text: str) -> Any:
 
 
 def _separate_draws(program: Program) -> tuple[list[Call], list[Call]]:
-    """The calls that depend on inputs and parameters, and those that draw random numbers or depend on these alone."""
+    """The calls that depend on inputs and parameters, and those that sample random numbers or depend only on these."""
     moving = {*range(len(program.inputs)), *(ref.number for ref in program.parameters.values())}
     inside, still, drawn = [], [], set()
     for call in program.calls:
@@ -161,7 +161,7 @@ def _separate_draws(program: Program) -> tuple[list[Call], list[Call]]:
         else:
             inside.append(call)
     outside, wanted = [], set(drawn)
-    for call in reversed(still):  # the draws, and what they are made of
+    for call in reversed(still):  # random calls and their arguments
         if wanted & {*refs(call.results)}:
             wanted |= {*refs((call.args, call.kwargs))}
             outside.append(call)
@@ -169,7 +169,7 @@ def _separate_draws(program: Program) -> tuple[list[Call], list[Call]]:
 
 
 class Compilable:
-    """A function of native tensors over modules; a backend's compiler asks for its flat form.
+    """A function of native tensors over modules; with a flat form for a backend's compiler.
 
     It is compiled for one batch size: ``size`` samples, by default that of the first call. Others, such as the last batch of
     an epoch, are computed by the function itself, with equal results.
@@ -183,11 +183,11 @@ class Compilable:
         return self.function(*inputs)
 
     def prepare(self) -> None:
-        """Resolve all operators now: a compiler that traces Python would trace the search, too."""
+        """Resolve all operators now: a compiler that traces Python would also trace the search."""
         resolve_all(self.backend)
 
     def flat(self, inputs: Sequence, training: bool) -> Flat | None:
-        """The flat form for inputs like these, None where there is none; a warning gives the reason once."""
+        """The flat form for inputs like these, None if it does not exist; a warning gives the reason once."""
         specs = [self.backend.spec_of(x) for x in inputs]
         sizes = {spec.shape[0] for spec in specs if spec.shape}
         if self.size is None and sizes:
