@@ -1,13 +1,13 @@
 """LabDL: build and train neural networks in JupyterLab, on any of four frameworks.
 
-``import labdl`` loads nothing but this file: a name is imported when it is first used.
+``import labdl`` loads only this file: names are imported on first use.
 """
 
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # for editors and type checkers; _HOMES says the same to Python, a test compares them
+if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOMES
     from labdl import backends, data, display, errors, infer, lab, models, nn, ops, runs, standard, train
     from labdl.array_api import array_namespace
     from labdl.dispatch import device, use

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class CallLog:
-    """The tape that calls are logged on, if any, and whether a logged call is under way."""
+    """The tape that calls are logged on, if any, and whether a logged call is running."""
 
     def __init__(self):
         self.tape: Any = None
@@ -31,11 +31,11 @@ class CallLog:
         writes: Callable | bool = False,
         live: bool = False,
     ):
-        """The function, logging each call; what it calls itself is not logged.
+        """Wrap a function to log its calls; calls that it makes itself are not logged.
 
-        ``target`` and ``writes`` are those of `graph.lowering.program.Call`, or functions of the arguments that give them;
-        with ``bound`` the first argument is what is called and no argument of the call. With ``live`` calls are logged only
-        in recordings that are to run in this process.
+        ``target`` and ``writes`` are those of `graph.lowering.program.Call`, or functions of the arguments that return
+        them; with ``bound`` the first argument is the callee and not an argument of the call. With ``live`` calls are
+        logged only in recordings that run in this process.
         """
 
         @functools.wraps(function)
@@ -54,7 +54,7 @@ class CallLog:
         return run
 
     def log_reads(self, method: Callable):
-        """A method by which Python reads a tensor's values, logging that."""
+        """Wrap a method by which Python reads a tensor's values, to log the read."""
 
         @functools.wraps(method)
         def run(value, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""Which backend owns a tensor, which backend is the default at the edges, and on which device it computes."""
+"""Dispatch: the backend of a tensor, the default backend, and devices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _portable = False
 def owner_of_type(kind: type):
     """The backend (or interpreter, such as shape inference) that computes with this type, or None.
 
-    A framework's tensor may come before LabDL was asked for that framework: then its backend is loaded now.
+    If the type belongs to a framework whose backend is not loaded, the backend is loaded.
     """
     owner = _owners.get(kind)
     if owner is None:
@@ -46,7 +46,7 @@ def owner_of_type(kind: type):
 
 
 def owner_of_native(module) -> Any:
-    """The backend whose framework this module is of, loaded if need be, or None."""
+    """The backend of a framework's module, loaded if necessary, or None."""
     for base in type(module).__mro__:
         name = framework_info.OWNERS.get(base.__module__.partition(".")[0])
         if name in framework_info.TRAINING:
@@ -80,12 +80,12 @@ def _tensors(values):
 
 
 def _precedence(owner) -> int:
-    """NumPy goes with everything; interpreters (text 2, shape inference 3, traces 4) take the others' tensors too."""
+    """Precedence of an owner: NumPy lowest; interpreters (strings 2, shape inference 3, traces 4) accept other tensors too."""
     return -1 if owner is None else 0 if owner.name == "numpy" else getattr(owner, "precedence", 1)
 
 
 def owner(*values) -> Any:
-    """The owner of the tensors among ``values`` (lists are searched); NumPy arrays and numbers go with any other."""
+    """The owner of the tensors among ``values`` (lists are searched); NumPy arrays and numbers combine with any."""
     found: Any = None
     for value in _tensors(values):
         candidate: Any = owner_of_type(type(value))
@@ -107,14 +107,14 @@ def load(name: str, device: str | None = None) -> Backend: ...
 
 
 def load(name: str, device: str | None = None) -> Any:
-    """The backend's module, imported on first use in an order that cannot crash. Raises BackendError in a sentence.
+    """The backend's module, imported on first use in an order that does not crash. Raises BackendError.
 
     That of NumPy has the members of `labdl.backends.protocol.ReferenceBackend` only.
     """
     backend = _loaded.get(name)
     if backend is None:
         _check(name)
-        together = config.setting("backends") if name != "numpy" else None  # NumPy alone must not start a framework
+        together = config.setting("backends") if name != "numpy" else None  # NumPy alone must not load a framework
         for other in framework_info.in_load_order({name, *(together.value if together else ())}):
             if other not in _loaded:
                 _check(other, together if other != name else None)
@@ -133,9 +133,9 @@ def _check(name: str, asked: config.Setting | None = None) -> None:
 def _import(name: str, device: str | None = None) -> None:
     try:
         backend = cast("Backend", importlib.import_module(f"labdl.backends.{name}.backend"))
-    except Exception as error:  # what a broken installation raises: ImportError, OSError, RuntimeError, ValueError …
+    except Exception as error:  # a broken installation may raise ImportError, OSError, RuntimeError, ValueError …
         raise BackendError(f"backend {name!r} is installed but does not import: {_import_failure(error)}") from None
-    asked = config.setting("device") if device is None and name != "numpy" else None  # NumPy knows the CPU only
+    asked = config.setting("device") if device is None and name != "numpy" else None  # NumPy supports the CPU only
     if asked or device is not None:
         _place(backend, asked.value if asked else str(device), asked)
     for kind in backend.tensor_types():
@@ -148,7 +148,7 @@ def _import(name: str, device: str | None = None) -> None:
 
 
 def _import_failure(error: Exception) -> str:
-    """Why and where an import failed, without the traceback that some frameworks put into the message."""
+    """Reason and place of a failed import, without the traceback that some frameworks put into the message."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith((" ", "Traceback"))]
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = "/".join(Path(last.filename).parts[-2:])
@@ -156,14 +156,14 @@ def _import_failure(error: Exception) -> str:
 
 
 def on_load(listener: Callable[[Backend], Any]) -> None:
-    """Call ``listener(backend)`` for every backend, those loaded now and each one that is loaded later."""
+    """Call ``listener(backend)`` for every loaded backend, and for each one loaded later."""
     _load_listeners.append(listener)
     for backend in _loaded.values():
         listener(backend)
 
 
-def loaded() -> tuple[Backend, ...]:
-    """The backends that are loaded."""
+def loaded_backends() -> tuple[Backend, ...]:
+    """The loaded backends."""
     return tuple(_loaded.values())
 
 
@@ -176,19 +176,19 @@ def seed(value: int, portable: bool = False) -> None:
 
 
 def rest_threads() -> None:
-    """The thread that calls is about to wait while another computes: backends give back what they keep for it."""
+    """Release the resources that backends keep for the calling thread, before it waits while another computes."""
     for backend in list(_loaded.values()):
         getattr(backend, "rest_threads", lambda: None)()
 
 
 def portable() -> bool:
-    """Whether NumPy draws the random numbers of every backend."""
+    """True if NumPy generates the random numbers of every backend."""
     return _portable
 
 
 @contextmanager
 def own_random_numbers():
-    """A context in which backends draw their own random numbers, portable ones or not."""
+    """Context in which backends use their own random numbers, even in portable mode."""
     global _portable
     before, _portable = _portable, False
     try:
@@ -198,12 +198,12 @@ def own_random_numbers():
 
 
 def current_seed() -> int | None:
-    """The seed last given, None before that."""
+    """The last seed, or None."""
     return _seed
 
 
 def use(name: str, device: str | None = None) -> None:
-    """Make ``name`` the default backend of the edges (building, loading, training), on ``device`` if one is named.
+    """Make ``name`` the default backend of the edges (building, loading, training), on ``device`` if given.
 
     May be called again to switch. Raises BackendError.
     """
@@ -231,10 +231,10 @@ def get(name: str | None = None) -> Backend:
 
 
 def device(name: str | None = None, backend: str | None = None) -> str:
-    """The device on which a backend makes new tensors and variables; with a name, chooses it first.
+    """The device of a backend's new tensors and variables; with a name, selects it first.
 
-    ``labdl.device()`` is "cpu", "cuda:0", "ascend:0" …; a name without a number means the first of its kind. What exists
-    already stays where it is. Raises BackendError for a device that is not there.
+    ``labdl.device()`` is "cpu", "cuda:0", "ascend:0" …; a name without a number is the first of its kind. Existing
+    tensors are not moved. Raises BackendError for an unknown device.
     """
     target = get(backend)
     if name is not None:
@@ -243,22 +243,22 @@ def device(name: str | None = None, backend: str | None = None) -> str:
 
 
 def devices(backend: str | None = None) -> tuple[str, ...]:
-    """The devices that a backend, the default one if none is named, finds in this machine."""
+    """The devices of a backend on this machine, by default of the default backend."""
     return get(backend).devices()
 
 
 def device_of(tensor) -> str:
-    """Where a tensor of any backend lies."""
+    """The device of a tensor of any backend."""
     return owner(tensor).device_of(tensor)
 
 
 def to_device(tensor, name: str):
-    """The tensor on another device of its backend; itself when it lies there. Raises BackendError."""
+    """The tensor on another device of its backend; itself if it is already there. Raises BackendError."""
     backend = owner(tensor)
-    return backend.to_device(tensor, _known(backend, name))
+    return backend.to_device(tensor, _find_device(backend, name))
 
 
-def _known(backend, device: str, asked: config.Setting | None = None) -> str:
+def _find_device(backend, device: str, asked: config.Setting | None = None) -> str:
     there = backend.devices()
     found = next((d for d in (device, f"{device}:0") if d in there), None)
     if found is None:
@@ -268,7 +268,7 @@ def _known(backend, device: str, asked: config.Setting | None = None) -> str:
 
 
 def _place(backend: Backend, device: str, asked: config.Setting | None = None) -> None:
-    found = _known(backend, device, asked)
+    found = _find_device(backend, device, asked)
     if found == backend.current_device():
         return
     try:

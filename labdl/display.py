@@ -27,7 +27,7 @@ def display_runs(runs: Any) -> None:
 
 
 def model_mimebundle(model: Any, **options: Any) -> Any:
-    """Display data of a model or graph, the editor and a static picture: ``_repr_mimebundle_`` of `Module` and `Graph`."""
+    """Display data of a model or graph, the editor and a static image: ``_repr_mimebundle_`` of `Module` and `Graph`."""
     try:
         editor = _widget("Editor", model)
         return _add_svg(editor._repr_mimebundle_(**options), editor.graph)

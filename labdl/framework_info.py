@@ -1,4 +1,4 @@
-"""Which frameworks this environment has, and in which order one process can load them."""
+"""Installed frameworks, and the order in which one process can load them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRAINING = tuple(name for name in PREFERENCE if FACTS[name].trains)
 """The backends that train, the default one first."""
 
 NOT_AFTER = {name: facts.load_before for name, facts in FACTS.items() if facts.load_before}
-"""For a backend those whose frameworks may not be in the process when its own is loaded. The other pairs go in any order."""
+"""For each backend those whose frameworks must not be loaded before it. Other pairs can be loaded in any order."""
 
 
 def _load_order() -> tuple[str, ...]:
@@ -43,20 +43,20 @@ LOAD_ORDER = _load_order()
 """An order of the backends in `NOT_AFTER` in which one process can load them."""
 
 OWNERS = {root: name for name, facts in FACTS.items() for root in (name, *facts.class_roots)}
-"""For a top-level package the backend that its modules (layers) belong to."""
+"""Backend of the modules (layers) of a top-level package."""
 
 
-def installed(name: str) -> bool:
-    """Whether a framework can be found; nothing is imported."""
+def is_installed(name: str) -> bool:
+    """Check whether a framework is installed, without importing it."""
     if name == "numpy" or sys.modules.get(name) is not None:
         return True
     found = importlib.util.find_spec(name)
-    return found is not None and found.origin is not None  # None: a mere folder of that name, such as ./paddle
+    return found is not None and found.origin is not None  # None: only a folder of that name, such as ./paddle
 
 
 def metadata_version(name: str) -> str | None:
     """Version of an installed framework, read without importing it; None when it is not installed."""
-    from importlib import metadata  # here, because it takes a fifth of the time that labdl takes to import
+    from importlib import metadata  # imported here: it takes a fifth of the import time of labdl
 
     for distribution in FACTS[name].distributions if name in FACTS else ():
         try:
@@ -72,11 +72,11 @@ def available() -> dict[str, str]:
 
 
 def problem(name: str) -> str | None:
-    """Why this environment cannot run a backend, in a sentence; None when it can."""
+    """Message why this environment cannot run a backend; None if it can."""
     if name not in NAMES:
         return f"unknown backend {name!r}: choose one of {', '.join(NAMES)}"
     facts = FACTS[name]
-    if not installed(name):
+    if not is_installed(name):
         return f"backend {name!r} is not installed: {facts.install_command}"
     if facts.built_for_numpy and _major(np.__version__) > _major(facts.built_for_numpy):
         return (
@@ -91,7 +91,7 @@ def _major(version: str) -> int:
 
 
 def too_late(name: str) -> str | None:
-    """Why this process cannot load a backend any more, and what to do, in a sentence; None when it can."""
+    """Message why this process can no longer load a backend, and what to do; None if it can."""
     early = [n for n in NOT_AFTER.get(name, ()) if n in sys.modules]
     if not early or name in sys.modules:
         return None

@@ -16,24 +16,24 @@ from labdl.errors import ConfigError, suggest_name
 
 Amount = Annotated[float, Ge(0)]
 Share = Annotated[float, Ge(0), Le(1)]
-INNER: dict[str, Any] = {"form": False}  # metadata of a field that no form can offer: a function, another object
+INNER: dict[str, Any] = {"form": False}  # metadata of a field that is not in forms: a function or an object
 
 
 @dataclasses.dataclass(frozen=True)
 class Declaration:
-    """The annotated settings of a class or a function, and how messages call it.
+    """The annotated settings of a class or a function, and its title in messages.
 
-    ``finite`` refuses infinities and NaN.
+    ``finite`` rejects infinities and NaN.
     """
 
     title: str
     annotations: Mapping[str, Any]
-    defaults: Mapping[str, Any]  # of those settings that have one
+    defaults: Mapping[str, Any]  # of settings with a default
     finite: bool = False
 
     @functools.cached_property
     def _model(self):
-        import pydantic  # here, because importing it takes longer than everything else in labdl
+        import pydantic  # imported here: it takes longer than the rest of labdl
 
         config = pydantic.ConfigDict(
             strict=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=not self.finite
@@ -56,13 +56,13 @@ class Declaration:
                 known = ", ".join(self.annotations) or "none"
                 raise ConfigError(f"{self.title} has no setting {name!r:.80}; its settings: {known}") from None
             cause = first.get("ctx", {}).get("error")
-            if isinstance(cause, ConfigError):  # a type that checks itself says what is wrong
+            if isinstance(cause, ConfigError):  # a type with its own check
                 raise ConfigError(f"{self.title}: {name}: {cause}") from None
             wanted = describe(self.annotations[name])
             raise ConfigError(f"{self.title}: {name} wants {wanted}, received {values.get(name)!r:.200}") from None
 
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema from which a form is made."""
+        """The JSON Schema for forms."""
         form = self._model.model_json_schema(mode="validation")
         return {"type": "object", "properties": form.get("properties", {}), "required": form.get("required", [])}
 
@@ -71,11 +71,11 @@ class Declaration:
         return {name: alternatives(annotation) for name, annotation in self.annotations.items()}
 
     def types_of(self, name: str) -> list[Any]:
-        """The alternative types of a setting; none for one that is not declared."""
+        """The alternative types of a setting; empty if it is not declared."""
         return self._alternatives.get(name, [])
 
     def restore_numbers(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values with integers and floats of the declared types, as `restore_numbers` gives them."""
+        """The values with integers and floats of the declared types, see `restore_numbers`."""
         return {name: restore_numbers(value, self.types_of(name)) for name, value in values.items()}
 
 
@@ -86,8 +86,8 @@ def form_fields(cls: type) -> dict[str, dataclasses.Field]:
 
 @functools.cache
 def declaration(cls: type, *, finite: bool = True) -> Declaration:
-    """The settings of a dataclass, which messages call by its ``title`` if it has one, else by its name."""
-    # a class defined in a notebook cell has no module to look names up in, so resolve its annotations by hand
+    """The settings of a dataclass, with its ``title`` if it has one, else its name."""
+    # a class of a notebook cell has no module for looking up names: resolve its annotations here
     hints = typing.get_type_hints(cls, include_extras=True)
     found = form_fields(cls)
     defaults = {name: f.default for name, f in found.items() if f.default is not dataclasses.MISSING}
@@ -97,7 +97,7 @@ def declaration(cls: type, *, finite: bool = True) -> Declaration:
 
 @functools.cache
 def declaration_of_function(function: Callable[..., Any], title: str) -> Declaration:
-    """The settings that are the annotated arguments of a function."""
+    """The annotated arguments of a function as settings."""
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
     defaults = {name: p.default for name, p in parameters.items() if p.default is not p.empty}
@@ -177,11 +177,10 @@ def alternatives(annotation: Any) -> list[Any]:
 
 
 def restore_numbers(value: Any, allowed: Sequence[Any]) -> Any:
-    """A value as its declared types have it, from JSON whose writer has one type of number.
+    """Restore the declared number types of a value from JSON whose writer has one number type.
 
-    JavaScript writes 0.0 as 0, and shared documents hold 3 as 3.0. A whole number becomes the float or the integer that
-    ``allowed``, the alternatives of its annotation, leave no choice about; where both are allowed, or nothing is declared,
-    it stays as it is.
+    JavaScript writes 0.0 as 0, and shared documents hold 3 as 3.0. An integral number becomes a float or an integer if
+    ``allowed``, the alternatives of its annotation, allow only one of them; otherwise it is unchanged.
     """
     if isinstance(value, bool):
         return value
@@ -199,7 +198,7 @@ def restore_numbers(value: Any, allowed: Sequence[Any]) -> Any:
 
 
 def is_float(allowed: Sequence[Any]) -> bool:
-    """Whether a number of these alternative types can only be a float."""
+    """True if a number of these alternative types can only be a float."""
     return float in allowed and int not in allowed and Any not in allowed
 
 
@@ -212,7 +211,7 @@ def _number(value: int | float, allowed: Sequence[Any]) -> int | float:
     if is_float(allowed):
         try:
             return float(value)
-        except OverflowError:  # the check of the settings says so
+        except OverflowError:  # reported by the check of the settings
             return value
     if (
         int in allowed

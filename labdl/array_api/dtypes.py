@@ -1,4 +1,4 @@
-"""Data types as the Array API standard speaks of them: the framework's own objects, and questions about them."""
+"""Data types of the Array API standard: the framework's own objects, and their properties."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class DataTypes:
         """LabDL's name of a framework's dtype; None stays None."""
         if dtype is None or dtype in self.names:
             return None if dtype is None else self.names[dtype]
-        raise TypeError(f"{dtype!r} is no dtype of the array namespace of {self._backend.name}")
+        raise TypeError(f"{dtype!r} is not a dtype of the array namespace of {self._backend.name}")
 
     def of(self, value):
-        """The name of a tensor's dtype, or of a dtype; Python numbers as they are."""
+        """The name of a tensor's dtype, or of a dtype; Python numbers unchanged."""
         if isinstance(value, bool | int | float | complex):
             return value
         return self.names[value] if _hashable(value) and value in self.names else self._backend.spec_of(value).dtype
 
     def result_type(self, *values):
-        """The dtype in which arrays, dtypes and Python numbers meet."""
+        """The promoted dtype of arrays, dtypes and Python numbers."""
         return self.native[promote(*map(self.of, values))]
 
     def can_cast(self, start, to) -> bool:
-        """Whether promotion leads from a dtype, or an array's, to another."""
+        """True if a dtype, or that of an array, is promoted to another."""
         start, to = self.of(start), self.name(to)
         try:
             return promote(start, to) == to
@@ -56,7 +56,7 @@ class DataTypes:
             return False
 
     def isdtype(self, dtype, kind) -> bool:
-        """Whether a dtype is another one, or of a kind such as "real floating", or one of several."""
+        """True if a dtype equals another, is of a kind such as "real floating", or one of several."""
         if isinstance(kind, tuple):
             return any(self.isdtype(dtype, k) for k in kind)
         if isinstance(kind, str):
@@ -66,12 +66,12 @@ class DataTypes:
         return self.name(dtype) == self.name(kind)
 
     def finfo(self, value):
-        """Bits, precision and range of a dtype with fractions, or of an array's."""
+        """Bits, precision and range of a floating-point dtype, or that of an array."""
         name = str(self.of(value))
         real = {"complex64": "float32", "complex128": "float64"}.get(name, name)
         if real not in FLOATS:
-            raise ValueError(f"finfo wants a dtype with fractions, received {name}")
-        import ml_dtypes  # knows bfloat16 too
+            raise ValueError(f"finfo wants a floating-point dtype, received {name}")
+        import ml_dtypes  # supports bfloat16 too
 
         info = ml_dtypes.finfo(real)
         return finfo_object(
@@ -79,7 +79,7 @@ class DataTypes:
         )
 
     def iinfo(self, value):
-        """Bits and range of an integer dtype, or of an array's."""
+        """Bits and range of an integer dtype, or that of an array."""
         name = str(self.of(value))
         if name not in INTEGERS:
             raise ValueError(f"iinfo wants an integer dtype, received {name}")

@@ -16,7 +16,7 @@ from labdl.backends.protocol.types import Gradients, Update, Variable
 
 @dataclass(frozen=True)
 class EagerTraining:
-    """The functions of `labdl.backends.protocol.training`, from the few that differ between such frameworks.
+    """The functions of `labdl.backends.protocol.training`, from those that differ between such frameworks.
 
     Eager by default: on CPUs the compilers of both frameworks make training steps slower.
     """
@@ -33,7 +33,7 @@ class EagerTraining:
     clear_gradients: Callable[[Sequence[Variable]], None]
 
     compile: Callable[[Callable, bool], Callable]
-    """``compile(function, training)``: the function compiled, or itself where the compiler cannot."""
+    """``compile(function, training)``: the function compiled, or itself if it cannot be compiled."""
 
     def gradient_function(
         self, objective: Callable[..., tuple], optimizer: BoundOptimizer, compiled: bool | None = None
@@ -61,7 +61,7 @@ class EagerTraining:
     ):
         """See `labdl.backends.protocol.training.Training`."""
         gradients = self.gradient_function(objective, optimizer, compiled)
-        # by name, because another update is set when other variables are trained
+        # looked up at each call: it changes when other variables are trained
         apply: Update = update or (lambda found: optimizer.update(found))
         apply = apply if timed is None else timed(apply)
 
@@ -96,7 +96,7 @@ class EagerTraining:
 
 
 def _detach(value, tensor: type):
-    """Results without their history, in whatever tuples, lists and dicts they come."""
+    """Detach results in nested tuples, lists and dicts."""
     if isinstance(value, tensor):
         return value.detach()
     if isinstance(value, list | tuple):

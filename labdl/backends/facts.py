@@ -1,4 +1,4 @@
-"""Facts about a framework that hold without importing it."""
+"""Facts about a framework, available without importing it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class FrameworkFacts:
     """Names on PyPI under which the framework can be installed."""
 
     requires: str
-    """The oldest version that works, as in ``pyproject.toml``: ``"torch>=2.5"``; "" where LabDL itself depends on it."""
+    """The oldest version that works, as in ``pyproject.toml``: ``"torch>=2.5"``; "" if LabDL itself depends on it."""
 
     preference: int
-    """Rank among the installed backends when none was chosen: the smallest is the default."""
+    """Rank among the installed backends: the smallest is the default."""
 
     trains: bool = True
     """Whether the backend computes gradients."""
@@ -34,10 +34,10 @@ class FrameworkFacts:
     """Top-level packages whose modules belong to the backend, besides ``name``."""
 
     load_before: tuple[str, ...] = ()
-    """Backends that make this one crash when their frameworks were loaded into the process first."""
+    """Backends that make this one crash if their frameworks are loaded first."""
 
     built_for_numpy: str | None = None
-    """A version of NumPy that works, where the framework fails with a newer major version."""
+    """A version of NumPy that works, if the framework fails with a newer major version."""
 
     checkpoint_format: str | None = None
     """Name of the native file format in `labdl.saving.native`."""
@@ -55,5 +55,5 @@ class FrameworkFacts:
 
     @property
     def checkpoint_suffix(self) -> str:
-        """The usual suffix of a native checkpoint, "" where the framework has none."""
+        """The usual suffix of a native checkpoint, "" if the framework has none."""
         return self.checkpoint_suffixes[0] if self.checkpoint_suffixes else ""

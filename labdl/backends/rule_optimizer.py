@@ -1,4 +1,4 @@
-"""An optimizer that runs the update of its rule as it is; it imports no framework."""
+"""An optimizer that runs the update of its rule; imports no framework."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from labdl.backends.protocol.types import Gradients, Tensor, Variable
 
 
 class RuleOptimizer:
-    """A rule bound to variables; a backend says how a slot is made and how a variable is set."""
+    """A rule bound to variables; a backend defines how slots are created and variables are set."""
 
     def __init__(self, rule: OptimizerRule, variables: Sequence[Variable]):
         self.rule, self.variables = rule, list(variables)

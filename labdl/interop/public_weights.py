@@ -1,8 +1,8 @@
 """Conversion between the parameters of public implementations and LabDL's standard names and shapes.
 
 A model has one table: groups of `WeightMapping`, whose ``native`` names are the public ones and whose ``own`` names are the
-standard ones. ``{}`` in a name stands for a number, the same in all names of a mapping. `from_public` and `to_public` read
-the table in both directions.
+standard ones. ``{}`` in a name is a placeholder for a number, equal in all names of a mapping. `from_public` and `to_public`
+convert in both directions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Numbers = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Group:
-    """Mappings that come together or not at all, once for each choice of numbers; ``needed`` in every model."""
+    """Mappings that occur together or not at all, once for each combination of numbers; ``needed`` ones in every model."""
 
     mappings: tuple[WeightMapping, ...]
     needed: bool
@@ -70,7 +70,7 @@ def batch_norm(public: str, ours: str) -> list[WeightMapping]:
 
 
 def packed_attention(public: str, ours: str) -> list[WeightMapping]:
-    """torch.nn.MultiheadAttention, which keeps query, key and value in one matrix (3 * features, features)."""
+    """torch.nn.MultiheadAttention, which has query, key and value in one matrix (3 * features, features)."""
     parts = ("query", "key", "value")
     return [
         concatenate(tuple(f"{ours}/{part}/kernel:0" for part in parts), f"{public}.in_proj_weight"),
@@ -88,12 +88,12 @@ def from_public(
 ) -> Values:
     """Standard names and shapes of public weights.
 
-    ``ignored`` matches names of no meaning here; ``copies`` are names that may repeat another parameter (tied weights).
-    Raises StateDictError naming unexpected and missing public names, and copies that differ from what they repeat.
+    ``ignored`` matches unused names; ``copies`` are names that may repeat another parameter (tied weights). Raises
+    StateDictError naming unexpected and missing public names, and copies that differ from the original.
     """
     left = {name: np.asarray(value) for name, value in weights.items() if not (ignored and re.fullmatch(ignored, name))}
     problems = [
-        f"{copy} should repeat {original}, and differs from it"
+        f"{copy} should equal {original}, but differs"
         for copy, original in (copies or {}).items()
         if copy in left and original in left and not np.array_equal(left.pop(copy), left[original])
     ]
@@ -121,7 +121,7 @@ def from_public(
 
 
 def to_public(values: Mapping[str, np.ndarray], groups: Iterable[Group]) -> Values:
-    """Public names and shapes of parameters under their standard names; what no mapping names is left out."""
+    """Public names and shapes of parameters under their standard names; parameters without a mapping are omitted."""
     result: Values = {}
     for group in groups:
         for mapping in group.mappings:
@@ -132,7 +132,7 @@ def to_public(values: Mapping[str, np.ndarray], groups: Iterable[Group]) -> Valu
 
 
 def _matches(pattern: str, names: Iterable[str]) -> list[tuple[str, Numbers]]:
-    """The names that fit a pattern, with the numbers in the place of its ``{}``."""
+    """The names that match a pattern, with the numbers at its ``{}``."""
     expression = re.compile(re.escape(pattern).replace(r"\{\}", r"(\d+)"))
     return [(name, match.groups()) for name in names if (match := expression.fullmatch(name))]
 
@@ -151,7 +151,7 @@ def _fill(name: str, numbers: Numbers) -> str:
 
 
 def _with_gaps(found: Mapping[Numbers, set[str]]) -> list[Numbers]:
-    """The choices of numbers that were found, and those before them: the last number counts from 0."""
+    """The combinations of numbers that occur, and missing ones before them: the last number counts from 0."""
     last: dict[Numbers, int] = {}
     for numbers in found:
         if numbers:

@@ -1,4 +1,4 @@
-"""Infix operators: in a forward, ``a + b`` on any framework's tensors means `add`, with the same promotion enable_everywhere.
+"""Infix operators: in a forward, ``a + b`` on any framework's tensors means `add`, with the same promotion everywhere.
 
 Frameworks differ in the promotion of two dtypes: one raises, one takes the first dtype, one decides by the number of axes.
 Tensors are the frameworks' own, so their classes are patched: inside a neutral scope (a module's forward, a composite

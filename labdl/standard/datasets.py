@@ -15,7 +15,7 @@ _SUFFIXES = (".npz", ".npy")
 def construct_dataset(path: str, **parameters) -> ArrayDataset:
     """A data set from its path and its settings (B.1.1, table B.1).
 
-    Reads arrays of equal length: all those of an .npz file in their order there, or those of ``arrays=["x", "y"]``, or the
+    Reads arrays of equal length: all those of an .npz file in their order, or those of ``arrays=["x", "y"]``, or the
     one of an .npy file; ``classes`` gives names to the classes. Raises MissingFileError if there is no such file, ConfigError
     for an unsupported format and for an unknown setting, FileFormatError for an invalid file.
     """
@@ -34,7 +34,7 @@ def construct_dataset(path: str, **parameters) -> ArrayDataset:
 def get_sample(dataset, index: int):
     """The sample of a data set at an index: a tuple, or a dictionary, of arrays (B.1.2, table B.2).
 
-    Works with any data set that has ``dataset[index]`` and does its own pre-processing there. Raises MissingFileError where
+    Works with any data set that has ``dataset[index]`` and does its own pre-processing there. Raises MissingFileError if
     the file of the sample is gone, IndexError outside of the data.
     """
     try:

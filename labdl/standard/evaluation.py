@@ -29,8 +29,8 @@ def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Eva
 def evalvate(evalvater: Evaluator, dataset=None, eval_config: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The scores of an inference over a data set, or over the default one, by the names of the metrics (B.6.2, table B.16).
 
-    ``eval_config`` holds what is different for this call: the ``eval_metric``, and settings of the post-processing. Raises
-    ConfigError where there is no data set or no evaluator; the standard names no errors here.
+    ``eval_config`` has settings for this call: the ``eval_metric``, and settings of the post-processing. Raises
+    ConfigError without a data set or an evaluator; the standard defines no errors here.
     """
     validation.check_instance(evalvater, Evaluator, "evalvate", "construct_evalvater")
     config = validation.read(eval_config or {}, "eval_config")

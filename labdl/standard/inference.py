@@ -14,10 +14,10 @@ _NAMES = {"preproc": "preprocess", "postproc": "postprocess"}
 
 
 def construct_inference(model: Module, infer_config: Mapping[str, Any]) -> Inference:
-    """An inference of a model with what goes before and after it (B.5.1, table B.12).
+    """An inference of a model with pre- and post-processing (B.5.1, table B.12).
 
-    ``infer_config`` may have ``preproc`` and ``postproc``, functions or what `labdl.infer` has for them, and LabDL's
-    ``backend``, ``batch_size`` and ``compiled``. Raises ConfigError for other keys, ModelError for what is no model.
+    ``infer_config`` may have ``preproc`` and ``postproc``, functions or steps of `labdl.infer`, and LabDL's
+    ``backend``, ``batch_size`` and ``compiled``. Raises ConfigError for other keys, ModelError for an invalid model.
     """
     check_model(model, "construct_inference")
     config = validation.read(infer_config, "infer_config", (*_NAMES, "backend", "batch_size", "compiled"))
@@ -27,7 +27,7 @@ def construct_inference(model: Module, infer_config: Mapping[str, Any]) -> Infer
 def infer_one_sample(infer: Inference, input, infer_config: Mapping[str, Any] | None = None):
     """The result for one sample, through pre-processing, model and post-processing (B.5.2, table B.13).
 
-    ``infer_config`` holds what is different for this call, such as thresholds of the post-processing.
+    ``infer_config`` has settings for this call, such as thresholds of the post-processing.
     """
     validation.check_instance(infer, Inference, "infer_one_sample", "construct_inference")
     return infer.infer_one(input, **validation.read(infer_config or {}, "infer_config"))

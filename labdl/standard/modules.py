@@ -22,8 +22,8 @@ def check_model(model: Any, name: str) -> Module:
 def forward(module: Module, input, **parameters):
     """One forward computation of a module (A.2.2.1, table A.5).
 
-    ``input`` is a tuple of tensors or a dictionary by the names of the module's own forward, and a single tensor stands for a
-    tuple of one; ``parameters`` go to the forward by name. It can be differentiated by the backend and by `backward`.
+    ``input`` is a tuple of tensors or a dictionary by the names of the module's own forward, and a single tensor is a tuple
+    of one; ``parameters`` are passed to the forward by name. It is differentiable by the backend and by `backward`.
     """
     check_model(module, "forward")
     if isinstance(input, Mapping):
@@ -38,7 +38,7 @@ def forward(module: Module, input, **parameters):
 
 
 def get_parameters(module: Module) -> Iterator[Parameter]:
-    """The trainable parameters of a module, one after another, each once (A.2.2.2, table A.6).
+    """The trainable parameters of a module, each once (A.2.2.2, table A.6).
 
     Each has its tensor in ``value`` and the sum of gradients of `backward` in ``gradient``. Buffers and frozen parameters are
     not included.
@@ -47,15 +47,15 @@ def get_parameters(module: Module) -> Iterator[Parameter]:
 
 
 def get_modules(module: Module) -> Iterator[Module]:
-    """The module itself and all in it, one after another, each once (A.2.2.3, table A.7).
+    """The module itself and all submodules, each once (A.2.2.3, table A.7).
 
-    The table says "modules with trainable parameters"; as the text above it and PyTorch have it, the others come as well.
+    The table says "modules with trainable parameters"; as in the text above it and in PyTorch, others are included.
     """
     return check_model(module, "get_modules").modules()
 
 
 def load_state_dict(module: Module, state_dict: Mapping[str, Any]) -> None:
-    """Put the state of a module, its parameters and buffers, into it (A.2.2.4, table A.8).
+    """Load the state of a module, its parameters and buffers (A.2.2.4, table A.8).
 
     Raises StateDictError, the standard's error of keys, when names or shapes are not all those of the module; then
     nothing was changed. `Module.state_dict` gives the state.
@@ -66,15 +66,15 @@ def load_state_dict(module: Module, state_dict: Mapping[str, Any]) -> None:
 def backward(module: Module, grad_input):
     """Gradients of the last forward of a module (A.2.2.5, table A.9).
 
-    ``grad_input`` is what comes in: the gradient of the module's output. What comes out (grad_output) is the gradient of its
-    input; in training mode the gradients of the parameters are added up besides. Table A.9 has the two words the other way
-    round, which no chain rule can compute. Raises GradientError for a gradient of another shape.
+    ``grad_input`` is the gradient of the module's output. The result (grad_output) is the gradient of its input; in training
+    mode the gradients of the parameters are accumulated as well. Table A.9 swaps the two names, which contradicts the chain
+    rule. Raises GradientError for a gradient of another shape.
     """
     return check_model(module, "backward").backward(grad_input)
 
 
 def register_backward_function(module: Module, function: Callable) -> Callable:
-    """Let ``function(grad_input, *inputs)`` stand for the backward of a module, in training as well (A.2.2.5).
+    """Use ``function(grad_input, *inputs)`` as the backward of a module, in training as well (A.2.2.5).
 
     The standard gives no table; it returns the gradients of the inputs and, after them, may return a dictionary of those of the
     parameters by standard name, as `Module.register_backward_function` says.

@@ -32,9 +32,9 @@ class DataOperator:
 def construct_operator(op_config: Mapping[str, Any] | None = None) -> DataOperator:
     """An operation on data (B.7.1, table B.17).
 
-    ``op_config`` has the ``name`` of an operator of `labdl.ops` or a function in its place, the keys ``on`` of the data that
-    it works on ("inputs" if left out), and the settings of the operator: ``{"name": "clip", "min": 0.0, "max": 1.0}``. Without
-    it, the operation changes nothing. Raises ConfigError for a name or a setting that does not exist.
+    ``op_config`` has the ``name`` of an operator of `labdl.ops` or a function, the keys ``on`` of the data that
+    it applies to (default: "inputs"), and the settings of the operator: ``{"name": "clip", "min": 0.0, "max": 1.0}``. Without
+    it, the operation is the identity. Raises ConfigError for a name or a setting that does not exist.
     """
     if op_config is None:
         return DataOperator()

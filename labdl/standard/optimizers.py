@@ -60,9 +60,9 @@ class Optimizer:
     def step(self, gradients: Mapping[str, Any] | Sequence[Any] | None = None) -> Module:
         """Update the parameters of the model once, and return it (6.2.3.1 b).
 
-        ``gradients`` are those that `labdl.standard.backward` has added up, or native tensors by standard name or in the order
-        of the parameters. A parameter without one stays as it is. Raises GradientError where there are none at all or one
-        is not finite, before anything is changed, and UpdateError where the update made a parameter NaN or infinite.
+        ``gradients`` are those accumulated by `labdl.standard.backward`, or native tensors by standard name or in the order
+        of the parameters. A parameter without one is not updated. Raises GradientError if there are none or one is not
+        finite, before any change, and UpdateError if the update made a parameter NaN or infinite.
         """
         bound = self.bound
         now = {name: p for name, p in self.model.named_parameters() if p.trainable}
@@ -104,19 +104,19 @@ def construct_optimizer(model: Module, optimizer_config: Mapping[str, Any]) -> O
     """An optimizer of a model, which is built (B.3.1, table B.6).
 
     ``optimizer_config`` has the ``optimizer_method``, such as "SGD", "Momentum" or "Adam" (capital or small letters), its
-    ``base_learningrate``, and any setting of it: ``momentum``, ``weight_decay`` … A setting that is None counts as left out.
-    Raises ConfigError for what it does not know or is out of range, ModelError for a model that is none, is not
-    built, or has nothing to learn.
+    ``base_learningrate``, and any setting of it: ``momentum``, ``weight_decay`` … A setting that is None is omitted.
+    Raises ConfigError for unknown and invalid settings, ModelError for a model that is invalid, not built, or has no
+    trainable parameters.
     """
     check_model(model, "construct_optimizer")._need_build()
     return Optimizer(model, rule(optimizer_config))
 
 
 def update_learnable_parameter(model: Module, optimizer: Optimizer) -> Module:
-    """Update the parameters of a model by the gradients that `backward` has added up (B.3.2, table B.7).
+    """Update the parameters of a model by the gradients accumulated by `backward` (B.3.2, table B.7).
 
     Returns the model, whose parameters have changed in place. Raises ModelError for a model that is not the optimizer's,
-    GradientError where gradients are missing or not finite, UpdateError where an update gave NaN: see `Optimizer.step`.
+    GradientError if gradients are missing or not finite, UpdateError if an update gave NaN: see `Optimizer.step`.
     """
     return _of(model, optimizer, "update_learnable_parameter").step()
 
@@ -124,7 +124,7 @@ def update_learnable_parameter(model: Module, optimizer: Optimizer) -> Module:
 def zero_gradient(model: Module, optimizer: Optimizer) -> Module:
     """Reset the gradients of the learnable parameters of a model (B.3.3, table B.8).
 
-    They are then None, as PyTorch has it since version 2, which counts as 0 in what is added up next. Raises ModelError.
+    They are then None, as in PyTorch since version 2, which counts as 0 in later accumulation. Raises ModelError.
     """
     _of(model, optimizer, "zero_gradient").zero_gradient()
     return model
@@ -135,7 +135,7 @@ def _of(model: Module, optimizer: Optimizer, name: str) -> Optimizer:
     validation.check_instance(optimizer, Optimizer, name, "construct_optimizer")
     if optimizer.model is not model:
         raise ModelError(
-            f"{name}: the optimizer was made for another model, a {type(optimizer.model).__name__}: make one for "
+            f"{name}: the optimizer belongs to another model, a {type(optimizer.model).__name__}: create one for "
             "this model"
         )
     return optimizer

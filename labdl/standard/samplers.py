@@ -34,13 +34,13 @@ class Sampler:
     def take(self, count: int) -> list[int]:
         """The next positions in the data set, at most ``count`` and none beyond the end of an epoch.
 
-        Raises StopIteration at the end of the data, unless the sampler repeats: then the next epoch begins.
+        Raises StopIteration at the end of the data, unless the sampler repeats: then the next epoch starts.
         """
         size = len(self.loader.dataset)
         end = len(self.loader) * self.batch_size if self.loader.drop_last else size
         if self.position >= end:
             if not self.repeat:
-                raise StopIteration("all samples have been read: make a new sampler, or one with repeat=True")
+                raise StopIteration("all samples have been read: create a new sampler, or one with repeat=True")
             self.epoch, self.position = self.epoch + 1, 0
         if self._order is None or self._order[0] != self.epoch:
             self._order = (self.epoch, self.loader.indices(self.epoch)[:end])
@@ -55,15 +55,15 @@ class Sampler:
     def load_state_dict(self, values: Mapping[str, int]) -> None:
         """Continue from a position. Raises StateDictError for an invalid state."""
         if set(values) != {"epoch", "position"} or not all(isinstance(n, int) and n >= 0 for n in values.values()):
-            raise StateDictError(f"a sampler goes on from an epoch and a position, received {dict(values)}")
+            raise StateDictError(f"a sampler continues from an epoch and a position, received {dict(values)}")
         self.epoch, self.position = values["epoch"], values["position"]
 
 
 def construct_sampler(sampler_config: Mapping[str, Any], dataset) -> Sampler:
     """A sampler of a data set (B.2.1, table B.3).
 
-    ``sampler_config`` may have ``batch_size`` (1 if left out), ``shuffle``, ``repeat`` (begin again after the last sample),
-    ``drop_last_batch`` (leave an incomplete last batch out) and ``seed``. Raises ConfigError for other keys and values.
+    ``sampler_config`` may have ``batch_size`` (default 1), ``shuffle``, ``repeat`` (start again after the last sample),
+    ``drop_last_batch`` (omit an incomplete last batch) and ``seed``. Raises ConfigError for other keys and values.
     """
     name = "sampler_config"
     config = validation.read(sampler_config, name, _KEYS)
@@ -93,17 +93,15 @@ def _sampler(dataset, sampler: Sampler | None, name: str) -> Sampler:
     if sampler is None:
         sampler = _in_order.get(dataset) or _in_order.setdefault(dataset, construct_sampler({"repeat": True}, dataset))
     elif len(dataset) != len(validation.check_instance(sampler, Sampler, name, "construct_sampler").loader.dataset):
-        raise ConfigError(
-            f"the sampler was made for {len(sampler.loader.dataset)} samples, the data set has {len(dataset)}"
-        )
+        raise ConfigError(f"the sampler is for {len(sampler.loader.dataset)} samples, the data set has {len(dataset)}")
     return sampler
 
 
 def iterate_sample(dataset, sampler: Sampler | None = None):
     """The next sample of a data set in the order of a sampler (B.2.2, table B.4).
 
-    Without a sampler, the samples come in their own order, again and again. After the last one StopIteration is raised, as
-    by Python's ``next``, unless the sampler repeats.
+    Without a sampler, the samples are repeated in their own order. After the last one StopIteration is raised, as by
+    Python's ``next``, unless the sampler repeats.
     """
     return dataset[_sampler(dataset, sampler, "iterate_sample").take(1)[0]]
 
@@ -111,8 +109,8 @@ def iterate_sample(dataset, sampler: Sampler | None = None):
 def iterate_batch(dataset, sampler: Sampler | None = None) -> list:
     """The next batch of a data set in the order of a sampler, as a list of its samples (B.2.3, table B.5).
 
-    It has batch_size elements, fewer at the end of the data unless the sampler has ``drop_last_batch``. At the end it does as
-    `iterate_sample`. Without a sampler batches have one sample; `labdl.data.Loader` gives batches as whole arrays.
+    It has batch_size elements, fewer at the end of the data unless the sampler has ``drop_last_batch``. At the end it behaves
+    like `iterate_sample`. Without a sampler batches have one sample; `labdl.data.Loader` returns batches as arrays.
     """
     sampler = _sampler(dataset, sampler, "iterate_batch")
     return [dataset[i] for i in sampler.take(sampler.batch_size)]

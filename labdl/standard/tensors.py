@@ -13,8 +13,8 @@ def initialize(data, type: str | None = None):
     """A tensor from nested lists, whose depth and lengths give its shape (A.1.2.1, table A.1).
 
     ``type`` is one of float32, float64 (or double), int64, int32, int16, int8, uint8, string, bool, complex64, and LabDL's
-    others; left out, the data's own: float32 for numbers with fractions. Raises TypeError for another type, ValueError for
-    lists of unequal lengths; the standard names no errors here.
+    others; by default that of the data: float32 for floats. Raises TypeError for another type, ValueError for
+    lists of unequal lengths; the standard defines no errors here.
     """
     return ops.tensor(data, dtype=None if type is None else _NAMES.get(type, type))
 
@@ -28,13 +28,13 @@ def index(tensor, index: Any = ...):
 
 
 def permute(tensor, dims):
-    """A tensor with its axes in another order, ``dims`` naming the old place of each (A.1.2.3, table A.3)."""
+    """A tensor with its axes in another order, ``dims`` with the old position of each (A.1.2.3, table A.3)."""
     return ops.permute_dims(tensor, tuple(dims))
 
 
 def reshape(tensor, shape):
     """A tensor of the same elements, in the same order, in another shape (A.1.2.4, table A.4).
 
-    One size may be -1 and is found from the rest, as everywhere; else the numbers of elements must be equal (ValueError).
+    One size may be -1 and is inferred from the others; else the numbers of elements must be equal (ValueError).
     """
     return ops.reshape(tensor, (shape,) if isinstance(shape, int) else tuple(shape))

@@ -21,10 +21,10 @@ def construct_trainer(model: Module, trainer_config: Mapping[str, Any] | str | P
     """A trainer of a model (B.4.1, table B.9).
 
     ``trainer_config`` may have ``optimizer`` (a name, an optimizer_config of table B.6, settings such as
-    ``labdl.train.Adam(1e-3)``, or what `construct_optimizer` gave, whose settings count), ``train_dataset``, ``epochs``,
+    ``labdl.train.Adam(1e-3)``, or a result of `construct_optimizer`, whose settings are used), ``train_dataset``, ``epochs``,
     ``val_dataset`` (evaluated after each epoch), ``metrics``, ``loss``, ``output_dir`` (receives the recording and the
-    parameters), and all other settings of `labdl.Trainer`; it may also be a file of them. Raises ConfigError for what it does
-    not know or is out of range, ModelError for no model.
+    parameters), and all other settings of `labdl.Trainer`; it may also be a file of them. Raises ConfigError for unknown
+    and invalid settings, ModelError for an invalid model.
     """
     check_model(model, "construct_trainer")
     given = config.read(trainer_config)
@@ -44,8 +44,8 @@ def _optimizer(value: Any) -> Any:
 def train_one_batch(trainer: Trainer, data_batch: Mapping[str, Any]) -> float:
     """One update on a batch ``{"X": inputs, "Y": targets}``, and its loss (B.4.2, table B.10).
 
-    Arrays and tensors will do. Raises GradientError where the gradients could not be computed because the loss is not
-    finite or the model does not fit, and UpdateError where the update made a parameter NaN or infinite.
+    Arrays and tensors are accepted. Raises GradientError if the gradients could not be computed because the loss is not
+    finite or the model does not fit, and UpdateError if the update made a parameter NaN or infinite.
     """
     validation.check_instance(trainer, Trainer, "train_one_batch", "construct_trainer")
     batch = validation.read(data_batch, "data_batch", needed=("X", "Y"), allowed=())
@@ -53,7 +53,7 @@ def train_one_batch(trainer: Trainer, data_batch: Mapping[str, Any]) -> float:
         loss = trainer.train_one_batch(_arrays(batch["X"]), _arrays(batch["Y"]))["loss"]
     if not np.isfinite(loss):
         raise GradientError(
-            "the loss of this batch is NaN or infinite, so its gradients are too: look at the data, or try a "
+            "the loss of this batch is NaN or infinite, so its gradients are too: check the data, or try a "
             "smaller learning rate"
         )
     named = list(trainer.model.named_parameters())
@@ -67,7 +67,7 @@ def train_one_epoch(trainer: Trainer, epoch_index: int) -> float:
     """An epoch on the train_dataset of the configuration, counted from 0, and its mean loss (B.4.3, table B.11).
 
     The order of the data and the learning rate are those of this epoch in `train`. Raises as `train_one_batch`, and names the
-    step and the layer; the model is then back in its last good state.
+    step and the layer; the model is then restored to its last finite state.
     """
     _need_data(trainer, "train_one_epoch")
     with _gradient_errors():
@@ -75,9 +75,9 @@ def train_one_epoch(trainer: Trainer, epoch_index: int) -> float:
 
 
 def train(trainer: Trainer) -> dict[str, list[float]]:
-    """All epochs of the configuration: evaluates and saves as that says (B.4.4).
+    """Train all epochs of the configuration, with its evaluation and saving (B.4.4).
 
-    The standard names no result; the history comes back, one list an epoch for each value. Raises as `train_one_epoch`. It
+    The standard defines no result; returns the history, a list over epochs for each value. Raises as `train_one_epoch`. It
     prints nothing: `Trainer.fit` shows its progress, `Trainer.start` does not wait.
     """
     _need_data(trainer, "train")

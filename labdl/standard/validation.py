@@ -43,5 +43,5 @@ def flag(config: Mapping[str, Any], key: str, default: bool, name: str) -> bool:
 def check_instance(value: Any, kind: type[Kind], name: str, maker: str) -> Kind:
     """Return an object created by an interface of the standard. Raises ConfigError for any other, naming the interface."""
     if not isinstance(value, kind):
-        raise ConfigError(f"{name} wants what {maker} gives, received {type(value).__name__}")
+        raise ConfigError(f"{name} wants a result of {maker}, received {type(value).__name__}")
     return value

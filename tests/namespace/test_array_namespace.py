@@ -92,7 +92,7 @@ def test_questions_about_dtypes(xp):
     assert not xp.can_cast(xp.float64, xp.float32)
     with pytest.raises(ValueError, match="finfo wants a dtype with fractions"):
         xp.finfo(xp.int32)
-    with pytest.raises(TypeError, match="is no dtype"):
+    with pytest.raises(TypeError, match="is not a dtype"):
         xp.zeros((2,), dtype="rubbish")
 
 

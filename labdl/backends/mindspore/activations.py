@@ -1,6 +1,6 @@
-"""MindSpore's spelling of activations."""
+"""MindSpore implementations of activations."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOperatorIssue=false
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ class _Relu(nn.Cell):
     """The maximum keeps NaN, but has the slope 1/2 at 0."""
 
     def construct(self, x):
-        return _maximum(0, x)  # not the other way round: of NaN and 0 it takes the second
+        return _maximum(0, x)  # in this order: of NaN and 0 it returns the second operand
 
     def bprop(self, x, result, gradient):
         return (_relu_gradient(gradient, result),)
@@ -28,7 +28,7 @@ _relu = through(_Relu(), ALL_REALS, HALF)
 
 
 def relu(x):
-    """MindSpore makes 0 of NaN."""
+    """MindSpore returns 0 for NaN."""
     return _relu(x)
 
 
@@ -41,7 +41,7 @@ _hardswish = _elementwise(lambda x: x * ops.hardsigmoid(x))
 
 
 def hardswish(x):
-    """MindSpore gives 0 for minus infinity, where infinity times 0 stands."""
+    """MindSpore returns 0 for minus infinity instead of NaN."""
     return _hardswish(x)
 
 
@@ -82,14 +82,14 @@ def _check_axis(x, axis: int) -> None:
 
 def _normalize(x, axis=-1):
     y = _kernels(axis)[0](x)
-    return y + _stop(0 / _sum(y, axis))  # the kernel gives numbers where NaN, infinity or nothing but -infinity stands
+    return y + _stop(0 / _sum(y, axis))  # the kernel returns numbers for NaN, infinity, and rows of -infinity
 
 
 _softmax = through(_normalize, FRACTIONS, HALF)
 
 
 def softmax(x, axis=-1):
-    """MindSpore lets NaN spoil its own element only."""
+    """In MindSpore, NaN affects its own element only."""
     _check_axis(x, axis)
     return _softmax(x, axis) if x.size else x.copy()
 

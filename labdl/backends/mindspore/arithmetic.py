@@ -1,6 +1,6 @@
-"""MindSpore's spelling of element-wise operators: arithmetic, comparison, logic, choice."""
+"""MindSpore implementations of elementwise operators: arithmetic, comparison, logic, choice."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
 
 import math
@@ -35,7 +35,7 @@ _SMALL = {n: ("int32", n) for n in ("int8", "int16", "uint8")} | HALF
 
 def _part(kernel):
     def call(x):
-        return kernel(x) if x.size else ops.zeros(x.shape, _REAL_KINDS[id(x.dtype)])  # the kernels refuse empty tensors
+        return kernel(x) if x.size else ops.zeros(x.shape, _REAL_KINDS[id(x.dtype)])  # the kernels reject empty tensors
 
     return call
 
@@ -44,7 +44,7 @@ _REAL_KINDS = {id(mindspore.complex64): mindspore.float32, id(mindspore.complex1
 _real, _imag = _part(P.Real()), _part(P.Imag())
 
 
-# -- arithmetic: products and quotients of complex numbers by their parts, for those kernels have no gradients
+# -- arithmetic: complex products and quotients by their parts, because those kernels have no gradients
 
 
 def _product(x, y):
@@ -107,7 +107,7 @@ copysign = pair(lambda x, y: ops.where(_has_sign(y), -ops.abs(x), ops.abs(x)), F
 
 
 def _next(x, y):
-    """From infinity, which the kernel does not leave, to the largest number."""
+    """The kernel does not step from infinity to the largest number."""
     largest = as_tensor(np.finfo(mindspore.dtype_to_nptype(x.dtype)).max, x.dtype)
     leaves = ops.logical_and(ops.isinf(x), ops.logical_and(ops.not_equal(x, y), ops.equal(y, y)))
     return ops.where(leaves, ops.sign(x) * largest, ops.nextafter(x, y))
@@ -149,7 +149,7 @@ sign = through(_sign, ("int32", "int64", *FRACTIONS, *COMPLEX), _SMALL)
 
 
 def clip(x, /, min=None, max=None):
-    """MindSpore makes a number of NaN."""
+    """MindSpore converts NaN to a number."""
     if min is None and max is None:
         return x
     if x.dtype is not mindspore.float32 or not {min.__class__, max.__class__} <= _BOUNDS:
@@ -164,7 +164,7 @@ _BOUNDS = {int, float, type(None)}
 
 def _whole(function):
     def call(x):
-        """MindSpore has no kernel for integers, which stay as they are."""
+        """MindSpore has no kernel for integers, which are returned unchanged."""
         return function(x) if is_floating(x) else x
 
     return through(call, ALL_REALS)
@@ -215,7 +215,7 @@ bitwise_and, bitwise_or, bitwise_xor = map(_bits, (ops.bitwise_and, ops.bitwise_
 
 def _shift(kernel, beyond):
     def call(x, y):
-        """MindSpore shifts by the rest of division by the number of bits."""
+        """MindSpore takes the shift modulo the number of bits."""
         bits = 8 * np.dtype(mindspore.dtype_to_nptype(x.dtype)).itemsize
         return ops.where(ops.less(y, as_tensor(bits, x.dtype)), kernel(x, y), beyond(x))
 
@@ -234,7 +234,7 @@ bitwise_invert = through(_invert, _INTEGERS_AND_BOOL, {})
 
 
 def _parts_too(function, join):
-    """A test of real numbers, for both parts of complex ones."""
+    """Apply a test of real numbers to both parts of complex ones."""
 
     def call(x):
         if is_complex(x):
@@ -253,7 +253,7 @@ isinf = _parts_too(_is_infinite, ops.logical_or)
 
 
 def _has_sign(x):
-    """MindSpore finds no sign at zero: here that of the angle of (-1, x)."""
+    """MindSpore ignores the sign of zero; computed from the angle of (-1, x)."""
     return ops.less(ops.atan2(x, as_tensor(-1, x.dtype)), 0)
 
 

@@ -10,7 +10,7 @@ _IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "o
 
 
 def _binary_method(short):
-    """A new tensor instead of a changed one: MindSpore's own methods take few operands and other dtypes."""
+    """Returns a new tensor instead of modifying one: MindSpore's methods accept few operands and dtypes."""
     function = getattr(operator, f"__{short}__")
     return lambda self, other: function(self, other)
 
@@ -20,7 +20,7 @@ def _set(self, index, value):
 
 
 def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    # through the array, which lies in the tensor's own memory: MindSpore's capsules know no bool and no device
+    # through the array, which shares memory with the tensor: MindSpore's capsules lack bool and devices
     return self.asnumpy().__dlpack__()
 
 

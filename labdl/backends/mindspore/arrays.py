@@ -1,6 +1,6 @@
-"""MindSpore's spelling of operators that arrange elements."""
+"""MindSpore implementations of operators that arrange elements."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportOptionalSubscript=false
 
 import builtins
@@ -84,7 +84,7 @@ def split(x, sections, axis=0):
     return ops.split(x, list(sections), axis)
 
 
-def _tiled(x, repetitions):
+def _tile_tensor(x, repetitions):
     ahead = (1,) * (len(repetitions) - x.ndim)
     if 0 in repetitions or not x.size:
         sizes = zip((*ahead, *x.shape), ((1,) * (x.ndim - len(repetitions)) + repetitions), strict=True)
@@ -92,7 +92,7 @@ def _tiled(x, repetitions):
     return ops.tile(x, repetitions)
 
 
-_tile = through(_tiled, ALL)
+_tile = through(_tile_tensor, ALL)
 
 
 def tile(x, repetitions):
@@ -100,7 +100,7 @@ def tile(x, repetitions):
 
 
 def repeat(x, repeats, *, axis=None):
-    """MindSpore's means what `tile` does."""
+    """MindSpore's repeat means `tile`."""
     x, axis = (x.reshape(-1), 0) if axis is None else (x, normal_axes(axis, x.ndim)[0])
     size = x.shape[axis]
     if isinstance(repeats, int):
@@ -115,7 +115,7 @@ def repeat(x, repeats, *, axis=None):
             return x.copy()
         ends = ops.cumsum(counts, 0)
         total = int(ends[-1])
-        # the number of elements that end at or before a place is the element at that place
+        # the element at a position is the number of elements that end at or before it
         places = ops.searchsorted(ends, as_tensor(np.arange(total)), right=True).astype(mindspore.int64)
     return _gathered(x, places, axis)
 
@@ -153,7 +153,7 @@ def flip(x, axis=None):
 
 
 def roll(x, shift, axis=None):
-    """By joining parts the other way round: Roll has no CPU kernel."""
+    """By concatenating parts in swapped order: Roll has no CPU kernel."""
     if axis is None:
         return roll(x.reshape(-1), shift, 0).reshape(x.shape)
     axes = normal_axes(axis, x.ndim)
@@ -171,7 +171,7 @@ _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 def pad(x, padding, mode="constant", value=0.0):
-    """MindSpore's other modes know few ranks: here axis by axis."""
+    """Axis by axis: MindSpore's other modes support few ranks."""
     padding = tuple(tuple(pair) for pair in padding)
     if len(padding) != x.ndim:
         raise ValueError(f"pad wants a pair for each of {x.ndim} axes, received {padding}")
@@ -218,7 +218,7 @@ tril, triu = _triangle(ops.tril, np.tril), _triangle(ops.triu, np.triu)
 
 
 def _on_diagonal(x, first, second, offset):
-    """The two axes go to the end and are one, of which every so manieth element is taken."""
+    """Merge the two axes at the end and take elements at a constant step."""
     rest = [a for a in range(x.ndim) if a not in (first, second)]
     rows, columns = x.shape[first], x.shape[second]
     places = np.diagonal(np.arange(rows * columns).reshape(rows, columns), offset)
@@ -235,7 +235,7 @@ def diagonal(x, /, *, offset=0, axes=(-2, -1)):
 
 
 def _diagonals(x, offset):
-    """Each row of the matrices is the vector where a one is, and zeros elsewhere."""
+    """Matrices with a vector on a diagonal, zeros elsewhere."""
     size = x.shape[-1] + builtins.abs(offset)
     wide = _pad_axis(x, ((0, 0),) * (x.ndim - 1) + ((builtins.max(offset, 0), builtins.max(-offset, 0)),), 0)
     kept = as_tensor(np.eye(size, k=offset, dtype="bool"))
@@ -247,7 +247,7 @@ _diag = through(_diagonals, ALL)
 
 
 def diag(x, /, *, offset=0):
-    """MindSpore's makes one matrix of one vector."""
+    """MindSpore's diag accepts one vector only."""
     return _diag(x, offset)
 
 
@@ -255,7 +255,7 @@ def astype(x, dtype):
     if is_complex(x) and not dtype.startswith("complex"):
         if dtype == "bool":
             return ops.not_equal(x, 0)
-        raise TypeError(f"complex numbers do not become {dtype}")
+        raise TypeError(f"complex numbers cannot be converted to {dtype}")
     return x.astype(native_dtype(dtype))
 
 

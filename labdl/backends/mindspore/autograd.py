@@ -1,6 +1,6 @@
 """Gradients in MindSpore."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportAttributeAccessIssue=false
 
 import mindspore
@@ -16,9 +16,9 @@ def gradients(function, values):
     try:
         result, grads = differentiate(*values)
     except BaseException:
-        _pynative_executor.clear_res()  # MindSpore would take all that follows for a part of what is differentiated
+        _pynative_executor.clear_res()  # otherwise MindSpore would include later calls in the gradient
         raise
-    return result, grads if isinstance(grads, tuple) else (grads,)  # one value: MindSpore leaves the tuple out
+    return result, grads if isinstance(grads, tuple) else (grads,)  # for one value MindSpore returns no tuple
 
 
 def set_trainable(variable, flag: bool) -> None:

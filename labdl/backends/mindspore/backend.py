@@ -1,9 +1,9 @@
 """MindSpore as a backend: the members of `labdl.backends.protocol`, from the files of this folder."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportAttributeAccessIssue=false
 
-from labdl.backends.mindspore import startup  # isort: skip  # first: it imports MindSpore in the environment that it needs
+from labdl.backends.mindspore import startup  # isort: skip  # first: imports MindSpore with its environment variables
 
 import mindspore
 
@@ -40,10 +40,10 @@ from labdl.backends.mindspore.tensors import (
 )
 from labdl.backends.mindspore.training import evaluate_function, gradient_function, train_function, update_function
 
-interrupts.install()  # now, for a run's thread may not
+interrupts.install()  # now: only the main thread may
 
 name = FACTS.name
 concurrent = False
 namespaces = (mindspore.ops,)
-# kernels that take, in silence, dtypes that make no sense for them: checked before
+# kernels that silently accept invalid dtypes, which are checked before the call
 lenient = frozenset(("conj", "histogram", "quantile", "real", "searchsorted", "topk"))

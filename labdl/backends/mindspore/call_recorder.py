@@ -1,10 +1,10 @@
-"""MindSpore's own calls, logged while they are made.
+"""MindSpore's own calls, logged at run time.
 
-All that computes in MindSpore is a primitive, a method of tensors or an overloaded function. For the time of a recording
-their calls are replaced by ones that log.
+MindSpore computes in primitives, methods of tensors and overloaded functions. During a recording their calls are
+replaced by logging ones.
 """
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportAttributeAccessIssue=false
 
 import contextlib
@@ -22,7 +22,7 @@ from labdl.call_logging import CallLog
 
 _READS = ("asnumpy", "item", "tolist", "__bool__", "__float__", "__int__", "__index__", "numpy")
 _WRITES = ("__setitem__", "copy_", "set_data", "assign_value")
-_SEEDS = ("seed", "seed0", "seed1", "seed2")  # drawn anew for each call; 0 lets MindSpore draw
+_SEEDS = ("seed", "seed0", "seed1", "seed2")  # set anew for each call; 0 lets MindSpore choose
 _QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init", "param_info", "slice_info"}
 
 
@@ -30,9 +30,9 @@ _log = CallLog()
 
 
 def draws_random_numbers(function):
-    """A function that draws random numbers: a program in this process calls it, so that the state of all draws is one.
+    """Mark a function that samples random numbers: a program in this process calls it, to share one random state.
 
-    Elsewhere the function of that name in `SOURCE` does.
+    Exported programs use the function of that name in `SOURCE`.
     """
     return _log.log_calls(function, lambda *_: function if _log.live else f"_{function.__name__}")
 
@@ -77,7 +77,7 @@ def _methods() -> dict:
         if name in _READS:
             found[name] = _log.log_reads(member)
         elif callable(member) and name not in _QUIET and not isinstance(member, type):
-            # indexing a parameter comes to a method that no compiler reads
+            # indexing a parameter calls a method that no compiler supports
             spelled = ".__getitem__" if name == "_getitem_origin" else f".{name}"
             found[name] = _log.log_calls(member, spelled, writes=name in _WRITES or (name[-1] == "_" != name[-2]))
     return found
@@ -92,7 +92,7 @@ def _overloads() -> dict:
 
 @functools.cache
 def _inner() -> dict[type, dict]:
-    """The kernels under MindSpore's newer functions, each the one instance of a class."""
+    """The kernels of MindSpore's newer functions, each the only instance of a class."""
     home = "mindspore.ops.auto_generate.pyboost_inner_prim"
     found = {n: type(v) for n, v in vars(pyboost_inner_prim).items() if n.endswith("_impl")}
     return {kind: {"__call__": _log.log_calls(kind.__call__, f"{home}.{n}", bound=True)} for n, kind in found.items()}
@@ -100,7 +100,7 @@ def _inner() -> dict[type, dict]:
 
 @functools.cache
 def _changes() -> list[tuple]:
-    """Whose member of which name gives way to what, and what stood there itself (None: it was inherited)."""
+    """Patches: owner, name, replacement, and the original (None if it was inherited)."""
     owners = [
         (mindspore.nn.Cell, _cells()),
         (Tensor, _methods()),
@@ -127,7 +127,7 @@ def _cells() -> dict:
 def recorder(live: bool = False):
     """Gives ``record(function, tape)``: it runs the function and logs MindSpore's calls (see `graph.lowering.tape.Tape`).
 
-    ``live`` logs calls of cells with a gradient of their own and of what draws random numbers as they are.
+    ``live`` logs calls of cells with their own gradients and of random functions unchanged.
     """
 
     def record(function, tape):
@@ -143,7 +143,7 @@ def recorder(live: bool = False):
 
 
 def literal(value) -> str | None:
-    """Source text of what only MindSpore has."""
+    """Source text of values that only MindSpore has."""
     if isinstance(value, mindspore.common.dtype.Type):
         return f"mindspore.{str(value).lower()}"
     return None
@@ -152,7 +152,7 @@ def literal(value) -> str | None:
 _DRAWS = {
     "_random_uniform": (
         "def _random_uniform(shape, low, high, kind):",
-        "    drawn = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape)",  # of no axes it makes one
+        "    drawn = mindspore.ops.rand(*shape, dtype=mindspore.float32).reshape(shape)",  # () makes one axis
         "    return (drawn * (high - low) + low).astype(getattr(mindspore, kind))",
     ),
     "_random_normal": (

@@ -1,10 +1,10 @@
-"""MindSpore's spelling of convolutions, on its fastest CPU kernels.
+"""MindSpore implementations of convolutions, on its fastest CPU kernels.
 
 The primitives of mindspore.ops.operations beat the functions of mindspore.ops around them, and most kernels of
-mindspore.mint do not exist on CPU. They know float32 only: float64 is computed by matrix products of the windows.
+mindspore.mint do not exist on CPU. They support float32 only: float64 is computed by matrix products of the windows.
 """
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportOptionalMemberAccess=false
 
 from functools import lru_cache
@@ -22,7 +22,7 @@ _expand, _slice = P.ExpandDims(), P.Slice()
 
 
 def pad_spatial(x, pairs, value=0.0):
-    """Batches with a border on their last axes. The gradient of ops.pad is wrong from a compiled function's second run on."""
+    """Pad the last axes. The gradient of ops.pad is wrong from a compiled function's second run on."""
     if not any(map(max, pairs)):
         return x
     y = _pad(pairs)(x)
@@ -40,7 +40,7 @@ def _border(sizes, pairs, value, kind):
 
 
 def _check(x, kernel, bias, rank: int, into: int, out: int, groups: int) -> None:
-    """MindSpore would complain later, from another call."""
+    """MindSpore would raise later, from another call."""
     if kernel.ndim != rank + 2 or x.shape[1] != into or (out % groups or into % groups):
         raise ValueError(f"{x.shape[1]} channels in {groups} group(s) do not fit a kernel of {kernel.shape}")
     if bias is not None and bias.shape != (out,):
@@ -61,7 +61,7 @@ def _bias_add(ndim: int):
 
 @lru_cache(None)
 def _plan(sizes, window, stride, padding, dilation):
-    """Stride, padding, dilation and the sizes of the result, each for all axes; a ValueError for what does not fit."""
+    """Stride, padding, dilation and the sizes of the result, each for all axes; a ValueError if they do not fit."""
     rank = len(sizes)
     stride, dilation = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
     counts = window_sizes(sizes, window, stride, padding, dilation)
@@ -95,7 +95,7 @@ def _conv(rank):
 
 def _convolve(x, kernel, window, stride, pairs, dilation, counts, groups):
     rank, channels = len(window), kernel.shape[0]
-    if not _native(x) or (rank == 3 and dilation[0] > 1):  # which the kernel refuses
+    if not _native(x) or (rank == 3 and dilation[0] > 1):  # which the kernel rejects
         return _by_products(x, kernel, window, stride, pairs, dilation, counts, groups)
     if rank > 1:
         return _kernel(rank, channels, window, pairs, stride, dilation, groups)(x, kernel)
@@ -109,7 +109,7 @@ def _places(counts, window, sizes, stride, dilation):
 
 
 def windows(x, window, stride, dilation, counts):
-    """The windows of x, padded already, as columns: (N, C, elements, windows)."""
+    """The windows of padded x as columns: (N, C, elements, windows)."""
     sizes = x.shape[2:]
     return ops.gather(x.reshape(*x.shape[:2], prod(sizes)), _places(counts, window, sizes, stride, dilation), 2)
 
@@ -173,7 +173,7 @@ def _conv_transpose(rank):
 
 def _by_gradient(x, kernel, stride, dilation, groups, full, crops, sizes):
     channels, flat = kernel.shape[1] * groups, len(full) == 1
-    whole = min(map(min, crops)) < 0  # the kernel cuts off, but adds nothing
+    whole = min(map(min, crops)) < 0  # the kernel crops, but does not pad
     pairs, wanted = (((0, 0),) * len(full), full) if whole else (crops, sizes)
     if flat:
         x, kernel, stride, dilation = _expand(x, 2), _expand(kernel, 2), (1, *stride), (1, *dilation)
@@ -185,7 +185,7 @@ def _by_gradient(x, kernel, stride, dilation, groups, full, crops, sizes):
 
 
 def _by_stuffing(x, kernel, stride, dilation, groups, full):
-    """Zeros between the elements of x, then a convolution with the kernel turned round."""
+    """Zeros between the elements of x, then a convolution with the flipped kernel."""
     into, each, *window = kernel.shape
     window, rank = tuple(window), len(full)
     for axis, step in enumerate(stride, 2):
@@ -206,7 +206,7 @@ def _insert_zeros(x, axis: int, step: int):
 
 
 def _crop(y, crops, sizes):
-    """The elements inside the crops; zeros are appended where they are below zero."""
+    """The elements inside the crops; negative crops append zeros."""
     y = pad_spatial(y, tuple((max(0, -before), max(0, -after)) for before, after in crops))
     start = (0, 0, *(max(0, before) for before, _ in crops))
     return y if y.shape[2:] == tuple(sizes) else _slice(y, start, (*y.shape[:2], *sizes))

@@ -1,6 +1,6 @@
 """Custom operators on MindSpore: NumPy functions as differentiable cells, in PyNative mode and in mindspore.jit."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalCall=false
 
 import functools
@@ -24,7 +24,7 @@ class _Eager(nn.Cell):
 
     def construct(self, *tensors):
         arrays = []
-        for t in tensors:  # plain loops: bytecode capture comes by and does not know generators
+        for t in tensors:  # plain loops: bytecode capture does not support generators
             arrays.append(t.asnumpy())
         results = []
         for a in self.function.run(*arrays):
@@ -34,7 +34,7 @@ class _Eager(nn.Cell):
     def bprop(self, *given):
         *tensors, results, gradients = given
         if self.gradient is None:
-            self.function.run()  # a gradient that is missing says so when it is asked for
+            self.function.run()  # a missing gradient raises when it is computed
         return _as_tuple(self.gradient(*tensors, *_as_tuple(results), *_as_tuple(gradients)))
 
 
@@ -47,7 +47,7 @@ def _single_or_tuple(values):
 
 
 class _Host(ops.Custom):
-    """The function in a compiled graph. Its inputs have one more axis, because MindSpore hands over 0-d ones as floats."""
+    """The function in a compiled graph. Its inputs have one more axis, because MindSpore passes 0-d ones as floats."""
 
     def __init__(self, function, count: int):
         def run(*arrays):
@@ -63,7 +63,7 @@ class _Host(ops.Custom):
     def __infer__(self, *given):
         if any(0 in g["shape"] for g in given):
             raise ValueError(
-                "mindspore.jit hands no empty tensors to Python functions: call the operator outside of it"
+                "mindspore.jit passes no empty tensors to Python functions: call the operator outside of it"
             )
         specs = self.function.specs(
             *(
@@ -77,7 +77,7 @@ class _Host(ops.Custom):
 
 
 class _Cell(nn.Cell):
-    """Both: PyNative mode calls it, mindspore.jit compiles ``construct`` and ``bprop``, whose parameters it counts."""
+    """Called in PyNative mode; mindspore.jit compiles ``construct`` and ``bprop`` and counts their parameters."""
 
     def __init__(self, function, count: int):
         super().__init__()

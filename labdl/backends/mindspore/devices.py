@@ -27,19 +27,19 @@ def current_device() -> str:
 
 
 def set_device(name: str) -> None:
-    """For all of MindSpore, once a process and before its first operation."""
+    """Set the device of MindSpore: once per process, before its first operation."""
     kind, _, number = name.partition(":")
     mindspore.set_device(_KINDS[kind], int(number or 0))
     _wait_for_each_operation()
 
 
 def _wait_for_each_operation() -> None:
-    """On CPU a call returns when its result is there, as in the other frameworks.
+    """Make calls on CPU synchronous, as in the other frameworks.
 
-    MindSpore would go on in the meantime, and after an error that came late (a position outside of a tensor) whoever uses
-    what depends on the result ends the process. Its recording of gradients must then wait as well: left in a thread of its
-    own, it notes the ``bprop`` of a cell after the operation that uses the cell's result, and the gradient ends there as
-    zeros. A training step takes half the time without the hand-over between threads, too.
+    With asynchronous calls, an error that is raised late (an index outside of a tensor) ends the process when a dependent
+    result is used. The recording of gradients must then be synchronous as well: in its own thread, it records the ``bprop``
+    of a cell after the operation that uses the cell's result, and the gradient is zero. A training step also takes half the
+    time without the switches between threads.
     """
     at_once = current_device() == "cpu"
     mindspore.set_context(pynative_synchronize=at_once)

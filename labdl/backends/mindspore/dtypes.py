@@ -1,4 +1,4 @@
-"""In which dtype MindSpore computes what: its CPU kernels lack some, most of all bfloat16; those go through a wider one."""
+"""Dtypes in which MindSpore computes: its CPU kernels lack some, above all bfloat16, which use a wider one."""
 
 import mindspore
 import numpy as np
@@ -15,7 +15,7 @@ ALL_REALS = tuple(n for n in REALS if n != "bfloat16")
 ALL_NUMBERS = (*ALL_REALS, *COMPLEX)
 ALL = ("bool", *ALL_NUMBERS)
 
-# dtype: (the one to compute in, that of the result or None where it stays as computed)
+# dtype: (computing dtype, dtype of the result or None to keep it)
 HALF = {"bfloat16": ("float32", "bfloat16")}
 HALVES = {"float16": ("float32", "float16"), **HALF}
 INTEGERS_INTO_FRACTIONS = {n: ("float32", None) for n in INTEGERS} | HALF
@@ -58,7 +58,7 @@ def as_tensor(value, kind=None):
 
 
 def promote_operands(*values):
-    """Tensors of one dtype, as LabDL promotes: MindSpore goes by rules of its own."""
+    """Tensors of one dtype, as LabDL promotes: MindSpore has other rules."""
     first = values[0]
     if isinstance(first, Tensor) and all(isinstance(v, Tensor) and v.dtype is first.dtype for v in values):
         return list(values)
@@ -72,12 +72,12 @@ def fits(a, b) -> bool:
     """Whether shapes broadcast, else a ValueError: MindSpore would raise it later, from another call."""
     for m, n in zip(reversed(a), reversed(b), strict=False):
         if m != n and m != 1 and n != 1:
-            raise ValueError(f"shapes {tuple(a)} and {tuple(b)} do not fit together: sizes {m} and {n} differ")
+            raise ValueError(f"shapes {tuple(a)} and {tuple(b)} do not broadcast: sizes {m} and {n} differ")
     return True
 
 
 def broadcast(*shapes) -> tuple[int, ...]:
-    """The shape in which tensors meet; sizes that do not fit are a ValueError, raised at once."""
+    """The broadcast shape of tensors. Raises ValueError."""
     result = ()
     for shape in shapes:
         fits(result, shape)
@@ -92,7 +92,7 @@ def _wider_dtypes(wider):
 
 
 def _no_kernel(kind):
-    raise TypeError(f"there is no computing with {_name_of[id(kind)]} here")
+    raise TypeError(f"MindSpore cannot compute with {_name_of[id(kind)]} here")
 
 
 def to_narrow_dtype(result, wide, kind):
@@ -127,7 +127,7 @@ def pair(function, own, wider=HALF, *, numbers=True, parts=None):
     scalars = (int, float) if numbers else ()
 
     def call(x, y):
-        """MindSpore promotes by rules of its own."""
+        """MindSpore has other promotion rules."""
         if isinstance(x, Tensor):
             kind = x.dtype
             if isinstance(y, Tensor):

@@ -1,4 +1,4 @@
-"""Facts about MindSpore that hold without importing it."""
+"""Facts about MindSpore available without importing it."""
 
 from labdl.backends.facts import FrameworkFacts
 

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of reading and writing elements by position."""
+"""MindSpore implementations of reading and writing elements by position."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import builtins
@@ -21,8 +21,8 @@ _int64 = mindspore.int64
 def _positions(indices, size, outside=None):
     """Positions counted from the start, in int64; those of the host are counted there.
 
-    One outside of the axis becomes ``outside``, or the size: a number that the kernel refuses, for it counts those just
-    below 0 from the end, and among those of several axes it may be another element's.
+    Invalid positions become ``outside``, or the size, which the kernel rejects: it would count slightly negative ones from the
+    end, and with several axes they could be valid flat positions.
     """
     outside = size if outside is None else outside
     if not isinstance(indices, Tensor):
@@ -41,9 +41,9 @@ def take(x, indices, axis=0):
 
 
 def _along_axis(x, indices, axis):
-    """The numbers of the elements, counted in the order in which they lie, at positions along an axis.
+    """Flat positions of the elements at positions along an axis.
 
-    MindSpore's own look-up along an axis may go on after a position outside of it, which ends the process later.
+    MindSpore's own look-up along an axis may continue after an invalid position, which ends the process later.
     """
     shape = tuple(indices.shape[a] if a == axis else n for a, n in enumerate(x.shape))
     if len(indices.shape) != x.ndim or broadcast(indices.shape, shape) != shape:
@@ -60,7 +60,7 @@ def take_along_axis(x, indices, axis=-1):
 
 
 def _places(shape):
-    """The number of each element, counted in the order in which they lie."""
+    """The flat position of each element."""
     return np.arange(math.prod(shape)).reshape(shape)
 
 
@@ -74,7 +74,7 @@ _WRITERS = {
 
 
 def _write(x, at, values, reduce):
-    """The tensor with values written at, or joined with, the elements of these numbers."""
+    """The tensor with values written to, or combined with, the elements at flat positions."""
     if not at.size:
         return x.copy()
     if reduce and is_complex(x):
@@ -107,7 +107,7 @@ def _from_polar(size, angle):
 
 
 def _keeping_nan(reduce):
-    """The kernels pass over NaN."""
+    """The kernels ignore NaN."""
     write = _WRITERS[reduce]
 
     def call(x, at, values):
@@ -122,7 +122,7 @@ def _keeping_nan(reduce):
 
 
 def _multiply_at(x, at, values):
-    """The kernel's gradient is wrong where a place is named twice: the product is a constant, and the formula of first
+    """The kernel's gradient is wrong for repeated positions: the product is a constant, and the formula of first
     order in each factor, which is zero, is added to it."""
     if not is_floating(x):
         return ops.tensor_scatter_mul(x, at, values)
@@ -153,7 +153,7 @@ _joined = through(lambda x, at, values, reduce: _write(x, at, values.astype(x.dt
 
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
-    """MindSpore's wants updates of the same shape, and knows no negative positions."""
+    """MindSpore's scatter needs updates of the same shape and non-negative positions."""
     if reduce not in _WRITERS:
         raise ValueError(f"reduce is add, multiply, max or min, received {reduce!r}")
     axis = normal_axes(axis, x.ndim)[0]
@@ -165,7 +165,7 @@ def scatter(x, indices, updates, axis=-1, *, reduce=None):
 
 
 def _numbers(indices, shape):
-    """The numbers of elements (or rows) whose positions stand on the last axis."""
+    """Flat positions of elements (or rows) whose indices are on the last axis."""
     indices = as_tensor(indices, _int64)
     steps = [math.prod(shape[a + 1 :]) for a in range(len(shape))]
     return (indices * Tensor(np.array(steps, "int64"))).sum(-1) if steps else ops.zeros(indices.shape[:-1], _int64)
@@ -232,9 +232,9 @@ def _items(index, rank):
 
 
 def getitem(x, index):
-    """MindSpore knows no negative steps, and its gradient of slices with a step is wrong."""
+    """MindSpore does not support negative steps, and its gradient of slices with a step is wrong."""
     if builtins.all(map(_plain, index)) if isinstance(index, tuple) else _plain(index):
-        if 0 in x.shape:  # which MindSpore does not slice
+        if 0 in x.shape:  # MindSpore cannot slice it
             return ops.zeros(np.broadcast_to(np.int8(0), x.shape)[index].shape, x.dtype)
         return x[index]
     items, axis, chosen, result = _items(index, x.ndim), 0, [], []
@@ -263,7 +263,7 @@ def _slice(x, places, axis):
 
 
 def _together(x, chosen, first):
-    """The axes of a mask, or of integers side by side, as one, and the positions in it."""
+    """Merge the axes of a mask, or of adjacent integers, and return the positions in it."""
     if _width(chosen[0]) == 1 and len(chosen) == 1 and not _is_mask(chosen[0]):
         return x, _positions(chosen[0], x.shape[first])
     count = builtins.sum(map(_width, chosen))
@@ -286,7 +286,7 @@ def _true_places(mask, sizes):
 
 
 def setitem(x, index, value):
-    """A new tensor, by way of the numbers of the elements: MindSpore writes in place."""
+    """A new tensor, by flat positions: MindSpore writes in place."""
     value = as_tensor(value)
     items = index if isinstance(index, tuple) else (index,)
     if len(items) == 1 and not value.ndim and isinstance(index, Tensor) and _is_mask(index) and index.shape == x.shape:

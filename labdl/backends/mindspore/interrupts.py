@@ -1,10 +1,9 @@
 """Ctrl-C, or a notebook's stop button, while a compiled function of MindSpore runs.
 
-MindSpore puts a handler of its own for SIGINT in the place of Python's while it computes a graph, and leaves one there after
-compiling, some of them from threads that start late: it sends SIGTERM to the process, which ends it, a notebook's kernel with
-all that it holds. Here Python's handler comes back after each call, and a SIGTERM that comes where MindSpore's is in place is
-taken for the interruption that it mostly is; a second one ends the process as it should. A program with a handler of its own
-for SIGTERM keeps it.
+MindSpore replaces Python's handler of SIGINT while it computes a graph, and leaves its own installed after compilation,
+sometimes from threads that start late: it sends SIGTERM to the process, which ends a notebook's kernel. This module restores
+Python's handler after each call, and treats a SIGTERM while MindSpore's handler is installed as an interruption; a second
+one ends the process. A program's own handler of SIGTERM is kept.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ import time
 from collections.abc import Callable
 
 _SIZE = 256  # bytes, more than any system's struct sigaction, which begins with the handler's address
-_SOON = 1.0  # seconds after a call in which a thread of MindSpore may still put its handler in place, or SIGTERM come
-_AGAIN = 5.0  # seconds in which a second SIGTERM is meant
+_SOON = 1.0  # seconds after a call in which MindSpore may still install its handler or send SIGTERM
+_AGAIN = 5.0  # seconds within which a second SIGTERM ends the process
 
 _process = os.getpid()
 _lock = threading.Lock()
 _running = 0
 _ended = _forgiven = -1e9  # by time.monotonic
-_now = ctypes.create_string_buffer(_SIZE)  # what SIGINT does
-_former = ctypes.create_string_buffer(_SIZE)  # and did before MindSpore changed it
+_now = ctypes.create_string_buffer(_SIZE)  # current action of SIGINT
+_former = ctypes.create_string_buffer(_SIZE)  # action before MindSpore changed it
 _address = ctypes.c_void_p.from_buffer(_now)
 _c = ctypes.CDLL(None) if os.name == "posix" else None
 
 
 def interruptible(function: Callable) -> Callable:
-    """The compiled function, in which an interruption does not end the process."""
+    """Wrap a compiled function so that an interruption does not end the process."""
     if _c is None:
         return function
     install()
@@ -63,7 +62,7 @@ def interruptible(function: Callable) -> Callable:
 
 
 def install() -> None:
-    """Listen for SIGTERM, where nobody else does; only the main thread may."""
+    """Install a handler of SIGTERM unless there is one; only in the main thread."""
     if (
         os.name == "posix"
         and threading.current_thread() is threading.main_thread()
@@ -90,7 +89,7 @@ def _of_mindspore(address: int | None) -> bool:
 
 
 def _mindspore_has_sigint() -> bool:
-    """Whether SIGINT is MindSpore's now; what it does otherwise is remembered."""
+    """True while MindSpore handles SIGINT; otherwise stores the current action."""
     _c.sigaction(signal.SIGINT, None, _now)
     if _of_mindspore(_address.value):
         return True

@@ -1,4 +1,4 @@
-"""Operands of kernels that take a tensor and weights: one dtype for all, axes in the order that the kernels want."""
+"""Operands of kernels that take a tensor and weights: one dtype for all, axes in the order of the kernels."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _HALVES, _PRECISE = (mindspore.float16, mindspore.bfloat16), (float32, mindspore
 
 
 def in_common_dtype(function):
-    """A function of x, a kernel and a bias that meet in one dtype; half precision is computed in float32."""
+    """Promote x, kernel and bias to one dtype; half precision is computed in float32."""
 
     def call(x, kernel, bias=None, **options):
         if x.dtype is float32 and kernel.dtype is float32 and (bias is None or bias.dtype is float32):
@@ -45,7 +45,7 @@ def either_format(rank: int):
     def wrap(function):
         def call(x, *args, data_format="channels_first", **options):
             if x.ndim != rank + 2:
-                raise ValueError(f"{rank + 2} axes are wanted, received {x.shape}")
+                raise ValueError(f"{rank + 2} axes expected, received {x.shape}")
             if data_format == "channels_first":
                 return function(x, *args, **options)
             forth, back = orders(rank + 2, -1)

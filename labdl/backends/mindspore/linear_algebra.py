@@ -1,10 +1,10 @@
-"""MindSpore's spelling of matrix products, linear algebra and Fourier transforms.
+"""MindSpore implementations of matrix products, linear algebra and Fourier transforms.
 
-Its gradients of decompositions are missing or wrong. Here the decomposition itself is a constant, and what is added to it
-is zero, but has the right derivative: the formula of first order in the difference of the matrix from itself.
+Its gradients of decompositions are missing or wrong. Here the decomposition is treated as a constant, plus a term that is
+zero but has the right derivative: the first-order formula in the difference of the matrix from itself.
 """
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportOperatorIssue=false, reportOptionalMemberAccess=false, reportOptionalOperand=false, reportOptionalSubscript=false
 
 import mindspore
@@ -34,7 +34,7 @@ _PRECISE = ("float32", "float64", *COMPLEX)
 
 
 def matmul(x, y):
-    """MindSpore gives what lay in memory where the inner size is 0."""
+    """MindSpore returns uninitialized memory where the inner size is 0."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and x.dtype is float32 and y.dtype is float32:
         return _product(x, y)
     x, y = promote_operands(x, y)
@@ -75,7 +75,7 @@ def _square(function):
 
     def call(x, *others, **options):
         if x.ndim < 2 or x.shape[-2] != x.shape[-1]:
-            raise ValueError(f"square matrices are wanted, received {x.shape}")
+            raise ValueError(f"square matrices expected, received {x.shape}")
         return function(x, *others, **options)
 
     return call
@@ -85,7 +85,7 @@ def _square(function):
 
 
 def _of_two(x):
-    """A matrix of one row with a row and a column of the identity's added, for kernels that want two."""
+    """Extend a matrix of one row by the identity, for kernels that need two rows."""
     if x.shape[-1] > 1:
         return x
     ends = [
@@ -96,13 +96,13 @@ def _of_two(x):
 
 @_square
 def det(x):
-    """MindSpore refuses matrices of one row."""
+    """MindSpore rejects matrices of one row."""
     return P.MatrixDeterminant()(_of_two(x)) if x.size else ops.ones(x.shape[:-2], x.dtype)
 
 
 @_square
 def slogdet(x):
-    """MindSpore refuses matrices of one row."""
+    """MindSpore rejects matrices of one row."""
     if not x.size:
         return ops.ones(x.shape[:-2], x.dtype), ops.zeros(x.shape[:-2], _real_kind(x))
     sign, logarithm = P.LogMatrixDeterminant()(_of_two(x))
@@ -115,7 +115,7 @@ def _real_kind(x):
 
 @_square
 def inv(x):
-    """MindSpore refuses matrices of one row."""
+    """MindSpore rejects matrices of one row."""
     size = x.shape[-1]
     return P.MatrixInverse()(_of_two(x))[..., :size, :size] if x.size else ops.zeros(x.shape, x.dtype)
 
@@ -138,7 +138,7 @@ def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
 def _solve(x, y, kernel):
     x, y = promote_operands(x, y)
     if x.ndim < 2 or x.shape[-2] != x.shape[-1]:
-        raise ValueError(f"square matrices are wanted, received {x.shape}")
+        raise ValueError(f"square matrices expected, received {x.shape}")
     columns = ops.expand_dims(y, -1) if y.ndim == 1 else y
     if columns.shape[-2] != x.shape[-1]:
         raise ValueError(f"matrices of {x.shape} do not fit right-hand sides of {y.shape}")
@@ -208,7 +208,7 @@ def _complex_cholesky(x):
 
 
 def _eigen(x):
-    """Eigenvalues and vectors of a Hermitian matrix: the singular ones of the matrix moved until none is negative."""
+    """Eigenvalues and vectors of a Hermitian matrix, from the singular values of the matrix shifted to be positive."""
     size = x.shape[-1]
     bound = ops.expand_dims(ops.amax(_sizes(x).sum(-1), -1), -1)
     moved = _plus(x, as_tensor(np.eye(size), x.dtype) * ops.expand_dims(bound, -1).astype(x.dtype))
@@ -228,7 +228,7 @@ def _gaps(values):
 
 
 def _invert(x):
-    """1 / x, and 0 where that is not finite: it is a factor of what is zero."""
+    """1 / x, and 0 where that is not finite: it multiplies zeros."""
     inverse = 1 / x
     return ops.where(ops.isfinite(inverse), inverse, ops.zeros_like(x))
 
@@ -315,14 +315,14 @@ def svd(x, *, full_matrices=True):
 
 
 def _spectrum(kernel, into):
-    """A transform; ``into`` gives the number and the dtype of the results, for what is empty."""
+    """A transform; ``into`` gives the size and dtype of the result, for empty tensors."""
 
     def call(x, n=None, axis=-1, norm="backward"):
-        """MindSpore refuses empty tensors, and crashes for a transform of no points."""
+        """MindSpore rejects empty tensors, and crashes for a transform of no points."""
         axis %= x.ndim
         size, kind = into(x, n, axis)
         if size < 1 or (n is not None and n < 1):
-            raise ValueError("a transform wants at least one point")  # what is said is the rule's
+            raise ValueError("a transform wants at least one point")  # the shape rule gives the message
         if x.size:
             return kernel(x, n, axis, norm)
         return ops.zeros(tuple(size if a == axis else m for a, m in enumerate(x.shape)), kind)

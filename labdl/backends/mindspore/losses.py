@@ -1,4 +1,4 @@
-"""MindSpore's spelling of losses."""
+"""MindSpore implementations of losses."""
 
 from functools import lru_cache
 
@@ -24,7 +24,7 @@ def _alike(classes: int) -> Tensor:
 
 
 def _of_classes(scores, target, ignore_index, reduction, logs):
-    """Minus the score of the right class, by the fused kernel: NotImplemented for what it does not know."""
+    """Minus the score of the right class, by the fused kernel: NotImplemented for unsupported arguments."""
     shape, classes = scores.shape[:-1], scores.shape[-1]
     if (
         scores.dtype is not float32
@@ -39,12 +39,12 @@ def _of_classes(scores, target, ignore_index, reduction, logs):
     loss = _kernel(reduction, ignore_index)(logs(scores), target, _alike(classes))[0]
     if reduction != "none":
         return loss
-    # the kernel leaves the losses that do not count as it found the memory
+    # the kernel leaves ignored losses uninitialized
     return _filled(loss, _equal(target, ignore_index), 0.0).reshape(shape)
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """MindSpore wants the classes on axis 1, and gives weights of classes no gradient."""
+    """MindSpore needs the classes on axis 1, and has no gradient of class weights."""
     # SparseSoftmaxCrossEntropyWithLogits is a little faster, but ignores no index and gives infinity from about 100 on
     if weight is not None or label_smoothing:
         return NotImplemented
@@ -52,7 +52,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
 
 
 def nll_loss(log_probabilities, target, *, weight=None, ignore_index=-100, reduction="mean"):
-    """MindSpore wants the classes on axis 1, and gives weights of classes no gradient."""
+    """MindSpore needs the classes on axis 1, and has no gradient of class weights."""
     if weight is not None:
         return NotImplemented
     return _of_classes(log_probabilities, target, ignore_index, reduction, lambda scores: scores)

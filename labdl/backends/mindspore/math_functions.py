@@ -1,4 +1,4 @@
-"""MindSpore's spelling of roots, exponentials, logarithms, trigonometry and special functions."""
+"""MindSpore implementations of roots, exponentials, logarithms, trigonometry and special functions."""
 
 import math
 
@@ -30,7 +30,7 @@ def _of_reals(kernel):
 
 
 def _exact(kernel, own=COMPLEX):
-    """For kernels that are right in float64 only."""
+    """For kernels that are accurate in float64 only."""
     return through(kernel, ("float64", *own), EXACT)
 
 
@@ -81,7 +81,7 @@ logaddexp = pair(_log_of_sum, FRACTIONS, INTEGERS_INTO_FRACTIONS, numbers=False)
 
 
 def _digamma(x):
-    """Of float64 the kernel has six digits only: the recurrence, up to where the asymptotic series has all of them."""
+    """In float64 the kernel has six digits only: uses the recurrence and the asymptotic series."""
     if not x.size:
         return x.copy()
     if x.dtype is not mindspore.float64:

@@ -39,7 +39,7 @@ class LabCell(nn.Cell):
 def native_module(call, branch, mode):
     made = LabCell(call, branch, mode)
     for path, parameter in made.parameters_and_names():
-        parameter.name = path  # checkpoints and optimizers know parameters by their names
+        parameter.name = path  # checkpoints and optimizers identify parameters by name
     return made.set_train(getattr(call, "training", True))
 
 

@@ -1,4 +1,4 @@
-"""MindSpore's spelling of linear layers, dropout, embedding and masks."""
+"""MindSpore implementations of linear layers, dropout, embedding and masks."""
 
 from functools import lru_cache
 
@@ -29,7 +29,7 @@ def linear(x, kernel, bias=None):
 
 
 def _drop(x, rate):
-    """The mask is drawn apart from the data, so that compiled steps get it as an input: their own draws cannot be repeated."""
+    """The mask is sampled separately, so that compiled steps receive it as an input: their own samples cannot be reproduced."""
     mask = dropout_mask(x.shape, rate)
     if x.dtype is not float64:
         return _mul(x, mask if x.dtype is float32 else mask.astype(x.dtype))
@@ -41,7 +41,7 @@ _dropout = through(_drop, FRACTIONS, HALF)
 
 def dropout(x, rate, training=False):
     if not 0 <= rate <= 1:
-        raise ValueError(f"a dropout rate lies between 0 and 1, received {rate}")
+        raise ValueError(f"a dropout rate is between 0 and 1, received {rate}")
     if not training or rate == 0 or not x.size:
         return x
     return ops.zeros_like(x) if rate == 1 else _dropout(x, float(rate))

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of normalization, on its fastest CPU kernels."""
+"""MindSpore implementations of normalization, on its fastest CPU kernels."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false
 
 from functools import lru_cache
@@ -16,12 +16,12 @@ _transpose, _assign, _stop = P.Transpose(), P.Assign(), ops.stop_gradient
 
 @lru_cache(None)
 def _kernel(training, epsilon, momentum):
-    # in training the kernel moves mean and variance in place, the variance already with the unbiased estimate
+    # in training the kernel updates mean and variance in place, the variance with the unbiased estimate
     return P.BatchNorm(training, epsilon, momentum)
 
 
 def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1, epsilon=1e-5, axis=1):
-    """MindSpore knows float32 only, and two to four axes."""
+    """MindSpore supports float32 only, and two to four axes."""
     shape = x.shape
     if axis not in (1, 1 - x.ndim):
         forth, back = orders(x.ndim, axis)
@@ -60,9 +60,7 @@ def _through_formula(x, scale, offset, mean, variance, training, momentum, epsil
         centered = x - m.reshape(channels)
         v = ops.mean(centered * centered, axes)
         count = x.size // x.shape[1]
-        unbiased = v * as_tensor(
-            count / max(count - 1, 1), wide
-        )  # beside a tensor, numbers have the precision of float32
+        unbiased = v * as_tensor(count / max(count - 1, 1), wide)  # Python numbers have the precision of float32
         for state, found in ((mean, m), (variance, unbiased)):
             old = state.astype(wide)
             _assign(state, _stop(old + as_tensor(momentum, wide) * (found - old)).astype(state.dtype))
@@ -72,7 +70,7 @@ def _through_formula(x, scale, offset, mean, variance, training, momentum, epsil
 
 
 def _axes(ndim: int):
-    """All axes but the second, and the shape that brings a number a channel beside them."""
+    """All axes but the second, and the shape that broadcasts per-channel values."""
     return (0, *range(2, ndim)), (1, -1, *(1,) * (ndim - 2))
 
 

@@ -1,4 +1,4 @@
-"""The operators that MindSpore spells differently, from the files of this folder; the rest are found in it by name."""
+"""Operators with implementations in this folder; others are functions of MindSpore with the same name."""
 
 from labdl.backends.mindspore.activations import *
 from labdl.backends.mindspore.arithmetic import *

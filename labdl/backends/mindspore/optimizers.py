@@ -1,4 +1,4 @@
-"""LabDL's optimizers on MindSpore: its fused kernels where one means the same, else the rule's own update."""
+"""LabDL's optimizers on MindSpore: fused kernels of the same semantics, else the update of the rule."""
 
 import mindspore
 import numpy as np
@@ -31,12 +31,12 @@ def _load(own, state) -> None:
 
 
 def _scalars(*values: float):
-    # one conversion a step; with Python numbers MindSpore makes one for each variable
+    # one conversion per step; Python numbers would be converted for each variable
     return [Tensor(value, mindspore.float32) for value in values]
 
 
 class NativeOptimizer:
-    """An in-place kernel; the slots are parameters, a dictionary for each variable.
+    """An in-place kernel; the slots are parameters, a dictionary per variable.
 
     ``kernels`` is a cell, so that a compiled step can hold it: it takes the gradients and the `numbers` of a step.
     """
@@ -53,12 +53,14 @@ class NativeOptimizer:
         self.step += 1
 
     def numbers(self, step: int) -> list[Tensor]:
-        """The scalars that the kernels take in a step."""
+        """The scalar arguments of the kernels in a step."""
         raise NotImplementedError
 
     def update(self, gradients) -> None:
-        """Move the variables by one step."""
-        self.kernels.construct(gradients, *self.numbers(self.step))  # calling the cell would cost more than it does
+        """Update the variables by one step."""
+        self.kernels.construct(
+            gradients, *self.numbers(self.step)
+        )  # calling the cell has more overhead than the update
 
     def load(self, step: int, state) -> None:
         self.step = step
@@ -71,7 +73,7 @@ class NativeOptimizer:
 class _Descent(nn.Cell):
     """ApplyMomentum is the fastest kernel, also without momentum, but ignores its use_nesterov on CPU; SGD follows it.
 
-    ``besides`` is what they want besides: SGD a mark of the first step, which 0 says has been, ApplyMomentum a momentum.
+    ``besides`` is a further argument: of SGD a flag of the first step (0: done), of ApplyMomentum the momentum.
     """
 
     def __init__(self, variables, momenta, besides, weight_decay, nesterov):
@@ -110,7 +112,7 @@ class SGD(NativeOptimizer):
 
     def load(self, step, state):
         super().load(step, state)
-        for besides in self.made:  # the kernel multiplies it with a momentum of 0, which leaves a NaN of a step before
+        for besides in self.made:  # the kernel multiplies it by a momentum of 0, which would keep an earlier NaN
             assign(besides, np.zeros(besides.shape, "float32"))
 
     def numbers(self, step):
@@ -135,13 +137,13 @@ class _Moments(nn.Cell):
 
 
 class Adam(NativeOptimizer):
-    """Adam, and with its decay apart from the gradient AdamW."""
+    """Adam, and with decoupled weight decay AdamW."""
 
     decoupled = False
 
     def __init__(self, rule, variables):
         super().__init__(rule, variables)
-        # P.Adam is the faster kernel, but knows no float64
+        # P.Adam is the faster kernel, but does not support float64
         self._apart = self.decoupled and self.weight_decay > 0
         self._plain = not self._apart and all(v.dtype != mindspore.float64 for v in self.variables)
         self.kernels = _Moments(
@@ -156,23 +158,25 @@ class Adam(NativeOptimizer):
         rate, beta_1, beta_2 = self.learning_rate, self.settings["beta_1"], self.settings["beta_2"]
         power_1, power_2 = beta_1**step, beta_2**step
         correction = (1 - power_2) ** 0.5
-        epsilon = self.settings["epsilon"] * correction  # the kernels add it before the bias correction, torch after it
+        epsilon = (
+            self.settings["epsilon"] * correction
+        )  # the kernels add it before the bias correction, PyTorch after it
         if self._plain:
             return _scalars(power_1, power_2, rate, beta_1, beta_2, epsilon)
-        # AdamWeightDecay corrects no bias: the corrected rate does, and the decay may not take part in that
+        # AdamWeightDecay has no bias correction: use a corrected rate, which must not affect the decay
         corrected = rate * correction / (1 - power_1)
         decay = self.weight_decay * (1 - power_1) / correction if self._apart else 0.0
         return _scalars(corrected, beta_1, beta_2, epsilon, decay)
 
 
 class AdamW(Adam):
-    """Adam with its decay apart from the gradient."""
+    """Adam with decoupled weight decay."""
 
     decoupled = True
 
 
 class RuleUpdates(RuleOptimizer):
-    """The update of a rule, run as it is."""
+    """Runs the update of a rule."""
 
     def new_slot(self, variable, shape, start):
         return Tensor(np.full(shape, start, _kept_as(variable)), variable.dtype)
@@ -181,7 +185,7 @@ class RuleUpdates(RuleOptimizer):
         return Tensor(np.array(array), variable.dtype)
 
     def assign(self, variable, value):
-        variable.copy_(value)  # Assign, a kernel of the old kind, takes a hundred times as long
+        variable.copy_(value)  # Assign takes a hundred times as long
 
 
 _NATIVE = {"sgd": SGD, "adam": Adam, "adamw": AdamW}
@@ -204,7 +208,7 @@ class _Together(nn.Cell):
         self.ends = tuple(sum(counts[:n]) for n in range(len(counts) + 1))
 
     def numbers(self):
-        """For the step that follows, those of one optimizer behind those of the other."""
+        """The scalars of the next step, concatenated over the optimizers."""
         return [number for native in self.natives for number in native.numbers(native.step + 1)]
 
     def construct(self, gradients, *numbers):

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of pooling, on its fastest CPU kernels."""
+"""MindSpore implementations of pooling, on its fastest CPU kernels."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
 
 from functools import lru_cache
@@ -21,7 +21,7 @@ _expand = P.ExpandDims()
 
 @lru_cache(None)
 def _plan(sizes, kernel_size, stride, padding, dilation, ceil_mode):
-    """Window, stride, dilation, (before, after) padding, the part of it that only completes the last window, sizes."""
+    """Window, stride, dilation, (before, after) padding, its part that only completes the last window, sizes."""
     rank = len(sizes)
     window, dilation = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
     stride = window if stride is None else per_axis(stride, rank, "stride")
@@ -38,7 +38,7 @@ def _plan(sizes, kernel_size, stride, padding, dilation, ceil_mode):
 
 @lru_cache(None)
 def _kernel(kind: str, window, stride):
-    """MaxPool and AvgPool know "same" and "valid" padding; the border is made by hand."""
+    """MaxPool and AvgPool support "same" and "valid" padding only; other padding is explicit."""
     if len(window) == 3:
         return {"max": P.MaxPool3D, "avg": P.AvgPool3D}[kind](window, stride, "valid")
     # the gradient of the MaxPool primitive takes 33 ms where that of ops.max_pool2d takes 445
@@ -47,7 +47,7 @@ def _kernel(kind: str, window, stride):
 
 @lru_cache(None)
 def _share(sizes, window, stride, pairs, over, inside, name):
-    """The factor of each mean where a part of the border does not count."""
+    """The factor of each mean if a part of the padding does not count."""
     size = tuple(n + b + a + e for n, (b, a), e in zip(sizes, pairs, over, strict=True))
     counted = np.zeros(size)
     ends = [(b, b + n) if inside else (0, n + b + a) for n, (b, a) in zip(sizes, pairs, strict=True)]
@@ -72,7 +72,7 @@ def _pool(kind: str, rank: int):
             return ops.zeros((*x.shape[:2], *out), x.dtype)
         full = tuple((b, a + e) for (b, a), e in zip(pairs, over, strict=True))
         x = pad_spatial(x, full, -float("inf") if kind == "max" else 0.0)
-        if max(dilation) > 1:  # the kernels know none: lay the windows out side by side
+        if max(dilation) > 1:  # not supported by the kernels: unfold the windows
             for axis, (o, k, s, d) in enumerate(zip(out, window, stride, dilation, strict=True), 2):
                 x = ops.gather(x, _spread(o, k, s, d), axis)
             stride = window
@@ -135,7 +135,7 @@ _scatter = P.ScatterNd()
 def _max_unpool(rank: int):
     def unpool(x, indices, kernel_size, stride, padding, size):
         if x.ndim != rank + 2 or indices.shape != x.shape:
-            raise ValueError(f"one index for each element of {x.shape} is wanted, received {indices.shape}")
+            raise ValueError(f"one index for each element of {x.shape} expected, received {indices.shape}")
         sizes = _unpool(x.shape[2:], *hashable((kernel_size, stride, padding, size)))
         channels, area = x.shape[0] * x.shape[1], prod(sizes)
         if not x.size:

@@ -1,6 +1,6 @@
-"""Random numbers on MindSpore, drawn by NumPy: MindSpore makes a kernel anew for each draw, which takes it 3 ms on a CPU."""
+"""Random numbers on MindSpore, sampled by NumPy: MindSpore creates a kernel for each call, which takes 3 ms on a CPU."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportCallIssue=false
 
 import math
@@ -17,7 +17,7 @@ _generator = np.random.default_rng()
 
 
 def seed(value: int) -> None:
-    """For LabDL's draws, and for MindSpore's own in native code beside them."""
+    """Seed the generator of LabDL, and MindSpore's own for native code."""
     global _generator
     _generator = np.random.default_rng(value)
     mindspore.set_seed(value % 2**32)
@@ -32,7 +32,7 @@ def set_random_state(state) -> None:
 
 
 def _fraction(name) -> str:
-    """In which dtype NumPy draws what is to have another one."""
+    """The dtype in which NumPy samples values for another one."""
     return "float64" if name == "float64" else "float32"
 
 
@@ -48,7 +48,7 @@ def _below(high, name):
 def random_uniform(shape, low, high, name):
     kind = _fraction(name)
     drawn = _generator.random(shape, kind) * np.array(high - low, kind) + np.array(low, kind)
-    if high > low:  # rounding may reach the end
+    if high > low:  # rounding may reach the excluded end
         drawn = np.minimum(drawn, _below(high, name))
     return Tensor(np.asarray(drawn, kind)).astype(dtype(name))
 
@@ -72,7 +72,7 @@ def random_permutation(n):
 
 @draws_random_numbers
 def dropout_mask(shape, rate):
-    """1 / (1 - rate) for what is kept and 0 for the rest, in float32."""
+    """1 / (1 - rate) for kept elements and 0 for the rest, in float32."""
     kept = _generator.random(shape, "float32") >= rate
     return Tensor(np.multiply(kept, np.float32(1 / (1 - rate)), dtype="float32"))
 

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of recurrent networks."""
+"""MindSpore implementations of recurrent networks."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportGeneralTypeIssues=false
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ def _kernel(features, size):
 
 
 def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
-    """MindSpore knows float32 only, and its lengths and directions are slower than the composite."""
+    """MindSpore supports float32 only, and its lengths and directions are slower than the composite."""
     given = [t for t in (x, kernel, recurrent_kernel, bias, hidden, cell) if t is not None]
     if lengths is not None or reverse or not x.size or any(t.dtype is not float32 for t in given):
         return NotImplemented
@@ -34,7 +34,7 @@ def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=N
 
 
 def _check(x, kernel, recurrent_kernel, bias, *states) -> None:
-    """MindSpore would complain later, from another call, or read other memory."""
+    """MindSpore would raise later, from another call, or read invalid memory."""
     size = recurrent_kernel.shape[0] if recurrent_kernel.ndim else 0
     wanted = (
         (kernel, (x.shape[-1], 4 * size)),

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of reductions over axes and running ones."""
+"""MindSpore implementations of reductions and cumulative operators."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportAttributeAccessIssue=false, reportOptionalMemberAccess=false, reportOptionalOperand=false
 
 import builtins
@@ -39,14 +39,14 @@ def _over(kernel, own, wider, empty=None):
     function = through(kernel, own, wider)
 
     def call(x, axis=None, keepdims=False, *, dtype=None, **options):
-        """MindSpore gives what lay in memory for empty tensors."""
+        """MindSpore returns uninitialized memory for empty tensors."""
         if dtype is not None:
             kind = native_dtype(dtype)
             result = call(x.astype(kind), axis, keepdims, **options)
             return result if result.dtype is kind else result.astype(kind)
         shape = x.shape
         axes = normal_axes(axis, len(shape))
-        if not axes:  # which MindSpore takes for all of them
+        if not axes:  # MindSpore interprets () as all axes
             return function(x.reshape(*shape, 1), (len(shape),), False, **options)
         if 0 not in shape:
             return function(x, axes, keepdims, **options)
@@ -61,7 +61,7 @@ def _over(kernel, own, wider, empty=None):
 
 def _largest_or_smallest(kernel):
     def call(x, axes, keepdims):
-        """MindSpore passes over NaN, and gives what lay in memory for empty tensors."""
+        """MindSpore ignores NaN, and returns uninitialized memory for empty tensors."""
         found = kernel(x, axes, keepdims)
         if not is_floating(x):
             return found
@@ -115,7 +115,7 @@ def _position(kernel):
     find = through(find, ALL_REALS, {"bool": ("uint8", None), "bfloat16": ("float32", None)})
 
     def call(x, axis=None, keepdims=False):
-        """MindSpore passes over NaN, which is the extreme wherever it stands."""
+        """MindSpore ignores NaN, which is the result if present."""
         shape = x.shape
         if 0 in shape and (axis is None or shape[axis] == 0):
             raise ValueError(f"an empty axis has no largest or smallest element, received {shape}")
@@ -182,7 +182,7 @@ logcumsumexp = _running(ops.logcumsumexp, FRACTIONS, HALF, 0)
 
 def _running_extreme(kernel):
     def call(x, axis):
-        """MindSpore's has no gradient: the elements at its positions are looked up."""
+        """MindSpore's has no gradient: gathers the elements at its positions."""
         places = kernel(ops.stop_gradient(x), axis)[1]
         return _gather_along(x, axis, places.astype(mindspore.int64))
 

@@ -1,6 +1,6 @@
-"""MindSpore's spelling of sorting, searching, sets and counts."""
+"""MindSpore implementations of sorting, searching, sets and counts."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false, reportOptionalSubscript=false
 
 import builtins
@@ -20,7 +20,7 @@ _LARGEST = float(np.finfo("float64").max)
 
 
 def _keys(x, last):
-    """Numbers that the kernels sort as LabDL does: NaN as the infinity that comes last, infinity a little before it."""
+    """Keys that the kernels sort as LabDL does: NaN as the last infinity, infinity slightly before it."""
     x = ops.stop_gradient(x)
     if not is_floating(x):
         return x.astype(mindspore.uint8) if x.dtype is mindspore.bool_ else x
@@ -39,26 +39,26 @@ def _order(x, axis, descending):
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
-    """MindSpore does not know where to put NaN."""
+    """MindSpore has no defined order of NaN."""
     if not x.size:
         return x.copy()
     return _along(x, _order(x, axis, descending), axis)
 
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
-    """MindSpore does not know where to put NaN."""
+    """MindSpore has no defined order of NaN."""
     return _order(x, axis, descending) if x.size else ops.zeros(x.shape, _int64)
 
 
 def _along(x, order, axis):
-    """Elements at positions along an axis; GatherD knows no bfloat16."""
+    """Elements at positions along an axis; GatherD does not support bfloat16."""
     if x.dtype is mindspore.bfloat16:
         return _along(x.astype(mindspore.float32), order, axis).astype(x.dtype)
     return _gather_along(x, axis % x.ndim, order)
 
 
 def topk(x, k, axis=-1, *, largest=True):
-    """MindSpore finds the largest only, on the last axis, and mistakes NaN."""
+    """MindSpore finds only the largest on the last axis, and misplaces NaN."""
     axis = normal_axes(axis, x.ndim)[0]
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"topk wants k from 0 to {x.shape[axis]}, received {k}")
@@ -74,7 +74,7 @@ def topk(x, k, axis=-1, *, largest=True):
 
 
 def _sorted_runs(x):
-    """The elements in order, their order, and whether each is the first of its kind."""
+    """The elements in order, their order, and whether each differs from the one before."""
     flat = x.reshape(-1)
     order = _order(flat, 0, False)
     ordered = _along(flat, order, 0)
@@ -82,7 +82,7 @@ def _sorted_runs(x):
 
 
 def unique_all(x):
-    """MindSpore keeps the order in which elements come, and tells neither first positions nor counts."""
+    """MindSpore keeps the order of elements, and returns neither first positions nor counts."""
     if is_complex(x):
         return NotImplemented
     if not x.size:
@@ -139,7 +139,7 @@ def isin(x1, x2, *, invert=False):
 
 
 def bincount(x, weights=None, *, minlength=0):
-    """MindSpore takes int32 only."""
+    """MindSpore accepts int32 only."""
     if x.ndim != 1:
         raise ValueError(f"bincount wants a tensor of one axis, received {x.shape}")
     size = builtins.max(minlength, int(x.max()) + 1 if x.size else 0)
@@ -154,7 +154,7 @@ def bincount(x, weights=None, *, minlength=0):
 
 
 def histogram(x, /, bins=10, *, range=None, density=False):
-    """Places by the edges, then counts: MindSpore's own gives no edges."""
+    """Bins by the edges, then counts: MindSpore's own returns no edges."""
     x = x.reshape(-1)
     wide = x if x.dtype is mindspore.float32 or x.dtype is _float64 else x.astype(mindspore.float32)
     kind = wide.dtype

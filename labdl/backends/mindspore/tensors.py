@@ -30,7 +30,7 @@ _DTYPES = {
 _NAMES = {kind: name for name, kind in _DTYPES.items()}
 
 
-_count = itertools.count()  # MindSpore tells parameters apart by their names
+_count = itertools.count()  # MindSpore identifies parameters by name
 
 
 def tensor_types():
@@ -46,7 +46,7 @@ def copy(value):
 
 
 def from_dlpack(value):
-    """MindSpore's reader wants a capsule, and knows no bool and no complex numbers: the memory is copied."""
+    """MindSpore's reader needs a capsule, and supports neither bool nor complex numbers: the memory is copied."""
     return value.copy() if isinstance(value, Tensor) else Tensor(np.from_dlpack(value))
 
 
@@ -55,7 +55,7 @@ def spec_of(value) -> Spec:
 
 
 def tensor(array):
-    return Tensor(np.array(array))  # a copy: MindSpore looks into the array's memory later
+    return Tensor(np.array(array))  # a copy: MindSpore reads the array's memory later
 
 
 def to_numpy(value):
@@ -69,7 +69,7 @@ def variable(array, trainable: bool = True):
 
 
 def assign(target, array) -> None:
-    target.copy_(Tensor(np.array(array), target.dtype))  # in place: compiled functions would not see other memory
+    target.copy_(Tensor(np.array(array), target.dtype))  # in place: compiled functions keep the memory
 
 
 def finite(variables):

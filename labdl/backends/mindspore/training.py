@@ -1,6 +1,6 @@
 """MindSpore's training steps: flat calls compiled by ``mindspore.jit``, or eager (PyNative mode)."""
 
-# MindSpore generates and overloads its functions: pyright infers None and unions for what they take and return
+# MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportGeneralTypeIssues=false, reportOptionalCall=false, reportOptionalMemberAccess=false
 
 import contextlib
@@ -14,12 +14,12 @@ from labdl.backends.mindspore.interrupts import interruptible
 from labdl.backends.mindspore.optimizers import fused_kernels
 from labdl.backends.mindspore.random import random_state, set_random_state
 
-_LEFT = Path("rank_0", "om", "analyze_fail.ir")  # what the compiler has not understood, wherever Python happens to work
+_LEFT = Path("rank_0", "om", "analyze_fail.ir")  # written by the compiler to the working folder after errors
 _REFUSALS = (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError, SyntaxError)  # of the compiler
 
 
 def gradient_function(objective, optimizer, compiled: bool | None = None):
-    """Compiled by default where the objective has a flat form: mindspore.jit cannot read Python that dispatches."""
+    """Compiled by default where the objective has a flat form: mindspore.jit cannot compile dispatching Python code."""
     eager = _eager_gradients(objective, optimizer)
 
     def compile_(flat):
@@ -32,11 +32,11 @@ def gradient_function(objective, optimizer, compiled: bool | None = None):
 def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
     """Compiled by default where the objective has a flat form, the optimizer's kernels with it.
 
-    ``timed(update)`` may put another function in the place of an update that is not compiled with the rest, to take its time.
+    ``timed(update)`` may wrap an update that is not compiled with the rest, to measure it.
     """
     if update is not None or not fused_kernels(
         optimizer
-    ):  # what changes gradients or parameters is Python that dispatches
+    ):  # functions that change gradients or parameters dispatch in Python
         return _updating(gradient_function(objective, optimizer, compiled), optimizer, update, timed)
 
     def compile_(flat):
@@ -61,7 +61,7 @@ def train_function(objective, optimizer, compiled: bool | None = None, update=No
 
 
 def update_function(optimizer, update, compiled: bool | None = None):
-    """An update from gradients that were made before; gives what ``update(gradients)`` gives. Kernel by kernel."""
+    """An update from computed gradients; returns the result of ``update(gradients)``. Kernel by kernel."""
 
     def apply(gradients):
         optimizer.advance()
@@ -85,7 +85,7 @@ def _of(flat, optimizer):
 
 
 def _eager_gradients(objective, optimizer):
-    """The eager function of the gradients, remade when other variables are learned."""
+    """The eager function of the gradients, recreated when other variables are trained."""
     differentiate, version = None, None
 
     def run(*batch):
@@ -96,14 +96,14 @@ def _eager_gradients(objective, optimizer):
         try:
             return differentiate(*batch)
         except BaseException:
-            _pynative_executor.clear_res()  # MindSpore would take all that follows for a part of what is differentiated
+            _pynative_executor.clear_res()  # otherwise MindSpore would include later calls in the gradient
             raise
 
     return run
 
 
 def _updating(gradients, optimizer, update, timed):
-    apply = update or (lambda found: optimizer.update(found))  # another one when other variables are learned
+    apply = update or (lambda found: optimizer.update(found))  # changes when other variables are trained
     apply = apply if timed is None else timed(apply)
 
     def step(*batch):
@@ -115,13 +115,13 @@ def _updating(gradients, optimizer, update, timed):
 
 
 def _compile_each(objective, eager, compile_, compiled, optimizer=None):
-    """For each kind of batch the compiled function, made when it is first wanted, or the eager one without a flat form."""
+    """The compiled function of each batch structure, created on first use; without a flat form the eager one."""
     if compiled is False:
         return eager
     if not hasattr(objective, "flat"):
         if compiled:
             raise NotImplementedError(
-                "mindspore.jit compiles no Python that dispatches: train a Module with the Trainer, "
+                "mindspore.jit cannot compile dispatching Python code: train a Module with the Trainer, "
                 "or leave compiled out"
             )
         return eager
@@ -144,7 +144,7 @@ def _compile_each(objective, eager, compile_, compiled, optimizer=None):
         function, random, there = interruptible(compile_(flat)), random_state(), _LEFT.exists()
         try:
             return function, function(*batch)
-        except _REFUSALS as error:  # of the compiler, before anything was computed
+        except _REFUSALS as error:  # of the compiler, before any computation
             set_random_state(random)
             if not there:
                 _tidy()
@@ -155,8 +155,8 @@ def _compile_each(objective, eager, compile_, compiled, optimizer=None):
 
 
 def _tidy() -> None:
-    """Take away what the compiler has just left in the user's folder, and nothing else."""
-    with contextlib.suppress(OSError):  # nothing was left, or others keep something there
+    """Remove the file that the compiler has just written to the user's folder."""
+    with contextlib.suppress(OSError):  # no file, or the folder has other files
         _LEFT.unlink()
         _LEFT.parent.rmdir()
         _LEFT.parent.parent.rmdir()

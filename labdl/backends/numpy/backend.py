@@ -23,7 +23,7 @@ def dtype(name: str) -> np.dtype:
 
 
 def implementation(operator):
-    """The body of an operator is its NumPy implementation: its operands brought to one dtype, its result to the rule's."""
+    """The body of an operator is its NumPy implementation: with promoted operands, and the result in the dtype of the rule."""
 
     def compute(*args, **kwargs):
         args, kwargs = tuple(map(_array, args)), {k: _array(v) for k, v in kwargs.items()}
@@ -40,7 +40,7 @@ def implementation(operator):
 
 
 def _array(value):
-    """NumPy's scalars are what its reductions give: tensors without axes, not Python numbers."""
+    """NumPy scalars are results of reductions: tensors without axes, not Python numbers."""
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
@@ -53,7 +53,7 @@ def _specs(value):
 
 
 def _operand(value, common):
-    """In the common dtype where there is one; half precision as float32, from which the result is rounded once."""
+    """Convert to the common dtype, if any; half precision to float32, from which the result is rounded once."""
     if isinstance(value, list | tuple):
         return type(value)(_operand(v, common) for v in value)
     if not isinstance(value, np.ndarray | np.generic):
@@ -86,7 +86,7 @@ def current_device() -> str:
 
 
 def set_device(name: str) -> None:
-    """Nothing to do: there is the CPU only."""
+    """No-op: NumPy has the CPU only."""
 
 
 def device_of(value) -> str:
@@ -118,7 +118,7 @@ def seed(value: int) -> None:
 
 
 def random_state():
-    """The global generator; LabDL's operators draw from one of their own (see `labdl.ops.random.state.random_state`)."""
+    """Seed the global generator; LabDL's operators use their own (see `labdl.ops.random.state.random_state`)."""
     kind, words, position, waiting, normal = np.random.get_state()
     return {"kind": kind, "words": words, "position": position, "waiting": waiting, "normal": normal}
 
@@ -162,7 +162,7 @@ def clear_gradients(variables) -> None:
 
 
 class RuleUpdates(RuleOptimizer):
-    """The update of a rule, run as it is: what the optimizers of the other backends are compared with."""
+    """Runs the update of a rule; the reference for optimizers of other backends."""
 
     def new_slot(self, variable, shape, start):
         return np.full(shape, start, variable.dtype)
@@ -185,7 +185,7 @@ optimizer = RuleUpdates
 
 
 def set_trainable(variable, flag: bool) -> None:
-    """Nothing to do: NumPy computes no gradients."""
+    """No-op: NumPy computes no gradients."""
 
 
 def with_gradient(forward, pull):

@@ -1,4 +1,4 @@
-"""Facts about NumPy that hold without importing it."""
+"""Facts about NumPy available without importing it."""
 
 from labdl.backends.facts import FrameworkFacts
 

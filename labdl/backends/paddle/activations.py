@@ -1,6 +1,6 @@
-"""PaddlePaddle's spelling of activation functions."""
+"""PaddlePaddle implementations of activation functions."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 import math
@@ -19,7 +19,7 @@ _of_fractions = in_wider_dtype(lambda x: kernels.clip(x, 0.0, math.inf), dict.fr
 
 
 class _Relu(paddle.autograd.PyLayer):
-    """For its gradient clip keeps x, which nothing else in a network needs; the next layer keeps the result in any case."""
+    """The gradient of clip would keep x; that of this kernel needs the result only, which the next layer keeps too."""
 
     @staticmethod
     def forward(ctx, x):
@@ -33,7 +33,7 @@ class _Relu(paddle.autograd.PyLayer):
 
 
 def relu(x):
-    """Paddle's own relu makes 0 of NaN."""
+    """Paddle's own relu returns 0 for NaN."""
     kind = x.dtype
     if kind is FLOAT32:
         plain = x.stop_gradient or not in_dynamic_mode()
@@ -52,7 +52,7 @@ def gelu(x, approximate="none"):
 
 @in_wider_dtype
 def softplus(x, beta=1.0):
-    return F.softplus(x, float(beta), 88.0)  # Paddle leaves the curve at 20, which float64 notices
+    return F.softplus(x, float(beta), 88.0)  # Paddle becomes linear at 20, which is inaccurate in float64
 
 
 @in_wider_dtype
@@ -92,5 +92,5 @@ def softmax(x, axis=-1):
 
 @any_precision
 def log_softmax(x, axis=-1):
-    """Paddle's own log_softmax gives no less than -64."""
+    """Paddle's own log_softmax is at least -64."""
     return kernels.subtract(x, paddle.logsumexp(x, [axis], True, False)) if x.size and x.ndim else NotImplemented

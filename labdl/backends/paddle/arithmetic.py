@@ -1,4 +1,4 @@
-"""PaddlePaddle's spelling of element-wise operators: arithmetic, functions, comparisons, complex numbers."""
+"""PaddlePaddle implementations of elementwise operators: arithmetic, functions, comparisons, complex numbers."""
 
 import functools
 import math
@@ -70,7 +70,7 @@ round, negative = _NUMBER(lambda x: paddle.round(x, 0)), _NUMBER(lambda x: _scal
 
 
 def _whole(kernel):
-    """For functions that leave integers as they are."""
+    """For functions that return integers unchanged."""
     general = in_wider_dtype(kernel, refused=(BOOL,))
 
     def call(x):
@@ -96,7 +96,7 @@ def exp(x):
         return kernels.exp(x)
     angle, zero = paddle.imag(x), full_tensor([], 0.0, paddle.float64)
     size = kernels.exp(paddle.real(x))
-    still = same(angle, zero)  # infinity times 0 would be NaN
+    still = same(angle, zero)  # inf * 0 would be NaN
     return kernels.complex(
         kernels.multiply(size, paddle.cos(angle)), where(still, zero, kernels.multiply(size, paddle.sin(angle)))
     )
@@ -120,12 +120,12 @@ def exp2(x):
 
 
 def _power(x, y):
-    """Paddle's powers of integers go through float64, which has not all their digits: here by repeated squaring."""
+    """Paddle's powers of integers use float64, which lacks their precision: computed by repeated squaring."""
     if x.dtype not in INTEGERS:
         return kernels.elementwise_pow(x, y)
     result, one = full_tensor([], 1, x.dtype), full_tensor([], 1, x.dtype)
     y = kernels.minimum(kernels.maximum(y, full_tensor([], 0, y.dtype)), full_tensor([], 127, y.dtype))
-    for bit in range(7):  # higher powers overflow but for those of -1, 0 and 1
+    for bit in range(7):  # higher powers overflow except of -1, 0 and 1
         odd = paddle.bitwise_and(y, full_tensor([], 1 << bit, y.dtype))
         result = kernels.multiply(result, where(cast(odd, BOOL), x, one))
         x = kernels.multiply(x, x)
@@ -191,7 +191,7 @@ def _choose(condition, x, y):
 def _gcd(x, y):
     zero, one = full_tensor([], 0, x.dtype), full_tensor([], 1, x.dtype)
     x, y = paddle.broadcast_tensors([paddle.abs(x), paddle.abs(y)])
-    # as many steps as the largest neighbors among Fibonacci's numbers take
+    # as many steps as for the largest neighboring Fibonacci numbers
     for _ in range(47 if x.dtype == paddle.int32 else 92):
         ended = kernels.equal(y, zero)
         rest = kernels.remainder(x, where(ended, one, y))
@@ -200,7 +200,7 @@ def _gcd(x, y):
 
 
 def gcd(x, y):
-    """Paddle asks after each step whether all elements have ended, on the host."""
+    """Paddle checks on the host after each step whether all elements are done."""
     return _gcd(x, y)
 
 
@@ -247,8 +247,8 @@ def erfinv(x):
 
 @fractions
 def erfc(x):
-    """Paddle has none but 1 - erf(x), which has no digits left for large x."""
-    far = full_tensor([], 30.0, x.dtype)  # where nothing of it is left in any dtype, and before squares overflow
+    """Paddle has only 1 - erf(x), which has no precision for large x."""
+    far = full_tensor([], 30.0, x.dtype)  # where the result underflows in every dtype, and squares do not overflow
     x = kernels.minimum(kernels.maximum(x, _scale(far, -1.0, 0.0, True)), far)
     near = kernels.less_than(paddle.abs(x), full_tensor([], 0.5, x.dtype))
     plain = _scale(paddle.erf(x), -1.0, 1.0, True)

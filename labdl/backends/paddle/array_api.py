@@ -10,7 +10,7 @@ def array_members(shape_like) -> dict[type, dict]:
     return {
         paddle.Tensor: {
             "shape": property(lambda self: sizes(native.__get__(self))),
-            # Paddle's own wants an axis, and few dtypes
+            # Paddle's own needs an axis and supports few dtypes
             "__setitem__": lambda self, index, value: paddle.assign(setitem(self, index, value), output=self),
         }
     }

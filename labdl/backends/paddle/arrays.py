@@ -1,6 +1,6 @@
-"""PaddlePaddle's spelling of operators that arrange elements."""
+"""PaddlePaddle implementations of operators that arrange elements."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import functools
@@ -46,7 +46,7 @@ def reshape(x, shape):
 
 
 def _one(x):
-    """An element of the dtype of an empty tensor, which keeps its history."""
+    """A scalar of the dtype of an empty tensor, connected to its gradient history."""
     return paddle.sum(x, [], x.dtype, False)
 
 
@@ -83,7 +83,7 @@ def split(x, sections, axis=0):
         if size % sections:
             raise ValueError(f"axis {axis} of size {size} cannot be split into {sections} equal parts")
         sections = [size // sections] * sections
-    return tuple(kernels.split(x, list(sections), axis % x.ndim))  # with a negative axis it splits nonsense
+    return tuple(kernels.split(x, list(sections), axis % x.ndim))  # wrong for a negative axis
 
 
 @functools.partial(in_wider_dtype, table=HALF_ONLY)
@@ -103,7 +103,7 @@ def repeat(x, repeats, *, axis=None):
         if repeats < 0:
             raise ValueError(f"repeat wants 0 or more, received {repeats}")
         places = kernels.floor_divide(integer_range(0, size * repeats), full_tensor([], max(repeats, 1), INT64))
-    else:  # how many there will be follows from values
+    else:  # the size of the result depends on values
         repeats = cast(as_tensor(repeats), INT64)
         repeats = kernels.expand(repeats, [size]) if repeats.ndim == 0 or repeats.shape[0] == 1 else repeats
         if not size:
@@ -115,7 +115,7 @@ def repeat(x, repeats, *, axis=None):
 @functools.partial(in_wider_dtype, table=HALF_ONLY)
 def take_rows(x, places, axis):
     """Slices at positions of one axis."""
-    if 0 in x.shape and not x.shape[axis] and places.shape[0]:  # the kernel would read what is not there
+    if 0 in x.shape and not x.shape[axis] and places.shape[0]:  # the kernel would read invalid memory
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")
     return kernels.gather(x, places, axis)
 
@@ -125,7 +125,7 @@ def broadcast_to(x, shape):
 
 
 def broadcast_arrays(*arrays):
-    """Paddle refuses mixed dtypes."""
+    """Paddle rejects mixed dtypes."""
     if not arrays:
         return ()
     arrays = [as_tensor(x) for x in arrays]
@@ -159,7 +159,7 @@ def _pad_axis(x, pairs, value):
 
 
 def pad(x, padding, mode="constant", value=0.0):
-    """Paddle's other modes are for the axes of images: here axis by axis."""
+    """Axis by axis: Paddle's other modes are for the axes of images."""
     if not x.ndim:
         return kernels.assign(x)
     if mode == "constant":
@@ -202,15 +202,15 @@ def _on_diagonal(x, offset):
 
 
 def diag(x, *, offset=0):
-    """Paddle's diag_embed knows few dtypes on the CPU."""
+    """Paddle's diag_embed supports few dtypes on the CPU."""
     return _on_diagonal(x, offset)
 
 
 def astype(x, dtype):
-    """Paddle drops imaginary parts in silence."""
+    """Paddle drops imaginary parts silently."""
     kind = native_dtype(dtype)
     if is_complex(x.dtype) and not is_complex(kind) and kind != BOOL:
-        raise TypeError(f"complex numbers do not become {dtype}")
+        raise TypeError(f"complex numbers cannot be converted to {dtype}")
     return cast(x, kind)
 
 
@@ -231,7 +231,7 @@ def ones_like(x, *, dtype=None):
 
 
 def whole_numbers(indices):
-    """Positions as Paddle's kernels want them: int64."""
+    """Positions as int64, for Paddle's kernels."""
     indices = as_tensor(indices)
     return indices if indices.dtype is INT64 else in_dtype(indices, INT64)
 
@@ -239,8 +239,8 @@ def whole_numbers(indices):
 def from_start(indices, size, outside=None):
     """Positions that count from the start.
 
-    One outside of the axis becomes ``outside``, or the size: a number that kernels refuse, for they count those just below
-    0 from the end, and among those of several axes it may be another element's.
+    Invalid positions become ``outside``, or the size, which kernels reject: they would count slightly negative ones from the
+    end, and with several axes they could be valid flat positions.
     """
     indices, zero = whole_numbers(indices), full_tensor([], 0, INT64)
     later = kernels.scale(indices, 1.0, float(size), True)
@@ -252,7 +252,7 @@ def from_start(indices, size, outside=None):
 
 
 def positions(indices, size):
-    """Positions for kernels that count negative ones from the end themselves, which those of the CPU do."""
+    """Positions for kernels that support negative ones, as on the CPU."""
     return whole_numbers(indices) if on_cpu(indices) else from_start(indices, size)
 
 
@@ -267,7 +267,7 @@ def take(x, indices, axis=0):
 
 
 def along(x, indices, axis):
-    """Positions along an axis, spread over the others."""
+    """Positions along an axis, broadcast over the others."""
     indices = positions(as_tensor(indices), x.shape[axis])
     shape = list(x.shape)
     shape[axis] = indices.shape[axis]
@@ -278,8 +278,8 @@ _taken_along = in_wider_dtype(kernels.take_along_axis)
 
 
 def take_along_axis(x, indices, axis=-1):
-    """Paddle's kernel knows few dtypes."""
-    axis %= x.ndim  # a negative one is measured on the wrong axis
+    """Paddle's kernel supports few dtypes."""
+    axis %= x.ndim  # wrong for a negative axis
     indices = along(x, indices, axis)
     if not x.shape[axis] and 0 not in indices.shape:
         raise IndexError(f"there is no element to take on axis {axis} of {tuple(x.shape)}")

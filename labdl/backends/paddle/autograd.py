@@ -19,7 +19,7 @@ def gradients(function, values):
         leaf.clear_gradient(False)
     result = function(*leaves)
     result.backward()
-    # copies, because clearing a variable's gradient empties it wherever it is held
+    # copies: clearing a variable's gradient clears it in place
     found = [paddle.zeros_like(v).detach() if v.grad is None else v.grad.detach().clone() for v in leaves]
     for leaf in leaves:
         leaf.clear_gradient(False)

@@ -1,6 +1,6 @@
 """PaddlePaddle as a backend: the members of `labdl.backends.protocol`, from the files of this folder."""
 
-from labdl.backends.paddle import startup  # isort: skip  # first: it imports PaddlePaddle quietly
+from labdl.backends.paddle import startup  # isort: skip  # first: imports PaddlePaddle without messages
 
 import paddle
 
@@ -40,7 +40,7 @@ from labdl.backends.paddle.training import evaluate_function, gradient_function,
 name = FACTS.name
 concurrent = True
 namespaces = (paddle, paddle.nn.functional)
-# kernels that take, in silence, dtypes that make no sense for them: checked before
+# kernels that silently accept invalid dtypes, which are checked before the call
 lenient = frozenset(
     (
         "var",

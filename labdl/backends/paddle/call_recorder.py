@@ -1,8 +1,8 @@
-"""Paddle's own calls, logged while they are made.
+"""Paddle's own calls, logged at run time.
 
-Paddle offers no hook, so for the time of a recording its kernels in ``paddle._C_ops`` and the methods of tensors are replaced
-by ones that log. What the backend's modules took from there when they were imported is out of reach: the recording uses a
-second copy of them, imported with the replacements in place.
+Paddle has no hook, so during a recording its kernels in ``paddle._C_ops`` and the methods of tensors are replaced by logging
+ones. References that the backend's modules took at import cannot be replaced: the recording uses a second copy of the
+modules, imported with the replacements.
 """
 
 import contextlib
@@ -36,9 +36,9 @@ _log = CallLog()
 
 
 def log_as_one_call(function, elsewhere: str | None = None):
-    """A function that its calls alone would not replace, such as one with a gradient of its own.
+    """Mark a function that is recorded as a whole, such as one with its own gradient.
 
-    A program in this process calls it; ``elsewhere`` is what others call instead.
+    A program in this process calls it; ``elsewhere`` is called by exported programs.
     """
     return _log.log_calls(function, lambda *_: function if _log.live else elsewhere, live=elsewhere is None)
 
@@ -63,7 +63,7 @@ def _replace_members(owner, members: dict):
 
 @functools.cache
 def _copy_of_operators():
-    """The backend's operators once more, made of kernels that log."""
+    """A second copy of the backend's operators, with logging kernels."""
     former = {
         name: sys.modules[name] for name in list(sys.modules) if name.startswith(f"{_PACKAGE}.") and name != __name__
     }
@@ -71,7 +71,9 @@ def _copy_of_operators():
     attributes = dict(vars(package))
     for name in former:
         del sys.modules[name]
-        vars(package).pop(name.rpartition(".")[2], None)  # or ``from package import module`` would find the former one
+        vars(package).pop(
+            name.rpartition(".")[2], None
+        )  # otherwise ``from package import module`` would return the former one
     try:
         with _replace_members(_C_ops, _kernels()):
             return importlib.import_module(f"{_PACKAGE}.operators")
@@ -86,7 +88,7 @@ def _copy_of_operators():
 def recorder(live: bool = False):
     """Gives ``record(function, tape)``: it runs the function and logs Paddle's calls (see `graph.lowering.tape.Tape`).
 
-    ``live`` logs calls of what has a gradient of its own as they are.
+    ``live`` logs calls of functions with their own gradients unchanged.
     """
     tensor = paddle.Tensor
     writing = ("copy_", "__setitem__", "_setitem_dygraph")
@@ -95,7 +97,7 @@ def recorder(live: bool = False):
 
     def record(function, tape):
         copy = types.SimpleNamespace(**{**vars(tape.backend), "operators": _copy_of_operators()})
-        # kernels differ where a gradient will be asked for
+        # kernels differ if a gradient is needed
         with tape.override_kernels(copy), paddle.set_grad_enabled(tape.training):
             return _log.record(tape, function, live)
 
@@ -104,7 +106,7 @@ def recorder(live: bool = False):
 
 
 def literal(value) -> str | None:
-    """Source text of what only Paddle has."""
+    """Source text of values that only Paddle has."""
     if isinstance(value, paddle.dtype):
         return f"paddle.{str(value).rpartition('.')[2]}"
     if isinstance(value, paddle.base.core.Place | paddle.CPUPlace):

@@ -1,6 +1,6 @@
 """PaddlePaddle's convolutions."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 from labdl.backends.paddle import kernels
@@ -24,26 +24,26 @@ def flat(pairs):
 
 
 def check_fit(sizes, window, dilations, pairs):
-    """Paddle would compute something with fewer than no elements; sizes below 0 are unknown. What is said is the rule's."""
+    """Check sizes, which Paddle would accept if negative; sizes below 0 are unknown. What is said is the rule's."""
     for n, k, d, (before, after) in zip(sizes, window, dilations, pairs, strict=True):
         if 0 <= n <= d * (k - 1) - before - after:
             raise ValueError("the window does not fit")
 
 
 def pads_of_all_axes(pairs, data_format):
-    """Padding of all axes, from that of the spatial ones."""
+    """Padding of all axes from that of the spatial ones."""
     return ((0, 0), (0, 0), *pairs) if data_format == "channels_first" else ((0, 0), *pairs, (0, 0))
 
 
 def _with_bias(y, bias, plane, data_format):
     if bias is None:
         return y
-    # (C, 1, 1) takes the fast broadcast; Paddle's own (1, C, 1, 1) one that is 20 times slower
+    # (C, 1, 1) broadcasts 20 times as fast as Paddle's own (1, C, 1, 1)
     return kernels.add(y, bias if data_format == "channels_last" else kernels.reshape(bias, [-1] + [1] * plane))
 
 
 def _conv(rank):
-    plane = rank if rank > 1 else 2  # one-dimensional kernels exist only as a plane of height 1
+    plane = rank if rank > 1 else 2  # one axis is computed as two, the first of size 1
 
     @any_precision
     def call(x, kernel, bias=None, *, stride=1, padding=0, dilation=1, groups=1, data_format="channels_first"):
@@ -86,8 +86,8 @@ def _conv_transpose(rank):
         groups=1,
         data_format="channels_first",
     ):
-        """Paddle's "same" means something else, and it wants padding that is the same at both ends."""
-        if rank == 3 and data_format == "channels_last":  # the kernel takes the axes for others
+        """Paddle's "same" differs, and its padding must be symmetric."""
+        if rank == 3 and data_format == "channels_last":  # the kernel confuses the axes
             x = kernels.transpose(x, [0, 4, 1, 2, 3])
             y = call(
                 x,
@@ -106,7 +106,7 @@ def _conv_transpose(rank):
             spatial_sizes(x, data_format), kernel.shape[2:], strides, dilations, crops, strict=True
         ):
             if n >= 0 and (n - 1) * s + d * (k - 1) < before + after:
-                raise ValueError("nothing is left")  # what is said is the rule's
+                raise ValueError("nothing is left")  # the shape rule gives the message
         if x.shape[1 if data_format == "channels_first" else -1] != kernel.shape[0] or kernel.shape[0] % groups:
             raise ValueError("the channels do not fit")  # Paddle divides by 0
         layout = FORMATS[data_format, plane]

@@ -1,6 +1,6 @@
 """Custom operators on PaddlePaddle: NumPy functions as differentiable functions of tensors, eager and in to_static."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false, reportOptionalCall=false, reportPrivateImportUsage=false
 
 import functools
@@ -19,7 +19,7 @@ _numbers = itertools.count()
 def _tensor(array):
     if array.size:
         return paddle.to_tensor(array)
-    # an empty tensor has no memory, which operators of a program refuse; an empty part of one has
+    # operators of a program reject empty tensors, which have no memory; an empty slice has
     whole = paddle.zeros([max(n, 1) for n in array.shape], str(array.dtype))
     return whole[tuple(slice(0, n) for n in array.shape)]
 
@@ -42,7 +42,7 @@ def _eager(function):
             return tuple(None if t.stop_gradient else g for g, t in zip(found, saved[: ctx.count], strict=True))
 
     if gradient is None:
-        return lambda *tensors: function.run()  # a gradient that is missing says so when backward asks for it
+        return lambda *tensors: function.run()  # a missing gradient raises in backward
     return Call.apply
 
 
@@ -55,7 +55,7 @@ def _program(function):
             return tuple(_tensor(a) for a in function.run(*(t.numpy() for t in tensors)))
 
     def call(*tensors):
-        # found here, because an exception inside Paddle's own call for it would end the process
+        # inferred here: an exception in Paddle's own call would end the process
         specs = function.specs(*map(spec_of, tensors))
         metas = tuple(
             paddle.static.MetaTensor(shape=[-1 if n is None else n for n in s.shape], dtype=getattr(paddle, s.dtype))
@@ -74,7 +74,7 @@ def _program(function):
 
 
 def _symbolic(function):
-    """The same inside a program: Paddle itself refuses the second gradient."""
+    """The function inside a program; Paddle does not support its second gradient."""
     compute, pull = _program(function), _program(function.gradient)
 
     def forward(context, *tensors):
@@ -113,6 +113,6 @@ def host_function(bind):
 
 
 def _opaque(function):
-    """The bytecode translator of paddle.jit.to_static runs it as it is, and goes on after it."""
+    """Function that the bytecode translator of paddle.jit.to_static does not translate."""
     paddle.jit.marker.force_dynamic(function)
     return function

@@ -13,7 +13,7 @@ def current_device() -> str:
 
 
 def set_device(name: str) -> None:
-    """For all of Paddle: whatever makes tensors there follows it."""
+    """Set the default device of Paddle for new tensors."""
     paddle.device.set_device(name.replace("cuda", "gpu"))
 
 

@@ -8,9 +8,9 @@ from labdl.spec import promote
 
 
 def any_precision(function):
-    """The function, tried as it is; where it fails, computed in the dtype in which its fractions meet, or a wider one.
+    """Wrap a function: on errors it is computed in the promoted dtype, or a wider one.
 
-    So it costs nothing where Paddle has the kernel, and half precision stays on devices that compute with it.
+    There is no overhead if Paddle has the kernel, and devices with half precision use it.
     """
 
     @functools.wraps(function)
@@ -45,5 +45,5 @@ def _fractional(value):
 
 
 def _narrow(result, wide, kind):
-    """The result in the dtype of the operands; positions, and NotImplemented, as they are."""
+    """Cast the result to the dtype of the operands, except positions and NotImplemented."""
     return cast(result, kind) if isinstance(result, TENSORS) and result.dtype == wide else result

@@ -1,6 +1,6 @@
-"""Operands for Paddle's kernels: in one dtype, and in a wider one where the CPU has no kernel for theirs."""
+"""Operands for Paddle's kernels: promoted to one dtype, or to a wider one where the CPU has no kernel."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportOptionalCall=false, reportPrivateImportUsage=false
 
 import functools
@@ -18,9 +18,9 @@ SMALL = (paddle.int8, paddle.int16, paddle.uint8)
 INTEGERS = (*SMALL, paddle.int32, paddle.int64)
 COMPLEX = (paddle.complex64, paddle.complex128)
 DOUBLES = (paddle.float64, paddle.complex128)
-# Most kernels of the CPU know none of these; what is computed in the other one is exact, or rounded once.
+# Dtypes without most CPU kernels, and the wider ones: results are exact, or rounded once.
 WIDER = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *SMALL), paddle.int32)}
-# for functions whose results have fractions
+# for functions with floating-point results
 FRACTIONS = {**dict.fromkeys(HALVES, paddle.float32), **dict.fromkeys((paddle.bool, *INTEGERS), paddle.float32)}
 HALF_ONLY = {kind: FLOAT32 for kind in HALVES}
 WITHOUT_BOOL = {kind: wide for kind, wide in WIDER.items() if kind != BOOL}
@@ -39,7 +39,7 @@ def full_tensor(shape, value, kind):
 
 
 def integer_range(*bounds):
-    """A tensor of integers, counted as ``range`` does."""
+    """A tensor of integers, as `range`."""
     return paddle.arange(*bounds, dtype="int64")
 
 
@@ -53,7 +53,7 @@ def as_tensor(value):
 
 
 def promote_operands(*values):
-    """Tensors of one dtype, as LabDL promotes: Paddle lets the number of axes decide, and takes numbers in few places."""
+    """Tensors of one dtype, as LabDL promotes: Paddle decides by the number of axes, and accepts few Python numbers."""
     first = values[0]
     if isinstance(first, TENSORS) and all(isinstance(v, TENSORS) and v.dtype == first.dtype for v in values):
         return list(values)
@@ -70,7 +70,7 @@ def in_dtype(x, kind):
 
 
 def is_fraction(kind):
-    """Whether numbers of this dtype are real and have fractions."""
+    """True for real floating-point dtypes."""
     return kind == FLOAT32 or kind == paddle.float64 or kind in HALVES
 
 
@@ -79,7 +79,7 @@ def is_complex(kind):
 
 
 def same(x, y):
-    """Which elements are equal: Paddle's own answer holds for all fractions less than 1e-15 apart."""
+    """Elementwise equality; Paddle's own treats floats less than 1e-15 apart as equal."""
     if is_complex(x.dtype):
         parts = ((part(x), part(y)) for part in (paddle.real, paddle.imag))
         return kernels.logical_and(*(same(*pair) for pair in parts))
@@ -89,7 +89,7 @@ def same(x, y):
 
 
 def _wider(kind, x, table):
-    """The dtype to compute in instead, None to stay: other devices have kernels for half precision."""
+    """The dtype to compute in, None to keep it: other devices have kernels for half precision."""
     wide = table.get(kind)
     return None if wide is None or (kind in HALVES and not on_cpu(x)) else wide
 
@@ -101,14 +101,14 @@ def on_cpu(x):
 
 def refuse(kind, refused):
     if kind in refused:
-        raise TypeError(f"no {str(kind).rpartition('.')[2]} here")  # the operator says it in full
+        raise TypeError(f"no {str(kind).rpartition('.')[2]} here")  # the operator gives the full message
 
 
 def in_wider_dtype(function, table=WIDER, returned=True, refused=()):
     """A function of one tensor, computed in a wider dtype where ``table`` says so.
 
-    ``returned``: results go back to the tensor's dtype, unless they have fractions and it has none. ``refused``: dtypes
-    that the operator does not take but the kernel does.
+    ``returned``: results are cast back to the tensor's dtype, except floats of integers. ``refused``: dtypes that the kernel
+    accepts but the operator does not.
     """
 
     @functools.wraps(function)
@@ -135,7 +135,7 @@ def _to_narrow_dtype(result, kind):
 
 
 def each(kernel, table=WIDER, returned=True, straight=None, refused=()):
-    """For kernels of one tensor and nothing else: float32 goes straight there, or to ``straight``."""
+    """For kernels of one tensor: float32 is passed directly, or to ``straight``."""
     general, straight = in_wider_dtype(kernel, table, returned, refused), straight or kernel
 
     def call(x):
@@ -145,14 +145,14 @@ def each(kernel, table=WIDER, returned=True, straight=None, refused=()):
 
 
 def fractions(kernel, straight=None, refused=()):
-    """The same for functions whose results have fractions: of integers they are float32."""
+    """As `single` for functions with floating-point results: float32 for integers."""
     return functools.update_wrapper(each(kernel, FRACTIONS, straight=straight, refused=refused), kernel)
 
 
 def pair(kernel, table=WIDER, returned=True, number=None, straight=None, refused=()):
-    """For kernels of two tensors of one dtype: float32 goes straight there, the rest is brought to one dtype.
+    """For kernels of two tensors of one dtype: float32 is passed directly, others are promoted.
 
-    ``number(x, y)``: what computes a float32 tensor and a Python number faster. ``straight``: what computes float32.
+    ``number(x, y)``: a faster function of a float32 tensor and a Python number. ``straight``: the function for float32.
     """
     straight = straight or kernel
 

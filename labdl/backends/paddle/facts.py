@@ -1,4 +1,4 @@
-"""Facts about PaddlePaddle that hold without importing it."""
+"""Facts about PaddlePaddle available without importing it."""
 
 from labdl.backends.facts import FrameworkFacts
 

@@ -1,4 +1,4 @@
-"""PaddlePaddle's spelling of Fourier transforms."""
+"""PaddlePaddle implementations of Fourier transforms."""
 
 import paddle
 

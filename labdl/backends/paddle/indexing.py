@@ -1,10 +1,10 @@
-"""PaddlePaddle's spelling of reading and writing by index, mask and position.
+"""PaddlePaddle implementations of reading and writing by index, mask and position.
 
-Its own index expressions read memory that is not theirs, or end the process, where tensors of integers meet ``None``,
-reversed slices or positions that do not exist: here they are slices first, then positions along one axis.
+Paddle's own indexing reads invalid memory or ends the process when tensors of integers are combined with ``None``, reversed
+slices or invalid positions. Here it is done by slices first, then positions along one axis.
 """
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOptionalMemberAccess=false
 
 import functools
@@ -38,16 +38,16 @@ _ARRAYS = (*TENSORS, np.ndarray)
 
 
 def _width(item):
-    """How many axes an item of an index uses up."""
+    """The number of axes that an item of an index consumes."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, _ARRAYS) and item.dtype == BOOL else 1
 
 
 def _split(x, index):
-    """An index as slices, and the group of tensors and integers in it: where that stands and what is in it.
+    """Split an index into slices and the group of tensors and integers in it, with its position.
 
-    The slices leave the axes of the group whole. Without tensors there is no group.
+    The slices keep the axes of the group. Without tensors there is no group.
     """
     items = list(index) if isinstance(index, tuple) else [index]
     items = [as_tensor(i) if isinstance(i, np.ndarray | list) else i for i in items]
@@ -59,13 +59,13 @@ def _split(x, index):
     places = [a for a, i in enumerate(items) if isinstance(i, (int, np.integer, *TENSORS))]
     first, last = places[0], places[-1] + 1
     if len(places) != last - first:
-        raise ValueError("integers and tensors of an index must stand side by side: index twice, or use ops.take")
+        raise ValueError("integers and tensors of an index must be adjacent: index twice, or use ops.take")
     group = items[first:last]
     return (*items[:first], *(_WHOLE,) * sum(map(_width, group)), *items[last:]), first, group
 
 
 def _flat_positions(group, sizes):
-    """The positions that a group names, as numbers of the elements of its axes in order."""
+    """Flat positions of a group in its axes."""
     found = []
     for item in group:
         if _width(item) == 1 and not (isinstance(item, TENSORS) and item.dtype == BOOL):
@@ -85,7 +85,7 @@ def _flat_positions(group, sizes):
 
 
 def _slice(x, items):
-    """The new axes of None are made at the end: Paddle puts them elsewhere where integers follow and nothing is left."""
+    """Add the new axes of None at the end: Paddle misplaces them if integers follow and no axis remains."""
     if not any(i is None for i in items):
         return x[items]
     rest, new, axis = [i for i in items if i is not None], [], 0
@@ -148,7 +148,7 @@ def setitem(x, index, value):
 
 
 def _write_at(x, places, values, added):
-    """The tensor with values at numbers of its elements."""
+    """The tensor with values at flat positions."""
     flat = paddle.index_put(
         kernels.reshape(x, [-1]), [kernels.reshape(places, [-1])], kernels.reshape(values, [-1]), added
     )
@@ -159,7 +159,7 @@ _REDUCTIONS = {"multiply": "mul", "max": "amax", "min": "amin"}
 
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
-    """Paddle's put_along_axis knows few dtypes and loses NaN from the largest and the smallest."""
+    """Paddle's put_along_axis supports few dtypes and ignores NaN in max and min."""
     x, updates = promote_operands(as_tensor(x), updates)
     kind = x.dtype
     if reduce is not None and (kind == BOOL or (is_complex(kind) and reduce != "multiply" and reduce != "add")):
@@ -187,7 +187,7 @@ def _scatter(x, indices, updates, axis, reduce):
 
 
 def _places(x, indices, axis):
-    """Numbers of the elements that stand at positions along an axis."""
+    """Flat positions of the elements at positions along an axis."""
     shape = list(x.shape)
     stride = math.prod(shape[axis + 1 :])
     before = kernels.scale(integer_range(0, math.prod(shape[:axis])), float(stride * shape[axis]), 0.0, True)
@@ -200,7 +200,7 @@ def _places(x, indices, axis):
 
 
 def _multiply_at(x, indices, updates, axis):
-    """Complex numbers times all of their updates: no kernel does that."""
+    """Products of complex numbers and their updates, for which there is no kernel."""
     order = [*(a for a in range(x.ndim) if a != axis), axis]
     back = [order.index(a) for a in range(x.ndim)]
     indices = from_start(indices, x.shape[axis])

@@ -1,4 +1,4 @@
-"""PaddlePaddle's spelling of matrix products and linear algebra."""
+"""PaddlePaddle implementations of matrix products and linear algebra."""
 
 import math
 
@@ -15,7 +15,7 @@ def _product(x, y):
     if rank != other or not rank:
         if not rank or not other:
             raise ValueError("matmul wants tensors of at least one axis")
-        if rank > 2 and other > 2:  # the gradient's kernel fails when batches differ in rank
+        if rank > 2 and other > 2:  # the kernel of the gradient fails for batches of different rank
             x = kernels.reshape(x, [1] * (other - rank) + a) if rank < other else x
             y = kernels.reshape(y, [1] * (rank - other) + b) if other < rank else y
     return kernels.matmul(x, y, False, False)
@@ -50,7 +50,7 @@ def cholesky(x, *, upper=False):
 
 
 def _complex_cholesky(x):
-    """By that of a real matrix: each complex number a + bi as the 2 by 2 matrix ((a, -b), (b, a)), and back."""
+    """Computed on real matrices: a complex number a + bi is the 2 by 2 matrix ((a, -b), (b, a))."""
     size, batch = x.shape[-1], list(x.shape[:-2])
     a, b = paddle.real(x), paddle.imag(x)
     rows = [kernels.stack([a, kernels.scale(b, -1.0, 0.0, True)], -1), kernels.stack([b, a], -1)]
@@ -65,7 +65,7 @@ def det(x):
 
 
 def slogdet(x):
-    """Paddle gives both in one tensor, the logarithm of complex matrices as a complex number."""
+    """Paddle returns both in one tensor, and a complex logarithm for complex matrices."""
     sign, logarithm = kernels.unbind(kernels.slogdet(x), 0)
     return sign, paddle.real(logarithm) if is_complex(x.dtype) else logarithm
 
@@ -74,7 +74,7 @@ inv = paddle.linalg.inv
 
 
 def _solving(function):
-    """For kernels that want matrices, with as many axes."""
+    """For kernels that need matrices with equal numbers of axes."""
 
     def call(x, y, **options):
         x, y = promote_operands(x, y)
@@ -90,7 +90,7 @@ def _solving(function):
 
 @_solving
 def solve(x, y):
-    """Paddle has no kernel for complex numbers, and takes a matrix for a batch of vectors where the sizes allow both."""
+    """Paddle has no kernel for complex numbers, and interprets a matrix as a batch of vectors if the sizes allow it."""
     if not is_complex(x.dtype):
         return paddle.linalg.solve(x, y)
     a, b = paddle.real(x), paddle.imag(x)
@@ -102,13 +102,13 @@ def solve(x, y):
 
 @_solving
 def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
-    if unit_diagonal:  # the kernel gives the ones a gradient
+    if unit_diagonal:  # the kernel gives the diagonal of ones a gradient
         x = where(diagonal_mask(x.shape[-1]), full_tensor([], 1, x.dtype), x)
     return paddle.linalg.triangular_solve(x, y, upper, False, False)
 
 
 def qr(x, *, mode="reduced"):
-    """Paddle's gradient ends the process where only one of the two matrices has one."""
+    """Paddle's gradient ends the process if only one of the two matrices has one."""
     q, r = paddle.linalg.qr(x, mode)  # pyright: ignore[reportCallIssue, reportArgumentType] - overloads want a literal
     if x.stop_gradient:
         return q, r
@@ -118,7 +118,7 @@ def qr(x, *, mode="reduced"):
 
 
 def svd(x, *, full_matrices=True):
-    """Paddle fills nothing in where there are no elements."""
+    """Paddle does not fill results of empty operands."""
     if full_matrices and 0 in x.shape:
         *batch, rows, columns = x.shape
         u, vh = (kernels.expand(paddle.eye(n, dtype=x.dtype), [*batch, n, n]) for n in (rows, columns))
@@ -127,7 +127,7 @@ def svd(x, *, full_matrices=True):
 
 
 def _differentiable_values(x, vectors, inverse):
-    """Eigenvalues by the vectors: the kernels give all matrices of a batch the first one's gradient."""
+    """Eigenvalues with the vectors: the kernels use the first matrix's gradient for the whole batch."""
     vectors, inverse = vectors.detach(), inverse.detach()
     return paddle.sum(
         kernels.multiply(inverse, _swap_last_axes(kernels.matmul(x, vectors, False, False))), [-1], None, False
@@ -135,7 +135,7 @@ def _differentiable_values(x, vectors, inverse):
 
 
 def eigh(x):
-    """Paddle reads one triangle only, and gives all matrices of a batch the gradient of the first."""
+    """Paddle reads one triangle only, and uses the first matrix's gradient for the whole batch."""
     x = _symmetric(x)
     values, vectors = paddle.linalg.eigh(x, "L")
     if x.stop_gradient or x.ndim == 2 or 0 in x.shape:
@@ -145,7 +145,7 @@ def eigh(x):
 
 
 def eig(x):
-    """Paddle ends the process where an element is not finite: here the results are NaN then."""
+    """Paddle ends the process for elements that are not finite; here the results are NaN."""
     fine = paddle.all(paddle.isfinite(x), [-2, -1], True)
     x = where(fine, x, full_tensor([], 0, x.dtype))
     values, vectors = paddle.linalg.eig(x)

@@ -1,6 +1,6 @@
-"""PaddlePaddle's spelling of losses."""
+"""PaddlePaddle implementations of losses."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 import paddle
@@ -19,7 +19,7 @@ def _reduce(losses, reduction):
 
 @any_precision
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """Paddle counts no logit as more than 64 below the largest one, and divides by the number of ignored classes too."""
+    """Paddle clamps logits at 64 below the largest one, and counts ignored classes in the mean."""
     ndim = logits.ndim
     if label_smoothing or weight is not None or target.ndim == ndim or not logits.size:
         return NotImplemented
@@ -32,7 +32,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         return _reduce(losses.squeeze(-1), reduction)
     if ndim != 2:
         chances, target = chances.reshape([-1, chances.shape[-1]]), target.flatten()
-    # of this kernel only its second result is wanted: how many targets count
+    # only the second result of this kernel is used: the number of counted targets
     integer_range = kernels.nll_loss(chances.detach(), target, None, ignore_index, "sum")[1]
     return kernels.divide(paddle.sum(losses), integer_range)
 
@@ -40,7 +40,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
 @any_precision
 def binary_cross_entropy(logits, target, *, weight=None, pos_weight=None, reduction="mean"):
     if weight is not None or pos_weight is not None or not target.stop_gradient or logits.shape != target.shape:
-        return NotImplemented  # the kernel gives its target no gradient
+        return NotImplemented  # the kernel has no gradient for its target
     return _reduce(F.binary_cross_entropy_with_logits(logits, target, reduction="none"), reduction)
 
 

@@ -49,7 +49,7 @@ def _put(layer, homes, word, value):
 
 
 def _as_it_is(call):
-    """Paddle's compiler of whole graphs rewrites Python, which goes wrong in a dispatcher: it shall run it instead."""
+    """Paddle's full-graph compiler rewrites Python, which fails in a dispatcher; this excludes the function."""
 
     def run(*inputs):
         return call(*inputs)

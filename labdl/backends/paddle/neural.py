@@ -1,6 +1,6 @@
 """PaddlePaddle's linear layers, normalization, dropout and embedding."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 import paddle.nn.functional as F
@@ -32,10 +32,10 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
             x.moveaxis(axis, 1), scale, offset, mean, variance, training=training, momentum=momentum, epsilon=epsilon
         ).moveaxis(1, axis)
     layout = "NCHW" if axis == 1 else "NHWC"
-    if scale.stop_gradient != offset.stop_gradient:  # neither would get a gradient
+    if scale.stop_gradient != offset.stop_gradient:  # otherwise neither would get a gradient
         scale, offset = trainable_copy(scale), trainable_copy(offset)
     count = x.size // x.shape[axis]
-    if training and count == 1:  # Paddle gives the value itself
+    if training and count == 1:  # Paddle stores the value itself
         flat = kernels.reshape(x, [-1]).detach()
         kernels.assign_out_(
             kernels.add(kernels.scale(mean, 1 - momentum, 0.0, True), kernels.scale(flat, momentum, 0.0, True)), mean
@@ -45,7 +45,7 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
         mean, variance = kernels.scale(mean, 0.0, 0.0, True), kernels.scale(variance, 0.0, 0.0, True)
     if not training:
         return F.batch_norm(x, mean, variance, scale, offset, training, 1 - momentum, epsilon, layout)
-    # Paddle mixes in the biased variance; scaled before and after, it is the unbiased one
+    # Paddle uses the biased variance; scaled before and after, it is the unbiased one
     moving = kernels.scale(variance, (count - 1) / count, 0.0, True)
     y = F.batch_norm(x, mean, moving, scale, offset, True, 1 - momentum, epsilon, layout)
     kernels.assign_out_(kernels.scale(moving, count / (count - 1), 0.0, True), variance)
@@ -63,9 +63,9 @@ def _narrow_batch_norm(x, scale, offset, *moving, **options):
 
 @any_precision
 def layer_norm(x, scale, offset, epsilon=1e-5):
-    if x.ndim == scale.ndim or scale.shape != offset.shape:  # the kernel wants an axis that is not normalized
+    if x.ndim == scale.ndim or scale.shape != offset.shape:  # the kernel needs an axis that is not normalized
         return NotImplemented
-    if not x.stop_gradient:  # the gradient of x forgets a frozen scale
+    if not x.stop_gradient:  # the gradient of x ignores a frozen scale
         scale = trainable_copy(scale)
     return F.layer_norm(x, scale.shape, scale.flatten(), offset.flatten(), epsilon)
 
@@ -76,7 +76,7 @@ def dropout(x, rate, training=False):
 
 
 def embedding(indices, table):
-    """Paddle's own reads before the table at position -1."""
+    """Paddle's own reads before the table for index -1."""
     places = in_dtype(indices, INT64)
     rows = take_rows(table, kernels.reshape(places, [-1]), 0)
     return rows if places.ndim == 1 else kernels.reshape(rows, [*places.shape, table.shape[1]])

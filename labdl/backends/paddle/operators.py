@@ -1,4 +1,4 @@
-"""The operators that PaddlePaddle spells differently, from the files of this folder; the rest are found in it by name."""
+"""Operators with implementations in this folder; others are functions of PaddlePaddle with the same name."""
 
 from labdl.backends.paddle.activations import *
 from labdl.backends.paddle.arithmetic import *

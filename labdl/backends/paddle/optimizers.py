@@ -1,6 +1,6 @@
-"""LabDL's optimizers on PaddlePaddle: its in-place kernels where one means the same, else the rule's own update."""
+"""LabDL's optimizers on PaddlePaddle: in-place kernels of the same semantics, else the update of the rule."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 import numpy as np
@@ -15,19 +15,19 @@ def _slot_from(variable, array):
 
 
 def _power(beta: float, step: int, dtype) -> float:
-    """As the kernels arrive at it, by a product a step in the parameter's precision: a state that is loaded goes on exactly."""
+    """The power as the kernels compute it, one product per step in the parameter's precision, so that resuming is exact."""
     kind = "float64" if dtype == paddle.float64 else "float32"
     power = np.ones((), kind)
     for _ in range(step):
         following = power * np.asarray(beta, kind)
-        if following == power:  # at 0, or where rounding holds it
+        if following == power:  # at 0, or a fixed point of rounding
             break
         power = following
     return float(power)
 
 
 class NativeOptimizer:
-    """A kernel of Paddle's behind LabDL's settings, without the bookkeeping of paddle.optimizer."""
+    """A kernel of Paddle with LabDL's settings, without the overhead of paddle.optimizer."""
 
     def __init__(self, rule, variables, kernel):
         self.variables, self.settings, self.kernel = list(variables), rule.settings(), kernel
@@ -42,7 +42,7 @@ class NativeOptimizer:
         self._line_up()
 
     def _line_up(self) -> None:
-        """The slots as the kernels take them: a list a slot, and for Adam the powers of its betas."""
+        """The slots for the kernels: a list per slot, and for Adam the powers of its betas."""
         first = self.state[0] if self.state else {}
         self.slots = [[slots[name] for slots in self.state] for name in first]
         betas = ("beta_1", "beta_2") if len(first) == 2 else ()
@@ -77,7 +77,7 @@ class NativeOptimizer:
 
 
 def _with_decay(rows, decay):
-    """The rows of variables, gradients and slots with the decay in the gradients."""
+    """Rows of variables, gradients (with decay) and slots."""
     with paddle.no_grad():
         return [(v, kernels.add(g, kernels.scale(v.detach(), decay, 0.0, True)), *slots) for v, g, *slots in rows]
 
@@ -157,7 +157,7 @@ def _adamw(own, gradients):
 
 
 class RuleUpdates(RuleOptimizer):
-    """The update of a rule, run as it is."""
+    """Runs the update of a rule."""
 
     def new_slot(self, variable, shape, start):
         return paddle.full(shape, start, variable.dtype)

@@ -1,6 +1,6 @@
 """PaddlePaddle's pooling."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportGeneralTypeIssues=false
 
 import math
@@ -18,17 +18,17 @@ from labdl.spec import pad_pairs, per_axis, window_sizes
 
 
 def _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_format):
-    """Window, stride, padding, and how far the last window of ``ceil_mode`` hangs over the end."""
+    """Window, stride, padding, and how far the last window of ``ceil_mode`` extends beyond the end."""
     sizes = spatial_sizes(x, data_format)
     window = per_axis(kernel_size, rank, "kernel_size")
     strides = window if stride is None else per_axis(stride, rank, "stride")
     pairs = pad_pairs(padding, sizes, window, strides, dilations)
     check_fit(sizes, window, dilations, pairs)
     if any(2 * max(pair) > d * (k - 1) + 1 for pair, k, d in zip(pairs, window, dilations, strict=True)):
-        raise ValueError("padding above half a window")  # what is said is the rule's
+        raise ValueError("padding above half a window")  # the shape rule gives the message
     over = (0,) * rank
     if ceil_mode and padding != "same":
-        # Paddle keeps windows that begin beyond the input: ask for PyTorch's sizes by padding what hangs over
+        # Paddle keeps windows that begin beyond the input: pad to get PyTorch's sizes
         wanted = window_sizes(sizes, window, strides, padding, dilations, True)
         over = [
             (o - 1) * s + d * (k - 1) + 1 - n - b - a
@@ -43,7 +43,7 @@ def _reaching(pairs, over):
 
 
 def _in_plane(x, rank, data_format, *sizes):
-    """One spatial axis as the second of two."""
+    """Add a spatial axis of size 1 before the only one."""
     if rank > 1:
         return x, *sizes
     rows = [(1,) if isinstance(s[0], int) else ((0, 0),) for s in sizes]
@@ -68,7 +68,7 @@ def _max_pool(rank):
             return _dilated_pool(x, window, strides, dilations, pairs, data_format)
         x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, pairs)
         if first and all(b == a for b, a in pairs):
-            # its gradient knows where each maximum was; pool2d's searches again and takes twice the time
+            # its gradient uses stored positions; that of pool2d searches again and takes twice the time
             y = remembering(x, window, strides, [b for b, _ in pairs], False, False, False)[0]
         else:
             y = native(
@@ -90,7 +90,7 @@ def _max_pool(rank):
 
 
 def _dilated_pool(x, window, strides, dilations, pairs, data_format):
-    """Paddle has no such kernel: one axis after the other, the elements of its windows as a further axis."""
+    """Axis by axis, with the elements of windows on a new axis: Paddle has no such kernel."""
     x = kernels.pad(x, flat(pads_of_all_axes(pairs, data_format)), -math.inf)
     begin = 2 if data_format == "channels_first" else 1
     for axis, (k, s, d) in enumerate(zip(window, strides, dilations, strict=True), begin):
@@ -109,9 +109,9 @@ def _avg_pool(rank):
     ):
         ones = (1,) * rank
         window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, ones, ceil_mode, data_format)
-        exclusive = padding == "same" or not count_include_pad  # whether the border does not count
+        exclusive = padding == "same" or not count_include_pad  # True if padding does not count
         if not exclusive and (any(over) or [b for b, a in pairs if a != b]):
-            # explicit padding counts as zeros, what hangs over does not count; Paddle miscounts an uneven border
+            # explicit padding counts as zeros, elements beyond the end do not count; Paddle miscounts asymmetric padding
             if any(map(any, pairs)):
                 x, pairs = kernels.pad(x, flat(pads_of_all_axes(pairs, data_format)), 0.0), ((0, 0),) * rank
             exclusive = True
@@ -141,7 +141,7 @@ avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
 def _max_unpool(rank):
     @any_precision
     def call(x, indices, kernel_size, *, stride=None, padding=0, size=None):
-        """Paddle wants the size with batch and channels, and no further from the usual one than a stride."""
+        """Paddle needs the size with batch and channels, within a stride of the default."""
         if size is None:
             window = per_axis(kernel_size, rank, "kernel_size")
             strides = window if stride is None else per_axis(stride, rank, "stride")

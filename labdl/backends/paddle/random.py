@@ -1,6 +1,6 @@
 """Paddle's random numbers."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportPrivateImportUsage=false
 
 import numpy as np
@@ -16,7 +16,7 @@ def seed(value: int) -> None:
 
 
 def _wide(name):
-    """Paddle's CPU kernels draw float32 and float64; narrower ones are rounded from float32."""
+    """Paddle's CPU kernels sample float32 and float64; narrower dtypes are rounded from float32."""
     return name if name in ("float32", "float64") else "float32"
 
 
@@ -24,7 +24,7 @@ def random_uniform(shape, low, high, name):
     drawn = paddle.uniform(list(shape), _wide(name), low, high).astype(name)
     if name == _wide(name):
         return drawn
-    return where(less(drawn, high), drawn, low)  # rounded up to the end, which does not belong to it
+    return where(less(drawn, high), drawn, low)  # values that were rounded up to the excluded end
 
 
 def random_normal(shape, mean, std, name):
@@ -33,7 +33,7 @@ def random_normal(shape, mean, std, name):
 
 
 def random_integers(shape, low, high, name):
-    """Paddle draws 31 bits: of more, from 63 the remainder."""
+    """Paddle samples 31 bits: larger ranges use the remainder of 63 bits."""
     if low >= -(2**31) and high < 2**31:
         return paddle.randint(low, high, list(shape), "int64").astype(name)
     top, middle, bottom = (paddle.randint(0, 2**bits, list(shape), "int64") for bits in (3, 30, 30))
@@ -54,7 +54,7 @@ def random_normal_like(x, mean=0.0, std=1.0):
 
 
 def _generators():
-    """The generators that Paddle's kernels draw from, by device."""
+    """The generators of Paddle's kernels, by device."""
     found = {"cpu": core.default_cpu_generator()}
     if paddle.is_compiled_with_cuda():
         count = paddle.device.cuda.device_count()
@@ -63,7 +63,7 @@ def _generators():
 
 
 def random_state():
-    """For each device the seed, how far a GPU has drawn, and the numbers of the CPU's Mersenne twister."""
+    """For each device the seed, the offset of a GPU, and the state of the CPU's Mersenne twister."""
     state = {}
     for device, generator in _generators().items():
         place, seed, offset, engine = generator.get_state().__getstate__()
@@ -76,7 +76,7 @@ def random_state():
     return state
 
 
-_WORDS = 312  # of the twister; its position follows them
+_WORDS = 312  # of the twister, followed by its position
 
 
 def set_random_state(state) -> None:
@@ -86,7 +86,7 @@ def set_random_state(state) -> None:
         if device not in state:
             continue
         engine = np.asarray(state[device]["engine"])
-        # Paddle believes whatever it is given, and would read beyond the words
+        # Paddle does not validate the state, and would read beyond it
         if (engine.shape, engine.dtype) != ((_WORDS + 1,), "uint64") or engine[-1] > _WORDS:
             raise ValueError(
                 f"the random state of paddle wants {_WORDS} words and a position up to {_WORDS} for {device!r}"

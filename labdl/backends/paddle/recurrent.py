@@ -1,6 +1,6 @@
 """PaddlePaddle's attention and recurrence."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAssignmentType=false
 
 import paddle
@@ -12,12 +12,12 @@ from labdl.backends.paddle.dtypes import INT64, as_tensor, cast, in_dtype, integ
 
 
 def trainable_copy(tensor):
-    """A stand-in whose gradient nobody reads: some kernels fail, or err, when one of their inputs is frozen."""
+    """A trainable copy of a frozen input: some kernels fail, or are wrong, with frozen inputs."""
     return _thawed(tensor) if tensor.stop_gradient else tensor
 
 
 def _copy(tensor):
-    if not isinstance(tensor, paddle.Tensor):  # symbolic: nothing is frozen there
+    if not isinstance(tensor, paddle.Tensor):  # symbolic tensors are not frozen
         return tensor
     return paddle.base.framework.EagerParamBase.from_tensor(tensor)
 
@@ -47,14 +47,14 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     if mask.dtype != paddle.bool:
         return NotImplemented
     allowed = kernels.logical_and(mask, _lower(*scores.shape[-2:])) if causal else mask
-    # finite, for a row of infinities would give NaN; what may not be attended to gets nothing, in such a row too
+    # finite, because a row of infinities would give NaN; masked keys get zero weight, also in such a row
     scores = paddle.where(allowed, scores, paddle.full([], -1e30, scores.dtype))
     weights = paddle.where(allowed, kernels.softmax(scores, -1), paddle.zeros([], scores.dtype))
     return kernels.matmul(weights, value, False, False)
 
 
 def _backwards(x, lengths):
-    """Steps (steps, N, …) in the opposite order; sequences that end earlier keep their end where it is."""
+    """Steps (steps, N, …) in the opposite order; padding of shorter sequences stays at the end."""
     if lengths is None:
         return kernels.flip(x, [0])
     steps = integer_range(x.shape[0]).unsqueeze(-1)
@@ -63,7 +63,7 @@ def _backwards(x, lengths):
 
 
 def _recurrent(mode, x, kernel, recurrent_kernel, biases, states, lengths, reverse):
-    """Outputs and last states of Paddle's recurrent networks of one layer and direction; it wants the steps first."""
+    """Outputs and last states of Paddle's recurrent networks of one layer and direction; steps come first."""
     size, features = recurrent_kernel.shape[0], kernel.shape[0]
     if not x.size:
         return NotImplemented
@@ -108,7 +108,7 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
 
 @any_precision
 def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
-    if activation != "tanh":  # the kernel's relu makes 0 of NaN
+    if activation != "tanh":  # the kernel's relu returns 0 for NaN
         return NotImplemented
     return _recurrent(
         "RNN_TANH", x, kernel, recurrent_kernel, (bias, paddle.zeros_like(bias)), (hidden,), lengths, reverse

@@ -1,6 +1,6 @@
-"""PaddlePaddle's spelling of reductions, overall and running."""
+"""PaddlePaddle implementations of reductions and cumulative operators."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import builtins
@@ -45,7 +45,7 @@ def _summing(kernel):
         if dtype is not None:
             kind = native_dtype(dtype)
             x = x if x.dtype == kind else cast(x, kind)
-        if axis == ():  # to Paddle that is all axes
+        if axis == ():  # Paddle interprets () as all axes
             return cast(x, INT64) if dtype is None and (kind == BOOL or kind in INTEGERS) else _copy(x)
         if kind is FLOAT32:
             return kernel(x, _axes(axis), keepdims)
@@ -62,7 +62,7 @@ def _copy(x):
 
 
 def _product(x, axes, keepdims):
-    """Paddle's gradient of a product is NaN where a factor is 0; that of running products is right."""
+    """Paddle's gradient of a product is NaN where a factor is 0; that of cumulative products is right."""
     if x.stop_gradient:
         return kernels.prod(x, axes, keepdims, not axes)
     axes = [a % x.ndim for a in axes] or list(range(x.ndim))
@@ -96,7 +96,7 @@ any, all = _by_axes(paddle.any, WIDER, False), _by_axes(paddle.all, WIDER, False
 
 
 def _extreme(kernel):
-    # amax and amin share the gradient between equal elements, max and min give it to each of them in full
+    # amax and amin divide the gradient among equal elements, max and min give each of them all of it
     function = _by_axes(kernel, WIDER)
 
     def call(x, axis=None, keepdims=False):
@@ -112,8 +112,8 @@ max, min = _extreme(paddle.amax), _extreme(paddle.amin)
 
 def _position(kernel, worst):
     @functools.partial(in_wider_dtype, returned=False)
-    def found(x, axis, keepdims):
-        if is_fraction(x.dtype):  # Paddle does not see NaN: where there is one, the first of them is asked for
+    def locate(x, axis, keepdims):
+        if is_fraction(x.dtype):  # Paddle ignores NaN: use the position of the first one
             lost = isnan(x)
             some = paddle.any(lost, [axis], True)
             x = where(some, cast(lost, x.dtype) if worst > 0 else -cast(lost, x.dtype), x)
@@ -123,8 +123,8 @@ def _position(kernel, worst):
         if 0 in x.shape:
             _refuse_empty(x, axis, "a position")
         if axis is not None:
-            return found(x, axis, keepdims)
-        result = found(kernels.reshape(x, [-1]), 0, False)
+            return locate(x, axis, keepdims)
+        result = locate(kernels.reshape(x, [-1]), 0, False)
         return kernels.reshape(result, [1] * x.ndim) if keepdims else result
 
     return call
@@ -193,7 +193,7 @@ def _quantile(x, q, axis, keepdims, method):
 
 
 def _at(x, axis, place):
-    """The elements at one place of an axis, which stays."""
+    """The slice at one position of an axis, which is kept."""
     return kernels.slice(x, [axis], [place], [place + 1], [1], [])
 
 
@@ -245,5 +245,5 @@ def _log_sums(x, axis):
 
 
 def logcumsumexp(x, axis=None):
-    """Paddle gives the least finite number for the logarithm of 0, and loses NaN."""
+    """Paddle returns the least finite number for the logarithm of 0, and ignores NaN."""
     return _log_sums(x, axis or 0)

@@ -1,6 +1,6 @@
-"""PaddlePaddle's spelling of sorting, searching, sets and counts."""
+"""PaddlePaddle implementations of sorting, searching, sets and counts."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
 import functools
@@ -53,7 +53,7 @@ def argsort(x, axis=-1, *, descending=False, stable=True):
 
 
 def topk(x, k, axis=-1, *, largest=True):
-    """Paddle counts NaN as the largest, and refuses to choose no elements."""
+    """Paddle counts NaN as the largest, and rejects k = 0."""
     size = x.shape[axis]
     if not 0 <= k <= size:
         raise ValueError(f"topk of {k} elements along an axis of size {size}")
@@ -73,7 +73,7 @@ def _top(x, k, axis, largest):
 
 
 def unique_all(x):
-    """paddle.unique reads memory that is not its own where there are several NaN: here from sorted elements."""
+    """Computed from sorted elements: paddle.unique reads invalid memory if there are several NaN."""
     if is_complex(x.dtype):
         return NotImplemented
     values, order = _order(kernels.reshape(x, [-1]), 0, False)
@@ -96,7 +96,7 @@ def _part(x, start, stop):
 
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
-    """Paddle puts infinities of both signs behind everything."""
+    """Paddle puts infinities of both signs last."""
     x1, x2 = promote_operands(x1, x2)
     kind = x1.dtype
     if kind in WIDER:
@@ -108,7 +108,7 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
 
 
 def _beyond(place, x1, x2, right):
-    """For infinities and NaN, which Paddle puts behind everything: counts of what comes before them."""
+    """Positions of infinities and NaN, which Paddle puts last: counts of smaller elements."""
 
     def count(mask):
         return paddle.sum(cast(mask, INT64), [], None, False)
@@ -130,7 +130,7 @@ def nonzero(x):
 
 
 def isin(x1, x2, *, invert=False):
-    """Paddle knows few dtypes."""
+    """Paddle supports few dtypes."""
     x1, x2 = promote_operands(x1, x2)
     if 0 in x2.shape or 0 in x1.shape:
         return full_tensor(x1.shape, invert, BOOL)
@@ -153,7 +153,7 @@ def bincount(x, weights=None, *, minlength=0):
 
 
 def histogram(x, bins=10, *, range=None, density=False):
-    """Paddle gives counts without edges: here places by the edges, then counts."""
+    """Bins by the edges, then counts: Paddle returns no edges."""
     return _histogram(kernels.reshape(x, [-1]), bins, range, density)
 
 
@@ -178,7 +178,7 @@ def _histogram(x, bins, limits, density):
     inside = kernels.logical_and(
         kernels.greater_equal(place, full_tensor([], 0, INT64)), kernels.less_than(place, full_tensor([], bins, INT64))
     )
-    place = where(inside, place, full_tensor([], bins, INT64))  # what lies outside is counted behind the last one
+    place = where(inside, place, full_tensor([], bins, INT64))  # elements outside are counted in an extra bin
     counts = _part(kernels.bincount(place, None, bins + 1), 0, bins)
     if density:
         counts = cast(counts, wide.dtype)

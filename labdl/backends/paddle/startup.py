@@ -3,7 +3,7 @@
 import os
 import warnings
 
-# glog reads these once, while Paddle loads. GLOG_v=3 means "errors only" to MindSpore and "talk much" to Paddle.
+# glog reads these once, while Paddle loads. GLOG_v=3 means "errors only" for MindSpore and "verbose" for Paddle.
 _LEVEL, _VERBOSITY = "GLOG_minloglevel", "GLOG_v"
 _before = {key: os.environ.pop(key, None) for key in (_LEVEL, _VERBOSITY)}
 os.environ[_LEVEL] = _before[_LEVEL] or "2"  # Paddle warns at each promotion of a dtype

@@ -1,6 +1,6 @@
 """PaddlePaddle tensors, data types and variables."""
 
-# PaddlePaddle annotates results as unions, and no None or tuple where its functions take them
+# PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportPrivateImportUsage=false
 
 import paddle
@@ -41,7 +41,7 @@ def tensor(array):
 
 
 def _bfloat16(array) -> bool:
-    """Whether it is an array of NumPy's bfloat16, which Paddle cannot read."""
+    """True for an array of bfloat16, which Paddle cannot read."""
     return getattr(getattr(array, "dtype", None), "kind", "") == "V"
 
 
@@ -50,7 +50,7 @@ def to_numpy(value):
 
 
 def variable(array, trainable: bool = True):
-    value = tensor(array)  # Paddle names it: a name given twice in one process is an error
+    value = tensor(array)  # Paddle chooses the name, which must be unique in a process
     return paddle.base.framework.EagerParamBase.from_tensor(value) if trainable else value
 
 

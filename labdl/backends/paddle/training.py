@@ -10,10 +10,10 @@ from labdl.backends.paddle.random import random_state, set_random_state
 
 
 def _compile(objective, training: bool):
-    """For each kind of batch the compiled flat form, or the objective itself where there is none."""
+    """The compiled flat form of each batch structure, or the objective itself without one."""
     if not hasattr(objective, "flat"):
         raise NotImplementedError(
-            "paddle.jit.to_static compiles no Python that dispatches: train a Module with the Trainer, "
+            "paddle.jit.to_static cannot compile dispatching Python code: train a Module with the Trainer, "
             "or leave compiled out"
         )
     made: dict = {}
@@ -38,9 +38,9 @@ def _compile(objective, training: bool):
                 return compiled(*batch, *flat.draw())
 
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # of Paddle about its own calls, such as `place`
+                warnings.simplefilter("ignore", UserWarning)  # Paddle warns about its own calls, such as `place`
                 return function, function(*batch)
-        except Exception as error:  # whatever the compiler says of it, before anything was computed
+        except Exception as error:  # any error of the compiler, before any computation
             set_random_state(before)
             objective.refuse(f"paddle.jit.to_static says {str(error).strip().splitlines()[-1]}")
             return objective, objective(*batch)

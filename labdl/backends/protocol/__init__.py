@@ -76,4 +76,4 @@ class Backend(
 
 
 OPTIONAL: tuple[type, ...] = (ChannelsLastBackend, CompiledHostCalls, ThreadedBackend)
-"""Protocols that a backend implements where it has reason to; those who use them ask with ``getattr``."""
+"""Optional protocols; their users look members up with ``getattr``."""

@@ -1,4 +1,4 @@
-"""Members that the Array API standard asks of tensors."""
+"""Members of tensors in the Array API standard."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class ArrayNamespaces(Protocol):
     """Support of the Python Array API standard on the framework's own types."""
 
     def array_members(self, shape_like: Callable[[type], type]) -> dict[type, dict[str, Any]]:
-        """For types of the framework the attributes that the standard asks for and they lack or mean differently.
+        """Attributes of the standard that types of the framework lack or define differently, by type.
 
-        They are set when somebody asks for the array namespace. ``shape_like(list)`` makes a class of tuples that also
-        do what lists do.
+        They are set on first use of the array namespace. ``shape_like(list)`` creates a class of tuples with the methods
+        of lists.
         """
         ...

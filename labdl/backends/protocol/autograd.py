@@ -12,7 +12,7 @@ class Autograd(Protocol):
     """Gradients of functions of tensors."""
 
     def gradients(self, function: Callable[..., Tensor], values: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor]]:
-        """The scalar ``function(*values)``, and its gradient with respect to each value, zeros where there is none."""
+        """The scalar ``function(*values)``, and its gradient with respect to each value, zeros if it does not depend on it."""
         ...
 
     def with_gradient(
@@ -20,5 +20,5 @@ class Autograd(Protocol):
         forward: Callable[..., Tensor],
         pull: Callable[[Sequence[Tensor], Sequence[Tensor]], Sequence[Tensor | None]],
     ) -> Callable[..., Tensor]:
-        """``forward`` of tensors with ``pull(gradients, tensors)`` for its gradient, None where an input has none."""
+        """``forward`` of tensors with ``pull(gradients, tensors)`` for its gradient, None for inputs without gradient."""
         ...

@@ -1,4 +1,4 @@
-"""Recording of the framework's own calls, and the source text they become."""
+"""Recording of the framework's own calls, and their source text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class Tape(Protocol):
     """Receiver of recorded calls (`labdl.graph.lowering.tape.Tape`)."""
 
     training: bool
-    """Whether gradients will be asked for."""
+    """True if gradients are needed."""
 
     def call(self, target: Any, args: tuple, kwargs: dict, results: Any, writes: bool = False) -> None:
-        """Take down a call; ``writes`` where it changes its first argument."""
+        """Record a call; ``writes`` if it modifies its first argument."""
         ...
 
     def read(self, tensor: Tensor) -> None:
-        """Take down that Python looked at a tensor's values."""
+        """Record that Python read a tensor's values."""
         ...
 
 
@@ -42,11 +42,11 @@ class _EverySourceWord(TypedDict):
     size: str
     """The expression for the size of ``{x}`` along ``{axis}``."""
     parameter: str
-    """The statement that makes a trained variable of ``{array}``."""
+    """The statement that creates a trained variable from ``{array}``."""
     buffer: str
-    """The statement that makes a variable that is saved and not trained."""
+    """The statement that creates a variable that is saved and not trained."""
     kept: str
-    """The statement that makes a tensor that is not saved."""
+    """The statement that creates a tensor that is not saved."""
     constant: str
     """The expression for a tensor of ``{array}``."""
     numbers: str
@@ -56,7 +56,7 @@ class _EverySourceWord(TypedDict):
 
 
 class SourceWords(_EverySourceWord, total=False):
-    """The pieces of source text in which the framework spells a model; ``{name}`` and the like are filled in."""
+    """Templates of source text of a model in the framework, with placeholders such as ``{name}``."""
 
     held: str
     """The statement that holds an existing variable, for compilers that take the flat form."""
@@ -68,9 +68,9 @@ class CallRecorders(Protocol):
     SOURCE: SourceWords
 
     def recorder(self, live: bool = False) -> AbstractContextManager[Callable[[Callable[[], Any], Tape], Any]]:
-        """A context that gives ``record(function, tape)``, which runs a function and notes its calls on the tape.
+        """A context with ``record(function, tape)``, which runs a function and records its calls on the tape.
 
-        With ``live`` the record is for this process: objects that source text cannot name are called as they are.
+        With ``live`` the record is for this process: it may call objects that source text cannot name.
         """
         ...
 

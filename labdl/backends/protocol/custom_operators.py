@@ -15,7 +15,7 @@ class CustomOperators(Protocol):
     """Calls of NumPy functions from eager and compiled code."""
 
     def host_function(self, bind: Callable[[Any], Any]) -> Callable[[Any], Callable[..., Any]]:
-        """``native(options)``, which gives a differentiable function of tensors.
+        """``native(options)``, which returns a differentiable function of tensors.
 
         The function calls the NumPy functions of the `labdl.ops.custom.numpy_body.HostFunction` ``bind(options)``; options
         are hashable.
@@ -24,9 +24,9 @@ class CustomOperators(Protocol):
 
 
 class CompiledHostCalls(Protocol):
-    """Optional: arrays made anew at each run of a compiled function.
+    """Optional: arrays computed at each run of a compiled function.
 
-    Without it the array is made while a compiler reads the function, or the compiler leaves that to Python by itself.
+    Without it the array is computed at compile time, or the compiler falls back to Python itself.
     """
 
     def each_time(self, make: Callable[[], np.ndarray], spec: Spec) -> Tensor:

@@ -8,10 +8,10 @@ from labdl.backends.protocol.types import Tensor
 
 
 class ChannelsLast(Protocol):
-    """Tensors that know a channels-last original which they were transposed from (see `labdl.ops.channels_last`)."""
+    """Tensors that refer to the channels-last original from which they were transposed (see `labdl.ops.channels_last`)."""
 
     def follows(self, kind: type) -> bool:
-        """Whether operators led by this type may meet tensors that know their original."""
+        """True if operators dispatched on this type may receive tensors with an original."""
         ...
 
     def lies_last(self, x: Tensor) -> bool:
@@ -23,11 +23,11 @@ class ChannelsLast(Protocol):
         ...
 
     def channels_first(self, y: Tensor) -> Tensor:
-        """(N, ..., C) as (N, C, ...), which knows its original."""
+        """(N, ..., C) as (N, C, ...), with a reference to the original."""
         ...
 
 
 class ChannelsLastBackend(Protocol):
-    """Optional: a framework whose kernels take channels-last tensors only."""
+    """Optional: a framework whose kernels accept channels-last tensors only."""
 
     layout: ChannelsLast

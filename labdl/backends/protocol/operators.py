@@ -1,4 +1,4 @@
-"""Where the implementations of operators are found."""
+"""Implementations of operators."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ class Operators(Protocol):
     """Implementations of operators, by name."""
 
     operators: ModuleType
-    """The functions of the operators whose spelling differs. That of a composite may return NotImplemented for arguments
-    that only the composite computes."""
+    """Functions of operators by name. That of a composite may return NotImplemented for arguments that only the composite
+    supports."""
 
     namespaces: tuple[ModuleType, ...]
     """The framework's modules in which the other operators are found by name."""
 
     lenient: frozenset[str]
-    """Names of operators whose kernels accept data types that make no sense: they are checked before the call."""
+    """Names of operators whose kernels accept invalid data types, which are checked before the call."""
 
 
 class Interpreter(Protocol):

@@ -1,4 +1,4 @@
-"""Optimizers at work on variables."""
+"""Optimizers bound to variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labdl.backends.protocol.types import Gradients, Tensor, Variable
 
 
 class OptimizerRule(Protocol):
-    """The meaning of an optimizer, which no framework is needed for (`labdl.train.optimizers.base.Optimizer`)."""
+    """The framework-independent definition of an optimizer (`labdl.train.optimizers.base.Optimizer`)."""
 
     kind: Any
     learning_rate: Any
@@ -37,7 +37,7 @@ class BoundOptimizer(Protocol):
     """An optimizer bound to variables."""
 
     version: int
-    """Changes when other variables are trained: what was compiled for the former ones is made again."""
+    """Changes when other variables are trained: functions compiled for the former ones are compiled again."""
 
     @property
     def variables(self) -> Sequence[Variable]:
@@ -63,11 +63,11 @@ class BoundOptimizer(Protocol):
         ...
 
     def advance(self) -> None:
-        """Count a step, before it is made."""
+        """Count a step before it is computed."""
         ...
 
     def update(self, gradients: Gradients) -> Any:
-        """Move the variables by one step, in place; those without a gradient stay."""
+        """Update the variables in place by one step, except those without a gradient."""
         ...
 
     def load(self, step: int, state: Sequence[Mapping[str, np.ndarray]]) -> None:
@@ -76,7 +76,7 @@ class BoundOptimizer(Protocol):
 
 
 class Optimizers(Protocol):
-    """Optimizers: a kernel of the framework where one means the same, else the rule's own update."""
+    """Optimizers: a kernel of the framework with the same semantics, else the update of the rule."""
 
     def optimizer(self, rule: OptimizerRule, variables: Sequence[Variable]) -> BoundOptimizer:
         """The rule bound to variables."""

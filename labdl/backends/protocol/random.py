@@ -16,13 +16,13 @@ class RandomState(Protocol):
         ...
 
     def random_state(self) -> dict[str, Any]:
-        """The state of what random operators and dropout draw from: JSON types and arrays. Reading it changes nothing."""
+        """The state of the generators of random operators and dropout: JSON types and arrays. Reading it does not change it."""
         ...
 
     def set_random_state(self, state: Mapping[str, Any]) -> None:
-        """Draw the same numbers again as after `random_state`, in compiled steps too.
+        """Restore the state returned by `random_state`, also for compiled steps.
 
-        Raises ValueError, KeyError or TypeError for anything else than such a state.
+        Raises ValueError, KeyError or TypeError for an invalid state.
         """
         ...
 

@@ -12,13 +12,13 @@ from labdl.spec import Spec
 
 
 class Tensors(Protocol):
-    """Tensors: their types, and how they are made from arrays and read."""
+    """Tensors: types, and conversion from and to arrays."""
 
     name: str
     """Name of the backend."""
 
     concurrent: bool
-    """Whether several threads may compute at once."""
+    """True if several threads may compute concurrently."""
 
     def tensor_types(self) -> tuple[type, ...]:
         """The types of tensors and variables that the backend computes with, symbolic ones included."""
@@ -37,15 +37,15 @@ class Tensors(Protocol):
         ...
 
     def to_numpy(self, value: Tensor) -> np.ndarray:
-        """The values as an array, bfloat16 as float32; without gradient, from any device."""
+        """The values as an array, bfloat16 as float32; detached, from any device."""
         ...
 
     def copy(self, value: Tensor) -> Tensor:
-        """The same values in memory of their own, on the same device."""
+        """A copy on the same device."""
         ...
 
     def from_dlpack(self, value: Any) -> Tensor:
-        """The tensor of an object with ``__dlpack__``, without a copy where the framework can."""
+        """The tensor of an object with ``__dlpack__``, without a copy if the framework supports it."""
         ...
 
 
@@ -65,7 +65,7 @@ class Variables(Protocol):
         ...
 
     def set_trainable(self, variable: Variable, flag: bool) -> None:
-        """Freeze a variable, or let it get gradients again."""
+        """Freeze or unfreeze a variable."""
         ...
 
     def finite(self, variables: Sequence[Tensor]) -> int | None:

@@ -1,4 +1,4 @@
-"""Names for the values that cross the contract."""
+"""Types of the values in the protocols."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 Tensor: TypeAlias = Any
-"""A tensor of the framework, eager or symbolic; what it offers differs between frameworks."""
+"""A tensor of the framework, eager or symbolic; its members differ between frameworks."""
 
 Variable: TypeAlias = Any
 """A parameter or a buffer in the framework's own form, updated in place."""
@@ -21,4 +21,4 @@ Gradients: TypeAlias = Sequence[Any]
 """For each variable its gradient, None where it has none."""
 
 Update: TypeAlias = Callable[[Gradients], "tuple[Any, ...] | None"]
-"""Moves variables by one step, and may return tensors that the step returns too."""
+"""Updates variables by one step; may return tensors, which the step returns too."""

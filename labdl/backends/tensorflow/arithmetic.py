@@ -1,6 +1,6 @@
-"""TensorFlow's spelling of arithmetic, rounding and functions, element by element."""
+"""TensorFlow implementations of arithmetic, rounding and functions, element by element."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false, reportCallIssue=false
 
 import functools
@@ -30,7 +30,7 @@ _SINGLE = (tf.float32, tf.float64)
 
 
 def _fractions(function):
-    """Integers have a fractional result."""
+    """Integers give floats."""
     return through(tf.float32, function, *INTEGERS, back=False)
 
 
@@ -43,7 +43,7 @@ maximum, minimum = pair(two(_raw.Maximum)), pair(two(_raw.Minimum))
 
 
 def _complex_quotient(x, y):
-    """By zero, the parts are divided: TensorFlow gives NaN."""
+    """Division by zero divides the parts: TensorFlow returns NaN."""
     zero, size = tf.equal(y, tf.zeros((), y.dtype)), tf.abs(y)
     apart = tf.complex(tf.math.real(x) / size, tf.math.imag(x) / size)
     return tf.where(zero, apart, _raw.RealDiv(x=x, y=tf.where(zero, tf.ones_like(y), y)))
@@ -113,7 +113,7 @@ def clip(x, min=None, max=None):
 
 @tf.function(autograph=False, reduce_retracing=True)
 def _common_divisor(x, y):
-    """Euclid's algorithm on all elements at once, as a graph: an eager loop would ask the host when to stop."""
+    """Euclid's algorithm on all elements at once, as a graph: an eager loop would synchronize with the host."""
 
     def step(a, b):
         done = tf.equal(b, 0)
@@ -123,7 +123,7 @@ def _common_divisor(x, y):
 
 
 def gcd(x, y):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     x, y = promote_operands(x, y)
     if x.dtype not in INTEGERS:
         raise TypeError("gcd wants integers")
@@ -147,12 +147,12 @@ round = one(of(_raw.Round), _KEPT | dict.fromkeys(COMPLEX, _both_parts))
 
 
 def signbit(x):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     return tf.bitcast(x, BITS[x.dtype]) < 0
 
 
 def copysign(x, y):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     x, y = promote_operands(x, y)
     return tf.where(tf.equal(signbit(x), signbit(y)), x, -x)
 
@@ -161,7 +161,7 @@ nextafter = pair(lambda x, y: _raw.NextAfter(x1=x, x2=y))
 
 
 def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     given = (nan, x.dtype.max if posinf is None else posinf, x.dtype.min if neginf is None else neginf)
     nan, high, low = (number(v, x.dtype) for v in given)
     x = tf.where(tf.math.is_nan(x), nan, x)
@@ -177,7 +177,7 @@ log, log1p = floating(of(_raw.Log)), floating(of(_raw.Log1p))
 
 @floating
 def exp2(x):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     if x.dtype.is_complex:
         raise TypeError("exp2 wants real numbers")
     return tf.pow(tf.constant(2, x.dtype), x)
@@ -188,7 +188,7 @@ def _logarithm(base):
     def call(x):
         """TensorFlow has the natural logarithm only."""
         found = tf.math.log(x)
-        if x.dtype.is_complex:  # by its parts: infinity times a complex number would be NaN
+        if x.dtype.is_complex:  # by its parts: inf times a complex number would be NaN
             return tf.complex(*(part(found) / math.log(base) for part in (tf.math.real, tf.math.imag)))
         return found * tf.constant(1 / math.log(base), x.dtype)
 
@@ -214,15 +214,15 @@ def _own_gradient(function):
 
 @_own_gradient
 def logaddexp(x, y):
-    """TensorFlow has none."""
-    gap = tf.where(tf.equal(x, y), tf.zeros_like(x), x - y)  # infinities less themselves would be NaN
+    """Not in TensorFlow."""
+    gap = tf.where(tf.equal(x, y), tf.zeros_like(x), x - y)  # inf - inf would be NaN
     result = tf.maximum(x, y) + tf.math.log1p(tf.exp(-tf.abs(gap)))
     return result, lambda gradient: (gradient * tf.sigmoid(x - y), gradient * tf.sigmoid(y - x))
 
 
 @_own_gradient
 def hypot(x, y):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     large, small = tf.maximum(tf.abs(x), tf.abs(y)), tf.minimum(tf.abs(x), tf.abs(y))
     result = large * tf.sqrt(1 + tf.square(tf.math.divide_no_nan(small, large)))
     infinite = tf.logical_or(tf.math.is_inf(x), tf.math.is_inf(y))

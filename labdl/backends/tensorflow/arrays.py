@@ -1,6 +1,6 @@
-"""TensorFlow's spelling of operators that change shape, order and dtype."""
+"""TensorFlow implementations of operators that change shape, order and dtype."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false, reportOptionalOperand=false
 
 import functools
@@ -75,7 +75,7 @@ def broadcast_to(x, shape):
 
 
 def broadcast_arrays(*arrays):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     return tuple(together(*map(tf.convert_to_tensor, arrays)))
 
 
@@ -104,7 +104,7 @@ _SOURCES = {
 
 
 def pad(x, padding, mode="constant", value=0.0):
-    """TensorFlow knows neither "replicate" nor "circular", and reflects no empty tensor."""
+    """TensorFlow supports neither "replicate" nor "circular", and reflects no empty tensor."""
     if mode in ("replicate", "circular") or (mode == "reflect" and 0 in x.shape):
         for axis, (before, after) in enumerate(padding):
             if before or after:
@@ -118,7 +118,7 @@ def pad(x, padding, mode="constant", value=0.0):
 
 def _triangle(compare):
     def call(x, *, k=0):
-        """TensorFlow's ``band_part`` knows no diagonal below for the lower triangle, or above for the upper one."""
+        """TensorFlow's ``band_part`` does not support diagonal below for the lower triangle, or above for the upper one."""
         rows, columns = sizes(x)[-2:]
         return tf.where(compare(tf.range(rows)[:, None] + k, tf.range(columns)), x, tf.zeros((), x.dtype))
 
@@ -129,7 +129,7 @@ tril, triu = _triangle(tf.greater_equal), _triangle(tf.less_equal)
 
 
 def diagonal(x, *, offset=0, axes=(-2, -1)):
-    """TensorFlow knows the last two axes only, and no diagonal outside of the matrix."""
+    """TensorFlow supports the last two axes only, and no diagonal outside of the matrix."""
     rank = x.shape.rank
     first, second = (a % rank for a in axes)
     if (first, second) != (rank - 2, rank - 1):
@@ -145,7 +145,7 @@ def diag(x, *, offset=0):
 
 
 def astype(x, dtype):
-    """TensorFlow makes a complex number real, or a truth of its real part alone, without a word."""
+    """TensorFlow makes a complex number real, or a truth of its real part alone, silently."""
     kind = tf.as_dtype(dtype)
     if kind is tf.string or (x.dtype in COMPLEX and kind not in COMPLEX):
         if kind is tf.bool:
@@ -172,7 +172,7 @@ def one_hot(x, classes, *, axis=-1, dtype="float32"):
 
 
 def positions(indices, size):
-    """Integers that count from the start: TensorFlow knows no negative ones. Those known here cost nothing later."""
+    """Integers that count from the start: TensorFlow does not support negative ones. Those known here cost nothing later."""
     if not isinstance(indices, tf.Tensor | tf.Variable) and isinstance(size, int):
         indices = np.asarray(indices, "int64")
         return np.where(indices < 0, indices + size, indices)
@@ -186,7 +186,7 @@ def take(x, indices, axis=0):
 
 
 def take_along_axis(x, indices, axis=-1):
-    """TensorFlow takes no negative positions, and knows the last axis only."""
+    """TensorFlow takes no negative positions, and supports the last axis only."""
     rank = x.shape.rank
     axis %= rank
     shape = sizes(x)

@@ -13,12 +13,12 @@ def gradients(function, values):
         tape.watch(leaves)
         result = function(*leaves)
     found = tape.gradient(result, leaves, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    # the gradient of a lookup in a variable comes as the rows that were read
+    # the gradient of a lookup is sparse
     return result, [tf.convert_to_tensor(g) for g in found]
 
 
 def set_trainable(variable, flag: bool) -> None:
-    """Nothing to do: only what training asks for gets a gradient."""
+    """No-op: gradients are computed only for the requested variables."""
 
 
 def with_gradient(forward, pull):

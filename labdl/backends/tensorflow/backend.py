@@ -1,6 +1,6 @@
 """TensorFlow as a backend: the members of `labdl.backends.protocol`, from the files of this folder."""
 
-from labdl.backends.tensorflow import startup  # isort: skip  # first: it imports TensorFlow quietly
+from labdl.backends.tensorflow import startup  # isort: skip  # first: imports TensorFlow without messages
 
 import tensorflow as tf
 
@@ -39,7 +39,7 @@ from labdl.backends.tensorflow.training import evaluate_function, gradient_funct
 name = FACTS.name
 concurrent = True
 namespaces = (tf, tf.math, tf.nn)
-# kernels that take, in silence, dtypes that make no sense for them: checked before
+# kernels that silently accept invalid dtypes, which are checked before the call
 lenient: frozenset[str] = frozenset()
 
 

@@ -1,6 +1,6 @@
 """Suppression of overlapping boxes by TensorFlow's kernels."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false
 
 import tensorflow as tf
@@ -9,12 +9,12 @@ from labdl.backends.tensorflow.dtypes import HALVES
 from labdl.backends.tensorflow.sorting import argsort
 
 
-def _suppress(boxes, scores, kept):
-    """The boxes that ``kept`` leaves, in order, given with falling scores: the kernels pass over NaN and -inf."""
+def _suppress(boxes, scores, select):
+    """Positions of the boxes that ``select`` keeps, from sorted finite scores: the kernels ignore NaN and -inf."""
     order = argsort(scores, descending=True, stable=True)
     count = tf.shape(scores)[0]
     falling = tf.cast(count - tf.range(count), tf.float32)
-    return tf.gather(order, kept(tf.gather(boxes, order), falling, count, order))
+    return tf.gather(order, select(tf.gather(boxes, order), falling, count, order))
 
 
 def _overlap(boxes):
@@ -26,9 +26,9 @@ def _overlap(boxes):
 
 
 def _among_all(boxes, scores, iou_threshold, classes):
-    """By a table of all pairs, in the boxes' own dtype."""
+    """Suppression by a table of all pairs, in the boxes' own dtype."""
 
-    def kept(ranked, falling, count, order):
+    def select(ranked, falling, count, order):
         overlaps = _overlap(tf.cast(ranked, tf.float32) if ranked.dtype in HALVES else ranked) > iou_threshold
         if classes is not None:
             of = tf.gather(classes, order)
@@ -41,15 +41,15 @@ def _among_all(boxes, scores, iou_threshold, classes):
             score_threshold=0.0,
         )
 
-    return _suppress(boxes, scores, kept)
+    return _suppress(boxes, scores, select)
 
 
 def nms(boxes, scores, iou_threshold):
-    """TensorFlow's kernel computes in float32, drops scores of NaN and minus infinity, and gives int32."""
+    """TensorFlow's kernel computes in float32, drops scores of NaN and minus infinity, and returns int32."""
     if boxes.dtype is tf.float64:
         return _among_all(boxes, scores, iou_threshold, None)
 
-    def kept(ranked, falling, count, order):
+    def select(ranked, falling, count, order):
         return tf.raw_ops.NonMaxSuppressionV3(
             boxes=tf.cast(ranked, tf.float32),
             scores=falling,
@@ -58,9 +58,9 @@ def nms(boxes, scores, iou_threshold):
             score_threshold=0.0,
         )
 
-    return _suppress(boxes, scores, kept)
+    return _suppress(boxes, scores, select)
 
 
 def batched_nms(boxes, scores, classes, iou_threshold):
-    """TensorFlow has none for classes of any number."""
+    """TensorFlow has none for arbitrary classes."""
     return _among_all(boxes, scores, iou_threshold, classes)

@@ -1,6 +1,6 @@
 """TensorFlow's own operations, logged while they run eagerly."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false, reportOptionalMemberAccess=false
 
 import contextlib
@@ -73,7 +73,7 @@ def _arguments_by_name(op_type: str, inputs: list, outputs: list, settings: dict
 
 
 def _plain(kind: str, default):
-    """A default value as TensorFlow tells it of a call."""
+    """A default value in the form that TensorFlow reports."""
     field = default.WhichOneof("value")
     value = getattr(default, field)
     if field == "list":
@@ -132,7 +132,7 @@ def recorder(live: bool = False):
 
 
 def literal(value) -> str | None:
-    """Source text of what only TensorFlow has."""
+    """Source text of values that only TensorFlow has."""
     if isinstance(value, tf.DType):
         return f"tf.{value.name}"
     if isinstance(value, tf.Tensor) and value.dtype == tf.resource:

@@ -1,4 +1,4 @@
-"""Files of tf.train.Checkpoint: variables by their way through the objects that hold them."""
+"""Files of tf.train.Checkpoint: variables by their paths in the object graph."""
 
 import math
 import os
@@ -14,15 +14,15 @@ from labdl.errors import FileFormatError
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _VALUE = "VARIABLE_VALUE"
-_LAYERS = "_operations"  # where Keras's Sequential and functional models hold their layers
+_LAYERS = "_operations"  # attribute of the layers of Keras's Sequential and functional models
 _ASIDE = ("optimizer", "save_counter", "seed_generator", "_dropout_layer", "keras_api")
 
 
 def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
-    """The arrays of the model's variables (`interop.weights.tensorflow.KerasLayer`), and the keys of all else in the file.
+    """The arrays of the model's variables (`interop.weights.tensorflow.KerasLayer`), and the keys of other contents.
 
-    The model is what the checkpoint was made of, or what it has under one of its names. Raises FileFormatError for a file
-    that is broken, or that has names of graphs, as TensorFlow 1 wrote them.
+    The model is the root of the checkpoint, or one of its children. Raises FileFormatError for a broken file and for one of
+    TensorFlow 1.
     """
     try:
         reader = tf.train.load_checkpoint(str(path))
@@ -38,7 +38,7 @@ def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
         ]
         sizes = _sizes(reader)
         if sum(sizes.values()) > sum(p.stat().st_size for p in path.parent.glob(f"{path.name}.data-*")):
-            raise FileFormatError("it claims to hold more than it does")
+            raise FileFormatError("its sizes exceed the file")
         best: tuple[dict[str, str], int] = ({}, 0)
         for root in dict.fromkeys((0, *nodes[0][0].values())):
             found: dict[str, str] = {}
@@ -51,9 +51,9 @@ def read(path: Path, model) -> tuple[dict[str, np.ndarray], list[str]]:
     except (tf.errors.OpError, ValueError, RuntimeError, IndexError, KeyError, TypeError, OSError) as error:
         if isinstance(error, FileFormatError):
             raise
-        raise FileFormatError(f"it is not a whole checkpoint of TensorFlow's: {str(error)[:200]}") from error
+        raise FileFormatError(f"it is not a complete checkpoint of TensorFlow: {str(error)[:200]}") from error
     except Exception as error:
-        if type(error).__name__ != "DecodeError":  # protobuf's, whose module moves between versions
+        if type(error).__name__ != "DecodeError":  # of protobuf, whose module differs between versions
             raise
         raise FileFormatError(f"its table of objects is broken: {error}") from error
 
@@ -74,7 +74,7 @@ def _array(value) -> np.ndarray:
 
 
 def _locate(layer, nodes, at: int, found: dict[str, str]) -> None:
-    """Put the key of each variable into ``found``, going along with the objects from the node ``at``."""
+    """Collect the key of each variable in ``found``, from the node ``at`` on."""
     children = nodes[at][0]
     for name in layer.values:
         word = name.rpartition("/")[2]
@@ -105,7 +105,7 @@ def _list_children(nodes, at: int) -> list[int]:
 
 
 def _keys(nodes, root: int):
-    """Keys of all variables of an object; what optimizers and random numbers keep aside is none of them."""
+    """Keys of all variables of an object; without those of optimizers and random generators."""
     waiting, seen = [root], {root}
     while waiting:
         children, key = nodes[waiting.pop()]
@@ -121,7 +121,7 @@ def write(path: Path, arrays, model) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         holder = tf.train.Checkpoint(model=_edges(model, arrays))
         holder.write(str(Path(folder) / path.name))
-        # the index last: without it the other file is nothing
+        # the index last: without it the checkpoint does not exist
         for file in sorted(Path(folder).glob(f"{path.name}.*"), key=lambda f: f.suffix == ".index"):
             os.replace(file, path.parent / file.name)
 
@@ -134,6 +134,6 @@ def _edges(layer, arrays) -> dict:
     parts = {name: _edges(part, arrays) for name, part in layer.parts.items()}
     edges.update(parts)
     edges.update({f"_{name}": parts[name] for name, part in layer.parts.items() if part.kind == ""})
-    if layer.kind == "Sequential":  # its list begins with the input
+    if layer.kind == "Sequential":  # its list starts with the input
         edges["_functional"] = {_LAYERS: {str(at): part for at, part in enumerate(parts.values(), 1)}}
     return edges

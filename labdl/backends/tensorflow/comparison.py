@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of comparison, logic, bits, choice and complex numbers, element by element."""
+"""TensorFlow implementations of comparison, logic, bits, choice and complex numbers, element by element."""
 
 import tensorflow as tf
 from tensorflow import raw_ops as _raw

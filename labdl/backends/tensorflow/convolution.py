@@ -1,6 +1,6 @@
-"""Convolution and transposed convolution: TensorFlow's kernels behind PyTorch's meaning."""
+"""Convolution and transposed convolution: TensorFlow's kernels with PyTorch's semantics."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false, reportCallIssue=false, reportOptionalOperand=false, reportReturnType=false
 
 import functools
@@ -18,7 +18,7 @@ _TRANSPOSE = {2: tf.nn.conv2d_transpose, 3: tf.nn.conv3d_transpose}
 
 
 def _alike(function):
-    """For functions of x, kernel and bias: in one dtype."""
+    """Promote x, kernel and bias to one dtype."""
 
     @functools.wraps(function)
     def call(x, kernel, bias=None, **options):
@@ -51,7 +51,7 @@ def _conv(rank):
             return _nothing(x, kernel, strides, padding, dilations)
         x, border = padded(x, pairs, rank)
         if rank == 1:
-            strides, dilations = strides * 2, (1, *dilations)  # depthwise kernels want the same stride on both axes
+            strides, dilations = strides * 2, (1, *dilations)  # depthwise kernels need equal strides on both axes
         places = None if groups > 1 else _few_places(x, kernel, strides, dilations, border)
         if places is None:
             y = _convolve(x, border, _native_kernel(kernel, rank), strides, dilations, groups)
@@ -66,11 +66,11 @@ _LARGE = 2**16  # elements of a kernel whose transpose takes longer than the ope
 
 
 def _few_places(x, kernel, strides, dilations, border) -> tuple[int, ...] | None:
-    """Sizes of the result, where gathering what each of its places sees is cheaper than to turn the kernel round.
+    """Sizes of the result if a matrix product of windows is cheaper than transposing the kernel, else None.
 
-    The convolutions want the kernel's axes in reverse order. In the last layers of networks, and for single pictures, the
-    transposes there and back take a third as long as the convolution with its gradients; measured, a product takes up to
-    half the time of both as long as there are a quarter as many places as outputs.
+    The convolutions need the kernel's axes in reverse order. In the last layers of networks, and for single images, the
+    transposes take a third as long as the convolution with its gradients; measured, a product takes up to half the time of
+    both if there are at most a quarter as many positions as outputs.
     """
     outputs, channels, *window = kernel.shape
     shape, taps = x.shape.as_list(), math.prod(window)
@@ -94,7 +94,7 @@ def _border(x, kernel, strides, dilations, border):
 
 
 def _product(x, kernel, strides, dilations, border, places):
-    """Convolution as one product of matrices, for which the kernel stays as it lies."""
+    """Convolution as one matrix product, without transposing the kernel."""
     pairs = _border(x, kernel, strides, dilations, border)
     if [p for p in pairs if p != (0, 0)]:
         x = tf.pad(x, [(0, 0), *pairs, (0, 0)])
@@ -110,7 +110,7 @@ def _product(x, kernel, strides, dilations, border, places):
 
 
 def _nothing(x, kernel, strides, padding, dilations):
-    """The result for no elements: oneDNN gets the number of channels wrong."""
+    """The result of an empty input, for which oneDNN returns a wrong number of channels."""
     rank = len(strides)
     inner = window_sizes(x.shape[-1 - rank : -1], kernel.shape[2:], strides, padding, dilations)
     return tf.zeros(((x.shape[0], *(1,) * (rank == 1), *inner, kernel.shape[0])), x.dtype)
@@ -123,7 +123,7 @@ def _convolve(x, border, kernel, strides, dilations, groups):
         if x.shape[-1] != kernel.shape[-2] * groups or kernel.shape[-1] % groups:
             raise ValueError(f"{groups} groups do not fit {x.shape[-1]} channels")  # oneDNN would divide by zero
         if rank == 2 and kernel.shape[-2] == 1 and len(set(strides)) == 1 and not dilated:
-            # gradients in half the time of the grouped kernel's
+            # its gradients take half the time of those of the grouped kernel
             kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, kernel.shape[-1] // groups))
             return tf.raw_ops.DepthwiseConv2dNative(input=x, filter=kernel, strides=(1, *strides, 1), padding=border)
         if rank == 3 or not _grouped_gradients(x.dtype):
@@ -217,7 +217,7 @@ def _transpose(x, kernel, strides, dilations, crops, groups):
         shape = [count, *(n - b - a for n, (b, a) in zip(full, crops, strict=True)), channels]
         return tf.nn.conv2d_transpose(x, kernel, shape, [1, *strides, 1], [(0, 0), *crops, (0, 0)])
     y = _TRANSPOSE[rank](x, kernel, [count, *full, channels], [1, *strides, 1], "VALID", dilations=[1, *dilations, 1])
-    if cropped:  # oneDNN, which alone knows groups and dilation, does not know explicit padding
+    if cropped:  # oneDNN, which alone supports groups and dilation, does not support explicit padding
         y = y[(slice(None), *(slice(b, n - a) for n, (b, a) in zip(full, crops, strict=True)))]
     return y
 

@@ -1,6 +1,6 @@
-"""TensorFlow's spelling of running totals and extremes."""
+"""TensorFlow implementations of cumulative sums and extremes."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportOptionalCall=false
 
 import math
@@ -25,7 +25,7 @@ def _doubling(step, count, *state):
 
 def _running_extreme(function):
     def call(x, axis=None):
-        """TensorFlow has none."""
+        """Not in TensorFlow."""
         axis = (axis or 0) % x.shape.rank
         count = sizes(x)[axis]
         places = tf.range(count)
@@ -89,6 +89,6 @@ def cumulative_prod(x, axis=None, *, dtype=None, include_initial=False):
 
 
 def logcumsumexp(x, axis=None):
-    """TensorFlow passes over NaN."""
+    """TensorFlow ignores NaN."""
     missing = tf.cumsum(tf.cast(tf.math.is_nan(x), tf.int32), axis or 0)
     return tf.where(missing > 0, number(math.nan, x.dtype), tf.math.cumulative_logsumexp(x, axis or 0))

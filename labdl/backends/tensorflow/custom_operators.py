@@ -1,4 +1,4 @@
-"""NumPy functions in TensorFlow, eager and in tf.function: differentiable functions of tensors, arrays made at each run."""
+"""NumPy functions in TensorFlow, eager and in tf.function: differentiable functions of tensors, arrays computed at each run."""
 
 import functools
 
@@ -17,7 +17,7 @@ def _compute(function, tensors):
 
 def _differentiable(function):
     if function.gradient is None:
-        return lambda *tensors: function.run()  # a gradient that is missing says so when the tape asks for it
+        return lambda *tensors: function.run()  # a missing gradient raises in the tape
     gradient = _differentiable(function.gradient)
 
     @tf.custom_gradient
@@ -36,7 +36,7 @@ def _differentiable(function):
 
 
 def each_time(make, spec):
-    """In a graph a call of Python, which XLA refuses."""
+    """A call of Python in a graph, which XLA rejects."""
     if not tf.inside_function():
         return tensor(make())
     return tf.ensure_shape(tf.numpy_function(make, [], spec.dtype), spec.shape)

@@ -22,7 +22,7 @@ def _theirs(name: str) -> str:
 
 
 def devices() -> tuple[str, ...]:
-    # the physical ones: the logical ones cannot be listed without starting them all; XLA's are no place for tensors
+    # the physical ones: the logical ones cannot be listed without starting them all; XLA devices hold no tensors
     kinds = [d.device_type for d in tf.config.list_physical_devices() if not d.device_type.startswith("XLA")]
     return tuple(dict.fromkeys(_ours(kind, kinds[:i].count(kind)) for i, kind in enumerate(kinds)))
 
@@ -34,12 +34,12 @@ def current_device() -> str:
 def set_device(name: str) -> None:
     global _device
     _device = name
-    with device_scope():  # what XLA computes with must lie where it computes, the state of the random numbers too
+    with device_scope():  # XLA needs its operands on its device, also the random state
         tf.random.set_global_generator(tf.random.Generator(copy_from=tf.random.get_global_generator()))
 
 
 def device_scope():
-    """The chosen device around what makes tensors; no scope where none has been chosen."""
+    """Scope of the chosen device for new tensors; no scope by default."""
     return nullcontext() if _device is None else tf.device(_theirs(_device))
 
 

@@ -1,4 +1,4 @@
-"""Data types and shapes of operands: one for all, and one for which TensorFlow has a kernel."""
+"""Promotion and broadcasting of operands, and dtypes for which TensorFlow has kernels."""
 
 import functools
 from typing import Any
@@ -15,11 +15,11 @@ HALVES = (tf.float16, tf.bfloat16)
 COMPLEX = (tf.complex64, tf.complex128)
 BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
 
-_Eager, _FLOAT = tf.__internal__.EagerTensor, tf.float32  # the usual case, which costs no look-up
+_Eager, _FLOAT = tf.__internal__.EagerTensor, tf.float32  # fast path without a look-up
 
 
 def number(value, kind):
-    """A Python number as a tensor of no axes."""
+    """A Python number as a scalar tensor."""
     return tf.constant(np.asarray(value).astype(kind.as_numpy_dtype))
 
 
@@ -39,7 +39,7 @@ def promote_operands(*values) -> list[Any]:
 
 
 def together(*tensors) -> list[Any]:
-    """Tensors spread to one shape."""
+    """Tensors broadcast to one shape."""
     shape = functools.reduce(tf.broadcast_static_shape, (t.shape for t in tensors))
     if shape.is_fully_defined():
         return [t if t.shape == shape else tf.broadcast_to(t, shape) for t in tensors]
@@ -93,12 +93,12 @@ def one(function, others=None):
 
 
 def floating(function, others=None):
-    """For functions of one tensor with a fractional result: integers and bool are converted first."""
+    """For functions of one tensor with a floating-point result: integers and bool are converted first."""
     return one(function, through(tf.float32, function, tf.bool, *INTEGERS, back=False) | (others or {}))
 
 
 def two(op):
-    """A raw operation of ``x`` and ``y``: half the cost of the function around it, which opens a name scope first."""
+    """A raw operation of ``x`` and ``y``: half the overhead of the public function, which opens a name scope."""
     return lambda x, y: op(x=x, y=y)
 
 

@@ -1,4 +1,4 @@
-"""Facts about TensorFlow that hold without importing it."""
+"""Facts about TensorFlow available without importing it."""
 
 from labdl.backends.facts import FrameworkFacts
 

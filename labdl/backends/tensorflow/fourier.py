@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of Fourier transforms."""
+"""TensorFlow implementations of Fourier transforms."""
 
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
@@ -10,7 +10,7 @@ def _along_last(function):
     """For transforms of the last axis."""
 
     def call(x, n=None, axis=-1, norm="backward"):
-        """TensorFlow knows the last axis only, no other size, and divides in the inverse."""
+        """TensorFlow supports the last axis only, no other size, and scales the inverse."""
         rank = x.shape.rank
         axis %= rank
         if axis == rank - 1:
@@ -27,7 +27,7 @@ def _complex(x):
 
 
 def _fit_length(x, n):
-    """The last axis cut to ``n`` elements, or filled with zeros."""
+    """The last axis truncated to ``n`` elements, or padded with zeros."""
     size = x.shape[-1]
     if n is None or n == size:
         return x
@@ -37,7 +37,7 @@ def _fit_length(x, n):
 
 
 def _rescale(result, count, norm, inverse):
-    """Divided as ``norm`` says, after TensorFlow has divided an inverse by the number of elements."""
+    """Scale by ``norm``; TensorFlow has already scaled an inverse by the number of elements."""
     if norm == ("forward" if inverse else "backward"):
         power = 1.0 if inverse else 0.0
     else:
@@ -65,7 +65,7 @@ def rfft(x, n, norm):
     x = _fit_length(x, n)
     n = sizes(x)[-1]
     kind = tf.complex128 if x.dtype is tf.float64 else tf.complex64
-    # the function around it brings the length to the host
+    # the public function copies the length to the host
     return _rescale(_raw.RFFT(input=x, fft_length=[n], Tcomplex=kind), n, norm, False)
 
 
@@ -75,5 +75,5 @@ def irfft(x, n, norm):
     n = 2 * (sizes(x)[-1] - 1) if n is None else n
     if isinstance(n, int) and n < 1:  # TensorFlow would end the process
         raise ValueError(f"irfft wants at least 1 element, received {n}")
-    x = _fit_length(x, n // 2 + 1)  # its gradient knows no cut
+    x = _fit_length(x, n // 2 + 1)  # its gradient does not support truncation
     return _rescale(_raw.IRFFT(input=x, fft_length=[n], Treal=x.dtype.real_dtype), n, norm, True)

@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of reading and writing by index, mask and position."""
+"""TensorFlow implementations of reading and writing by index, mask and position."""
 
 import math
 
@@ -16,23 +16,23 @@ def _is_mask(item) -> bool:
 
 
 def _width(item) -> int:
-    """How many axes an item of an index uses up."""
+    """The number of axes that an item of an index consumes."""
     return 0 if item is None else len(item.shape) if isinstance(item, _ARRAYS) and _is_mask(item) else 1
 
 
 def getitem(x, index):
-    """TensorFlow's index takes no masks beside other items, and no tensors of integers."""
+    """TensorFlow's indexing supports neither masks beside other items nor tensors of integers."""
     items = list(index) if isinstance(index, tuple) else [index]
     chosen = [i for i in items if isinstance(i, _ARRAYS)]
     if not chosen:
         if [i for i in items if isinstance(i, bool | list)]:
-            raise TypeError("an index has no lists and no single truths")  # TensorFlow takes them for something else
+            raise TypeError("an index has no lists and no single bools")  # TensorFlow interprets them differently
         return x[index]
     at = next((a for a, i in enumerate(items) if i is Ellipsis), None)
     if at is not None:
         used = sum(_width(i) for i in items if i is not Ellipsis)
         items[at : at + 1] = [slice(None)] * (len(x.shape) - used)
-    # first the rest, which leaves the axes of the tensors side by side
+    # first the other items, after which the indexed axes are adjacent
     simple = [[slice(None)] * _width(i) if isinstance(i, _ARRAYS) else [i] for i in items]
     first = next(a for a, i in enumerate(items) if isinstance(i, _ARRAYS))
     place = len([i for i in items[:first] if not isinstance(i, int)])
@@ -46,7 +46,7 @@ def getitem(x, index):
 
 
 def _points(x, chosen, place):
-    """Elements at positions on several axes, which stand side by side."""
+    """Elements at positions on several adjacent axes."""
     rank, shape = x.shape.rank, sizes(x)
     axes = list(range(place, place + len(chosen)))
     chosen = [tf.convert_to_tensor(positions(i, shape[a])) for i, a in zip(chosen, axes, strict=True)]
@@ -60,7 +60,7 @@ def _points(x, chosen, place):
 
 
 def setitem(x, index, value):
-    """TensorFlow's tensors cannot be changed: the places are found among the numbers of all elements."""
+    """TensorFlow's tensors are immutable: uses flat positions of the elements."""
     x = tf.convert_to_tensor(x)
     kind = x.dtype
     value = number(value, kind) if isinstance(value, NUMBERS) else tf.cast(value, kind)
@@ -72,7 +72,7 @@ def setitem(x, index, value):
 
 
 def _multiply_at(x, places, updates):
-    """By a product of the updates of each element: there is no scattered product."""
+    """Product of the updates of each element: TensorFlow has no scattered product."""
     shape = tf.shape(x, tf.int64)
     steps = tf.math.cumprod(shape, exclusive=True, reverse=True)
     flat = tf.reshape(tf.reduce_sum(places * steps, -1), (-1,))
@@ -81,7 +81,7 @@ def _multiply_at(x, places, updates):
 
 
 def _scattered_extreme(function):
-    """TensorFlow passes over NaN."""
+    """TensorFlow ignores NaN."""
 
     def call(x, places, updates):
         result = function(x, places, updates)
@@ -104,7 +104,7 @@ _SCATTER = {
 
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
-    """TensorFlow wants positions on all axes."""
+    """TensorFlow needs positions on all axes."""
     x, updates = promote_operands(x, updates)
     axis %= x.shape.rank
     shape = sizes(x)

@@ -1,4 +1,4 @@
-"""Models as Keras's own, which are tf.Modules too: they hold a model's very variables."""
+"""Models as Keras models, which are also tf.Modules and share the variables of the model."""
 
 import keras
 import tensorflow as tf
@@ -22,13 +22,13 @@ def _hold(layer, branch) -> None:
         made = keras.Variable(value, dtype=value.dtype.name, trainable=parameter.trainable, name=name)
         setattr(layer, name, made)
     for name, part in branch.parts.items():
-        taken = hasattr(layer, name)  # "metrics" and "layers" mean something to Keras
+        taken = hasattr(layer, name)  # "metrics" and "layers" are attributes of Keras
         setattr(layer, f"{name}_part" if taken else name, type(part.kind or "Part", (LabLayer,), {})(part, name))
     layer.built = True
 
 
 class LabLayer(keras.layers.Layer):
-    """The parameters of a part of the model, under Keras's names."""
+    """The parameters of a child of the model, under Keras's names."""
 
     def __init__(self, branch, name):
         super().__init__(name=name)
@@ -36,19 +36,19 @@ class LabLayer(keras.layers.Layer):
             _hold(self, branch)
 
     def call(self, *inputs):
-        raise ModelError(f"{self.name} holds the parameters of a part of the model; call the whole model")
+        raise ModelError(f"{self.name} holds the parameters of a child of the model; call the whole model")
 
 
 class LabModule(keras.Model, tf.Module):
-    """A model of LabDL as Keras's own and a tf.Module: `fit`, layers of other Keras models, `tf.saved_model.save`.
+    """A model of LabDL as a Keras model and a tf.Module: `fit`, layers of other Keras models, `tf.saved_model.save`.
 
-    As everywhere in Keras, a call that does not say ``training=True`` is meant for use; ``fit`` says so itself.
+    As usual in Keras, calls are in evaluation mode unless ``training=True``, which ``fit`` passes.
     """
 
-    name = None  # Keras sets it; tf.Module's can only be read
+    name = None  # set by Keras; that of tf.Module is read-only
 
     def __init__(self, call, branch, mode):
-        super().__init__(name=branch.kind, autocast=False)  # float64 stays what it is
+        super().__init__(name=branch.kind, autocast=False)  # keeps float64
         self._run, self._mode = call, mode
         _hold(self, branch)
 

@@ -1,27 +1,27 @@
-"""Channels last, the one layout that TensorFlow's spatial CPU kernels take, at no cost between neighboring operators.
+"""Channels-last layout, the only one of TensorFlow's spatial CPU kernels, without transposes between operators.
 
 Every spatial operator on channels-first tensors transposes its input and its result. While a tf.function is traced, the
-transposed result knows the original that it was made of, and what can compute on that does (`labdl.ops.channels_last`): the
-transposes between are never run. To a tape such a use is a transpose nevertheless, so that the gradient of every logical
-tensor is there for those who ask; the optimizer (Grappler) removes the pairs that nobody asked for. Eager tensors know
-nothing: they are transposed at once anyway.
+transposed result refers to its original, on which further operators compute if they can (`labdl.ops.channels_last`), so that
+the transposes between them are not executed. For tapes such a use is still a transpose, so that the gradient of every
+logical tensor exists; the graph optimizer (Grappler) removes unused pairs. Eager tensors have no reference: they are
+transposed at once.
 """
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record  # the only way to tell a tape what a tensor was made of
+from tensorflow.python.eager import record  # the only way to record the origin of a tensor on a tape
 from tensorflow.python.ops import gradients_util
 
 _ORIGINAL, _USED, _PICTURE = "_labdl_channels_last", "_labdl_used_channels_last", "_labdl_picture"
 
 
 def follows(kind: type) -> bool:
-    """Whether operators led by this type may find tensors that lie channels-last."""
+    """True if operators dispatched on this type may receive channels-last tensors."""
     return kind is not tf.__internal__.EagerTensor
 
 
 def lies_last(x) -> bool:
-    """Whether the tensor was computed channels-last and then transposed."""
+    """True if the tensor was computed channels-last and then transposed."""
     return _ORIGINAL in getattr(x, "__dict__", ())
 
 
@@ -36,15 +36,15 @@ def channels_last(x, rank: int | None = None):
     tapes = _tapes(x)
     if original is not None and not tapes:
         return original
-    if used is None or tapes > 1 or tapes != _tapes(used):  # a tape begun since then has not seen it made
+    if used is None or tapes > 1 or tapes != _tapes(used):  # a newer tape has not recorded its origin
         used = _last(x) if original is None else _as_made_of(x, original)
-        if used.graph is x.graph:  # not inside the body of a loop or a condition: its tensors do not leave it
+        if used.graph is x.graph:  # not across the body of a loop or a condition
             setattr(x, _USED, used)
     return used
 
 
 def channels_first(y):
-    """(N, ..., C) as (N, C, ...), which knows what it was made of."""
+    """(N, ..., C) as (N, C, ...), with a reference to the original."""
     x = _first(y)
     if tf.is_symbolic_tensor(x):
         setattr(x, _ORIGINAL, y)
@@ -52,7 +52,7 @@ def channels_first(y):
 
 
 def _tapes(x) -> int:
-    """How many tapes follow a tensor: 0, 1, or 2 for more than one and for one that can be asked more than once."""
+    """The number of tapes that record a tensor: 0, 1, or 2 for several and for a persistent one."""
     return gradients_util.PossibleTapeGradientTypes([x])
 
 
@@ -65,12 +65,12 @@ def _first(y):
 
 
 def _as_made_of(x, original):
-    """The original of x; to tapes it is the transpose of x."""
+    """The original of x; for tapes it is the transpose of x."""
     return _record_as_made_from(tf.identity, original, x, _first)
 
 
 def _record_as_made_from(make, original, x, back):
-    """``make(original)`` for the graph, something made of x for tapes; ``back`` takes a gradient of the one to the other."""
+    """``make(original)`` in the graph, recorded on tapes as a function of x; ``back`` converts its gradient."""
     with record.stop_recording():
         made = make(original)
     record.record_operation("ChannelsLast", [made], [x], lambda gradient: [back(tf.convert_to_tensor(gradient))])
@@ -78,14 +78,14 @@ def _record_as_made_from(make, original, x, back):
 
 
 def remember_picture(x, y):
-    """``y``, which knows what it was made of if it has the elements of each sample of x in one row."""
+    """``y`` with a reference to the original of x if it flattens each sample of x."""
     if lies_last(x) and tf.is_symbolic_tensor(y) and y.shape.rank == 2 and y.shape[0] == x.shape[0] is not None:
         setattr(y, _PICTURE, x)
     return y
 
 
 def rows(x, kernel):
-    """Both operands of a product: flattened samples as they lie, and the kernel in that order, if that is less to move."""
+    """Operands of a product: flattened channels-last samples and a reordered kernel, if that is cheaper."""
     picture = getattr(x, "__dict__", {}).get(_PICTURE)
     count = x.shape.num_elements() if picture is not None else None
     if count is None or kernel.shape.num_elements() >= count or kernel.shape.rank != 2:

@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of products, decompositions and functions of matrices."""
+"""TensorFlow implementations of products, decompositions and functions of matrices."""
 
 import functools
 
@@ -8,7 +8,7 @@ from labdl.backends.tensorflow.dtypes import SMALL, promote_operands, sizes
 
 
 def _product_of(function):
-    """For products, which have no kernel for small integers."""
+    """For products, which have no kernels for small integers."""
 
     @functools.wraps(function)
     def call(x, y):
@@ -22,7 +22,7 @@ def _product_of(function):
 
 @_product_of
 def matmul(x, y):
-    """TensorFlow multiplies no vectors, and no small integers."""
+    """TensorFlow multiplies neither vectors nor small integers."""
     left, right = x.shape.rank, y.shape.rank
     if left == 1:
         return tf.squeeze(matmul(tf.expand_dims(x, 0), y), -2 if right > 1 else -1)
@@ -57,7 +57,7 @@ def kron(x, y):
 
 
 def _refuse_dtype(function):
-    """For functions that refuse some matrices: eager errors become ValueErrors, as NumPy's are."""
+    """For functions that reject some matrices: eager errors become ValueErrors, as in NumPy."""
 
     @functools.wraps(function)
     def call(*args, **options):
@@ -70,7 +70,7 @@ def _refuse_dtype(function):
 
 
 def _symmetric(x):
-    """The part that functions of symmetric matrices mean; TensorFlow reads the lower triangle."""
+    """The symmetric part; TensorFlow reads the lower triangle only."""
     return (x + tf.linalg.adjoint(x)) / 2
 
 
@@ -116,13 +116,13 @@ def _columns(function):
 
 @_columns
 def solve(x, y):
-    """TensorFlow spreads no matrices."""
+    """TensorFlow does not broadcast matrices."""
     return tf.linalg.solve(x, y)
 
 
 @_columns
 def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
-    """TensorFlow takes ones on the diagonal only where they stand there."""
+    """TensorFlow has no unit diagonal: sets the diagonal to ones."""
     if unit_diagonal:
         x = tf.linalg.set_diag(x, tf.ones_like(tf.linalg.diag_part(x)))
     return tf.linalg.triangular_solve(x, y, lower=not upper)
@@ -134,7 +134,7 @@ def qr(x, *, mode="reduced"):
 
 @_refuse_dtype
 def svd(x, *, full_matrices=True):
-    """TensorFlow gives V, which has to be turned, and the values first."""
+    """TensorFlow returns the values first, and V instead of its conjugate transpose."""
     s, u, v = tf.linalg.svd(x, full_matrices)
     return u, s, tf.linalg.adjoint(v)
 

@@ -8,7 +8,7 @@ REDUCED = {"mean": tf.reduce_mean, "sum": tf.reduce_sum, "none": tf.identity}
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """TensorFlow has neither weights nor ignored positions, and fails on class numbers outside."""
+    """TensorFlow has neither weights nor ignored positions, and fails for invalid class numbers."""
     if target.shape.rank == logits.shape.rank:
         return _soft_cross_entropy(logits, target, label_smoothing, weight, reduction)
     if weight is not None:
@@ -21,7 +21,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
     if weight is not None:
         share *= tf.gather(weight, known)
     factor = share / tf.reduce_sum(share) if reduction == "mean" else share
-    losses = tf.math.multiply_no_nan(losses, factor)  # where the factor is 0, so is the loss, infinite or not
+    losses = tf.math.multiply_no_nan(losses, factor)  # where the factor is 0, the loss is 0, also if it was infinite
     if label_smoothing:
         logs = tf.nn.log_softmax(logits)
         spread = tf.reduce_sum(logs if weight is None else logs * weight, -1)
@@ -29,7 +29,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
         each = each / tf.reduce_sum(share) if reduction == "mean" else each
         losses = losses * (1 - label_smoothing) - tf.math.multiply_no_nan(spread, each)
     if reduction == "mean" and losses.shape.num_elements() == 0:
-        return tf.reduce_mean(losses)  # of nothing, not a number
+        return tf.reduce_mean(losses)  # NaN for an empty batch
     return losses if reduction == "none" else tf.reduce_sum(losses)
 
 

@@ -25,11 +25,11 @@ def native_parameters(module):
 
 
 def _variable(value):
-    """The variable inside of Keras's own."""
+    """The tf.Variable of a Keras variable."""
     return getattr(value, "value", value) if not isinstance(value, tf.Variable) else value
 
 
 def native_call(module, training: bool, inputs):
-    """Layers of Keras are told with each call whether they are being trained."""
+    """Call a layer of Keras with its training mode."""
     takes = inspect.signature(getattr(module, "call", type(module).__call__)).parameters
     return module(*inputs, training=training) if "training" in takes else module(*inputs)

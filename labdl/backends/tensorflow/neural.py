@@ -41,7 +41,7 @@ def causal_mask(scores):
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     query, key, value = promote_operands(query, key, value)
     key, value = (_repeat_heads(t, query) for t in (key, value))
     scores = tf.matmul(query, key, transpose_b=True) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)

@@ -1,6 +1,6 @@
 """LabDL's optimizers on TensorFlow: its fused kernels where one means the same, else the rule's own update, in the graph."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false
 
 import tensorflow as tf

@@ -1,6 +1,6 @@
 """Pooling and its inverse: TensorFlow's kernels behind PyTorch's meaning."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportArgumentType=false, reportGeneralTypeIssues=false, reportOptionalCall=false
 
 import itertools
@@ -73,7 +73,7 @@ def _pad_window(pairs, over):
 
 
 def _largest(x, window, strides, dilations, pairs, over):
-    """The kernels pass over NaN, and make the lowest number of a window of minus infinities."""
+    """The kernels ignore NaN, and make the lowest number of a window of minus infinities."""
     rank, dtype = len(window), x.dtype
     x, border = padded(x, _pad_window(pairs, over), rank, -math.inf if max(dilations) > 1 else dtype.min)
     if max(dilations) > 1:
@@ -117,7 +117,7 @@ avg_pool1d, avg_pool2d, avg_pool3d = (_pool(rank, _average) for rank in (1, 2, 3
 
 def _max_unpool(rank):
     def call(x, indices, kernel_size, *, stride=None, padding=0, size=None):
-        """TensorFlow has none."""
+        """Not in TensorFlow."""
         count, channels, *inner = sizes(x)
         window, pads = per_axis(kernel_size, rank, "kernel_size"), per_axis(padding, rank, "padding", 0)
         strides = window if stride is None else per_axis(stride, rank, "stride")

@@ -1,10 +1,10 @@
-"""Recurrence as loops over the steps, with every product that need not wait for its step taken out of them.
+"""Recurrence as loops over the steps, with all products that do not depend on earlier steps outside of them.
 
 TensorFlow's BlockLSTM kernel costs 1.7 times Keras's LSTM: it sums the gradient of the weights step by step. Few steps are
-written out one behind the other, which costs a graph a sixth less than a loop in it; many would take long to compile.
+unrolled, which is a sixth faster than a loop in a graph; many would take long to compile.
 """
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportCallIssue=false
 
 import tensorflow as tf
@@ -15,8 +15,8 @@ from labdl.backends.tensorflow.dtypes import promote_operands, sizes
 def _network(recur):
     """A network from ``recur(projected inputs (steps, N, gates), recurrent weights, initial states)``.
 
-    That gives the states (steps, N, H) after each step, the output first. The lengths need not be looked at in the loop: what
-    comes after a sequence's end does not reach what was before it.
+    It returns the states (steps, N, H) after each step, the output first. The loop can ignore the lengths: values after the end
+    of a sequence do not affect earlier ones.
     """
 
     def call(x, kernel, bias, weights, states, lengths, reverse):
@@ -52,7 +52,7 @@ _FEW = 100
 
 
 def _steps(inputs, step, states, kept):
-    """``step(input, *states)`` gives new states and what is kept of the step: that of all steps, stacked."""
+    """Run ``step(input, *states)``, which returns new states and values to keep; returns the kept values, stacked."""
     steps = inputs.shape[0]
     if steps and steps <= _FEW:
         found = []
@@ -73,10 +73,10 @@ def _steps(inputs, step, states, kept):
 
 
 def _steps_back(known, weights, dh, dc, step):
-    """The gradients of all projected inputs, and of the initial states, from what is known of each step.
+    """The gradients of all projected inputs and of the initial states, from the kept values of each step.
 
-    ``step(known of the step, dh, dc)`` gives what is kept of it, the gradient of the recurrent product, what reaches the
-    last hidden state beside that, and the new dc.
+    ``step(kept values, dh, dc)`` returns the values to keep, the gradient of the recurrent product, other gradients of the
+    previous hidden state, and the new dc.
     """
 
     def once(now, dh, dc):
@@ -108,7 +108,7 @@ def _flat(x):
 
 
 def _weights_gradient(initial, outputs, products):
-    """Of the recurrent product: the states before each step times the gradients of what they gave."""
+    """Gradient of the recurrent weights: states before each step times the gradients of their products."""
     return tf.matmul(_flat(tf.concat((initial[None], outputs[:-1]), 0)), _flat(products), transpose_a=True)
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of reductions, statistics and running totals."""
+"""TensorFlow implementations of reductions, statistics and cumulative sums."""
 
 import math
 
@@ -26,7 +26,7 @@ def _widely(reduce):
 
 
 def _over(op):
-    """A raw reduction with our parameters: the functions around them ask for the number of axes at run time."""
+    """A raw reduction with LabDL's parameters: the public functions compute the axes at run time."""
 
     def call(x, axis=None, keepdims=False):
         return op(input=x, axis=_axes(x, axis), keep_dims=keepdims)
@@ -45,7 +45,7 @@ def _whole(x) -> bool:
 
 def _total(reduce):
     def call(x, axis=None, keepdims=False, *, dtype=None):
-        """TensorFlow keeps the dtype of integers, and has no digits left in long sums of float16."""
+        """TensorFlow keeps the dtype of integers, and is inaccurate for long sums of float16."""
         if dtype is not None or _whole(x):
             x = tf.cast(x, dtype or tf.int64)
         return reduce(x, axis, keepdims)
@@ -88,7 +88,7 @@ def _position(find):
         return tf.where(tf.reduce_any(missing, axis), tf.argmax(missing, axis), at)
 
     def call(x, axis=None, keepdims=False):
-        """TensorFlow passes over NaN."""
+        """TensorFlow ignores NaN."""
         if axis is not None:
             at = along(x, axis)
             return tf.expand_dims(at, axis) if keepdims else at
@@ -102,7 +102,7 @@ argmax, argmin = _position(tf.argmax), _position(tf.argmin)
 
 
 def mean(x, axis=None, keepdims=False):
-    """TensorFlow cuts the fraction off for integers, and gives NaN for many elements of float16."""
+    """TensorFlow truncates means of integers, and returns NaN for many elements of float16."""
     return _mean(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims)
 
 
@@ -116,14 +116,14 @@ def _var(x, axis, keepdims, correction):
 
 
 def var(x, axis=None, keepdims=False, correction=0):
-    """TensorFlow knows no correction."""
+    """TensorFlow does not support correction."""
     if x.dtype in COMPLEX:
         raise TypeError("var wants real numbers")
     return _var(tf.cast(x, tf.float32) if _whole(x) else x, axis, keepdims, correction=correction)
 
 
 def std(x, axis=None, keepdims=False, correction=0):
-    """TensorFlow knows no correction."""
+    """TensorFlow does not support correction."""
     return tf.sqrt(var(x, axis, keepdims, correction))
 
 
@@ -142,7 +142,7 @@ _WEIGHTS = {
 
 
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     if x.dtype is tf.bool or x.dtype in COMPLEX:
         raise TypeError("quantile wants real numbers")
     x = tf.cast(x, tf.float32) if x.dtype in INTEGERS else x
@@ -155,7 +155,7 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     weight = tf.cast(_WEIGHTS[method](place, low), x.dtype)
     weight = tf.reshape(weight, (*shares.shape, *(1,) * (x.shape.rank - axis - 1)))
     below, above = (tf.gather(ordered, tf.cast(p, tf.int64), axis=axis) for p in (low, tf.math.ceil(place)))
-    # infinity times 0 would be NaN
+    # inf * 0 would be NaN
     mixed = tf.where(weight == 0, below, tf.where(weight == 1, above, (1 - weight) * below + weight * above))
     missing = tf.reduce_any(tf.math.is_nan(x), axis, keepdims=bool(shares.shape.rank))
     result = tf.where(missing, number(math.nan, x.dtype), mixed)

@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of what is done with the rows of each segment."""
+"""TensorFlow implementations of segment reductions."""
 
 import math
 
@@ -34,7 +34,7 @@ def segment_mean(x, segment_ids, segments):
 def _segment_extreme(function, empty):
     @_rows
     def call(x, segment_ids, segments):
-        """TensorFlow passes over NaN, and gives no infinity for segments without rows."""
+        """TensorFlow ignores NaN, and returns finite values for empty segments."""
         result = function(x, segment_ids, segments)
         if not x.dtype.is_floating:
             return result

@@ -1,6 +1,6 @@
-"""Losses of sequences as loops of TensorFlow's: as many operations for many steps as for few."""
+"""Losses of sequences as TensorFlow loops, whose graph does not grow with the steps."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportOperatorIssue=false
 
 import tensorflow as tf
@@ -8,7 +8,7 @@ import tensorflow as tf
 from labdl.backends.tensorflow.dtypes import HALVES
 from labdl.backends.tensorflow.losses import REDUCED
 
-# the logarithm of "impossible": finite, because the difference of two infinities would be NaN, in gradients too
+# log-probability of impossible alignments: finite, because the difference of two infinities is NaN, also in gradients
 _NEVER = -1e30
 
 
@@ -28,18 +28,18 @@ def _either(*logs):
 
 
 def _shift(x, count):
-    """The elements ``count`` places further on the last axis, behind what is impossible."""
+    """Shift the last axis by ``count``, filled with impossible ones."""
     return tf.pad(x, ((0, 0), (count, 0)), constant_values=_NEVER)[:, : -count or None]
 
 
 def _labels(targets, lengths, blank):
-    """Labels as int64, the blank where there is none: padding may hold any number."""
+    """Labels as int64, padding replaced by the blank."""
     inside = tf.sequence_mask(lengths, tf.shape(targets)[1])
     return tf.where(inside, tf.cast(targets, tf.int64), tf.constant(blank, tf.int64))
 
 
 def _loop(step, count, *start):
-    """The last of the values ``step(at, *values)`` gives, beginning with ``start``."""
+    """Run ``step(at, *values)`` in a loop from ``start``; returns the last values."""
 
     def body(at, *values):
         return at + 1, *(tf.ensure_shape(v, s.shape) for v, s in zip(step(at, *values), start, strict=True))
@@ -48,11 +48,11 @@ def _loop(step, count, *start):
 
 
 def ctc_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean", zero_infinity=False):
-    """TensorFlow's kernel fails where a target does not fit, and gives infinity where a probability is below 1e-38."""
+    """TensorFlow's kernel fails if a target does not fit, and returns infinity for probabilities below 1e-38."""
     logs = _log_probabilities(logits)
     input_lengths, target_lengths = (tf.cast(v, tf.int64)[:, None] for v in (input_lengths, target_lengths))
     targets = _labels(targets, target_lengths[:, 0], blank)
-    # a blank before each label and behind the last
+    # a blank before each label and after the last
     last = tf.fill(tf.shape(target_lengths), tf.constant(blank, tf.int64))
     spaced = tf.stack((tf.fill(tf.shape(targets), tf.constant(blank, tf.int64)), targets), -1)
     states = tf.concat((tf.reshape(spaced, (tf.shape(targets)[0], 2 * targets.shape[1])), last), 1)
@@ -89,7 +89,7 @@ def _skew(grid):
 
 
 def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduction="mean"):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     logs = _log_probabilities(logits)
     input_lengths, target_lengths = (tf.cast(v, tf.int64)[:, None] for v in (input_lengths, target_lengths))
     waits = _skew(logs[..., blank])
@@ -103,7 +103,7 @@ def rnnt_loss(logits, targets, input_lengths, target_lengths, blank=0, *, reduct
     goal, ends = input_lengths - 1 + target_lengths, tf.equal(place, target_lengths)
 
     def step(at, reached, result):
-        # at the first diagonal nothing has been spoken or waited for
+        # the first diagonal: no label emitted, no step passed
         before = tf.maximum(at - 1, 0)
         moved = _either(reached + tf.gather(waits, before), _shift(reached + tf.gather(speaks, before), 1))
         reached = tf.where(tf.equal(at, 0), reached, moved)

@@ -1,4 +1,4 @@
-"""TensorFlow's spelling of sorting, searching, sets and counts."""
+"""TensorFlow implementations of sorting, searching, sets and counts."""
 
 import tensorflow as tf
 from tensorflow import raw_ops as _raw
@@ -7,13 +7,13 @@ from labdl.backends.tensorflow.dtypes import BITS, COMPLEX, INTEGERS, promote_op
 
 
 def _keys(x):
-    """Integers in the order of the elements, NaN as the largest: what compares them otherwise has no order for NaN."""
+    """Integer keys in the order of the elements, NaN as the largest: TensorFlow has no order of NaN."""
     kind = x.dtype
     if kind in COMPLEX:
         raise TypeError("complex numbers have no order")
     if kind not in BITS:
         return x if kind in (tf.int32, tf.int64) else tf.cast(x, tf.int32)
-    x = x + tf.zeros((), kind)  # there is one zero only
+    x = x + tf.zeros((), kind)  # -0.0 becomes 0.0
     bits = tf.bitcast(x, BITS[kind])
     keys = tf.where(bits < 0, tf.bitwise.bitwise_xor(bits, tf.constant(bits.dtype.max, bits.dtype)), bits)
     keys = tf.where(tf.math.is_nan(x), tf.constant(bits.dtype.max, bits.dtype), keys)
@@ -26,7 +26,7 @@ def _no_bool(x, name):
 
 
 def _last(x, axis):
-    """The axis at the end, and what brings it back."""
+    """Move the axis to the end; also returns the inverse."""
     rank = x.shape.rank
     axis %= rank
     if axis == rank - 1:
@@ -37,7 +37,7 @@ def _last(x, axis):
 
 
 def _first(x, count, descending):
-    """Positions on the last axis of the first so many elements in order; equal ones as they came, NaN last."""
+    """Positions on the last axis of the first so many elements in order; equal ones in their original order, NaN last."""
     keys = _keys(x)
     if descending and x.dtype in BITS:
         least = tf.constant(keys.dtype.min, keys.dtype)
@@ -52,13 +52,13 @@ def _choose(x, order):
 
 
 def sort(x, axis=-1, *, descending=False, stable=True):
-    """TensorFlow has no order for NaN."""
+    """TensorFlow has no order of NaN."""
     x, back = _last(x, axis)
     return back(_choose(x, _first(x, sizes(x)[-1], descending)))
 
 
 def argsort(x, axis=-1, *, descending=False, stable=True):
-    """TensorFlow has no order for NaN."""
+    """TensorFlow has no order of NaN."""
     x, back = _last(x, axis)
     return back(_first(x, sizes(x)[-1], descending))
 
@@ -72,7 +72,7 @@ def topk(x, k, axis=-1, *, largest=True):
 
 
 def _groups(x):
-    """The elements in order, their positions, whether each is the first of its kind, and the number of its kind."""
+    """The elements in order, their positions, whether each differs from the one before, and the index of its value."""
     flat = tf.reshape(x, (-1,))
     order = _first(flat, tf.size(flat), False)
     found = tf.gather(flat, order)
@@ -89,7 +89,7 @@ def _inverse(x, order, kinds):
 
 
 def unique_all(x):
-    """TensorFlow gives them in the order in which they come."""
+    """TensorFlow returns them in order of occurrence."""
     if x.dtype.is_complex:
         return NotImplemented
     found, order, new, kinds = _groups(x)
@@ -97,7 +97,7 @@ def unique_all(x):
 
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
-    """TensorFlow counts NaN as the smallest."""
+    """TensorFlow orders NaN first."""
     x1, x2 = promote_operands(x1, x2)
     _no_bool(x1, "searchsorted")
     x1 = x1 if sorter is None else tf.gather(x1, tf.cast(sorter, tf.int64))
@@ -105,23 +105,23 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
 
 
 def nonzero(x):
-    """TensorFlow's ``where`` gives rows, and takes no float16."""
+    """TensorFlow's ``where`` returns rows, and does not accept float16."""
     found = tf.where(x if x.dtype is tf.bool else tf.not_equal(x, tf.zeros((), x.dtype)))
     return tuple(tf.unstack(found, x.shape.rank, 1))
 
 
 def isin(x1, x2, *, invert=False):
-    """TensorFlow has none."""
+    """Not in TensorFlow."""
     x1, x2 = promote_operands(x1, x2)
     keys = _raw.TopKV2(input=_keys(tf.reshape(x2, (-1,))), k=tf.size(x2)).values[::-1]
-    keys = tf.concat([keys, keys[-1:]], 0)  # a place for what is larger than all
+    keys = tf.concat([keys, keys[-1:]], 0)  # a slot for values above the largest
     wanted = tf.reshape(_keys(x1), (-1,))
     found = tf.zeros_like(wanted, tf.bool)
     if 0 not in x2.shape:
         found = tf.equal(tf.gather(keys, tf.searchsorted(keys[:-1], wanted)), wanted)
     found = tf.reshape(found, tf.shape(x1))
     if x1.dtype in BITS:
-        found = tf.logical_and(found, tf.equal(x1, x1))  # NaN is not among anything
+        found = tf.logical_and(found, tf.equal(x1, x1))  # NaN is never an element
     return tf.logical_not(found) if invert else found
 
 
@@ -133,7 +133,7 @@ def bincount(x, weights=None, *, minlength=0):
 
 
 def histogram(x, bins=10, *, range=None, density=False):
-    """TensorFlow's ``histogram_fixed_width`` gives no edges and counts what lies outside."""
+    """TensorFlow's ``histogram_fixed_width`` returns no edges and counts elements outside."""
     if x.dtype is tf.bool or x.dtype in COMPLEX:
         raise TypeError("histogram wants real numbers")
     x = tf.reshape(x, (-1,))

@@ -1,4 +1,4 @@
-"""Layout, borders and a second axis for operators over spatial axes."""
+"""Layout, padding and a second axis for operators over spatial axes."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ from labdl.backends.tensorflow.layout import channels_first, channels_last
 
 
 def planar(x, rank):
-    """One spatial axis as two, the first of size 1: the kernels for two know explicit padding and oneDNN."""
+    """One spatial axis as two, the first of size 1: the kernels for two support explicit padding and oneDNN."""
     return tf.expand_dims(x, 1) if rank == 1 else x
 
 
@@ -19,9 +19,9 @@ def spatial(rank, compute):
     """``compute`` on (N, ..., C) with at least two spatial axes, whatever the logical layout."""
 
     def call(x, *args, data_format="channels_first", **kwargs):
-        """TensorFlow's CPU kernels take channels last, and pad as "same" or not at all."""
-        if x.shape.rank != rank + 2:  # oneDNN does not look, and aborts the process
-            raise ValueError(f"{rank + 2} axes wanted, received shape {x.shape}")
+        """TensorFlow's CPU kernels need channels last, and support "same" and no padding."""
+        if x.shape.rank != rank + 2:  # oneDNN does not check, and aborts the process
+            raise ValueError(f"{rank + 2} axes expected, received shape {x.shape}")
         first = data_format == "channels_first"
         x = channels_last(x) if first else x
         y = compute(planar(x, rank), *args, **kwargs)
@@ -32,7 +32,7 @@ def spatial(rank, compute):
 
 
 def padded(x, pairs, rank, value=0.0):
-    """The input with its border, and the kernels' word for what is left; their own explicit padding is slower."""
+    """The padded input, and the padding argument for the kernels; their explicit padding is slower."""
     if pairs == "same":
         return x, "SAME"
     if [p for p in pairs if p != (0, 0)]:

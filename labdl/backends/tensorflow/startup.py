@@ -1,14 +1,14 @@
-"""Import of TensorFlow without the lines that its C++ side writes."""
+"""Import of TensorFlow without the messages of its C++ code."""
 
 import os
 import sys
 import tempfile
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before the import, or its C++ side has read it already
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # before the import, at which its C++ code reads it
 
 
 def _import_quietly() -> None:
-    """Import TensorFlow without the line about oneDNN that its C++ side writes before it has read any log level."""
+    """Import TensorFlow without the line about oneDNN, which its C++ code writes before it reads the log level."""
     sys.stderr.flush()
     kept = os.dup(2)
     with tempfile.TemporaryFile() as lines:

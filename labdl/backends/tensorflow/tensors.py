@@ -16,7 +16,7 @@ def copy(value):
 
 
 def from_dlpack(value):
-    """TensorFlow aborts on memory that is not aligned to 64 bytes: what is not its own is copied."""
+    """TensorFlow aborts on memory that is not aligned to 64 bytes: other memory is copied."""
     if isinstance(value, tf.Tensor):
         return tf.identity(value)
     return tf.constant(np.from_dlpack(value))

@@ -1,6 +1,6 @@
 """TensorFlow's training steps, compiled as one graph."""
 
-# the stubs of TensorFlow lack argument types, slices and callables that it takes, and know unset shapes as None
+# the stubs of TensorFlow lack argument types, slices and callables that it accepts, and type unknown shapes as None
 # pyright: reportOptionalCall=false
 
 import functools
@@ -20,7 +20,7 @@ def _gradients(objective, optimizer, batch):
 
 
 def _dense(gradients):
-    """Those of a lookup name rows; whoever computes with gradients wants tensors."""
+    """Convert sparse gradients of lookups to dense ones."""
     return [None if g is None else tf.convert_to_tensor(g) for g in gradients]
 
 
@@ -37,13 +37,13 @@ def gradient_function(objective, optimizer, compiled: bool | str | None = None):
 def train_function(objective, optimizer, compiled: bool | str | None = None, update=None, timed=None):
     """Compiled by default, the whole step as one graph; ``compiled="xla"`` for XLA, False for eager.
 
-    ``timed(update)`` may put another function in the place of an eager update, to take its time.
+    ``timed(update)`` may wrap an eager update, to measure it.
     """
 
     def apply(gradients):
         return optimizer.update(gradients) if update is None else update(_dense(gradients))
 
-    if timed is not None and compiled is False:  # a graph calls it once, when it is made
+    if timed is not None and compiled is False:  # a graph calls it only when it is traced
         apply = timed(apply)
 
     def step(*batch):
@@ -61,8 +61,8 @@ def train_function(objective, optimizer, compiled: bool | str | None = None, upd
 
 
 def update_function(optimizer, update, compiled: bool | str | None = None):
-    """An update from gradients that were made before; gives what ``update(gradients)`` gives. Compiled by default."""
-    runs: dict = {}  # by which parameters have a gradient
+    """An update from computed gradients; returns the result of ``update(gradients)``. Compiled by default."""
+    runs: dict = {}  # by the set of parameters with gradients
 
     def apply(gradients):
         there = tuple(i for i, g in enumerate(gradients) if g is not None)
@@ -83,7 +83,7 @@ def evaluate_function(forward, compiled: bool | str | None = None):
 
 
 def _following(function, optimizer, compiled, objective=None):
-    """The function, compiled again when other variables are learned: that is another graph."""
+    """The function, compiled again when other variables are trained, which is another graph."""
     run, version = None, None
 
     def call(*batch):
@@ -96,7 +96,7 @@ def _following(function, optimizer, compiled, objective=None):
 
 
 def _compile(function, compiled, objective=None):
-    """The function as a graph, or itself where its Python cannot be read as one; ``objective`` is what that is said of."""
+    """The function as a graph, or itself if it cannot be traced; ``objective`` gets the warning."""
     if compiled is False or getattr(objective, "refused", False):
         return _on_device(function)
     made = {}
@@ -111,8 +111,8 @@ def _compile(function, compiled, objective=None):
                 unread.append(error)
                 raise
 
-        # autograph would rewrite the user's Python; without it a data-dependent `if` says that it cannot be compiled.
-        # The first trace is for the very shapes, which is the fastest; the first other shape makes one for any batch size.
+        # without autograph, which rewrites the user's Python, a data-dependent `if` is an error of the trace.
+        # The first trace is for these shapes, which is fastest; the first other shape causes one for any batch size.
         graph = tf.function(read, autograph=False, reduce_retracing=True, jit_compile=compiled == "xla" or None)
 
         def run(*inputs):
@@ -121,16 +121,16 @@ def _compile(function, compiled, objective=None):
             try:
                 return graph(*inputs)
             except Exception:
-                if not unread:  # it was read, and failed at work
+                if not unread:  # it was traced, and failed at run time
                     raise
-            result = function(*inputs)  # which has its own words for what is wrong in any case
+            result = function(*inputs)  # raises its own error if it is wrong in any case
             _refuse(objective, unread[0])
             return result
 
         return run
 
     def call(*inputs):
-        # sizes beyond the batch are numbers for Python, such as how many positions there are: they stay known
+        # other sizes than the batch size are Python numbers, such as a number of positions
         key = tuple(x.shape[1:] if x.shape.rank else x.shape for x in inputs)
         if key not in made:
             made[key] = compile_()
@@ -149,7 +149,7 @@ def _refuse(objective, error) -> None:
 
 def _on_device(function):
     def call(*inputs):
-        with device_scope():  # TensorFlow computes what names no device on its first GPU, wherever the variables lie
+        with device_scope():  # without a device, TensorFlow computes on its first GPU, wherever the variables are
             return function(*inputs)
 
     return call

@@ -1,4 +1,4 @@
-"""PyTorch's spelling of element-wise operators: arithmetic, functions, comparisons, complex numbers."""
+"""PyTorch implementations of elementwise operators: arithmetic, functions, comparisons, complex numbers."""
 
 import functools
 
@@ -12,7 +12,7 @@ _Tensor = torch.Tensor
 
 
 def promote_operands(*values):
-    """Tensors of one dtype, as LabDL promotes: torch lets the number of axes decide, and takes numbers in few places."""
+    """Tensors of one dtype, as LabDL promotes: torch decides by the number of axes, and accepts few Python numbers."""
     first = values[0]
     kind = first.dtype if isinstance(first, _Tensor) else None
     for v in values:  # a loop takes half the time of all()
@@ -30,7 +30,7 @@ def promote_operands(*values):
 
 
 def _pair(function):
-    """For functions of two tensors that take no numbers."""
+    """For functions of two tensors that do not accept numbers."""
 
     def call(x, y):
         if x.__class__ is y.__class__ and x.dtype is y.dtype:
@@ -40,7 +40,7 @@ def _pair(function):
     return call
 
 
-_REAL_NUMBERS = (float, int)  # with True some kernels refuse what they do with 1
+_REAL_NUMBERS = (float, int)  # some kernels reject True where they accept 1
 
 
 def _infix(function):
@@ -85,7 +85,7 @@ def where(condition, x, y):
 
 
 def sign(x):
-    """torch gives 0 for NaN."""
+    """torch returns 0 for NaN."""
     if x.is_floating_point():
         return torch.where(torch.isnan(x), x, torch.sign(x))
     return torch.sgn(x)
@@ -104,12 +104,12 @@ def real(x):
 
 
 def conj(x):
-    """torch only marks a tensor as conjugated: resolved, for other libraries to read."""
+    """torch only marks a tensor as conjugated: resolved, for other libraries."""
     return torch.conj_physical(x)
 
 
 def _floating(function):
-    """For functions that take no integers."""
+    """For functions that do not accept integers."""
 
     @functools.wraps(function)
     def call(x):

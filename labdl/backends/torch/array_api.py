@@ -6,7 +6,7 @@ _sizes = torch.Tensor.size
 
 
 class _Count(int):
-    """The number of a tensor's elements, which as a function still gives torch's sizes."""
+    """The number of elements; called as a function it returns torch's sizes."""
 
     tensor: torch.Tensor
 

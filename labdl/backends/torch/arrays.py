@@ -1,4 +1,4 @@
-"""PyTorch's spelling of operators that arrange, read and write elements."""
+"""PyTorch implementations of operators that arrange, read and write elements."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _Tensor = torch.Tensor
 
 
 def _positions(indices, like):
-    """Positions as torch wants them: a tensor of int64."""
+    """Positions as a tensor of int64."""
     return torch.as_tensor(indices, device=like.device).long()
 
 
@@ -85,7 +85,7 @@ def roll(x, shift, axis: Any = None):
 
 
 def pad(x, padding, mode="constant", value=0.0):
-    """torch's other modes want one or two axes in front that are not padded: here axis by axis."""
+    """Axis by axis: torch's other modes need leading axes that are not padded."""
     if mode == "constant":
         return F.pad(x, [n for pair in reversed(padding) for n in pair], value=value)
     for axis, (before, after) in enumerate(padding):
@@ -123,10 +123,10 @@ def diag(x, *, offset=0):
 
 
 def astype(x, dtype):
-    """torch drops imaginary parts with no more than a warning."""
+    """torch drops imaginary parts with only a warning."""
     if x.is_complex() and not dtype.startswith("complex"):
         if dtype != "bool":
-            raise TypeError(f"complex numbers do not become {dtype}")
+            raise TypeError(f"complex numbers cannot be converted to {dtype}")
         return x != 0
     return x.to(native_dtype(dtype))
 
@@ -156,7 +156,7 @@ def take(x, indices, axis=0):
 
 
 def _along(x, indices, axis):
-    """Positions along an axis, spread over the others."""
+    """Positions along an axis, broadcast over the others."""
     indices = _counted_from_start(_positions(indices, x), x.shape[axis])
     shape = list(x.shape)
     shape[axis] = indices.shape[axis]
@@ -171,7 +171,7 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod", "max": "amax", "min": "amin"}
 
 
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
-    """torch.scatter spreads nothing and knows no negative positions."""
+    """torch.scatter neither broadcasts nor supports negative positions."""
     indices = _along(x, indices, axis)
     updates = torch.as_tensor(updates, dtype=x.dtype, device=x.device).expand(indices.shape)
     if reduce is None:
@@ -189,7 +189,7 @@ def scatter_nd(indices, updates, shape):
 
 
 def _index(index, x):
-    """An index in torch's words; reversed slices are left to `getitem`."""
+    """Convert an index for torch; reversed slices are handled by `getitem`."""
     items = index if isinstance(index, tuple) else (index,)
     found = []
     for item in items:
@@ -198,13 +198,13 @@ def _index(index, x):
         if isinstance(item, _Tensor) and item.dtype not in (torch.bool, torch.uint8):
             item = item.long()
         elif isinstance(item, _Tensor) and item.dtype is torch.uint8:
-            item = item.long()  # torch takes uint8 for a mask
+            item = item.long()  # torch interprets uint8 as a mask
         found.append(item)
     return tuple(found)
 
 
 def getitem(x, index):
-    """torch knows no negative steps."""
+    """torch does not support negative steps."""
     if isinstance(index, int | slice | type(None)) and getattr(index, "step", None) is None:
         return x[index]
     items = _index(index, x)

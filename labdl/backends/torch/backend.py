@@ -38,7 +38,7 @@ from labdl.backends.torch.training import evaluate_function, gradient_function, 
 name = FACTS.name
 concurrent = True
 namespaces = (torch, torch.nn.functional, torch.special)
-# kernels that take, in silence, dtypes that make no sense for them: checked before
+# kernels that silently accept invalid dtypes, which are checked before the call
 lenient = frozenset(
     (
         "isfinite",

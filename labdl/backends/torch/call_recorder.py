@@ -1,4 +1,4 @@
-"""PyTorch's own calls, logged while they are made."""
+"""PyTorch's own calls, logged at run time."""
 
 import contextlib
 import inspect
@@ -41,7 +41,7 @@ def _target(func) -> str:
 
 
 def _non_default(func, kwargs):
-    """Without what is said anyway."""
+    """Remove default arguments."""
     try:
         parameters = inspect.signature(func).parameters
     except (TypeError, ValueError):
@@ -57,14 +57,14 @@ def recorder(live: bool = False):
         with (
             torch.set_grad_enabled(tape.training),
             _Recorder(tape),
-        ):  # kernels differ where a gradient will be asked for
+        ):  # kernels differ if a gradient is needed
             return function()
 
     yield record
 
 
 def literal(value) -> str | None:
-    """Source text of what only PyTorch has."""
+    """Source text of values that only PyTorch has."""
     if isinstance(value, torch.dtype | torch.memory_format | torch.layout):
         return str(value)
     if isinstance(value, torch.device):

@@ -1,4 +1,4 @@
-"""Files that torch.save wrote before PyTorch 1.6; today's are archives, which LabDL reads without PyTorch."""
+"""Files of torch.save before PyTorch 1.6; later ones are archives, which LabDL reads without PyTorch."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ def read(path: Path) -> dict:
     """The values of a file, tensors as arrays. Raises FileFormatError for anything that is not data."""
     try:
         values = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # a broken file may fail at any place of PyTorch's reader
+    except Exception as error:  # a broken file may raise any error
         raise FileFormatError(f"PyTorch cannot read it as a file of weights: {str(error)[:200]}") from error
     for key in ("state_dict", "model_state_dict", "model"):
         if isinstance(values, dict) and isinstance(values.get(key), dict):

@@ -7,7 +7,7 @@ import torch
 
 from labdl.backends.torch.tensors import dtype, spec_of
 
-_FUNCTIONS: list = []  # a compiled graph holds numbers, not functions
+_FUNCTIONS: list = []  # a compiled graph refers to functions by index
 
 
 def _compute(inputs, number: int):
@@ -27,12 +27,12 @@ def _(inputs, number):
 
 
 class _Call(torch.autograd.Function):
-    """Takes the numbers of the function and of its gradients, then the tensors."""
+    """Takes the indices of the function and of its gradients, then the tensors."""
 
     @staticmethod
     def forward(*given):
-        ctx, numbers, *inputs = given  # torch.compile leaves ctx out where it counts as many parameters as arguments
-        # eager calls leave out torch.library's wrapper, which takes twice the time of the rest
+        ctx, numbers, *inputs = given  # torch.compile omits ctx if the numbers of parameters and arguments are equal
+        # eager calls bypass torch.library, whose overhead is twice the rest
         compute = _opaque if torch.compiler.is_compiling() else _compute
         results = compute(inputs, numbers[0])
         ctx.numbers, ctx.count = numbers, len(inputs)
@@ -45,7 +45,7 @@ class _Call(torch.autograd.Function):
         saved = ctx.saved_tensors
         results = saved[ctx.count :]
         given = [torch.zeros_like(r) if g is None else g for g, r in zip(gradients, results, strict=True)]
-        if torch.compiler.is_compiling():  # which knows no gradient of a gradient, and no function called in one
+        if torch.compiler.is_compiling():  # which supports neither second gradients nor functions called in one
             return None, *_opaque((*saved, *given), ctx.numbers[1])
         return None, *_Call.apply(ctx.numbers[1:], *saved, *given)
 
@@ -56,10 +56,10 @@ def host_function(bind):
         number, function = len(_FUNCTIONS), bind(options)
         for _ in range(3):  # the function, its gradient, the gradient's gradient
             _FUNCTIONS.append(function)
-            function = function.gradient or function  # the last one is an error, and so is what follows it
+            function = function.gradient or function  # the last one raises, as does its gradient
         return number
 
-    @torch.compiler.assume_constant_result  # torch.compile runs it while it traces, and goes on with the number
+    @torch.compiler.assume_constant_result  # torch.compile runs it while tracing, and uses the result as a constant
     def number(options) -> int:
         return first(options)
 

@@ -1,4 +1,4 @@
-"""Facts about PyTorch that hold without importing it."""
+"""Facts about PyTorch available without importing it."""
 
 from labdl.backends.facts import FrameworkFacts
 

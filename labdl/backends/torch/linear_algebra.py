@@ -1,4 +1,4 @@
-"""PyTorch's spelling of linear algebra and Fourier transforms."""
+"""PyTorch implementations of linear algebra and Fourier transforms."""
 
 import torch
 
@@ -17,7 +17,7 @@ def einsum(equation, *operands):
 
 
 def cholesky(x, *, upper=False):
-    """torch reads one triangle only and so does not see that a matrix is not symmetric."""
+    """torch reads one triangle only, so asymmetric matrices are not detected."""
     return torch.linalg.cholesky(x, upper=upper)
 
 
@@ -26,7 +26,7 @@ eigh, eig = torch.linalg.eigh, torch.linalg.eig
 
 
 def solve(x, y):
-    """torch takes a matrix of right-hand sides for a batch of vectors where the sizes allow both."""
+    """torch interprets a matrix of right-hand sides as a batch of vectors if the sizes allow it."""
     x, y = promote_operands(x, y)
     columns = y[:, None] if y.ndim == 1 else y
     result = torch.linalg.solve(x, columns.reshape((1,) * (x.ndim - columns.ndim) + columns.shape))
@@ -52,7 +52,7 @@ def _spectrum(function):
     def call(x, n=None, axis=-1, norm="backward"):
         if x.numel() or not x.shape[axis]:
             return function(x, n, axis, norm)
-        # MKL refuses an empty batch: as many results of one row of zeros
+        # MKL rejects an empty batch: uses the results of one row of zeros
         rows = list(x.shape)
         row = function(x.new_zeros(rows[axis]), n, -1, norm)
         rows[axis] = len(row)

@@ -1,10 +1,10 @@
-"""PyTorch's spelling of losses."""
+"""PyTorch implementations of losses."""
 
 import torch.nn.functional as F
 
 
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """torch wants the classes on axis 1."""
+    """torch needs the classes on axis 1."""
     if weight is not None and weight.requires_grad:
         return NotImplemented  # the kernel has no gradient for it
     classes, shape = logits.shape[-1], logits.shape[:-1]
@@ -23,7 +23,7 @@ def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_in
 
 
 def _differ(x, y):
-    """Operands that only the composite promotes."""
+    """True for operands that only the composite promotes."""
     return x.__class__ is not y.__class__ or x.dtype is not y.dtype or x.shape != y.shape
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's spelling of neural operators that differ in name or meaning; the rest are found in torch by name."""
+"""PyTorch implementations of neural operators that differ in name or meaning; the rest are found in torch by name."""
 
 import torch
 import torch.nn.functional as F

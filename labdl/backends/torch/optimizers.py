@@ -72,7 +72,7 @@ class NativeOptimizer:
 
 
 class RuleUpdates(RuleOptimizer):
-    """The update of a rule, run as it is."""
+    """Runs the update of a rule."""
 
     def new_slot(self, variable, shape, start):
         return _beside(variable, shape).fill_(start)

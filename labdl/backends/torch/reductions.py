@@ -1,4 +1,4 @@
-"""PyTorch's spelling of reductions, running totals, sorting and sets."""
+"""PyTorch implementations of reductions, running totals, sorting and sets."""
 
 import builtins
 import math
@@ -228,7 +228,7 @@ def bincount(x, weights=None, *, minlength=0):
 
 
 def histogram(x, bins=10, *, range=None, density=False):
-    """torch.histogram knows no integers and counts nothing in some compiled forms: places by the edges, then counts."""
+    """torch.histogram does not support integers and counts nothing in some compiled forms: places by the edges, then counts."""
     x = x.reshape(-1)
     wide = x.double()  # the edges are exact before they are rounded
     low, high = range if range is not None else (wide.min(), wide.max())

@@ -1,4 +1,4 @@
-"""PyTorch's spelling of attention and recurrence."""
+"""PyTorch implementations of attention and recurrence."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""PyTorch's spelling of convolution, pooling and resampling."""
+"""PyTorch implementations of convolution, pooling and resampling."""
 
 import math
 
@@ -56,7 +56,7 @@ def _conv_transpose(rank, function):
         groups=1,
         data_format="channels_first",
     ):
-        """torch knows neither "same" nor different padding at both ends: the full result is cut."""
+        """torch supports neither "same" nor different padding at both ends: the full result is cut."""
         x = _channels_first(x, data_format)
         if isinstance(padding, int):
             y = function(x, kernel, bias, stride, padding, output_padding, groups, dilation)

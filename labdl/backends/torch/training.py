@@ -28,7 +28,7 @@ def _compile(function, training: bool):
     run.__code__ = run.__code__.replace(co_name=f"run_{next(_count)}")
     chosen = torch.compile(run, fullgraph=True)
 
-    def compiled(*tensors):
+    def run_compiled(*tensors):
         nonlocal chosen
         try:
             return chosen(*tensors)
@@ -41,7 +41,7 @@ def _compile(function, training: bool):
                 warnings.warn(f"the function is not compiled but runs as it is: {reason}", stacklevel=2)
         return chosen(*tensors)
 
-    return compiled
+    return run_compiled
 
 
 def _first_line(error: Exception) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Base colors of a drawing; all others are mix from them."""
+    """Base colors of a drawing; all others are mixed from them."""
 
     canvas: str
     back: str

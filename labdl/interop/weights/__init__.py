@@ -1,8 +1,8 @@
-"""Names and layouts of parameters in each framework's own layer of the same kind.
+"""Names and layouts of parameters in the corresponding layers of each framework.
 
-One file a framework, found by its name, which imports nothing of it: a file of one framework becomes a file of another where
-neither is installed. ``LAYERS`` of such a file has for a kind of layer its mappings, or a function of the layer that gives
-them. Layers without a line there, such as a user's own modules, have the same names and axes in the framework.
+One file per framework, found by its name, which does not import it: checkpoints can be converted without the frameworks.
+``LAYERS`` has for each type of layer its mappings, or a function of the layer that returns them. Other layers, such as a
+user's own modules, have the same names and axes in the framework.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def layer_table(framework: str) -> Layers:
 
 
 class LayerMapping(NamedTuple):
-    """The mappings of a layer's own parameters, and its parts: by the framework's name LabDL's name and the part."""
+    """Mappings of a layer's own parameters, and its children: LabDL's name and the child by the framework's name."""
 
     mappings: list[WeightMapping]
     parts: dict[str, tuple[str, Any]]
 
 
 def layer_mapping(layers: Layers, branch) -> LayerMapping:
-    """A layer as the framework has it; ``branch`` is a `labdl.nn.native.Branch`."""
-    # a module of somebody else's may be called Linear, too
+    """The mapping of a layer for the framework; ``branch`` is a `labdl.nn.native.Branch`."""
+    # a module of another package may be called Linear, too
     entry = layers.get(branch.kind, ()) if type(branch.settings).__module__.startswith("labdl.nn.") else ()
     there, covered, found = set(_paths(branch)), set(), LayerMapping([], {})
     for item in entry(branch) if callable(entry) else entry:
@@ -63,7 +63,7 @@ def layer_mapping(layers: Layers, branch) -> LayerMapping:
 
 
 def mappings(layers: Layers, branch, own: str = "", native: str = "") -> Iterator[WeightMapping]:
-    """All mappings of a model, with whole names; a layer that stands in two places is met in both."""
+    """All mappings of a model, with full names; a shared layer occurs at each of its paths."""
     here = layer_mapping(layers, branch)
     for mapping in here.mappings:
         yield mapping._replace(
@@ -78,7 +78,7 @@ def mappings(layers: Layers, branch, own: str = "", native: str = "") -> Iterato
 def variables_of(here: LayerMapping, branch) -> Iterator[tuple[str, Any]]:
     """A layer's parameters by the names in a native module: those of the framework where a mapping is direct.
 
-    What the framework packs or splits keeps LabDL's names, because the variables are the model's very own.
+    Parameters that the framework packs or splits keep LabDL's names, because the variables are those of the model.
     """
     for mapping in here.mappings:
         for own, name in zip(mapping.own, mapping.native if mapping.direct else mapping.own, strict=False):

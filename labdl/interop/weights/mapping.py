@@ -9,15 +9,13 @@ import numpy as np
 
 
 class WeightMapping(NamedTuple):
-    """Parameters of LabDL and the arrays that they are elsewhere: names, and conversion in both directions.
+    """Parameters of LabDL and the corresponding arrays of a framework: names, and conversion in both directions.
 
-    In the tables of layers names are relative to the layer, with "/" between parts, and axes in the operators' order; in the
-    tables of `labdl.interop.public_weights` both are standard. ``aliases`` are names under which the framework has the same
-    arrays once more. A ``direct`` mapping is of one
-    to one, which differ in the order of their axes at most (``axes``).
-    One with ``any_shape`` takes an
-    array of any shape with as many elements. Without an ``own`` parameter it stands for something that the framework's files
-    hold and LabDL does without; it may be missing.
+    In the tables of layers names are relative to the layer, with "/" as separator, and axes in the operators' order; in the
+    tables of `labdl.interop.public_weights` both are standard. ``aliases`` are further names of the
+    same arrays in the framework. A ``direct`` mapping is one to one and differs at most in the order of the axes (``axes``).
+    One with ``any_shape`` accepts an array of any shape with as many elements. One without an ``own`` parameter is for arrays
+    of the framework's files that LabDL does not use; they may be missing.
     """
 
     own: tuple[str, ...]
@@ -31,14 +29,14 @@ class WeightMapping(NamedTuple):
 
 
 class PartMapping(NamedTuple):
-    """A part of a layer, which has another name in the framework."""
+    """A child of a layer with another name in the framework."""
 
     own: str
     native: str
 
 
 def join(*words: str) -> str:
-    """A path of the words that are not empty."""
+    """Join the parts of a path that are not empty."""
     return "/".join(filter(None, words))
 
 
@@ -51,7 +49,7 @@ def rename(own: str, native: str | None = None, aliases: str = "") -> WeightMapp
 
 
 def transpose(own: str, native: str, axes: tuple[int, ...], aliases: str = "") -> WeightMapping:
-    """One parameter, whose axes lie in the framework as ``array.transpose(axes)``."""
+    """One parameter, whose axes in the framework are ``array.transpose(axes)``."""
     back = tuple(int(i) for i in np.argsort(axes))
     other = (aliases,) if aliases else ()
     return WeightMapping(
@@ -62,17 +60,17 @@ def transpose(own: str, native: str, axes: tuple[int, ...], aliases: str = "") -
 def convert(
     own: str, native: str, to_native: Callable, from_native: Callable, any_shape: bool = False
 ) -> WeightMapping:
-    """One parameter in another form."""
+    """One parameter with a conversion."""
     return WeightMapping((own,), (native,), lambda a: (to_native(a),), lambda a: (from_native(a),), any_shape=any_shape)
 
 
 def split_bias(own: str, native: tuple[str, str], aliases: tuple[str, ...] = ()) -> WeightMapping:
-    """One bias, which is the sum of two in the framework."""
+    """One bias, which is split into a sum of two in the framework."""
     return WeightMapping((own,), native, lambda a: (a, np.zeros(a.shape, a.dtype)), lambda a, b: (a + b,), aliases)
 
 
 def concatenate(own: tuple[str, ...], native: str) -> WeightMapping:
-    """Several parameters, transposed, one after the other in one array."""
+    """Several parameters, transposed and concatenated in one array."""
     count = len(own)
     return WeightMapping(
         own,
@@ -83,7 +81,7 @@ def concatenate(own: tuple[str, ...], native: str) -> WeightMapping:
 
 
 def constant(native: str, value: float, shape: tuple[int, ...], dtype: str = "float32") -> WeightMapping:
-    """An array of one value, which LabDL does without."""
+    """An array of one value, which LabDL does not use."""
     return WeightMapping((), (native,), lambda: (np.full(shape, value, dtype),), lambda *_: ())
 
 
@@ -97,7 +95,7 @@ SEPARABLE = (
 
 
 def directions(branch) -> Iterator[tuple[int, bool, str]]:
-    """Of a recurrent layer each layer's number, whether it reads backwards, and the end of its parameters' names."""
+    """Number, direction and suffix of the parameters' names of each layer of a recurrent layer."""
     at = 0
     while "kernel" + (middle := f"_{at}" if at else "") in branch.parameters:
         yield at, False, middle
@@ -107,9 +105,9 @@ def directions(branch) -> Iterator[tuple[int, bool, str]]:
 
 
 def recurrent_direction(branch, own: str, native: str, aliases: str = "") -> list[WeightMapping]:
-    """One direction of a recurrent layer whose gates lie on the first axis and whose biases are two.
+    """One direction of a recurrent layer with gates on the first axis and two biases.
 
-    ``own`` ends LabDL's names; ``native`` and ``aliases`` have {} where weight_ih and the like stand.
+    ``own`` is the suffix of LabDL's names; ``native`` and ``aliases`` have {} in place of weight_ih and so on.
     """
     names = [native.format(word) for word in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
     others = (
@@ -139,7 +137,7 @@ def cell(branch) -> list[WeightMapping]:
 
 
 def packed_attention(branch) -> list[WeightMapping | PartMapping]:
-    """Parameters as torch.nn.MultiheadAttention has them; one with heads of other sizes it cannot be."""
+    """Parameters as torch.nn.MultiheadAttention has them, which does not support other sizes of heads."""
     kernels = {name: branch.parts[name].parameters["kernel"].shape for name in ("query", "key", "value")}
     features = kernels["query"][0]
     if any(shape[1] != features for shape in kernels.values()):
@@ -154,7 +152,7 @@ def packed_attention(branch) -> list[WeightMapping | PartMapping]:
 
 
 def blocks(cross: str, first: str, second: str) -> dict[str, tuple[PartMapping, ...]]:
-    """Parts of transformers; the names of the attention to a context and of both linear layers differ."""
+    """Children of transformer layers; names of the cross-attention and of both linear layers differ."""
     ends = PartMapping("mlp/expand", first), PartMapping("mlp/contract", second)
     stack = PartMapping("blocks", "layers"), PartMapping("norm", "norm")
     return {
@@ -178,5 +176,5 @@ def blocks(cross: str, first: str, second: str) -> dict[str, tuple[PartMapping, 
 
 
 def by_rank(kind: str, mappings: Callable[[int], tuple[WeightMapping, ...]]) -> dict[str, tuple[WeightMapping, ...]]:
-    """Lines for ``kind`` over one, two and three spatial axes."""
+    """Entries of ``kind`` for one, two and three spatial axes."""
     return {f"{kind}{rank}d": mappings(rank) for rank in (1, 2, 3)}

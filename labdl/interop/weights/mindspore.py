@@ -21,7 +21,7 @@ _TABLE = (rename("embeddings", "embedding_table"),)
 
 
 def _with_height(own: str, native: str) -> WeightMapping:
-    """Its convolutions over one axis are some over two, the first of them of length 1."""
+    """1-d convolutions of MindSpore are 2-d ones with a first axis of size 1."""
     return convert(own, native, lambda a: np.expand_dims(a, 2), lambda a: np.squeeze(a, 2))
 
 
@@ -40,7 +40,7 @@ def _separable(rank: int) -> tuple[WeightMapping, ...]:
 
 
 def _instance_norm(branch) -> list[WeightMapping]:
-    """It keeps statistics that it does not use."""
+    """MindSpore stores statistics that it does not use."""
     gamma = branch.parameters.get("gamma")
     if gamma is None:
         return []

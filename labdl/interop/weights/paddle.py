@@ -21,7 +21,7 @@ _TABLE = (rename("embeddings", "weight"),)
 
 
 def _recurrent(branch) -> list[WeightMapping]:
-    """As PyTorch's; its files hold the arrays once more, under the names of the cells inside."""
+    """As PyTorch; files contain the arrays again under the names of the inner cells."""
     both = any(reverse for _, reverse, _ in directions(branch))
     return [
         mapping

@@ -1,7 +1,7 @@
-"""Keras's names and layouts (keras.layers 3), and how its layers hold each other.
+"""Keras's names and layouts (keras.layers 3), and the structure of its layers.
 
-The mappings of a layer stand in the order in which Keras numbers its variables. Where Keras has no layer that does the same,
-names and axes are LabDL's.
+The mappings of a layer are in the order in which Keras numbers its variables. Where Keras has no equivalent layer, names and
+axes are LabDL's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CLASSES: dict[str, str] = {
     **{f"{kind}{rank}d": f"{kind}{rank}D" for rank in (1, 2, 3) for kind in ("Conv", "DepthwiseConv", "SeparableConv")},
     **{f"ConvTranspose{rank}d": f"Conv{rank}DTranspose" for rank in (1, 2, 3)},
 }
-_LISTS = ("ModuleList", "ModuleDict")  # in Keras a list or a dictionary of layers, which is no layer itself
+_LISTS = ("ModuleList", "ModuleDict")  # plain lists and dictionaries in Keras
 
 
 def _last(rank: int) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ def _separable(branch) -> list[WeightMapping]:
 
 
 def _slope(branch) -> list[WeightMapping]:
-    """The slopes lie on the last axis of a sample, the others are shared."""
+    """The slopes are on the last axis of a sample and shared over the others."""
     ones = (1,) * (branch.settings.input_axes - 2)
     return [convert("slope", "alpha", lambda a: a.reshape(*ones, -1), lambda a: a.reshape(-1), any_shape=True)]
 
@@ -79,7 +79,7 @@ def _step(kind: str, own: str, native: str) -> list[WeightMapping]:
     names = [(f"{name}{own}", join(native, name)) for name in ("kernel", "recurrent_kernel")]
     if not kind.startswith("GRU"):
         return [*(rename(*pair) for pair in names), rename(f"bias{own}", join(native, "bias"))]
-    # with reset_after, as it is unless somebody says otherwise, both biases are the rows of one
+    # with reset_after (the default), both biases are the rows of one array
     both = WeightMapping(
         (f"bias{own}", f"recurrent_bias{own}"),
         (join(native, "bias"),),
@@ -90,7 +90,7 @@ def _step(kind: str, own: str, native: str) -> list[WeightMapping]:
 
 
 def _recurrent(branch) -> list[WeightMapping]:
-    """Several layers are a Sequential of them, two directions a Bidirectional."""
+    """Several layers become a Sequential, two directions a Bidirectional."""
     found = list(directions(branch))
     many, both = found[-1][0] > 0, any(reverse for _, reverse, _ in found)
     mappings = []
@@ -143,14 +143,14 @@ LAYERS = {
 
 
 class KerasLayer(NamedTuple):
-    """A layer as Keras holds it: its class ("" where that does not matter, None for a list), its variables, its parts.
+    """A layer in Keras: its class ("" if it is irrelevant, None for a list), variables and children.
 
-    ``ordered`` says whether the parts stand in the order in which they were made, by which Keras numbers them: a graph only
-    knows in which they run. Then parts that nothing but their number tells apart are ``ambiguous``.
+    ``ordered`` is true if the children are in the order of creation, by which Keras numbers them; a graph only has the order
+    of execution. Otherwise, children that differ only by number are ``ambiguous``.
     """
 
     kind: str | None
-    values: list[str]  # whole names, in the order of Keras's numbers
+    values: list[str]  # full names, in the order of Keras's numbers
     parts: dict[str, KerasLayer]
     shapes: list[tuple[int, ...]]
     ordered: bool = True
@@ -160,7 +160,7 @@ class KerasLayer(NamedTuple):
 
     @property
     def ambiguous(self) -> set[str]:
-        """Paths of parts, from here, that have several in the layer that could be taken for them."""
+        """Relative paths of children that cannot be distinguished from others."""
         if self.ordered:
             return set()
         entries = [(name, "", part) for name, part in self.parts.items() if part.kind is not None]
@@ -185,8 +185,8 @@ class KerasLayer(NamedTuple):
 
 
 def keras_layer(branch, path: str = "") -> KerasLayer:
-    """The Keras layer that holds a model's variables, with its parts."""
-    from labdl.interop.weights import layer_mapping  # which this file is a part of
+    """The Keras layer of a model's variables, with its children."""
+    from labdl.interop.weights import layer_mapping  # a parent package of this module
 
     here = layer_mapping(LAYERS, branch)
     counted = bool(branch.parts) and all(name.isdigit() for name in branch.parts)
@@ -199,7 +199,7 @@ def keras_layer(branch, path: str = "") -> KerasLayer:
             for word in words:
                 at = at.parts.setdefault(word, KerasLayer(_inner(branch) if word.isdigit() else "", [], {}, []))
             at.values.append(join(path, name))
-    # in a graph a tensor of a module itself is a layer, whose parameter has no name of its own
+    # in a graph, a tensor of a module is a layer whose parameter has an empty name
     alone = {name: part.parameters[""] for name, (_, part) in here.parts.items() if "" in part.parameters}
     found.values.extend(join(path, name) for name in sorted(alone, key=lambda n: not alone[n].learnable))
     for name in sorted(here.parts, key=int) if counted else here.parts:
@@ -209,7 +209,7 @@ def keras_layer(branch, path: str = "") -> KerasLayer:
 
 
 def ambiguous(group: KerasLayer, path: str = "") -> list[str]:
-    """Whole paths of all layers of which Keras's number is not known."""
+    """Full paths of all layers whose Keras number is unknown."""
     found = [join(path, name) for name in sorted(group.ambiguous)]
     for name, part in group.parts.items():
         found += ambiguous(part, join(path, name))
@@ -218,7 +218,7 @@ def ambiguous(group: KerasLayer, path: str = "") -> list[str]:
 
 def _class(branch) -> str | None:
     if branch.kind in ("", *_LISTS):
-        return None  # a graph knows no class of what was never called, as a list is not
+        return None  # a graph has no class of modules that are never called, such as lists
     if branch.kind in ("RNN", "GRU", "LSTM"):
         return "Sequential" if list(directions(branch))[-1][0] else _inner(branch)
     if branch.kind == "MultiHeadAttention" and branch.settings.key_heads not in (None, branch.settings.heads):
@@ -237,10 +237,10 @@ def file_word(kind: str) -> str:
 
 
 def file_paths(group: KerasLayer) -> list[tuple[list[str], KerasLayer]]:
-    """The parts of a layer, each with the paths where a file of weights may have it, the plainest first.
+    """The children of a layer, each with its possible paths in a file of weights, the simplest first.
 
-    Keras files a part under its attribute's name or, in a Sequential, in a list and in a Model whose attribute comes after
-    "layers" in the alphabet, under its class's, numbered from the second of that class.
+    Keras stores a child under its attribute's name or, in a Sequential, in a list and in a Model whose attribute comes after
+    "layers" in the alphabet, under its class name, numbered from the second of that class.
     """
     found: list[tuple[list[str], KerasLayer]] = []
     used: dict[str, int] = {}

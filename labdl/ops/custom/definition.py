@@ -192,7 +192,7 @@ class CustomOperator(Operator):
         self.differentiable = self.host.differentiable
         kernels = {} if self.own else self.host.kernels  # a backend's own implementation may take any dtype
         self.takes = tuple({d: None for dtypes in kernels for d in dtypes}) or _NUMPY
-        for backend in dispatch.loaded():
+        for backend in dispatch.loaded_backends():
             self.prepare(backend)
 
     # -- shapes

@@ -205,17 +205,17 @@ def test_a_sampler_goes_on_from_its_place_only():
     [
         (
             lambda: standard.infer_one_sample(3, 1),
-            "infer_one_sample wants what construct_inference gives, received int",
+            "infer_one_sample wants a result of construct_inference, received int",
         ),
-        (lambda: standard.infer_samples(3, []), "infer_samples wants what construct_inference gives"),
-        (lambda: standard.construct_evalvater(3, {}), "construct_evalvater wants what construct_inference gives"),
-        (lambda: standard.evalvate(3), "evalvate wants what construct_evalvater gives"),
-        (lambda: standard.train_one_batch(3, {}), "train_one_batch wants what construct_trainer gives"),
-        (lambda: standard.train_one_epoch(3, 0), "train_one_epoch wants what construct_trainer gives"),
-        (lambda: standard.train(3), "train wants what construct_trainer gives"),
-        (lambda: standard.zero_gradient(nn.Linear(1), 3), "zero_gradient wants what construct_optimizer gives"),
-        (lambda: standard.iterate_batch([1], 3), "iterate_batch wants what construct_sampler gives"),
-        (lambda: standard.operate(3), "operate wants what construct_operator gives"),
+        (lambda: standard.infer_samples(3, []), "infer_samples wants a result of construct_inference"),
+        (lambda: standard.construct_evalvater(3, {}), "construct_evalvater wants a result of construct_inference"),
+        (lambda: standard.evalvate(3), "evalvate wants a result of construct_evalvater"),
+        (lambda: standard.train_one_batch(3, {}), "train_one_batch wants a result of construct_trainer"),
+        (lambda: standard.train_one_epoch(3, 0), "train_one_epoch wants a result of construct_trainer"),
+        (lambda: standard.train(3), "train wants a result of construct_trainer"),
+        (lambda: standard.zero_gradient(nn.Linear(1), 3), "zero_gradient wants a result of construct_optimizer"),
+        (lambda: standard.iterate_batch([1], 3), "iterate_batch wants a result of construct_sampler"),
+        (lambda: standard.operate(3), "operate wants a result of construct_operator"),
     ],
 )
 def test_what_no_constructor_made_is_refused(call, sentence):

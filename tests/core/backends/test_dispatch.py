@@ -130,7 +130,7 @@ def test_a_missing_framework_says_how_to_get_it(nothing_loaded, monkeypatch):
 def test_a_folder_that_happens_to_have_a_frameworks_name_is_no_framework(nothing_loaded, monkeypatch, tmp_path):
     (tmp_path / "paddle").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert not framework_info.installed("paddle")
+    assert not framework_info.is_installed("paddle")
 
 
 def test_without_any_framework_the_default_is_numpy(nothing_loaded, monkeypatch):

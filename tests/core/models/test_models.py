@@ -178,7 +178,7 @@ def test_several_problems_come_at_once():
 def test_tied_words_must_be_the_same():
     weights = weights_of("bert")
     weights["cls.predictions.decoder.weight"] = weights["cls.predictions.decoder.weight"] + 1
-    with pytest.raises(StateDictError, match=r"cls\.predictions\.decoder\.weight should repeat bert\.embeddings\.word"):
+    with pytest.raises(StateDictError, match=r"cls\.predictions\.decoder\.weight should equal bert\.embeddings\.word"):
         bert.from_huggingface(weights)
 
 
