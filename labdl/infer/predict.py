@@ -21,8 +21,8 @@ from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
 from labdl.saving import load
 from labdl.spec import Spec
-from labdl.train.run.locks import turns
-from labdl.train.run.shutdown import running
+from labdl.train.run.locks import compute_lock
+from labdl.train.run.shutdown import active_runs
 
 
 class Predictor:
@@ -57,8 +57,8 @@ class Predictor:
         """
         with self._lock:
             backend, evaluate, modules = self._build_function(inputs)
-        together = getattr(backend, "concurrent", False) and not self.compiled and not running
-        with nullcontext() if together else turns, eval_mode(modules):
+        together = getattr(backend, "concurrent", False) and not self.compiled and not active_runs
+        with nullcontext() if together else compute_lock, eval_mode(modules):
             yield evaluate(*map(backend.tensor, inputs))
 
     def arrays(self, inputs: Sequence[np.ndarray]) -> Any:

@@ -1,4 +1,4 @@
-"""What the tests of runs in the background share: a small training, one that is held step by step, and what a run has told."""
+"""Helpers for tests of runs: a small training, a run that is advanced step by step, and its recorded events."""
 
 import json
 import secrets
@@ -32,29 +32,29 @@ def trainer(backend, seed=1, optimizer=None, features=8, **options):
 
 
 class Held:
-    """A run that makes as many steps as it is allowed to; it waits behind each of them in a callback."""
+    """A run that is advanced step by step: it waits in a callback after each step."""
 
     def __init__(self, backend, folder, epochs=3, **options):
-        self.passes, self.steps, self.made = threading.Semaphore(0), 0, threading.Condition()
+        self.passes, self.steps, self.stepped = threading.Semaphore(0), 0, threading.Condition()
         self.trainer = trainer(backend)
         self.rates = []
         self.run = self.trainer.start(
-            *DATA, epochs=epochs, batch_size=8, folder=folder, callbacks=[self._hear], **options
+            *DATA, epochs=epochs, batch_size=8, folder=folder, callbacks=[self._on_event], **options
         )
         self.until(1)
 
-    def _hear(self, event):
+    def _on_event(self, event):
         if isinstance(event, train.Step):
-            with self.made:
+            with self.stepped:
                 self.steps += 1
                 self.rates.append(self.trainer.learning_rate)
-                self.made.notify_all()
+                self.stepped.notify_all()
             assert self.passes.acquire(timeout=WAIT)
 
     def until(self, step):
-        """Wait for the end of a step, which the run then holds at."""
-        with self.made:
-            assert self.made.wait_for(lambda: self.steps >= step, WAIT)
+        """Wait for the end of a step."""
+        with self.stepped:
+            assert self.stepped.wait_for(lambda: self.steps >= step, WAIT)
 
     def go(self, steps=100_000):
         self.passes.release(steps)
@@ -67,20 +67,20 @@ class Held:
 
 @contextmanager
 def holding(backend):
-    """A function that starts runs which are held; all of them end with it."""
-    made = []
+    """A context with a function that starts `Held` runs; they are ended on exit."""
+    runs = []
 
     def make(*args, **options):
-        made.append(Held(backend, *args, **options))
-        return made[-1]
+        runs.append(Held(backend, *args, **options))
+        return runs[-1]
 
     yield make
-    for run in made:
+    for run in runs:
         run.end()
 
 
-def resting(held):
-    """Bring it to a rest after a step."""
+def pause_run(held):
+    """Pause the run after a step."""
     held.run.pause()
     held.go(1)
     assert soon(lambda: held.run.status == "paused")
@@ -95,6 +95,7 @@ def of_kind(run, kind):
 
 
 def soon(test):
+    """Wait until the test is true; returns False after `WAIT` seconds."""
     for _ in range(int(WAIT / 0.02)):
         if test():
             return True
@@ -102,8 +103,8 @@ def soon(test):
     return False
 
 
-def order(run, **command):
-    """Leave a command in the folder as a program would that knows nothing of LabDL; returns its identity."""
+def write_command(run, **command):
+    """Write a command file without LabDL, as another program would; returns the id of the command."""
     control, name = run.folder / "control", f"{time.time_ns():020d}-{secrets.token_hex(4)}"
     control.mkdir(exist_ok=True)
     (control / f".{name}").write_text(json.dumps({"id": name, **command}))
@@ -111,6 +112,6 @@ def order(run, **command):
     return command.get("id", name)
 
 
-def answers(run):
-    """The commands that were answered, by their identities."""
+def acknowledgements(run):
+    """The acknowledged commands by id."""
     return {e["id"]: e for e in of_kind(run, "command")}

@@ -107,7 +107,7 @@ def bench_record(folder: Path) -> None:
     rows = [{"loss": step / 7, "accuracy": 0.9} for step in range(calls)]
     thread, process = time.thread_time(), time.process_time()
     for step, values in enumerate(rows):
-        recorder.step(step, values)
+        recorder.add_step(step, values)
     thread = time.thread_time() - thread
     recorder.close()
     process = time.process_time() - process

@@ -15,7 +15,7 @@ from labdl.lab.widgets import event_messages, front_end
 from labdl.lab.widgets.binary_events import pack
 from labdl.runs.control import check_command
 from labdl.train import Trainer
-from labdl.train.run.shutdown import running
+from labdl.train.run.shutdown import active_runs
 
 START = {"kind": "start", "version": 1, "time": 0.0, "id": "r", "epochs": 1, "steps_per_epoch": 4}
 
@@ -46,7 +46,7 @@ class FakeRun:
             for listener in list(self.listeners):
                 listener(list(events))
 
-    def obey(self, command, value=None, identity=None):
+    def send_command(self, command, value=None, identity=None):
         value = check_command(command, value)
         self.commands.append(command if value is None else (command, value))
 
@@ -452,9 +452,9 @@ class TestEditorOfATraining:
 
     def test_an_editor_that_is_gone_holds_nothing(self, tmp_path):
         editor = lab.Editor(graph())
-        watchers = len(running._watchers)
+        listeners = len(active_runs._listeners)
         editor.close()
-        assert len(running._watchers) == watchers - 1
+        assert len(active_runs._listeners) == listeners - 1
 
     def test_a_dead_connection_leaves_the_run_alone(self, monkeypatch, tmp_path):
         editor = lab.Editor(graph())

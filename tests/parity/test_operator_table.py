@@ -1,4 +1,4 @@
-"""docs/operators.md says what the code says."""
+"""The generated table docs/operators.md is up to date."""
 
 import subprocess
 import sys
@@ -7,8 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_table_is_up_to_date(tmp_path):
-    """Made again it is the same; `python scripts/operator_table.py` brings it up to date."""
+def test_operator_table_is_up_to_date(tmp_path):
+    """`python scripts/operator_table.py` generates the same file."""
     made = tmp_path / "operators.md"
     subprocess.run([sys.executable, str(ROOT / "scripts" / "operator_table.py"), str(made)], check=True, timeout=300)
     text = made.read_text()

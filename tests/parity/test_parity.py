@@ -1,6 +1,6 @@
-"""The same model on every framework: equal weights, equal training, and files that open on all of them (D4, D10).
+"""The same model on every framework: equal initial weights, equal training, and portable files.
 
-A worker process a backend computes (see worker.py); a framework that is missing fails, it is never left out.
+A worker process per backend computes (see worker.py); a missing framework is a failure, not a skip.
 """
 
 import itertools
@@ -17,7 +17,7 @@ PAIRS = [p for p in itertools.product(FRAMEWORKS, repeat=2) if p[0] != p[1]]
 
 
 def work(task, folder):
-    """Results of a task by backend; two workers at a time, more would not fit a small machine."""
+    """Results of a task by backend; at most two workers at a time, for small machines."""
     found, script = {}, Path(__file__).with_name("worker.py")
     for couple in (FRAMEWORKS[:2], FRAMEWORKS[2:]):
         running = {
@@ -53,7 +53,7 @@ def predicted(trained, folder):
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS[1:])
-def test_one_seed_gives_equal_bits_everywhere(trained, name):
+def test_initial_weights_are_bitwise_equal(trained, name):
     initial = {k: v for k, v in trained[REFERENCE].items() if k.startswith("initial/")}
     assert len(initial) == 10
     for key, value in initial.items():
@@ -62,7 +62,7 @@ def test_one_seed_gives_equal_bits_everywhere(trained, name):
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS[1:])
-def test_training_agrees_at_every_step(trained, name):
+def test_losses_agree_at_every_step(trained, name):
     reference = trained[REFERENCE]["loss"]
     assert len(reference) == 24
     assert reference[-1] < 0.6 * reference[0]
@@ -70,7 +70,7 @@ def test_training_agrees_at_every_step(trained, name):
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-def test_a_model_saved_on_one_predicts_on_another(trained, predicted, source, target):
+def test_saved_model_predicts_on_another_backend(trained, predicted, source, target):
     expected = trained[source]["output"]
     assert expected.shape == (50, 10)
     np.testing.assert_allclose(predicted[target][source], expected, rtol=0, atol=1e-5)

@@ -1,4 +1,4 @@
-"""A race of backends: worker processes that begin alike, read the same files and do not pull each other down (R6.4, D9)."""
+"""Races of backends in worker processes: equal results, failures of single workers, serialization of the training."""
 
 import json
 import os
@@ -45,8 +45,8 @@ def soon(test):
 
 
 @pytest.fixture(scope="module")
-def raced(data, tmp_path_factory):
-    """Two frameworks, the same training."""
+def finished_race(data, tmp_path_factory):
+    """A race of two frameworks."""
     folder = tmp_path_factory.mktemp("race")
     race = train.race(
         model(),
@@ -65,32 +65,32 @@ def raced(data, tmp_path_factory):
     return race.wait(WAIT)
 
 
-def test_a_racer_shows_itself_in_a_notebook(raced, monkeypatch):
+def test_race_run_is_displayed_in_a_notebook(finished_race, monkeypatch):
     shown = []
     cell = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda data, **_: shown.append(data)))
     monkeypatch.setattr("labdl.lab.widgets.notebook_output._shell", lambda: cell)
-    raced.runs["torch"]._ipython_display_()
+    finished_race.runs["torch"]._ipython_display_()
     assert "application/vnd.jupyter.widget-view+json" in shown[0]
     assert shown[-1]["application/vnd.labdl.run.v1+json"]["final"] is True
     assert "finished" in shown[-1]["image/svg+xml"]
 
 
-def test_backends_in_a_race_agree(raced):
+def test_backends_in_a_race_agree(finished_race):
     """The same weights at the start, data in the same order: the losses differ by rounding."""
-    first, second = raced.runs["torch"], raced.runs["paddle"]
-    assert (first.status, second.status) == ("finished", "finished"), raced.table()
+    first, second = finished_race.runs["torch"], finished_race.runs["paddle"]
+    assert (first.status, second.status) == ("finished", "finished"), finished_race.table()
     assert first.history.keys() == second.history.keys() == {"loss", "accuracy", "val_loss", "val_accuracy"}
     np.testing.assert_allclose(first.history["loss"], second.history["loss"], atol=1e-5)
     np.testing.assert_allclose(first.history["val_loss"], second.history["val_loss"], atol=1e-5)
     assert first.history["loss"][-1] < first.history["loss"][0]
-    assert [run.started["backend"] for run in (first, second)] == ["torch", "paddle"]
+    assert [run.start_event["backend"] for run in (first, second)] == ["torch", "paddle"]
     assert first.step == second.step == 18
     for name, value in labdl.load_parameters(first.folder / "model.npz").items():
         np.testing.assert_allclose(labdl.load_parameters(second.folder / "model.npz")[name], value, atol=1e-5)
 
 
-def test_a_race_is_the_training_that_one_backend_makes_alone(raced, data):
-    """In a process of this test, from the same seed."""
+def test_race_has_the_results_of_a_single_training(finished_race, data):
+    """In a separate process, with the same seed."""
     code = (
         "import sys, json, numpy as np, labdl; sys.path.insert(0, sys.argv[1]); import test_race as t\n"
         "from labdl import train\n"
@@ -103,27 +103,27 @@ def test_a_race_is_the_training_that_one_backend_makes_alone(raced, data):
         [sys.executable, "-c", code, os.path.dirname(__file__)], capture_output=True, text=True, check=True
     )
     alone = json.loads(done.stdout.splitlines()[-1])
-    for name, values in raced.runs["torch"].history.items():
+    for name, values in finished_race.runs["torch"].history.items():
         assert alone[name] == pytest.approx(values, abs=1e-6)
 
 
-def test_the_runs_of_a_race_belong_together(raced):
-    told = group(raced.folder)
-    assert (told["kind"], told["name"]) == ("race", raced.folder.name)
-    for run in raced.runs.values():
+def test_runs_of_a_race_are_a_group(finished_race):
+    info = group(finished_race.folder)
+    assert (info["kind"], info["name"]) == ("race", finished_race.folder.name)
+    for run in finished_race.runs.values():
         start = json.loads((run.folder / "events.jsonl").read_text().splitlines()[0])
-        assert start["group"] == raced.folder.name
+        assert start["group"] == finished_race.folder.name
 
 
-def test_the_table_of_a_race(raced):
-    table = raced.table()
+def test_table_of_a_race(finished_race):
+    table = finished_race.table()
     assert [row["backend"] for row in table] == ["torch", "paddle"]
     for row in table:
         assert row["status"] == "finished"
         assert row["epochs"] == 3
         assert row["seconds"] > 0
         assert row["samples_per_second"] > 0
-        assert row["val_loss"] == raced.runs[row["backend"]].history["val_loss"][-1]
+        assert row["val_loss"] == finished_race.runs[row["backend"]].history["val_loss"][-1]
         assert row["error"] is None
     lines = str(table).splitlines()
     assert lines[0].split() == [
@@ -139,11 +139,11 @@ def test_the_table_of_a_race(raced):
     ]
     assert len(lines) == 3
     assert "<th>backend</th>" in table._repr_html_()
-    assert "finished" in repr(raced)
+    assert "finished" in repr(finished_race)
 
 
-def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_path, monkeypatch, request):
-    """One is killed in the middle, one is not installed, one is stopped: each row says so."""
+def test_crashed_stopped_and_missing_backends(data, tmp_path, monkeypatch, request):
+    """One worker is killed, one backend is not installed, one is stopped: the others continue, the table shows it."""
     real = framework_info.problem
     monkeypatch.setattr(
         framework_info,
@@ -157,24 +157,24 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     )
     first, missing, other = race.runs.values()
     request.addfinalizer(race.stop)
-    heard = {run: [] for run in race.runs.values()}
-    for run, events in heard.items():
+    received = {run: [] for run in race.runs.values()}
+    for run, events in received.items():
         run.subscribe(events.extend)
-        run.subscribe(lambda _, run=run: run.status)  # a listener may ask
-    other.obey("learning_rate", 0.001, "page-1")  # before it has begun
+        run.subscribe(lambda _, run=run: run.status)  # a listener may read the status
+    other.send_command("learning_rate", 0.001, "page-1")  # before the start of the training
     with pytest.raises(ConfigError, match=r"command wants one of pause, .*, received 'explode'"):
-        other.obey("explode")
+        other.send_command("explode")
     assert soon(lambda: first.step and other.step)
     os.kill(first.process.pid, signal.SIGKILL)
     first.process.wait(WAIT)
     assert first.status == "failed"
     assert first.error.startswith("the worker process ended with signal SIGKILL")
     step = other.step
-    assert soon(lambda: other.step > step), "the crash of one does not end the other"
+    assert soon(lambda: other.step > step), "the crash of one worker does not end the other"
     assert missing.status == "missing"
-    other.obey("pause", identity="page-2")
+    other.send_command("pause", identity="page-2")
     assert soon(lambda: other.status == "paused")
-    with pytest.raises(TimeoutError, match=r"still going on after 0\.1 s: paddle"):
+    with pytest.raises(TimeoutError, match=r"still active after 0\.1 s: paddle"):
         race.wait(0.1)
     race.stop()
     rows = {row["backend"]: row for row in race.wait(WAIT).table()}
@@ -186,25 +186,25 @@ def test_a_worker_that_crashes_is_a_row_and_a_missing_backend_is_said(data, tmp_
     assert "not installed: pip install" in rows["mindspore"]["error"]
     assert "SIGKILL" in str(race.table())
     assert labdl.load_parameters(tmp_path / "paddle" / "model.npz")
-    assert not os.path.exists(race._exchange.name), "what the workers shared is gone"
-    assert [(e["kind"], e["status"]) for e in heard[missing]] == [("end", "failed")]
+    assert not os.path.exists(race._exchange.name), "the shared files are removed"
+    assert [(e["kind"], e["status"]) for e in received[missing]] == [("end", "failed")]
     for run, status in ((first, "failed"), (other, "stopped")):
-        kinds, late = [e["kind"] for e in heard[run]], []
-        assert (kinds[0], kinds[-1], kinds.count("end"), heard[run][-1]["status"]) == ("start", "end", 1, status)
+        kinds, late = [e["kind"] for e in received[run]], []
+        assert (kinds[0], kinds[-1], kinds.count("end"), received[run][-1]["status"]) == ("start", "end", 1, status)
         run.subscribe(late.extend)
-        assert late == heard[run]
+        assert late == received[run]
     recorded = [json.loads(line) for line in (other.folder / "events.jsonl").read_text().splitlines()]
-    assert heard[other] == recorded
+    assert received[other] == recorded
     assert [e["value"] for e in recorded if e["kind"] == "learning_rate"] == [0.001]
     assert [(e["id"], e["status"]) for e in recorded if e["kind"] == "command"] == [
         ("page-1", "done"),
         ("page-2", "done"),
     ]
-    assert "SIGKILL" in heard[first][-1]["message"]
+    assert "SIGKILL" in received[first][-1]["message"]
 
 
-def test_what_a_worker_raises_is_its_rows_error(data, tmp_path):
-    """A model that this loss does not fit: the worker's own sentence."""
+def test_error_of_a_worker_is_in_the_table(data, tmp_path):
+    """The loss does not fit the model: the table has the message of the worker."""
     race = train.race(model(), data, backends=["torch"], folder=tmp_path, loss="mean_squared_error").wait(WAIT)
     (row,) = race.table()
     assert row["status"] == "failed"
@@ -212,43 +212,43 @@ def test_what_a_worker_raises_is_its_rows_error(data, tmp_path):
     assert "Traceback" not in row["error"]
 
 
-def test_a_model_that_is_no_graph_is_refused(data, tmp_path):
-    class Deciding(nn.Module):
+def test_untraceable_model_raises(data, tmp_path):
+    class DataDependent(nn.Module):
         def __init__(self):
             self.head = nn.Linear(3)
 
         def forward(self, x):
             return self.head(x) if float(labdl.to_numpy(ops.sum(x))) > 0 else self.head(-x)
 
-    with pytest.raises(ModelError, match="the model cannot travel to worker processes, because it is no graph"):
-        train.race(Deciding(), data, backends=["torch"], folder=tmp_path)
+    with pytest.raises(ModelError, match="the model cannot be sent to worker processes, because it cannot be traced"):
+        train.race(DataDependent(), data, backends=["torch"], folder=tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "message"),
     [
         ({"backends": ["torch", "jax"]}, "backends wants some of mindspore, paddle, tensorflow, torch, received 'jax'"),
         ({"backends": []}, "different backends, at least one"),
         ({"backends": ["torch", "torch"]}, "different backends, at least one"),
         ({"at_once": 0}, "at_once wants an integer at least 1"),
-        ({"loss": lambda output, target: output}, "cannot travel: give a name"),
-        ({"metrics": [abs]}, "cannot travel: give a name"),
-        ({"output_dir": "x"}, "each backend its own output_dir"),
+        ({"loss": lambda output, target: output}, "cannot be sent: give a name"),
+        ({"metrics": [abs]}, "cannot be sent: give a name"),
+        ({"output_dir": "x"}, "output_dir is not a setting of the trainers in a race"),
         ({"speed": 3}, "Trainer has the settings"),
-        ({"schedule": train.schedules.Lambda(lambda step: 1.0)}, "cannot travel"),
+        ({"schedule": train.schedules.Lambda(lambda step: 1.0)}, "cannot be sent"),
     ],
 )
-def test_what_cannot_travel_is_refused_at_once(settings, sentence, data, tmp_path):
-    with pytest.raises(ConfigError, match=sentence):
+def test_invalid_settings_raise(settings, message, data, tmp_path):
+    with pytest.raises(ConfigError, match=message):
         train.race(model(), data, folder=tmp_path, **{"backends": ["torch"], **settings})
 
 
-def test_data_that_are_no_arrays_are_refused(tmp_path):
+def test_data_other_than_arrays_raise(tmp_path):
     with pytest.raises(ConfigError, match="wants data as arrays"):
         train.race(model(), range(7), backends=["torch"], folder=tmp_path)
 
 
-def test_settings_travel_as_plain_data(data, tmp_path):
+def test_settings_are_serialized_as_plain_data(data, tmp_path):
     settings = {
         "optimizer": train.AdamW(0.01, groups=[("*/bias:0", {"weight_decay": 0.0})]),
         "loss": nn.CrossEntropyLoss(label_smoothing=0.1),
@@ -258,8 +258,8 @@ def test_settings_travel_as_plain_data(data, tmp_path):
         "schedule": "cosine",
     }
     pack(tmp_path, model(), data, data, settings, {"epochs": 2}, 5)
-    order = json.loads((tmp_path / "order.json").read_text())
-    trainer = train.Trainer.from_config(labdl.load_structure(tmp_path / "model.labdl"), order["settings"])
+    job = json.loads((tmp_path / "job.json").read_text())
+    trainer = train.Trainer.from_config(labdl.load_structure(tmp_path / "model.labdl"), job["settings"])
     assert (
         trainer.optimizer == settings["optimizer"] or trainer.optimizer.settings() == settings["optimizer"].settings()
     )
@@ -267,15 +267,15 @@ def test_settings_travel_as_plain_data(data, tmp_path):
     assert trainer.loss_function.label_smoothing == 0.1
     assert trainer.metrics["top_k_accuracy"].k == 2
     assert trainer.settings.stopping == settings["stopping"]
-    assert np.array_equal(np.load(tmp_path / order["data"]["files"][0]), data.arrays[0])
+    assert np.array_equal(np.load(tmp_path / job["data"]["files"][0]), data.arrays[0])
 
 
-def test_standings_without_an_error_have_no_column_for_it():
+def test_leaderboard_without_errors_has_no_error_column():
     rows = Leaderboard([{"backend": "torch", "loss": 0.5, "error": None}])
     assert str(rows) == "backend  loss\ntorch    0.5"
 
 
-def test_the_parent_needs_no_framework():
+def test_packing_imports_no_framework():
     code = (
         "import sys, numpy as np, tempfile; from labdl import nn, train; from labdl.train.race.serialization import pack\n"
         "from pathlib import Path\n"

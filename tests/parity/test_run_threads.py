@@ -1,4 +1,4 @@
-"""Threads that PyTorch keeps for a thread at rest do not slow down the one that trains."""
+"""Thread pools of PyTorch in idle threads are released, because they slow down the training thread."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ print(first == again, resting - team, there - team)
 """
 
 
-def test_a_team_of_threads_goes_and_comes_again():
+def test_thread_pool_is_released_and_created_again():
     done = subprocess.run(
         [sys.executable, "-c", RESTING],
         env=os.environ | {"OMP_NUM_THREADS": "2"},
@@ -36,7 +36,7 @@ def test_a_team_of_threads_goes_and_comes_again():
     assert done.stdout.split() == ["True", "-1", "0"]
 
 
-def test_those_of_whoever_begins_a_run_or_a_sweep_rest(monkeypatch, tmp_path):
+def test_starting_a_run_or_a_sweep_releases_the_pool_of_the_calling_thread(monkeypatch, tmp_path):
     rested = []
     monkeypatch.setattr(backends.get("torch"), "rest_threads", lambda: rested.append(threading.current_thread()))
     x = np.ones((8, 2), "float32")

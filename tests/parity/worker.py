@@ -1,4 +1,4 @@
-"""One backend's part of the parity tests, in a process of its own: `worker.py BACKEND TASK FOLDER`.
+"""Worker process of the parity tests for one backend: `worker.py BACKEND TASK FOLDER`.
 
 ``train`` writes FOLDER/BACKEND.npz (initial weights, the loss of every step, an output) and saves the model as
 FOLDER/BACKEND.labdl; ``predict`` loads every backend's model from FOLDER and writes its outputs to BACKEND-outputs.npz.

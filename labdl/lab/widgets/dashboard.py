@@ -52,6 +52,6 @@ class Dashboard(anywidget.AnyWidget):
                 self.send(write(CodeMessage, {"type": "code", "files": code(Path(self.run.folder))}))
             elif kind == "command":
                 asked = read(CommandRequest, content)
-                self.run.obey(asked.command, asked.value, asked.id)
+                self.run.send_command(asked.command, asked.value, asked.id)
         except ConfigError as error:  # for example a page of another version
             log.warning("run %s: %s", self.run.folder, error)

@@ -15,7 +15,7 @@ from labdl.lab.widgets.binary_events import pack
 from labdl.runs.reading.best import BestValues, has_epochs
 from labdl.runs.schema import parse_all
 from labdl.train.run.event_stream import Listener
-from labdl.train.run.shutdown import running
+from labdl.train.run.shutdown import active_runs
 
 if TYPE_CHECKING:
     from labdl.train import Run
@@ -149,8 +149,8 @@ class ModelRunSender:
             else:
                 method(run)
 
-        self._stop = stop = running.watch(on_start)
-        for run in list(running):
+        self._stop = stop = active_runs.watch(on_start)
+        for run in list(active_runs):
             self.follow(run)
 
     def close(self) -> None:

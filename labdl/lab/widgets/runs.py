@@ -58,7 +58,7 @@ class _RunFile:
         """Read new events."""
         with self._feed.lock:
             while events := self._reader.read():
-                self._feed.tell(events)
+                self._feed.publish(events)
 
 
 class Runs(anywidget.AnyWidget):

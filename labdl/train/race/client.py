@@ -1,4 +1,4 @@
-"""One backend in a race, followed and steered through the files of its worker process (R6.4)."""
+"""One backend in a race, monitored and controlled through the files of its worker process."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from labdl.runs.schema import EndEvent, EpochEvent, StartEvent, StatusEvent, Ste
 from labdl.train.run.event_stream import EventStream, Listener
 from labdl.train.run.exports import RecordedRun
 
-_TAIL = 4096  # bytes of a worker's last words
+_TAIL = 4096  # bytes at the end of a worker's output
 log = logging.getLogger(__name__)
 
 
 class RaceRun(RecordedRun):
-    """One backend in a race, followed through the files of its worker.
+    """The run of one backend in a race, in a worker process.
 
     ``status`` is waiting, starting, running, paused, stopping, finished, stopped, failed or missing; ``error`` says why it
-    failed or is missing. ``folder`` holds the ``events.jsonl`` of its run, ``output.txt``, what the worker printed, and
-    ``model.npz``, its parameters. It takes the commands of a `Run`, and `labdl.lab.Dashboard` shows it as one.
+    failed or is missing. ``folder`` has ``events.jsonl``, the recording of the run, ``output.txt``, the output of the worker,
+    and ``model.npz``, the parameters. It accepts the commands of a `Run`, and `labdl.lab.Dashboard` displays it.
     """
 
     _ipython_display_ = display_dashboard
@@ -40,7 +40,7 @@ class RaceRun(RecordedRun):
     def __init__(self, backend: str, folder: Path, problem: str | None):
         self.backend, self.folder = backend, folder
         self.process: subprocess.Popen | None = None
-        self.started: dict[str, Any] | None = None
+        self.start_event: dict[str, Any] | None = None
         self.error: str | None = problem
         self._status = "waiting" if problem is None else "missing"
         self._history: dict[str, list[float]] = {}
@@ -48,78 +48,78 @@ class RaceRun(RecordedRun):
         self._step = 0
         self._last = 0.0
         self._reader, self._lock = EventReader(folder / EVENTS), threading.Lock()
-        self._looking, self._at_it = threading.RLock(), False
+        self._poll_lock, self._polling = threading.RLock(), False
         self._own: list[dict[str, Any]] = []  # events that the worker could not record
-        self._feed = EventStream(self._reader.path, lambda: list(self._own), lambda: self._reader.offset)
-        self._orders: list[tuple[str, Any, str | None]] = []
+        self._stream = EventStream(self._reader.path, lambda: list(self._own), lambda: self._reader.offset)
+        self._pending_commands: list[tuple[str, Any, str | None]] = []
         if problem is not None:
-            self._tell(_end("failed", problem))
+            self._publish(_end_event("failed", problem))
 
     @property
     def status(self) -> str:
-        self._look()
+        self._poll()
         return self._status
 
     @property
     def alive(self) -> bool:
-        """Whether it is still to come or going on, as far as has been heard."""
+        """True until the end of the run, as far as its recording has been read."""
         return self._status not in ("finished", "stopped", "failed", "missing")
 
     @property
     def step(self) -> int:
-        """The number of steps made."""
-        self._look()
+        """Number of steps so far."""
+        self._poll()
         return self._step
 
     @property
     def history(self) -> dict[str, list[float]]:
-        """A list an epoch for each value."""
-        self._look()
+        """For each value a list with one entry per epoch."""
+        self._poll()
         return self._history
 
     @property
     def seconds(self) -> float:
-        """From the start of its training, the framework being loaded, to its last event."""
-        self._look()
-        return self._last - self.started["time"] if self.started else 0.0
+        """Time from the start of the training, without loading the framework, to its last event."""
+        self._poll()
+        return self._last - self.start_event["time"] if self.start_event else 0.0
 
     @property
     def samples_per_second(self) -> float | None:
-        """The median over its epochs, of which the first may have compiled the model."""
-        self._look()
+        """Median over the epochs, because the first one may include compilation."""
+        self._poll()
         return float(np.median(self._speeds)) if self._speeds else None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener(events)`` with everything recorded so far, then live; returns a function that ends it."""
-        with self._alone():
-            return self._feed.subscribe(listener)
+        """Call ``listener(events)`` with all events so far, then with new ones; returns a function that unsubscribes it."""
+        with self._exclusive():
+            return self._stream.subscribe(listener)
 
     def pause(self) -> None:
-        """Rest after the step under way."""
-        self.obey("pause")
+        """Pause after the current step."""
+        self.send_command("pause")
 
     def resume(self) -> None:
-        """Go on after a pause."""
-        self.obey("resume")
+        """Continue after a pause."""
+        self.send_command("resume")
 
     def stop(self) -> None:
-        """End after the step under way; one that has not begun never does."""
+        """End after the current step; a run that has not started is cancelled."""
         with self._lock:
-            unborn = self._status == "waiting"
-            if unborn:
+            waiting = self._status == "waiting"
+            if waiting:
                 self._status = "stopped"
             if self.process is not None and self.process.stdin is not None:
                 self.process.stdin.close()
-        if unborn:
-            self._tell(_end("stopped"))
+        if waiting:
+            self._publish(_end_event("stopped"))
 
-    def obey(self, command: str, value: Any = None, identity: str | None = None) -> None:
-        """Pass a command on: see `Run.obey`. One that comes before the training has begun waits for it. Raises ConfigError."""
+    def send_command(self, command: str, value: Any = None, identity: str | None = None) -> None:
+        """Send a command to the worker: see `Run.send_command`. Before the start of the training it is deferred."""
         value = control.check_command(command, value)
         identity = None if identity is None else control.check_id(identity)
-        if command == "stop" and (self.started is None or identity is None):
+        if command == "stop" and (self.start_event is None or identity is None):
             if self._status == "waiting" and identity is not None:
-                self._tell(
+                self._publish(
                     {
                         "kind": "command",
                         "time": time.time(),
@@ -133,20 +133,20 @@ class RaceRun(RecordedRun):
             self.stop()
         elif self.alive:
             with self._lock:
-                if self.started is None:  # a run takes what comes after it has begun
-                    self._orders.append((command, value, identity))
+                if self.start_event is None:  # a run ignores commands from before its start
+                    self._pending_commands.append((command, value, identity))
                     return
             control.append(self.folder, command, value, identity)
 
-    def _pass_on(self) -> None:
-        """Commands sent before the training started."""
+    def _send_pending_commands(self) -> None:
+        """Send the commands from before the start of the training."""
         with self._lock:
-            orders, self._orders = self._orders, []
-        for command, value, identity in orders:
+            pending, self._pending_commands = self._pending_commands, []
+        for command, value, identity in pending:
             try:
                 control.append(self.folder, command, value, identity)
             except OSError as error:
-                log.warning("%s cannot be told to %s: %s", self.backend, command, error)
+                log.warning("the command %s cannot be sent to %s: %s", command, self.backend, error)
 
     def _start(self, exchange: str, threads: int) -> None:
         with self._lock:
@@ -156,7 +156,7 @@ class RaceRun(RecordedRun):
             paths = [
                 str(Path(__file__).parents[3]),
                 *filter(None, sys.path),
-            ]  # the worker finds what this process finds
+            ]  # so that the worker imports the same packages
             given = {
                 "LABDL_BACKEND": self.backend,
                 "LABDL_BACKENDS": self.backend,
@@ -178,61 +178,61 @@ class RaceRun(RecordedRun):
             self._status = "starting"
 
     def _fail(self, message: str) -> None:
-        """It could not even be started."""
+        """Record that the worker could not be started."""
         self._status, self.error = "failed", message
-        self._tell(_end("failed", message))
+        self._publish(_end_event("failed", message))
 
-    # -- following
+    # -- reading the recording
 
-    def _look(self) -> None:
-        """Hear what the worker has recorded since the last look, and whether it is still there, and tell the listeners."""
-        with self._alone() as first:
-            if not first:  # a listener asks how far we are
+    def _poll(self) -> None:
+        """Read new events of the worker, check that its process is alive, and publish the events."""
+        with self._exclusive() as outermost:
+            if not outermost:  # called by a listener
                 return
-            # before reading: nothing comes after that
-            gone = self.process is not None and self.process.poll() is not None
-            while events := self._recorded():
+            # checked before reading, so that no event is missed
+            exited = self.process is not None and self.process.poll() is not None
+            while events := self._read_events():
                 for event in events:
-                    self._hear(event)
-                self._feed.tell(events)
-            if gone and self._status in ("starting", "running", "paused", "stopping"):
-                end = _end("failed", self._last_words())
-                self._hear(end)
-                self._tell(end)
-        if self.started is not None:
-            self._pass_on()
+                    self._apply(event)
+                self._stream.publish(events)
+            if exited and self._status in ("starting", "running", "paused", "stopping"):
+                end = _end_event("failed", self._exit_message())
+                self._apply(end)
+                self._publish(end)
+        if self.start_event is not None:
+            self._send_pending_commands()
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
-        """One thread at a time looks and tells; whether this is not yet inside of that, as what listeners do is."""
-        with self._looking:
-            outer, self._at_it = self._at_it, True
+    def _exclusive(self) -> Iterator[bool]:
+        """A context for reading and publishing in one thread at a time; its value is False if this thread is already in it."""
+        with self._poll_lock:
+            nested, self._polling = self._polling, True
             try:
-                yield not outer
+                yield not nested
             finally:
-                self._at_it = outer
+                self._polling = nested
 
-    def _tell(self, event: dict[str, Any]) -> None:
-        """Tell what the worker could not record."""
-        with self._alone():
+    def _publish(self, event: dict[str, Any]) -> None:
+        """Publish an event that the worker could not record."""
+        with self._exclusive():
             self._own.append(event)
-            self._feed.tell([event])
+            self._stream.publish([event])
 
-    def _recorded(self) -> list[dict[str, Any]]:
+    def _read_events(self) -> list[dict[str, Any]]:
         if self.process is None:
             return []
         try:
             return self._reader.read()
         except OSError:
-            return []  # not at this moment; it is asked for again soon
+            return []  # temporarily unreadable; the next poll tries again
 
-    def _hear(self, event: dict[str, Any]) -> None:
+    def _apply(self, event: dict[str, Any]) -> None:
         parsed = parse(event)
         if parsed is None:
             return
         self._last = parsed.time
         if isinstance(parsed, StartEvent):
-            self.started, self._status = event, "running"
+            self.start_event, self._status = event, "running"
         elif isinstance(parsed, StepsEvent):
             self._step = int(parsed.step[-1])
         elif isinstance(parsed, EpochEvent):
@@ -245,19 +245,19 @@ class RaceRun(RecordedRun):
         elif isinstance(parsed, EndEvent):
             self._status, self.error = parsed.status, parsed.message
 
-    def _last_words(self) -> str:
+    def _exit_message(self) -> str:
         assert self.process is not None
         code = self.process.returncode
-        how = f"exit status {code}"
+        reason = f"exit status {code}"
         if code < 0:
-            how = next((f"signal {s.name}" for s in signal.Signals if s == -code), f"signal {-code}")
-        said = (self.folder / "output.txt").read_bytes()[-_TAIL:].decode(errors="replace").strip().splitlines()
-        return f"the worker process ended with {how}{f': {said[-1][:300]}' if said else ''}"
+            reason = next((f"signal {s.name}" for s in signal.Signals if s == -code), f"signal {-code}")
+        output = (self.folder / "output.txt").read_bytes()[-_TAIL:].decode(errors="replace").strip().splitlines()
+        return f"the worker process ended with {reason}{f': {output[-1][:300]}' if output else ''}"
 
     def __repr__(self) -> str:
         return f"RaceRun({self.backend}: {self.status}{f', {self.error}' if self.error else ''})"
 
 
-def _end(status: str, message: str | None = None) -> dict[str, Any]:
-    """The last event of one that could not record it."""
+def _end_event(status: str, message: str | None = None) -> dict[str, Any]:
+    """The last event of a run that could not record it."""
     return {"kind": "end", "time": time.time(), "status": status, "message": message}

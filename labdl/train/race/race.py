@@ -1,4 +1,4 @@
-"""A race: the same training on several backends at a time, each in a worker process of its own (R6.4, D9)."""
+"""A race: the same training on several backends at the same time, each in a worker process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from labdl.train.race import serialization
 from labdl.train.race.client import RaceRun
 from labdl.train.run.groups import write_group
 
-SECONDS = 0.1  # between two looks at the workers
+SECONDS = 0.1  # polling interval
 
 
 class Race:
@@ -36,10 +36,10 @@ class Race:
         threading.Thread(target=self._watch, name=f"labdl-{folder.name}", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Race:
-        """Block until all have come to an end, well or not. Raises TimeoutError."""
+        """Block until all runs have ended, with or without an error. Raises TimeoutError."""
         if not self._done.wait(timeout):
-            going = ", ".join(name for name, run in self.runs.items() if run.alive)
-            raise TimeoutError(f"the race is still going on after {timeout} s: {going}")
+            active = ", ".join(name for name, run in self.runs.items() if run.alive)
+            raise TimeoutError(f"the race is still active after {timeout} s: {active}")
         return self
 
     @property
@@ -47,12 +47,12 @@ class Race:
         return not self._done.is_set()
 
     def stop(self) -> None:
-        """End all after the step under way; their models keep what they have learned."""
+        """End all runs after the current step; their models keep their current parameters."""
         for run in self.runs.values():
             run.stop()
 
     def table(self) -> Leaderboard:
-        """How far each is: status, epochs, seconds, samples a second, its last figures, and what went wrong."""
+        """Table of the runs: status, epochs, seconds, samples per second, last values, and errors."""
         rows = Leaderboard()
         for name, run in self.runs.items():
             status = run.status
@@ -72,23 +72,23 @@ class Race:
     def _watch(self) -> None:
         waiting = [run for run in self.runs.values() if run.error is None]
         share = max(1, (os.cpu_count() or 1) // max(1, min(self._at_once, len(waiting))))
-        going: list[RaceRun] = []
-        while waiting or going:
-            while waiting and len(going) < self._at_once:
+        active: list[RaceRun] = []
+        while waiting or active:
+            while waiting and len(active) < self._at_once:
                 run = waiting.pop(0)
                 try:
                     run._start(self._exchange.name, share)
                 except OSError as error:
                     run._fail(f"the worker process cannot be started: {error}")
                 if run.process is not None:
-                    going.append(run)
-            gone = [run for run in going if run.process is None or run.process.poll() is not None]
-            for run in going:
-                run._look()
-            going = [run for run in going if run not in gone]
+                    active.append(run)
+            exited = [run for run in active if run.process is None or run.process.poll() is not None]
+            for run in active:
+                run._poll()
+            active = [run for run in active if run not in exited]
             time.sleep(SECONDS)
         for run in self.runs.values():
-            run.stop()  # closes what led to the worker
+            run.stop()  # closes the pipe to the worker
         self._exchange.cleanup()
         self._done.set()
 
@@ -113,12 +113,13 @@ def race(
     at_once: int | None = None,
     **settings: Any,
 ) -> Race:
-    """Train a model on several backends, each in a process of its own, and return at once.
+    """Train a model on several backends, each in its own process, and return immediately.
 
-    All begin with the same weights, those of the model if it is built, and see the same data in the same order; one that
-    crashes does not end the others. ``backends`` are all that are installed unless named; ``at_once`` limits how many work at
-    a time, by default all, which share the processor. ``settings`` are those of `Trainer` (loss, optimizer, metrics, …); what
-    reaches the workers are files, so functions cannot travel. Raises ConfigError, and ModelError for a model that is no graph.
+    All start with the same weights, those of the model if it is built, and use the same data in the same order; if one crashes
+    the others continue. ``backends`` are by default all installed ones; ``at_once`` is the largest number of backends that
+    train at the same time, by default all, and they share the processor. ``settings`` are those of `Trainer` (loss, optimizer,
+    metrics, …); functions are not possible, because settings are passed in files. Raises ConfigError, and ModelError for a
+    model that cannot be traced as a graph.
     """
     names = (
         list(backends)

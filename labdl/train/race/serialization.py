@@ -1,4 +1,4 @@
-"""A training as files that a worker process can open: structure, parameters, arrays, and settings as plain data."""
+"""Serialization of a training for worker processes: structure, parameters, arrays, and settings as plain data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import OPTIMIZERS, Optimizer
 from labdl.train.schedules import SCHEDULES, Schedule
 
-_OWN = (
+_RACE_ARGUMENTS = (
     "backend",
     "seed",
     "train_dataset",
@@ -49,16 +49,16 @@ def pack(
     options: Mapping[str, Any],
     seed: int,
 ) -> None:
-    """Write it all to a folder. Raises ConfigError and ModelError for what cannot travel."""
+    """Write a training to a folder. Raises ConfigError and ModelError if it cannot be serialized."""
     for name in settings:
-        if name in _OWN:
-            raise ConfigError(f"a race gives each backend its own {name}: leave it out, or give it to `race` itself")
+        if name in _RACE_ARGUMENTS:
+            raise ConfigError(f"{name} is not a setting of the trainers in a race: leave it out, or pass it to `race`")
     config.check_names(settings)
-    chosen = {name: plain(value, name) for name, value in settings.items()}
+    plain_settings = {name: plain(value, name) for name, value in settings.items()}
     train = _arrays(data, "data")
     parameters, graph = _model(folder, model, train)
-    order = {
-        "settings": chosen,
+    job = {
+        "settings": plain_settings,
         "options": dict(options),
         "seed": seed,
         "parameters": parameters,
@@ -66,11 +66,11 @@ def pack(
         "data": _files(folder, train, "train"),
         "validation": None if validation is None else _files(folder, _arrays(validation, "validation"), "validation"),
     }
-    (folder / "order.json").write_text(json.dumps(order, allow_nan=False), encoding="utf-8")
+    (folder / "job.json").write_text(json.dumps(job, allow_nan=False), encoding="utf-8")
 
 
 def _model(folder: Path, model: Module | Graph, data: ArrayDataset) -> tuple[bool, Graph]:
-    """Save the model; whether with its parameters, and its graph."""
+    """Save the model; returns whether its parameters are saved, and its graph."""
     if not isinstance(model, Module | Graph):
         raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
     try:
@@ -82,25 +82,27 @@ def _model(folder: Path, model: Module | Graph, data: ArrayDataset) -> tuple[boo
         shape = Spec((None, *x.shape[1:]), str(x.dtype))
         graph = model if isinstance(model, Graph) else as_graph(model, shape)
         save_structure(graph, folder / "model.labdl")
-    except Exception as error:  # of a forward, perhaps the user's own, that has no use for symbols
-        raise ModelError(f"the model cannot travel to worker processes, because it is no graph: {error}") from error
+    except Exception as error:  # a forward of the user may raise anything when traced
+        raise ModelError(
+            f"the model cannot be sent to worker processes, because it cannot be traced: {error}"
+        ) from error
     return False, graph
 
 
 def _modules(graph: Graph) -> list[str]:
-    """The Python modules that define layers of the graph, other than labdl's own."""
-    found = set()
+    """The Python modules that define layers of the graph, except those of LabDL."""
+    modules = set()
     for node in graph.nodes.values():
         cls = LAYERS.get(node.type)
-        home = None if cls is None else cls.__module__
-        if home == "__main__":
+        module = None if cls is None else cls.__module__
+        if module == "__main__":
             raise ModelError(
-                f"the layer {node.type} is defined in this notebook or script, where worker processes cannot see "
-                "it: put it into a file of its own and import it from there"
+                f"the layer {node.type} is defined in this notebook or script, where worker processes cannot "
+                "import it: move it to a module and import it from there"
             )
-        if home and home.partition(".")[0] != __name__.partition(".")[0]:
-            found.add(home)
-    return sorted(found)
+        if module and module.partition(".")[0] != __name__.partition(".")[0]:
+            modules.add(module)
+    return sorted(modules)
 
 
 # -- data
@@ -130,7 +132,7 @@ def _files(folder: Path, data: ArrayDataset, name: str) -> dict[str, Any]:
 
 
 def plain(value: Any, key: str) -> Any:
-    """A setting as JSON has it. Raises ConfigError for a function or an object that no name leads to."""
+    """Convert a setting to JSON. Raises ConfigError for a function or an object that is not in a registry."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
@@ -138,11 +140,11 @@ def plain(value: Any, key: str) -> Any:
     if isinstance(value, list | tuple):
         return [plain(v, key) for v in value]
     if isinstance(value, Optimizer):
-        return _named(value.kind, OPTIMIZERS, value, key)
+        return _registry_entry(value.kind, OPTIMIZERS, value, key)
     if isinstance(value, Schedule):
-        return _named(value.kind, SCHEDULES, value, key)
+        return _registry_entry(value.kind, SCHEDULES, value, key)
     if isinstance(value, Metric) and dataclasses.is_dataclass(value):
-        return _named(value.name, METRICS, value, key)
+        return _registry_entry(value.name, METRICS, value, key)
     if isinstance(value, EMA | EarlyStopping):
         return {f.name: plain(getattr(value, f.name), key) for f in dataclasses.fields(value) if f.init}
     if isinstance(value, Module):
@@ -150,17 +152,17 @@ def plain(value: Any, key: str) -> Any:
         if name is not None:
             return {"name": name, **plain(params_of(value), key)}
     raise ConfigError(
-        f"a race runs in worker processes, to which {key}={value!r} cannot travel: give a name, or settings such "
+        f"a race runs in worker processes, to which {key}={value!r} cannot be sent: give a name, or settings such "
         "as {'name': ...}"
     )
 
 
-def _named(name: str, known: Mapping[str, Any], value: Any, key: str) -> dict[str, Any]:
-    entry = known.get(name)
+def _registry_entry(name: str, registry: Mapping[str, Any], value: Any, key: str) -> dict[str, Any]:
+    entry = registry.get(name)
     if entry is None or getattr(entry, "cls", entry) is not type(value):
         raise ConfigError(
-            f"a race runs in worker processes, which know no {key} {type(value).__name__}: give one of "
-            f"{', '.join(known)}"
+            f"a race runs in worker processes, which do not have the {key} {type(value).__name__}: give one of "
+            f"{', '.join(registry)}"
         )
-    given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-    return {"name": name, **{field: plain(v, key) for field, v in given.items() if v != () or field != "groups"}}
+    settings = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+    return {"name": name, **{field: plain(v, key) for field, v in settings.items() if v != () or field != "groups"}}

@@ -1,4 +1,4 @@
-"""A worker of a race: one backend's training in a process of its own (see `labdl.train.race.race`)."""
+"""Worker process of a race, which trains on one backend (see `labdl.train.race.race`)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from labdl.train.schedules import SCHEDULES, schedule
 from labdl.train.trainer import Trainer
 
 
-def _dataset(folder: Path, told: dict | None) -> ArrayDataset | None:
-    """Arrays as they lie in the files: the operating system shares them between the workers."""
-    if told is None:
+def _dataset(folder: Path, description: dict | None) -> ArrayDataset | None:
+    """Data set of memory-mapped arrays, which the workers share."""
+    if description is None:
         return None
-    arrays = [np.load(folder / name, mmap_mode="r", allow_pickle=False) for name in told["files"]]
-    return ArrayDataset(*arrays, name=told["name"], classes=told["classes"])
+    arrays = [np.load(folder / name, mmap_mode="r", allow_pickle=False) for name in description["files"]]
+    return ArrayDataset(*arrays, name=description["name"], classes=description["classes"])
 
 
 def _schedule(value):
-    """A schedule from its settings, of which some may be schedules again."""
+    """Create a schedule from its settings, which may contain schedules."""
     if isinstance(value, list):
         return [_schedule(v) for v in value]
     if not isinstance(value, dict) or value.get("name") not in SCHEDULES:
@@ -43,44 +43,44 @@ def _schedule(value):
 
 
 def _race(exchange: Path, backend: str, folder: Path, stopped: threading.Event) -> str:
-    order = json.loads((exchange / "order.json").read_text(encoding="utf-8"))
-    for module in order["modules"]:
+    job = json.loads((exchange / "job.json").read_text(encoding="utf-8"))
+    for module in job["modules"]:
         importlib.import_module(module)
-    seed(order["seed"])
-    model = load(exchange / "model", backend=backend, parameters=order["parameters"], seed=order["seed"])
-    settings = order["settings"]
+    seed(job["seed"])
+    model = load(exchange / "model", backend=backend, parameters=job["parameters"], seed=job["seed"])
+    settings = job["settings"]
     if "schedule" in settings:
         settings["schedule"] = _schedule(settings["schedule"])
-    trainer = Trainer.from_config(model, settings, backend=backend, seed=order["seed"])
+    trainer = Trainer.from_config(model, settings, backend=backend, seed=job["seed"])
     run = trainer.start(
-        _dataset(exchange, order["data"]),
-        validation=_dataset(exchange, order["validation"]),
+        _dataset(exchange, job["data"]),
+        validation=_dataset(exchange, job["validation"]),
         folder=folder,
         save_to=folder / "model.npz",
-        **order["options"],
+        **job["options"],
     )
 
-    def obey() -> None:
+    def stop_run() -> None:
         stopped.wait()
         run.stop()
 
-    threading.Thread(target=obey, daemon=True).start()
+    threading.Thread(target=stop_run, daemon=True).start()
     return run.wait().status
 
 
 def main() -> int:
     exchange, backend, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that watches
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process of the race
     stopped = threading.Event()
 
-    def listen() -> None:
-        sys.stdin.read()  # ends when the race is stopped, and when the process that began it is no more
+    def watch_stdin() -> None:
+        sys.stdin.read()  # returns when the race is stopped or its process ends
         stopped.set()
 
-    threading.Thread(target=listen, daemon=True).start()
+    threading.Thread(target=watch_stdin, daemon=True).start()
     try:
         _race(exchange, backend, folder, stopped)
-    except Exception as error:  # it becomes a row of the race's table
+    except Exception as error:  # reported in the table of the race
         traceback.print_exc()
         liveness = LiveStatus(folder)
         with suppress(OSError):
@@ -97,4 +97,4 @@ if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # the frameworks' own endings, which may crash, say nothing about the training
+    os._exit(code)  # skip the shutdown of the frameworks, which may crash

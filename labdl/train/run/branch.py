@@ -1,4 +1,4 @@
-"""Branching a run: a copy of its trainer that goes on from the exact state of the run."""
+"""Branches of a run: a copy of its trainer that continues from the exact state of the run."""
 
 from __future__ import annotations
 
@@ -26,24 +26,21 @@ if TYPE_CHECKING:
     from labdl.train.progress import Progress
     from labdl.train.trainer import Trainer
 
-_INSTEAD = "keep a checkpoint, and start another training from it with resume="
+_INSTEAD = "save a checkpoint and start another training from it with resume="
 _LONGEST = 1000  # epochs of the history before the branch
 
 
 def branch_trainer(
     trainer: Trainer, loop: Loop, folder: Path, epochs: int | None
 ) -> tuple[Trainer, Generator[Event, None, None]]:
-    """A copy of a trainer between two steps, and the events with which it goes on, to so many epochs in all.
+    """Copy a trainer between two steps; returns the copy and the events of its training to ``epochs`` epochs in total.
 
-    Raises ConfigError for what cannot be copied.
+    Raises ConfigError for a trainer that cannot be copied.
     """
     now = loop.progress
     total = loop.epochs if epochs is None else epochs
     if total <= now.epoch or loop.should_stop:
-        raise ConfigError(
-            f"a branch wants epochs that are still to come: {now.epoch} of {total} are done; give it epochs= for "
-            "more in all"
-        )
+        raise ConfigError(f"a branch wants more epochs: {now.epoch} of {total} are complete; give it a larger epochs=")
     clone = _copy_trainer(trainer, loop, folder, {})
     clone.load_state_dict(trainer.state_dict())
     events = clone.events(
@@ -60,7 +57,7 @@ def branch_trainer(
 
 
 def branch_origin(parent: str, folder: Path, target: Path, progress: Progress) -> dict[str, Any]:
-    """The fields of a branch's start event about the run it comes from: its id, its folder, and its history."""
+    """Fields of the start event of a branch about its parent: id, folder and history."""
     history = {name: values[-_LONGEST:] for name, values in progress.history.items()}
     return {
         "parent": {"id": parent, "folder": relative(folder, target), "step": progress.step},
@@ -70,9 +67,9 @@ def branch_origin(parent: str, folder: Path, target: Path, progress: Progress) -
 
 @contextlib.contextmanager
 def branch_folder(parent: Path, folder: str | Path | None) -> Iterator[Path]:
-    """An empty folder for a branch, removed again if an error is raised inside: the one given, or one beside the parent's.
+    """A context with a folder for a branch, the given one or a new one next to the parent's, removed again after an error.
 
-    Raises ConfigError for a folder that holds a run.
+    Raises ConfigError for a folder that has a run.
     """
     target = _make_folder(parent, folder)
     try:
@@ -84,7 +81,7 @@ def branch_folder(parent: Path, folder: str | Path | None) -> Iterator[Path]:
 
 
 def relative(folder: Path, base: Path) -> str:
-    """The path of a folder relative to ``base``, as pages link to it."""
+    """The path of a folder relative to ``base``, for links."""
     try:
         return Path(os.path.relpath(folder.resolve(), base.resolve())).as_posix()
     except ValueError:  # on another drive
@@ -94,7 +91,7 @@ def relative(folder: Path, base: Path) -> str:
 def _make_folder(parent: Path, folder: str | Path | None) -> Path:
     if folder is not None:
         if (Path(folder) / EVENTS).exists():
-            raise ConfigError(f"{folder} holds a run already: give the branch another folder=")
+            raise ConfigError(f"{folder} already has a run: give the branch another folder=")
         Path(folder).mkdir(parents=True, exist_ok=True)
         return Path(folder)
     n = 0
@@ -112,10 +109,10 @@ def _make_folder(parent: Path, folder: str | Path | None) -> Path:
 
 
 def _copy_trainer(trainer: Trainer, loop: Loop, folder: Path, memo: dict[int, Any]) -> Trainer:
-    """A new trainer with the same settings and a copy of the model; ``memo`` is that of `copy.deepcopy`."""
+    """Create a trainer with the same settings and a copy of the model; ``memo`` is that of `copy.deepcopy`."""
     own, context = type(trainer), trainer.context
     if "__init__" in context.overridden:
-        raise ConfigError(f"{own.__name__} has a constructor of its own and cannot be copied: {_INSTEAD}")
+        raise ConfigError(f"{own.__name__} overrides __init__ and cannot be copied: {_INSTEAD}")
     model = _copy_model(context.model, "the model", memo)
     loss: Any = context.loss_function
     loss = _copy_model(loss, "the loss", memo) if isinstance(loss, Module) else _check_function(loss, "the loss")
@@ -144,15 +141,15 @@ def _copy_trainer(trainer: Trainer, loop: Loop, folder: Path, memo: dict[int, An
 
 
 def _copy_model(model: Module, name: str, memo: dict[int, Any]) -> Module:
-    """A copy of a model with variables of its own, which have the same values."""
+    """Copy a model with new variables of the same values."""
     for path, module in model.named_modules():
         where = f"{name}'s {path}" if path else name
         if isinstance(module.__dict__.get("forward"), Hooks):
-            raise ConfigError(f"{where} has hooks, which belong to this model: remove them, or {_INSTEAD}")
+            raise ConfigError(f"{where} has hooks, which cannot be copied: remove them, or {_INSTEAD}")
         for value in module.__dict__.values():
-            if isinstance(value, FunctionType):  # a method of the model goes with it
+            if isinstance(value, FunctionType):  # methods are copied with the model
                 _check_function(value, where)
-            elif isinstance(value, ModuleType):  # a backend, as modules of a framework hold it
+            elif isinstance(value, ModuleType):  # a backend, in modules of a framework
                 memo[id(value)] = value
         memo[id(module.__dict__.get("_called"))] = None  # inputs of the last call, for `Module.backward`
     memo.pop(id(None), None)
@@ -186,30 +183,30 @@ def _copy_variable(parameter: Parameter) -> Any:
 def _deepcopy(value: Any, name: str, memo: dict[int, Any]) -> Any:
     try:
         return copy.deepcopy(value, memo)
-    except Exception as error:  # an object, perhaps of the user's own class, may raise anything when it is copied
+    except Exception as error:  # objects of the user may raise anything when they are copied
         raise ConfigError(f"{name} cannot be copied ({type(error).__name__}: {error}): {_INSTEAD}") from error
 
 
 def _check_function(value: Any, name: str) -> Any:
-    """The value. Raises ConfigError for a function that refers to a model: it would use the parent's parameters."""
+    """Return the value. Raises ConfigError for a function that refers to a model, as it would use that of the parent."""
     if isinstance(value, MethodType):
-        held: list[Any] = [value.__self__]
+        references: list[Any] = [value.__self__]
     elif isinstance(value, FunctionType):
-        held = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
-        held += [value.__globals__.get(word) for word in value.__code__.co_names]
+        references = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+        references += [value.__globals__.get(word) for word in value.__code__.co_names]
     else:
         return value
-    if any(isinstance(v, Module | Parameter) for v in held):
+    if any(isinstance(v, Module | Parameter) for v in references):
         raise ConfigError(
-            f"{name} is computed by {value.__qualname__}, which refers to a model by itself, so that a branch would "
-            f"train with the model of this run: {_INSTEAD}"
+            f"{name} is computed by {value.__qualname__}, which refers to a model, so that a branch would use the model "
+            f"of this run: {_INSTEAD}"
         )
     return value
 
 
 def _is_filled(cell: Any) -> bool:
     try:
-        cell.cell_contents  # noqa: B018 - asking is the test
+        cell.cell_contents  # noqa: B018 - raises for an empty cell
     except ValueError:
         return False
     return True

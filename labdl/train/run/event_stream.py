@@ -12,30 +12,30 @@ from typing import Any
 from labdl.runs.reading.event_file import EventReader
 
 Listener = Callable[[list[dict[str, Any]]], None]
-_PIECE = 1 << 22  # bytes read at a time
+_CHUNK = 1 << 22  # bytes read at a time
 log = logging.getLogger(__name__)
 
 
 class EventStream:
-    """Delivers events in order, to late listeners from the beginning. Past events are read from the file, not kept.
+    """Delivers events to listeners in order; a new listener first receives all past events, which are read from the file.
 
-    Who writes to ``path`` and tells of it holds ``lock`` for both; where it is another process that writes, ``told()`` gives
-    how many bytes of it were told. ``unwritten()`` gives what was told and is not there.
+    Writing to ``path`` and publishing must happen with ``lock`` held. If another process writes the file, ``published()``
+    returns the number of bytes that have been published. ``unwritten()`` returns published events that are not in the file.
     """
 
     def __init__(
-        self, path: Path, unwritten: Callable[[], list[dict[str, Any]]], told: Callable[[], int] | None = None
+        self, path: Path, unwritten: Callable[[], list[dict[str, Any]]], published: Callable[[], int] | None = None
     ):
-        self.path, self._unwritten, self._told = path, unwritten, told
-        self.lock = threading.RLock()  # a listener may cause events itself, by stopping the run for instance
+        self.path, self._unwritten, self._published = path, unwritten, published
+        self.lock = threading.RLock()  # reentrant: a listener may cause events, for instance by stopping the run
         self._listeners: list[Listener] = []
-        self._fresh: deque[tuple[list[dict[str, Any]], list[Listener]]] = deque()
-        self._telling = False
+        self._queue: deque[tuple[list[dict[str, Any]], list[Listener]]] = deque()
+        self._publishing = False
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with all events so far, in pieces, then with new ones; returns the way out."""
+        """Call the listener with all past events in chunks, then with new ones; returns a function that unsubscribes it."""
         reader = EventReader(self.path)
-        self._replay(reader, listener)  # nobody waits for this, long as it may take
+        self._replay(reader, listener)  # without the lock, because it may take long
         with self.lock:
             self._replay(reader, listener)
             if events := self._unwritten():
@@ -47,30 +47,30 @@ class EventStream:
         before = -1
         while before != reader.offset:
             before = reader.offset
-            left = _PIECE if self._told is None else min(_PIECE, self._told() - before)
-            if left > 0 and (events := reader.read(left)):
+            size = _CHUNK if self._published is None else min(_CHUNK, self._published() - before)
+            if size > 0 and (events := reader.read(size)):
                 listener(events)
 
-    def tell(self, events: list[dict[str, Any]]) -> None:
+    def publish(self, events: list[dict[str, Any]]) -> None:
         """Deliver new events. A listener that raises is logged and removed."""
         with self.lock:
             if events:
-                self._fresh.append((events, list(self._listeners)))  # who comes later has read them
-            if self._telling:  # inside of a listener: the others hear of what was before first
+                self._queue.append((events, list(self._listeners)))  # later listeners read them from the file
+            if self._publishing:  # called by a listener: earlier events are delivered to all listeners first
                 return
-            self._telling = True
+            self._publishing = True
             try:
-                while self._fresh:
-                    self._pass_on(*self._fresh.popleft())
+                while self._queue:
+                    self._deliver(*self._queue.popleft())
             finally:
-                self._telling = False
+                self._publishing = False
 
-    def _pass_on(self, events: list[dict[str, Any]], listeners: list[Listener]) -> None:
+    def _deliver(self, events: list[dict[str, Any]], listeners: list[Listener]) -> None:
         for listener in listeners:
             if listener not in self._listeners:
                 continue
             try:
                 listener(events)
-            except Exception:  # somebody else's code, such as a widget's, must not end the training
+            except Exception:  # an error of a listener must not end the training
                 self._listeners.remove(listener)
-                log.exception("%s raised an error and gets no more events", listener)
+                log.exception("the listener %s failed and is removed", listener)

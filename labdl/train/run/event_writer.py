@@ -1,4 +1,4 @@
-"""Recording a run as events.jsonl: append-only, whole lines, at most five times a second (docs/runs.md)."""
+"""Writer of events.jsonl: appends complete lines, at most five times per second (docs/runs.md)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 
 class Recorder:
-    """Collects events in memory; a thread writes them and tells the listeners, at most five times a second.
+    """Collects events in memory; a thread writes them and calls the listeners, at most five times per second.
 
-    What cannot be written, as on a full disk, is kept and tried again with each flush; the training goes on. A folder that
-    has vanished is made again, with all that was recorded so far. Raises ConfigError for a folder in which a run is under way.
+    Events that cannot be written, for instance on a full disk, are kept and retried with each flush; the training continues. A
+    folder that is deleted is created again, with all events so far. Raises ConfigError for a folder with an active run.
     """
 
     def __init__(self, folder: Path):
@@ -35,45 +35,45 @@ class Recorder:
         self.path = folder / EVENTS
         self._lock = _acquire_lock(folder)
         self._file = open(self.path, "a+b", buffering=0)  # noqa: SIM115 - lives as long as the run
-        # each a row of figures, or an event: appending to a deque needs no lock, and is all that a step waits for
+        # rows of steps, and events: appending to a deque needs no lock and is fast enough for each step
         self._new: deque[tuple[int, Mapping[str, float]] | dict[str, Any]] = deque()
         self._unwritten = bytearray(b"\n" if _ends_in_partial_line(self._file) else b"")
         self._last = 0.0
         self._is_blocked = False
-        self._feed = EventStream(self.path, self._pending_events)
+        self._stream = EventStream(self.path, self._pending_events)
         self._closed = threading.Event()
         self.on_flush: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._flush_often, name="labdl-recorder", daemon=True)
         self._thread.start()
 
-    def step(self, step: int, values: Mapping[str, float]) -> None:
-        """Remember one step; it is written with the next flush. ``values`` must not change any more."""
+    def add_step(self, step: int, values: Mapping[str, float]) -> None:
+        """Add the values of a step, which must not change later; they are written with the next flush."""
         self._new.append((step, values))
 
-    def later(self, kind: str, **values) -> None:
-        """Remember an event that may come many times a second; it is written with the next flush, after what was before."""
+    def queue_event(self, kind: str, **values) -> None:
+        """Add an event; it is written with the next flush, after those before."""
         self._new.append({"kind": kind, "time": time.time(), **values})
 
-    def event(self, kind: str, **values) -> None:
-        """Write one event now, after what was before it."""
-        self.later(kind, **values)
+    def write_event(self, kind: str, **values) -> None:
+        """Write an event immediately, after those before."""
+        self.queue_event(kind, **values)
         self._write()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with all events so far, then with new ones as they are written; returns the way out."""
+        """Call the listener with all events so far, then with new ones; returns a function that unsubscribes it."""
         self._write()
-        return self._feed.subscribe(listener)
+        return self._stream.subscribe(listener)
 
     def flush(self) -> None:
-        """Write now what is new."""
+        """Write the events added so far."""
         self._write()
 
     def close(self) -> None:
-        """Write what is left; where that cannot be, the log says so."""
+        """Write the remaining events and close the file; events that cannot be written are reported in the log."""
         self._closed.set()
         self._thread.join(timeout=5)
         self._write()
-        with self._feed.lock:
+        with self._stream.lock:
             self._file.close()
             self._lock.release()
             if self._unwritten:
@@ -86,16 +86,16 @@ class Recorder:
             self._write()
 
     def _write(self) -> None:
-        with self._feed.lock:
+        with self._stream.lock:
             if self._file.closed:
                 return
             lines = self._drain()
             self._unwritten += encode(lines)
             self._flush_bytes()
-            self._feed.tell(lines)
+            self._stream.publish(lines)
 
     def _drain(self) -> list[dict[str, Any]]:
-        """New events as lines: rows with the same metrics become columns, times never decrease."""
+        """Take the new events: consecutive steps with the same metrics become columns, times never decrease."""
         lines: list[dict[str, Any]] = []
         rows: list[tuple[int, Mapping[str, float]]] = []
         for _ in range(len(self._new)):
@@ -123,35 +123,34 @@ class Recorder:
         }
 
     def _flush_bytes(self) -> None:
-        """Bring everything to the file, or keep it until the next time."""
+        """Write all bytes to the file, or keep them until the next flush."""
         try:
             if not self._is_current_file():
                 self._recreate()
-            while self._unwritten:  # a disk that is nearly full takes a part
+            while self._unwritten:  # a nearly full disk may accept only a part
                 del self._unwritten[: self._file.write(self._unwritten)]
         except (OSError, ConfigError) as error:
             if not self._is_blocked:
                 log.warning(
-                    "%s cannot be written (%s): the training goes on, its events are kept and written when that is "
-                    "possible again",
+                    "%s cannot be written (%s): the training continues, its events are kept in memory and written later",
                     self.path,
                     getattr(error, "strerror", None) or error,
                 )
             self._is_blocked = True
         else:
             if self._is_blocked:
-                log.warning("%s is written again, nothing is missing", self.path)
+                log.warning("%s is written again, no event is missing", self.path)
             self._is_blocked = False
 
     def _is_current_file(self) -> bool:
-        """Whether the open file is the one that the path leads to."""
+        """Return True if the open file is still the one at the path."""
         try:
             return os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
         except FileNotFoundError:
             return False
 
     def _recreate(self) -> None:
-        """Make the folder and the file again, with what the one that was taken away holds as long as it is open."""
+        """Create the folder and the file again, with the contents of the deleted file, which is still open."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = _acquire_lock(self.path.parent)
         try:
@@ -171,13 +170,13 @@ class Recorder:
 
 
 def _acquire_lock(folder: Path) -> filelock.BaseFileLock:
-    """The right to write in the folder of a run; it ends with the process, whatever that dies of."""
+    """Lock the folder of a run for writing; the lock is released when the process ends, even if it is killed."""
     lock = filelock.FileLock(folder / LOCK, timeout=0, thread_local=False)
     try:
         lock.acquire()
     except filelock.Timeout:
         raise ConfigError(
-            f"a run is under way in {folder}: wait until it has ended, or give this one another folder="
+            f"{folder} has an active run: wait until it has ended, or give this one another folder="
         ) from None
     except (NotImplementedError, OSError) as error:
         log.warning("%s cannot be locked (%s): make sure that no other run uses the folder", folder, error)
@@ -185,5 +184,5 @@ def _acquire_lock(folder: Path) -> filelock.BaseFileLock:
 
 
 def _ends_in_partial_line(file) -> bool:
-    """Whether what was written last, by a process that was killed, is no whole line."""
+    """Return True if the last line is incomplete, written by a process that was killed."""
     return file.seek(0, os.SEEK_END) > 0 and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"

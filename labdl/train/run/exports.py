@@ -1,4 +1,4 @@
-"""Exports of a run's recording: the base class of `Run` and `RaceRun`."""
+"""Base class of `Run` and `RaceRun`: the recording of a run and its exports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RecordedRun:
 
     @property
     def record(self) -> Record:
-        """The recording so far, as other programs read it (`labdl.runs.open`)."""
+        """The recording so far, as `labdl.runs.open` returns it."""
         return open_run(self.folder)
 
     def figure(self, **options: Any) -> plotly.graph_objects.Figure:

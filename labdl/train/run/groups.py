@@ -1,4 +1,4 @@
-"""Runs that belong together: what each of them tells of it, and the file in the folder that holds them (docs/runs.md)."""
+"""Groups of runs: the fields of their start events, and the file group.json (docs/runs.md)."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from labdl.runs.metadata import GROUP, group
 from labdl.saving.atomic_write import replace_files
 from labdl.train.race import serialization
 
-_LONGEST = 200  # characters of a value that no JSON can hold
+_LONGEST = 200  # characters of the repr of a value that is not JSON
 
 
 def membership(group: Any, params: Any) -> dict[str, Any]:
-    """Group and trial parameters of a run, for its start event. Raises ConfigError."""
+    """Fields of the start event of a run in a group: its group and hyperparameters. Raises ConfigError."""
     if group is not None and (not isinstance(group, str) or not group):
         raise ConfigError(f"group wants a name, received {group!r}")
     if params is not None and (not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params)):
         raise ConfigError(f"params wants values by name, received {params!r}")
     return {
         **({} if group is None else {"group": group}),
-        **({} if params is None else {"params": {name: told(value) for name, value in params.items()}}),
+        **({} if params is None else {"params": {name: to_json(value) for name, value in params.items()}}),
     }
 
 
-def told(value: Any) -> Any:
-    """A value as JSON has it: that of an object is what it prints as."""
+def to_json(value: Any) -> Any:
+    """Convert a value to JSON; other objects become their name or repr."""
     item = getattr(value, "item", None)
-    if callable(item) and getattr(value, "shape", None) == ():  # a number of NumPy
+    if callable(item) and getattr(value, "shape", None) == ():  # a NumPy scalar
         value = item()
     try:
         plain = serialization.plain(value, "params")
@@ -46,15 +46,15 @@ def told(value: Any) -> Any:
 
 
 def write_group(folder: Path, kind: Literal["race", "sweep"], **values: Any) -> None:
-    """Say that the runs in the folder belong together. Raises OSError."""
+    """Write group.json for the runs in the folder. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder, {"version": 1, "kind": kind, "name": folder.name, "time": time.time(), **values})
 
 
 def end_group(folder: Path, status: str) -> None:
-    """Say how it came to its end. Raises OSError."""
-    if there := group(folder):
-        _write(folder, {**there, "status": status})
+    """Write the final status of a group to group.json. Raises OSError."""
+    if content := group(folder):
+        _write(folder, {**content, "status": status})
 
 
 def _write(folder: Path, content: dict[str, Any]) -> None:

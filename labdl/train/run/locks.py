@@ -1,4 +1,4 @@
-"""A fair lock: the threads of a process compute one at a time, in the order of their requests."""
+"""A fair lock, by which the threads of a process compute one at a time, in the order of their requests."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections import deque
 
 
 class FairLock:
-    """A lock that is handed on to whoever has waited longest; a plain lock would let one thread take it again and again.
+    """A reentrant lock that is passed to the thread that has waited longest; with `threading.RLock` one could starve.
 
-    Compiling puts other operators in the place of a backend's own for a moment, in the whole process, and MindSpore mixes up
-    the operations of threads: steps of two models must not overlap. Who has the turn may take it again inside of it, as a
-    callback does that predicts.
+    Steps of two models must not overlap: compilation temporarily replaces operators of a backend in the whole process, and
+    MindSpore mixes up operations of different threads. The lock is reentrant for callbacks that call `labdl.predict`.
     """
 
     def __init__(self):
@@ -24,31 +23,31 @@ class FairLock:
             if self._holder in (0, me):
                 self._holder, self._depth = me, self._depth + 1
                 return
-            handed = threading.Lock()
-            handed.acquire()
-            self._waiting.append((me, handed))
+            granted = threading.Lock()
+            granted.acquire()
+            self._waiting.append((me, granted))
         try:
-            handed.acquire()  # until the one before hands on
-        except BaseException:  # Ctrl-C: nobody must hand on to who has gone
+            granted.acquire()  # blocks until the holder before releases it
+        except BaseException:  # Ctrl-C: leave the queue, or pass the lock on if it has been granted
             with self._own:
                 if self._holder == me:
-                    self._hand_on()
+                    self._pass_on()
                 else:
-                    self._waiting.remove((me, handed))
+                    self._waiting.remove((me, granted))
             raise
 
     def __exit__(self, *_) -> None:
         with self._own:
             self._depth -= 1
             if not self._depth:
-                self._hand_on()
+                self._pass_on()
 
-    def _hand_on(self) -> None:
+    def _pass_on(self) -> None:
         self._holder, self._depth = 0, 0
         if self._waiting:
-            self._holder, handed = self._waiting.popleft()
+            self._holder, granted = self._waiting.popleft()
             self._depth = 1
-            handed.release()
+            granted.release()
 
 
-turns = FairLock()
+compute_lock = FairLock()

@@ -9,42 +9,41 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-MOST, LONGEST = 20, 2000  # messages in a second, and characters of one
+MOST, LONGEST = 20, 2000  # messages per second, and characters per message
 _OWN = "labdl"
-_books: list[_Book] = []  # of the runs that go on
+_sinks: list[_Sink] = []  # of the active runs
 _lock = threading.Lock()
 
 
 @contextmanager
-def recording_logs(tell: Callable[..., object]) -> Iterator[None]:
-    """Call ``tell(level=…, source=…, message=…)`` for what is logged while it lasts, in the thread that trains.
+def capture_logs(callback: Callable[..., object]) -> Iterator[None]:
+    """A context for the training thread that calls ``callback(level=…, source=…, message=…)`` for log messages.
 
-    That is what this thread logs at WARNING or above, what it warns of by Python's `warnings`, and what the loggers of
-    ``labdl`` say at INFO or above in this thread or in one that trains no model. All of it still goes where it went before,
-    and no more of it: records of ``labdl`` below the level that was set are heard here alone. Of more than 20 messages in a
-    second the rest is counted.
+    It captures messages of this thread at WARNING or above, its `warnings`, and messages of the loggers of ``labdl`` at INFO or
+    above in this thread or in threads that do not train. All messages still reach their other handlers, and no more of them:
+    messages of ``labdl`` below its level are only captured. Of more than 20 messages per second the others are counted.
     """
-    book = _Book(tell)
+    sink = _Sink(callback)
     with _lock:
-        _books.append(book)
-        if len(_books) == 1:
-            _ear.install()
+        _sinks.append(sink)
+        if len(_sinks) == 1:
+            _handlers.install()
     try:
         yield
     finally:
         with _lock:
-            _books.remove(book)
-            if not _books:
-                _ear.remove()
-        book.close()
+            _sinks.remove(sink)
+            if not _sinks:
+                _handlers.uninstall()
+        sink.close()
 
 
-class _Book:
-    """Passes messages on, no more than there is room for."""
+class _Sink:
+    """Passes messages to a callback, up to a number per second."""
 
-    def __init__(self, tell: Callable[..., object]):
-        self.tell, self.thread = tell, threading.get_ident()
-        self.second, self.count, self.left = 0, 0, 0
+    def __init__(self, callback: Callable[..., object]):
+        self.callback, self.thread = callback, threading.get_ident()
+        self.second, self.count, self.omitted = 0, 0, 0
 
     def write(self, level: str, source: str, message: str) -> None:
         second = int(time.monotonic())
@@ -53,23 +52,23 @@ class _Book:
             self.second, self.count = second, 0
         self.count += 1
         if self.count > MOST:
-            self.left += 1
+            self.omitted += 1
             return
-        whole = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
-        self.tell(level=level, source=source, message=whole)
+        text = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
+        self.callback(level=level, source=source, message=text)
 
     def close(self) -> None:
-        left, self.left = self.left, 0
-        if left:
-            more = "one more message was" if left == 1 else f"{left} more messages were"
-            self.tell(level="INFO", source=_OWN, message=f"{more} left out here, the log has them")
+        count, self.omitted = self.omitted, 0
+        if count:
+            more = "one more message was" if count == 1 else f"{count} more messages were"
+            self.callback(level="INFO", source=_OWN, message=f"{more} omitted here, see the log")
 
 
-class _Heard(logging.Handler):
-    """Writes records into the books of those whom they concern."""
+class _CaptureHandler(logging.Handler):
+    """Handler of the root logger, which passes records to the sinks of their runs."""
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Without the lock of a handler: whoever holds that of a recording may log, and would wait for it for ever."""
+        """Emit without the lock of the handler, which could deadlock with the lock of a recording."""
         self.emit(record)
         return True
 
@@ -79,74 +78,75 @@ class _Heard(logging.Handler):
             return
         try:
             message = record.getMessage()
-        except Exception:  # a record whose arguments do not fit its text; handlers print an error of their own
+        except Exception:  # the arguments do not fit the message; handlers report this themselves
             message = str(record.msg)
-        _write(record.levelname, record.name, message, own)
-        if logging.lastResort and record.levelno >= logging.lastResort.level and not _ear.others_hear(record.name):
-            logging.lastResort.handle(record)  # Python takes it where nobody listens, and we do
+        _dispatch(record.levelname, record.name, message, own)
+        if logging.lastResort and record.levelno >= logging.lastResort.level and not _handlers.has_others(record.name):
+            logging.lastResort.handle(record)  # as Python does without any handler
 
 
-class _Own(_Heard):
-    """On the logger of LabDL: it hears all from INFO on, and passes on what would have been heard without it."""
+class _LabdlHandler(_CaptureHandler):
+    """Handler of the logger of LabDL for INFO and above, which passes records on that its former level allows."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= _ear.former_level(record.name):
-            logging.root.callHandlers(record)  # of which the other one of here is one
+        if record.levelno >= _handlers.former_level(record.name):
+            logging.root.callHandlers(record)  # including that of `_CaptureHandler`
         else:
             super().emit(record)
 
 
-_inside = threading.local()
+_local = threading.local()
 
 
-def _write(level: str, source: str, message: str, everywhere: bool) -> None:
-    if getattr(_inside, "busy", False):  # telling may log
+def _dispatch(level: str, source: str, message: str, all_runs: bool) -> None:
+    """Pass a message to the sink of this thread; without one, to those of all runs if ``all_runs``."""
+    if getattr(_local, "busy", False):  # the callback itself may log
         return
-    _inside.busy = True
+    _local.busy = True
     try:
-        me, books = threading.get_ident(), list(_books)
-        mine = [book for book in books if book.thread == me]
-        for book in mine or (books if everywhere else ()):
-            book.write(level, source, message)
+        me, sinks = threading.get_ident(), list(_sinks)
+        mine = [sink for sink in sinks if sink.thread == me]
+        for sink in mine or (sinks if all_runs else ()):
+            sink.write(level, source, message)
     finally:
-        _inside.busy = False
+        _local.busy = False
 
 
-class _Ear:
-    """The handlers in Python's logging, and the hook of its warnings; there once for all runs."""
+class _Handlers:
+    """The log handlers and the hook of `warnings`, installed once for all runs."""
 
     def __init__(self):
-        self.heard, self.own = _Heard(), _Own()
+        self.capture, self.own = _CaptureHandler(), _LabdlHandler()
         self._level, self._propagates = logging.NOTSET, True
         self._former = warnings.showwarning
 
     def install(self) -> None:
         logger = logging.getLogger(_OWN)
         self._level, self._propagates = logger.level, logger.propagate and not logger.handlers
-        logging.root.addHandler(self.heard)
-        if self._propagates:  # handlers of somebody's own there would hear what they were not meant to
+        logging.root.addHandler(self.capture)
+        if self._propagates:  # own handlers of the logger would receive more than its level allows
             logger.addHandler(self.own)
             logger.propagate = False
             if logger.getEffectiveLevel() > logging.INFO:
                 logger.setLevel(logging.INFO)
         elif not logger.propagate:
-            logger.addHandler(self.heard)
-        self._former, warnings.showwarning = warnings.showwarning, self._warned
+            logger.addHandler(self.capture)
+        self._former, warnings.showwarning = warnings.showwarning, self._showwarning
 
-    def remove(self) -> None:
+    def uninstall(self) -> None:
         logger = logging.getLogger(_OWN)
-        logging.root.removeHandler(self.heard)
-        logger.removeHandler(self.heard)
+        logging.root.removeHandler(self.capture)
+        logger.removeHandler(self.capture)
         logger.removeHandler(self.own)
         if self._propagates:
             logger.propagate = True
             if logger.level == logging.INFO:
                 logger.setLevel(self._level)
-        if warnings.showwarning == self._warned:
+        if warnings.showwarning == self._showwarning:
             warnings.showwarning = self._former
 
     def former_level(self, name: str) -> int:
-        """From which level on a logger of LabDL would be heard without the handler here."""
+        """The effective level of a logger of LabDL without the handler of this module."""
         logger: logging.Logger | None = logging.getLogger(name)
         while logger is not None:
             level = self._level if logger.name == _OWN else logger.level
@@ -155,20 +155,20 @@ class _Ear:
             logger = logger.parent
         return logging.NOTSET
 
-    def others_hear(self, name: str) -> bool:
-        """Whether a logger has handlers besides those of here."""
+    def has_others(self, name: str) -> bool:
+        """Return True if a logger has handlers besides those of this module."""
         logger: logging.Logger | None = logging.getLogger(name)
         while logger is not None:
-            if set(logger.handlers) - {self.heard, self.own}:
+            if set(logger.handlers) - {self.capture, self.own}:
                 return True
-            goes_on = logger.propagate or (logger.name == _OWN and self._propagates)
-            logger = logger.parent if goes_on else None
+            propagates = logger.propagate or (logger.name == _OWN and self._propagates)
+            logger = logger.parent if propagates else None
         return False
 
-    def _warned(self, message, category, filename, lineno, file=None, line=None) -> None:
+    def _showwarning(self, message, category, filename, lineno, file=None, line=None) -> None:
         if file is None:
-            _write("WARNING", category.__name__, str(message), False)
+            _dispatch("WARNING", category.__name__, str(message), False)
         self._former(message, category, filename, lineno, file, line)
 
 
-_ear = _Ear()
+_handlers = _Handlers()

@@ -21,67 +21,68 @@ from labdl.train.run.event_writer import Recorder
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
 
-SYSTEM_SECONDS = 2.0  # from one look at the machine to the next, at least
-_FIRST_LOOK = 0.5  # in seconds: of a shorter time the system cannot say how busy it was
-_THINNING = 500  # and the time since the start over this
+SYSTEM_SECONDS = 2.0  # minimal interval of system metrics
+_FIRST_SAMPLE = 0.5  # seconds until the first one: shorter intervals are not accurate
+_GROWTH = 500  # the interval is at least the time since the start / _GROWTH
 
 
 class RunLogger:
-    """The recording of one run. ``more`` is told in the start event besides what is known of every training.
+    """The recording of one run; ``more`` are additional fields of its start event.
 
-    Raises ConfigError for a folder in which a run is under way.
+    Raises ConfigError for a folder with an active run.
     """
 
     def __init__(self, folder: Path, context: TrainContext, more: dict[str, Any]):
         self.folder, self._context, self._more = folder, context, more
         self._recorder = Recorder(folder)
-        self._layers: list[str] | None = None  # that the recording has named
+        self._layers: list[str] | None = None  # the last ones that were recorded
         self._lock = threading.Lock()
-        self._early: list[dict[str, Any]] | None = []  # what is logged before the first event
+        self._early: list[dict[str, Any]] | None = []  # log messages before the first event
         self._summary = Summary()
-        self._machine = SystemMonitor()
-        self._began = self._looked = math.inf
-        self.event, self.later, self.flush = self._recorder.event, self._recorder.later, self._recorder.flush
+        self._system = SystemMonitor()
+        self._began = self._sampled = math.inf
+        self.write_event, self.queue_event = self._recorder.write_event, self._recorder.queue_event
+        self.flush = self._recorder.flush
 
-    def often(self, do: Callable[[], None]) -> None:
-        """Call ``do`` five times a second from now on, in a thread of the recording."""
+    def on_flush(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` five times per second from now on, in the thread of the recording."""
 
         def flush() -> None:
-            do()
-            self._look_at_machine()
+            callback()
+            self._record_system()
 
         self._recorder.on_flush = flush
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with all events so far, in pieces, then with new ones; returns the way out."""
+        """Call the listener with all past events in chunks, then with new ones; returns a function that unsubscribes it."""
         return self._recorder.subscribe(listener)
 
     def record(self, event: Event) -> None:
-        """Take down what the loop tells."""
+        """Record an event of the training loop."""
         if isinstance(event, Step):
-            self._recorder.step(event.step, event.values)
+            self._recorder.add_step(event.step, event.values)
         elif isinstance(event, Start):
             self._start(event)
         else:
             self._record(event)
 
-    def log(self, **told: Any) -> None:
-        """Take down what is logged, behind the first event."""
+    def log(self, **fields: Any) -> None:
+        """Record a log message, after the first event of the training."""
         with self._lock:
             if self._early is not None:
-                self._early.append(told)
+                self._early.append(fields)
                 return
-        self.later("log", **told)
+        self.queue_event("log", **fields)
 
     def end(self, status: str, message: str | None, place: dict[str, Any] | None) -> None:
-        """Write the last event; nothing can be recorded after it."""
+        """Write the last event and close the recording."""
         try:
-            self._tell_early()
-            if self._looked < self._began:  # a short run is seen once all the same
-                self._look_at_machine(last=True)
+            self._flush_early_logs()
+            if self._sampled < self._began:  # at least one sample, also of a short run
+                self._record_system(last=True)
             self._recorder.flush()
             where = {"place": place} if place else {}
-            self.event("end", status=status, message=message, **where, summary=self._summary.to_dict())
+            self.write_event("end", status=status, message=message, **where, summary=self._summary.to_dict())
         finally:
             self._recorder.close()
 
@@ -89,7 +90,7 @@ class RunLogger:
         context, model = self._context, self._context.model
         better = {name: metric.higher_is_better for name, metric in context.metrics.items()}
         graph = getattr(model, "graph", None)
-        self.event(
+        self.write_event(
             "start",
             version=VERSION,
             id=self.folder.name,
@@ -112,31 +113,31 @@ class RunLogger:
             environment=environment(model.backend),
             **self._more,
         )
-        self._recorder.subscribe(self._hear)
+        self._recorder.subscribe(self._update_summary)
         self._began = time.monotonic()
-        self._looked = self._began + _FIRST_LOOK - SYSTEM_SECONDS
-        self._tell_early()
+        self._sampled = self._began + _FIRST_SAMPLE - SYSTEM_SECONDS
+        self._flush_early_logs()
 
-    def _tell_early(self) -> None:
+    def _flush_early_logs(self) -> None:
         with self._lock:
             early, self._early = self._early or [], None
-            for told in early:
-                self.later("log", **told)
+            for fields in early:
+                self.queue_event("log", **fields)
 
-    def _hear(self, events: list[dict[str, Any]]) -> None:
+    def _update_summary(self, events: list[dict[str, Any]]) -> None:
         for event in parse_all(events):
             self._summary.update(event)
 
     def _record(self, event: Event) -> None:
         record = to_record(event)
-        if isinstance(event, Health | Histograms):  # names of layers only where they differ from those before
-            known, self._layers = self._layers, record["layers"]
-            if known == self._layers:
+        if isinstance(event, Health | Histograms):  # names of layers are written only when they change
+            previous, self._layers = self._layers, record["layers"]
+            if previous == self._layers:
                 del record["layers"]
-        self.later(event_kind(event), **record)
+        self.queue_event(event_kind(event), **record)
 
-    def _look_at_machine(self, last: bool = False) -> None:
+    def _record_system(self, last: bool = False) -> None:
         now = time.monotonic()
-        if last or now - self._looked >= max(SYSTEM_SECONDS, (now - self._began) / _THINNING):
-            self._looked = now
-            self.later("system", **self._machine.sample())
+        if last or now - self._sampled >= max(SYSTEM_SECONDS, (now - self._began) / _GROWTH):
+            self._sampled = now
+            self.queue_event("system", **self._system.sample())

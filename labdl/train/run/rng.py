@@ -1,18 +1,18 @@
-"""Random numbers of runs that go on side by side: who has a stream of its own draws as if it were alone."""
+"""Random number streams of concurrent runs: a run with its own stream is not affected by other runs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from labdl.ops.random.state import random_state, set_random_state
-from labdl.train.run.locks import turns
+from labdl.train.run.locks import compute_lock
 
 
 class Stream:
-    """Random number stream of a run; ``backend`` is its backend, None for the stream shared by all other runs.
+    """Random number stream of a run on ``backend``; None for the stream shared by all runs without their own.
 
-    `enter` is called at the beginning of each turn, with the turn: where somebody else has drawn in between, the state that
-    this stream was left in is put back.
+    `activate` is called before each step, with the compute lock held: if another stream has been active in between, the
+    state of this one is restored.
     """
 
     def __init__(self, backend: str | None):
@@ -20,33 +20,33 @@ class Stream:
         self._states: dict[str, dict[str, Any]] = {}
 
     @classmethod
-    def beginning(cls, backend: str) -> Stream:
-        """One of its own that begins with what would be drawn next."""
-        made = cls(backend)
-        made._states[backend] = random_state(backend)
-        return made
+    def from_current_state(cls, backend: str) -> Stream:
+        """Create a stream that starts with the current random state."""
+        stream = cls(backend)
+        stream._states[backend] = random_state(backend)
+        return stream
 
-    def own(self, backend: str) -> Stream:
-        """This one, or in the place of the shared one another that goes on from here, with the turn."""
+    def separate(self, backend: str) -> Stream:
+        """Return this stream, or for the shared one a separate stream that continues from it; needs the compute lock."""
         if self is not shared:
             return self
-        made = Stream(backend)
-        made.enter()
-        return made
+        stream = Stream(backend)
+        stream.activate()
+        return stream
 
-    def leave(self) -> None:
-        """Nothing more will be drawn here: what others share goes on where it was."""
+    def close(self) -> None:
+        """Activate the shared stream again, if this is a separate one."""
         if self is not shared:
-            with turns:
-                shared.enter()
+            with compute_lock:
+                shared.activate()
 
-    def enter(self) -> None:
-        """Draw from this stream from now on."""
-        global _entered
-        last = _entered
+    def activate(self) -> None:
+        """Draw random numbers from this stream from now on."""
+        global _active
+        last = _active
         if last is self:
             return
-        _entered = self
+        _active = self
         for backend in {s.backend for s in (last, self) if s.backend is not None}:
             last._states[backend] = random_state(backend)
         for backend, state in self._states.items():
@@ -54,4 +54,4 @@ class Stream:
 
 
 shared = Stream(None)
-_entered = shared
+_active = shared

@@ -1,4 +1,4 @@
-"""A run: training in a thread of its own, recorded, and under control from anywhere."""
+"""A run: training in a background thread, which is recorded and can be controlled from any thread or process."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from labdl.train.run import branch, commands, rng, source_snapshot
 from labdl.train.run.commands import CommandHandler
 from labdl.train.run.event_stream import Listener
 from labdl.train.run.exports import RecordedRun
-from labdl.train.run.locks import turns
-from labdl.train.run.log_capture import recording_logs
+from labdl.train.run.locks import compute_lock
+from labdl.train.run.log_capture import capture_logs
 from labdl.train.run.logger import RunLogger
 from labdl.train.run.scheduler import CommandScheduler, RefusedError
-from labdl.train.run.shutdown import running
+from labdl.train.run.shutdown import active_runs
 
 if TYPE_CHECKING:
     from labdl.train.trainer import Trainer
@@ -36,16 +36,15 @@ log = logging.getLogger(__name__)
 
 
 class Run(RecordedRun):
-    """Training that goes on in the background (R9.4).
+    """Training in the background.
 
-    ``status`` is running, paused, stopping, finished, stopped or failed; ``history`` holds a list an epoch for each
-    value; ``folder`` holds ``events.jsonl``, from which any process can follow. Commands also arrive through its folder
-    ``control``, so that they work while the kernel is busy (docs/runs.md); each is answered by an event.
+    ``status`` is running, paused, stopping, finished, stopped or failed; ``history`` has for each value a list with one entry
+    per epoch; ``folder`` has ``events.jsonl``, which other processes can follow. Commands can also be given as files in its
+    folder ``control``, even while the kernel is busy (docs/runs.md); each is acknowledged by an event.
 
-    Several runs may go on at a time, in turns step by step; they draw from one stream of random numbers, but
-    for branches and the runs they come from. A program that comes
-    to its end stops its runs after the step under way: call `wait` for those that are to finish. A run that is stopped leaves
-    the parameters in ``save_to``, and a last checkpoint where it keeps any.
+    Several runs may be active at the same time; their steps alternate. They share one random number stream, except branches
+    and their parents. When the program ends it stops its runs after the current step: call `wait` for those that should
+    finish. A stopped run saves its parameters to ``save_to``, and a last checkpoint if it has checkpoints.
     """
 
     _ipython_display_ = display_dashboard
@@ -69,37 +68,37 @@ class Run(RecordedRun):
         self.error: BaseException | None = None
         self._events = events
         self._done = threading.Event()
-        self._scheduler = CommandScheduler(self.id, self._tell_status, lambda: self._logger.flush(), self._explained)
+        self._scheduler = CommandScheduler(self.id, self._record_status, lambda: self._logger.flush(), self._explain)
         self._stream = rng.shared
-        self._rate: float | None = None  # asked for, and not yet at work
-        self._full = False  # no epochs can be added any more
+        self._requested_rate: float | None = None  # not yet in effect
+        self._last_epoch_done = False  # no epochs can be added any more
         self._logger = RunLogger(self.folder, trainer.context, more or {})
-        self._orders = CommandHandler(self, self.folder, self._logger.later)
-        # a plain thread would lose its output, or die, in the kernel: run it in this context
+        self._commands = CommandHandler(self, self.folder, self._logger.queue_event)
+        # the kernel needs this context for the output of the thread
         context = contextvars.copy_context()
         self._thread = threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{self.id}", daemon=True)
-        running.add(self)
+        active_runs.add(self)
         dispatch.rest_threads()
         self._thread.start()
 
     # -- control
 
     def pause(self) -> None:
-        """Rest after the step under way; does nothing when the run is about to stop."""
+        """Pause after the current step; has no effect when the run is about to stop."""
         self._scheduler.pause()
 
     def resume(self) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         self._scheduler.resume()
 
     def step_once(self) -> None:
-        """Make one step out of a pause, and come back when the run rests again. Raises RuntimeError where it does not rest."""
+        """While paused, run one step and wait until the run is paused again. Raises RuntimeError if it is not paused."""
         if threading.current_thread() is self._thread:
-            raise RefusedError(f"run {self.id} is not at rest while a callback is called: call step_once from outside")
+            raise RefusedError(f"run {self.id} is not paused in a callback: call step_once from another thread")
         self._scheduler.step().result()
 
     def stop(self) -> None:
-        """End after the step under way; the model keeps what it has learned."""
+        """End after the current step; the model keeps its current parameters."""
         self._scheduler.stop()
 
     def wait(self, timeout: float | None = None) -> Run:
@@ -113,68 +112,68 @@ class Run(RecordedRun):
     @property
     def learning_rate(self) -> float:
         """The learning rate of the next step. It may be set at any time: see `Loop.set_learning_rate` for schedules."""
-        asked = self._rate
-        return self.trainer.learning_rate if asked is None else asked
+        requested = self._requested_rate
+        return self.trainer.learning_rate if requested is None else requested
 
     @learning_rate.setter
     def learning_rate(self, value: float) -> None:
-        self._rate = control.learning_rate(value)
-        self._ask_rate(self._rate)
+        self._requested_rate = control.learning_rate(value)
+        self._request_learning_rate(self._requested_rate)
 
     def checkpoint(self, folder: str | Path | None = None) -> Path:
-        """Write a checkpoint after the step under way and return its path when it is there.
+        """Write a checkpoint after the current step, and return its path when it is complete.
 
-        It goes to the folder given, to that of the training's own ``checkpoint=``, or else to ``checkpoints`` in the run's
-        folder, from where ``resume=`` takes it up. A run that has ended well can still be saved so. Raises OSError where it
-        cannot be written; the run goes on.
+        It is written to the given folder, by default to that of the training's ``checkpoint=`` or to ``checkpoints`` in the
+        folder of the run, for ``resume=``. A run that has ended without an error can still be saved. Raises OSError if the
+        checkpoint cannot be written; the run continues.
         """
-        if threading.current_thread() is self._thread:  # a callback's own wish, between two steps
-            return self._keep(folder)
+        if threading.current_thread() is self._thread:  # called in a callback, between two steps
+            return self._save_checkpoint(folder)
         try:
-            return self._scheduler.ask(lambda: self._keep(folder)).result()
+            return self._scheduler.submit(lambda: self._save_checkpoint(folder)).result()
         except RefusedError:
             self._done.wait()
             if self.status == "failed" or self.trainer.loop is not self._loop:
                 raise
-            with turns:
-                return self._loop.save(self._place(folder))
+            with compute_lock:
+                return self._loop.save(self._checkpoint_folder(folder))
 
     def add_epochs(self, epochs: int) -> None:
-        """Train so many epochs more than was planned; a schedule keeps the course that it was given at the start."""
+        """Add epochs to the training; a schedule keeps the length that it had at the start."""
         more = control.more_epochs(epochs)
         with self._scheduler.lock:
-            if self._full or self._scheduler.closed or self._scheduler.stopping:
+            if self._last_epoch_done or self._scheduler.closed or self._scheduler.stopping:
                 raise RefusedError(
-                    f"run {self.id} is at its end and takes no more epochs: start another with resume= or a "
-                    "larger epochs="
+                    f"run {self.id} is at its end and takes no more epochs: start another one with resume= or a larger "
+                    "epochs="
                 )
             self._loop.epochs += more
-            if self._scheduler.begun:  # or the first event has the number
-                self._logger.later("epochs", epochs=self._loop.epochs, step=self.step)
+            if self._scheduler.started:  # otherwise the first event has the number
+                self._logger.queue_event("epochs", epochs=self._loop.epochs, step=self.step)
         self._logger.flush()
 
     def branch(
         self, *, learning_rate: float | None = None, epochs: int | None = None, folder: str | Path | None = None
     ) -> Run:
-        """Begin another run from here, between two steps, which goes on beside this one, and return it.
+        """Start a second run from the state of this one between two steps, and return it; both continue independently.
 
-        It begins with the exact state of this one, in a copy of the model and the trainer: without changes both end with the
-        same numbers. ``epochs`` are those in all; the schedule keeps its course. It is recorded in ``folder``, by default
-        ``<folder>-branch-1`` beside this one's, from its first step on: what was before stands in the run it comes from.
-        Callbacks stay with this run. Raises ConfigError for a model or trainer that cannot be copied.
+        It has copies of the model and the trainer with the exact state of this run: without changes both runs have the same
+        results. ``epochs`` is the total number; the schedule is unchanged. The branch is recorded in ``folder``, by default
+        ``<folder>-branch-1`` next to that of this run; its recording starts at the branch. Callbacks are not copied. Raises
+        ConfigError for a model or trainer that cannot be copied.
         """
         changes = control.branching({"learning_rate": learning_rate, "epochs": epochs}) or {}
         if threading.current_thread() is self._thread:
-            return self._branched(folder=folder, **changes)
-        return self._scheduler.ask(lambda: self._branched(folder=folder, **changes)).result()
+            return self._create_branch(folder=folder, **changes)
+        return self._scheduler.submit(lambda: self._create_branch(folder=folder, **changes)).result()
 
-    def obey(self, command: str, value: Any = None, identity: str | None = None) -> None:
-        """Take a command by its name, as docs/runs.md has them, without waiting for it to be carried out.
+    def send_command(self, command: str, value: Any = None, identity: str | None = None) -> None:
+        """Send a command by its name, as listed in docs/runs.md, without waiting for its execution.
 
-        With an ``identity`` it is carried out once, however often it comes, and the answer, also a refusal, is an event. One
-        without that comes when the run is at its end changes nothing. Raises ConfigError for what is none.
+        A command with an ``identity`` is executed only once, even if it is sent repeatedly, and acknowledged or refused by an
+        event. Raises ConfigError for an unknown command or an invalid value.
         """
-        self._orders.obey(command, value, identity)
+        self._commands.handle(command, value, identity)
 
     @property
     def status(self) -> str:
@@ -182,7 +181,7 @@ class Run(RecordedRun):
 
     @property
     def step(self) -> int:
-        """The number of steps made."""
+        """Number of steps so far."""
         return self._loop.progress.step
 
     @property
@@ -190,99 +189,99 @@ class Run(RecordedRun):
         return not self._done.is_set()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener(events)`` with everything recorded so far, then live; returns a function that ends it."""
+        """Call ``listener(events)`` with all events so far, then with new ones; returns a function that unsubscribes it."""
         return self._logger.subscribe(listener)
 
-    # -- commands, in the thread that trains
+    # -- commands, in the training thread
 
-    def _tell_status(self, status: str) -> None:
-        self._logger.later("status", status=status, step=self.step)
+    def _record_status(self, status: str) -> None:
+        self._logger.queue_event("status", status=status, step=self.step)
 
-    def _ask_rate(self, value: float) -> Future:
-        """Set the rate between two steps. Raises RuntimeError when there will be none any more."""
-        self._rate = value
+    def _request_learning_rate(self, value: float) -> Future:
+        """Set the learning rate between two steps. Raises RuntimeError if there will be no further step."""
+        self._requested_rate = value
         try:
-            return self._scheduler.ask(lambda: self._set_rate(value))
+            return self._scheduler.submit(lambda: self._set_learning_rate(value))
         except RefusedError:
-            self._rate = None
+            self._requested_rate = None
             raise
 
-    def _set_rate(self, value: float) -> None:
-        with turns:
+    def _set_learning_rate(self, value: float) -> None:
+        with compute_lock:
             self._loop.set_learning_rate(value)
-        if self._rate == value:  # the last that was asked for
-            self._rate = None
-        self._logger.event("learning_rate", step=self.step, value=value)
+        if self._requested_rate == value:  # unless there was a later request
+            self._requested_rate = None
+        self._logger.write_event("learning_rate", step=self.step, value=value)
 
-    def _branched(
+    def _create_branch(
         self, learning_rate: float | None = None, epochs: int | None = None, folder: str | Path | None = None
     ) -> Run:
-        if self._scheduler.closed:  # the model may have the parameters of its best epoch by now
-            raise RefusedError(f"run {self.id} has ended: start another with resume=")
-        with turns:
-            self._stream = self._stream.own(str(self.model.backend))
+        if self._scheduler.closed:  # the model may have the parameters of its best epoch
+            raise RefusedError(f"run {self.id} has ended: start another one with resume=")
+        with compute_lock:
+            self._stream = self._stream.separate(str(self.model.backend))
             with branch.branch_folder(self.folder, folder) as target:
                 trainer, events = branch.branch_trainer(self.trainer, self._loop, target, epochs)
                 save_to = None if self.save_to is None else target / self.save_to.name
                 origin = branch.branch_origin(self.id, self.folder, target, self._loop.progress)
-                made = type(self)(trainer, events, target, save_to, origin)
-            made._stream = rng.Stream.beginning(str(self.model.backend))
+                run = type(self)(trainer, events, target, save_to, origin)
+            run._stream = rng.Stream.from_current_state(str(self.model.backend))
             if learning_rate is not None:
-                made._ask_rate(learning_rate)
-        told = branch.relative(made.folder, self.folder)
-        self._logger.event("branch", step=self.step, id=made.id, folder=told)
-        return made
+                run._request_learning_rate(learning_rate)
+        self._logger.write_event("branch", step=self.step, id=run.id, folder=branch.relative(run.folder, self.folder))
+        return run
 
-    def _place(self, folder: str | Path | None) -> str | Path | None:
+    def _checkpoint_folder(self, folder: str | Path | None) -> str | Path | None:
         return self.folder / "checkpoints" if folder is None and self._loop.checkpoint is None else folder
 
-    def _keep(self, folder: str | Path | None = None) -> Path:
-        with turns:
-            path = self._loop.save(self._place(folder))
-        self._logger.event("checkpoint", step=self.step, path=str(path))
+    def _save_checkpoint(self, folder: str | Path | None = None) -> Path:
+        with compute_lock:
+            path = self._loop.save(self._checkpoint_folder(folder))
+        self._logger.write_event("checkpoint", step=self.step, path=str(path))
         return path
 
-    def _tell_log(self, *, source: str, **told) -> None:
-        if source not in (log.name, commands.log.name):  # problems and refusals are told as such
-            self._logger.log(source=source, **told)
+    def _record_log(self, *, source: str, **fields) -> None:
+        if source not in (log.name, commands.log.name):  # problems and refusals have their own events
+            self._logger.log(source=source, **fields)
 
-    def _problem(self, message: str) -> None:
-        """Something that does not end the run, for whoever looks at the recording or the log."""
+    def _record_problem(self, message: str) -> None:
+        """Report a problem that does not end the run, in the recording and in the log."""
         log.warning("run %s: %s", self.id, message)
-        self._logger.event("problem", message=message)
+        self._logger.write_event("problem", message=message)
 
     # -- inside
 
     def _train(self) -> None:
         status, message = "finished", None
         try:
-            with recording_logs(self._tell_log):
-                for event in self._in_turns():
+            with capture_logs(self._record_log):
+                for event in self._locked_events():
                     self._record(event)
-                    if type(event) in (Step, Epoch, Start):  # what is told of a step besides is no border
-                        self._scheduler.border(stepped=type(event) is Step)
+                    if type(event) in (Step, Epoch, Start):  # other events belong to a step
+                        self._scheduler.run_pending(stepped=type(event) is Step)
                     if self._scheduler.stopping:
                         status = "stopped"
                         break
-                self._scheduler.shut()
-                self._scheduler.work()
-                self._save(last=True)
+                self._scheduler.close()
+                self._scheduler.execute_calls()
+                self._save_parameters(last=True)
             if status == "stopped":
-                self._keep_last()
-        except BaseException as error:  # shown to the person in `message` and raised by wait()
-            status, self.error = "failed", self._explained(error)
+                self._save_last_checkpoint()
+        except BaseException as error:  # recorded, and raised by wait()
+            status, self.error = "failed", self._explain(error)
             message = failures.error_message(self.error)
             self._write_error()
         finally:
             self._finish(status, message)
 
-    def _explained(self, error: BaseException) -> BaseException:
+    def _explain(self, error: BaseException) -> BaseException:
         return failures.explain(error, self._loop.progress.batch_size, self.trainer.settings.accumulate)
 
-    def _in_turns(self) -> Iterator[Event]:
+    def _locked_events(self) -> Iterator[Event]:
+        """Yield the events of the training; each step runs with the compute lock held."""
         while True:
-            with turns:
-                self._stream.enter()
+            with compute_lock:
+                self._stream.activate()
                 event = next(self._events, None)
             if event is None:
                 return
@@ -291,21 +290,21 @@ class Run(RecordedRun):
     def _finish(self, status: str, message: str | None) -> None:
         self._events.close()
         self.model.eval()
-        self._scheduler.shut()
+        self._scheduler.close()
         try:
-            self._orders.look()  # what came too late to be carried out still wants its answer
-            self._scheduler.close(status)
-            self._orders.end()
-            self._stream.leave()
+            self._commands.poll()  # refuse late commands
+            self._scheduler.finish(status)
+            self._commands.close()
+            self._stream.close()
             self._logger.end(status, message, getattr(self.error, "place", None))
         finally:
-            running.discard(self)
+            active_runs.discard(self)
             self._done.set()
 
     def _record(self, event: Event) -> None:
         if isinstance(event, Epoch | Start):
-            with self._scheduler.lock:  # the loop looks at the number of epochs next
-                self._full = self._loop.progress.epoch >= self._loop.epochs
+            with self._scheduler.lock:  # before the loop checks the number of epochs
+                self._last_epoch_done = self._loop.progress.epoch >= self._loop.epochs
         if isinstance(event, Start):
             self.history = {name: list(values) for name, values in event.history.items()}
         if isinstance(event, Epoch):
@@ -314,40 +313,40 @@ class Run(RecordedRun):
         self._logger.record(event)
         if isinstance(event, Start):
             with self._scheduler.lock:
-                self._scheduler.begin()
-                if self._loop.epochs != event.epochs:  # added in this moment
-                    self._logger.later("epochs", epochs=self._loop.epochs, step=self.step)
-            self._orders.begin()
-            self._logger.often(self._orders.look)
-            with turns:
+                self._scheduler.start()
+                if self._loop.epochs != event.epochs:  # added in the meantime
+                    self._logger.queue_event("epochs", epochs=self._loop.epochs, step=self.step)
+            self._commands.start()
+            self._logger.on_flush(self._commands.poll)
+            with compute_lock:
                 source_snapshot.save_source(self.folder, self.trainer.context, self.trainer.state, self._loop.epochs)
         if isinstance(event, Epoch):
-            self._save()
+            self._save_parameters()
 
-    # -- what stays
+    # -- files
 
-    def _save(self, last: bool = False) -> None:
+    def _save_parameters(self, last: bool = False) -> None:
         if self.save_to is None:
             return
         try:
             self.save_to.parent.mkdir(parents=True, exist_ok=True)
-            with turns:
+            with compute_lock:
                 save_parameters(self.model.state_dict(), self.save_to)
         except OSError as error:
             if last:
                 raise
             why = "the disk is full" if failures.lacks_space(error) else failures.error_message(error)
-            self._problem(
-                f"{self.save_to} could not be written after this epoch ({why}): what was there before is whole, "
-                "the training goes on and tries again"
+            self._record_problem(
+                f"{self.save_to} could not be written after this epoch ({why}): its former contents are intact, the "
+                "training continues and tries again after the next epoch"
             )
 
-    def _keep_last(self) -> None:
-        """A run that is stopped goes on from where it was, if it keeps checkpoints at all."""
-        kept, step = self._loop.checkpoint, self._loop.progress.step
-        newest = None if kept is None else kept.latest
-        if kept is not None and step and (newest is None or not newest.name.startswith(f"step-{step:08d}")):
-            self._keep()
+    def _save_last_checkpoint(self) -> None:
+        """Save a checkpoint of a stopped run at its last step, if it has checkpoints."""
+        checkpoint, step = self._loop.checkpoint, self._loop.progress.step
+        newest = None if checkpoint is None else checkpoint.latest
+        if checkpoint is not None and step and (newest is None or not newest.name.startswith(f"step-{step:08d}")):
+            self._save_checkpoint()
 
     def _write_error(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Runs at the end of the program: they are stopped after the step under way, and what they keep is saved."""
+"""Registry of active runs, which are stopped and saved when the program ends."""
 
 from __future__ import annotations
 
@@ -16,42 +16,41 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Running(weakref.WeakSet):
+class ActiveRuns(weakref.WeakSet):
     """The runs that have not ended yet."""
 
     def __init__(self):
         super().__init__()
-        self.over = False  # whether the program has come to its end
-        self._watchers: list[Callable[[Run], None]] = []
+        self.exiting = False  # True when the program ends
+        self._listeners: list[Callable[[Run], None]] = []
 
-    def watch(self, heard: Callable[[Run], None]) -> Callable[[], None]:
-        """Call ``heard`` with each run that begins from now on; returns the end of that."""
-        self._watchers.append(heard)
-        return lambda: self._watchers.remove(heard) if heard in self._watchers else None
+    def watch(self, listener: Callable[[Run], None]) -> Callable[[], None]:
+        """Call the listener with each run that starts from now on; returns a function that ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
     def add(self, item: Run) -> None:
         super().add(item)
-        for heard in list(self._watchers):
+        for listener in list(self._listeners):
             try:
-                heard(item)
-            except Exception:  # who looks on must not keep a run from training
-                log.exception("%s raised an error when run %s began", heard, item.id)
+                listener(item)
+            except Exception:  # an error of a listener must not stop the run
+                log.exception("the listener %s failed at the start of run %s", listener, item.id)
 
 
-running = Running()
+active_runs = ActiveRuns()
 _process = os.getpid()
 
 
 def _stop_all() -> None:
-    """Stop what still runs while a step can still use all that it needs."""
-    if os.getpid() != _process:  # the runs of a process that was forked off stayed behind
+    """Stop all active runs before the interpreter shuts down."""
+    if os.getpid() != _process:  # a forked process does not have the threads of the runs
         return
-    running.over = True
-    runs = list(running)
+    active_runs.exiting = True
+    runs = list(active_runs)
     for run in runs:
         log.warning(
-            "the program has come to its end: run %s is stopped after the step under way; call its wait() to let it "
-            "finish",
+            "the program ends: run %s is stopped after the current step; call its wait() to let it finish",
             run.id,
         )
         run.stop()
@@ -59,7 +58,7 @@ def _stop_all() -> None:
         run._done.wait()
 
 
-# `atexit` comes too late: by then Python's own pools take no work any more, and saving has one. Python calls what stands
-# here in reverse order, so that behind the pools' own entry, which importing them has made, this one comes first.
+# `atexit` is too late: by then thread pools of concurrent.futures, which saving uses, accept no work. These callbacks run in
+# reverse order, and importing concurrent.futures.thread registers that of the pools first.
 assert pools
 threading._register_atexit(_stop_all)  # type: ignore[attr-defined]

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 CODE = "code"
-_LARGEST = 256 * 1024  # characters of a text; of a script that is longer the beginning, of cells the last ones
+_LARGEST = 256 * 1024  # characters of a text; longer scripts are truncated, of cells the last ones are kept
 _LARGEST_STRUCTURE = 4 * 1024 * 1024
 log = logging.getLogger(__name__)
 
 
 def save_source(folder: Path, context: TrainContext, state: TrainState, epochs: int) -> None:
-    """Write what can be found out about a training of so many epochs; a training never fails for it."""
+    """Write the sources of a training of ``epochs`` epochs, as far as they are available; it never raises."""
     files: dict[str, Callable[[], str | bytes | None]] = {
         "model.labdl": lambda: encode_model(context, state),
         "model.py": lambda: _model_source(context.model),
@@ -44,7 +44,7 @@ def save_source(folder: Path, context: TrainContext, state: TrainState, epochs: 
             content = read()
             if content:
                 _write(folder / CODE / name, content)
-        except Exception as error:  # of the user's code or of a disk: the run does not need these files
+        except Exception as error:  # code of the user or a disk may fail; the run does not need these files
             log.info("%s/%s/%s could not be saved: %s", folder, CODE, name, error)
 
 
@@ -59,7 +59,7 @@ def _write(path: Path, content: str | bytes) -> None:
 
 
 def trainer_settings(context: TrainContext, progress: Progress | None, epochs: int) -> dict[str, Any]:
-    """The settings of a trainer as `Trainer.from_config` takes them, without those that no file can hold."""
+    """The settings of a trainer for `Trainer.from_config`, without those that cannot be stored in a file."""
     own: dict[str, Any] = {
         "loss": context.loss_function,
         "optimizer": context.optimizer,
@@ -71,27 +71,27 @@ def trainer_settings(context: TrainContext, progress: Progress | None, epochs: i
     }
     if isinstance(context.loss_name, str) and not isinstance(context.loss_function, Module):
         own["loss"] = context.loss_name
-    chosen = context.settings
+    settings = context.settings
     own |= {
-        f.name: getattr(chosen, f.name)
-        for f in dataclasses.fields(chosen)
-        if getattr(chosen, f.name) != f.default and f.name not in _DATA
+        f.name: getattr(settings, f.name)
+        for f in dataclasses.fields(settings)
+        if getattr(settings, f.name) != f.default and f.name not in _DATA
     }
     if progress is not None:
         own |= {
             "epochs": epochs,
-            "batch_size": progress.batch_size // chosen.accumulate,
+            "batch_size": progress.batch_size // settings.accumulate,
             "shuffle": progress.shuffle,
         }
-    found = {}
+    plain_settings = {}
     for name, value in own.items():
         try:
             plain = serialization.plain(value, name)
         except ConfigError:
-            continue  # a function, or an object of the user's own
+            continue  # a function, or an object of another class
         if plain is not None and plain != []:
-            found[name] = plain
-    return found
+            plain_settings[name] = plain
+    return plain_settings
 
 
 _DATA = ("train_dataset", "val_dataset", "output_dir", "checkpoint")
@@ -101,16 +101,18 @@ def _model_source(model: Module) -> str | None:
     graph = getattr(model, "graph", None)
     if isinstance(graph, Graph):
         return graph.to_python()
-    if type(model).__module__.partition(".")[0] == __name__.partition(".")[0]:  # nn.Sequential, whose code says nothing
+    if (
+        type(model).__module__.partition(".")[0] == __name__.partition(".")[0]
+    ):  # a class of LabDL such as nn.Sequential, whose source is not the model
         return repr(model)
     try:
         return inspect.getsource(type(model))
-    except (OSError, TypeError):  # typed into an interpreter
+    except (OSError, TypeError):  # defined in an interactive interpreter
         return as_graph(model).to_python()
 
 
 def _script_source() -> str | None:
-    """The script that runs, or in a notebook the cells so far, the last of which trains."""
+    """The source of the main script, or in a notebook the cells executed so far."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is not None:
         cells = [str(cell) for cell in shell.user_ns.get("In", ()) if cell]

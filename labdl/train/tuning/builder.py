@@ -1,4 +1,4 @@
-"""From the values of a trial to its trainer: what the builder takes, what the trainer, and what the training."""
+"""Builds the trainer of a trial from its parameters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from labdl.train import config
 from labdl.train.optimizers import optimizer as find_optimizer
 from labdl.train.trainer import Trainer
 
-_TRAINING = ("epochs", "batch_size", "shuffle", "health", "callbacks")  # what `Trainer.events` takes
-_EACH = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
+_TRAINING = ("epochs", "batch_size", "shuffle", "health", "callbacks")  # arguments of `Trainer.events`
+_PER_TRIAL = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
 _RATE = "learning_rate"
 
 
 class TrialBuilder:
-    """Makes the trainers of a sweep from ``build``, a function or a graph, and ``options``, which hold for all trials.
+    """Builds the trainers of a sweep from ``build``, a function or a graph, and the ``options`` of all trials.
 
-    Raises ConfigError for names that nobody takes.
+    Raises ConfigError for unknown names.
     """
 
     def __init__(
@@ -31,53 +31,53 @@ class TrialBuilder:
     ):
         if isinstance(build, Module):
             raise ConfigError(
-                "sweep: build wants a function that makes a model or a Trainer for each trial, received a model, "
-                "which can be trained once: write lambda: Net()"
+                "sweep: build wants a function that returns a new model or Trainer for each trial, received a model: "
+                "write lambda: Net()"
             )
         if not isinstance(build, Graph) and not callable(build):
             raise ConfigError(
-                f"sweep: build wants a function that makes a Trainer or a model, or a Graph, received {build!r:.80}"
+                f"sweep: build wants a function that returns a Trainer or a model, or a Graph, received {build!r:.80}"
             )
         self.build, self.seed = build, seed
-        self.taken = _names(build, space)
-        rest = [*(name for name in space if name not in self.taken), *options]
+        self.parameters = _parameter_names(build, space)
+        rest = [*(name for name in space if name not in self.parameters), *options]
         trainers = [*config.names(), _RATE]
         for name in rest:
-            if name in _EACH:
+            if name in _PER_TRIAL:
                 raise ConfigError(f"sweep: each trial has its own {name}: leave it out")
             if name not in _TRAINING and name not in trainers:
                 raise ConfigError(
-                    f"sweep: nobody takes {name!r}: build takes {', '.join(self.taken) or 'nothing'}, a Trainer "
-                    f"has {', '.join(trainers)}{suggest_name(name, [*self.taken, *trainers])}"
+                    f"sweep: {name!r} is neither a parameter of build ({', '.join(self.parameters) or 'none'}) nor a "
+                    f"setting of a Trainer ({', '.join(trainers)}){suggest_name(name, [*self.parameters, *trainers])}"
                 )
         self.options = {name: value for name, value in options.items() if name in _TRAINING}
         self.settings = {name: value for name, value in options.items() if name not in _TRAINING}
 
     def __call__(self, params: Mapping[str, Any]) -> tuple[Trainer, dict[str, Any]]:
-        """The trainer of a trial, and with which options it trains."""
-        own = {name: value for name, value in params.items() if name in self.taken}
-        made = self.build if isinstance(self.build, Graph) else self.build(**own)
-        rest = {name: value for name, value in params.items() if name not in self.taken}
+        """Build the trainer of a trial; returns it with the options of its training."""
+        own = {name: value for name, value in params.items() if name in self.parameters}
+        built = self.build if isinstance(self.build, Graph) else self.build(**own)
+        rest = {name: value for name, value in params.items() if name not in self.parameters}
         options = {**self.options, **{name: value for name, value in rest.items() if name in _TRAINING}}
         settings = {**self.settings, **{name: value for name, value in rest.items() if name not in _TRAINING}}
-        if isinstance(made, Trainer):
+        if isinstance(built, Trainer):
             if settings:
-                raise ConfigError(f"build made a Trainer without {', '.join(settings)}: let it take them as arguments")
-            return made, options
-        if not isinstance(made, Module | Graph):
+                raise ConfigError(
+                    f"build returned a Trainer, to which {', '.join(settings)} cannot be applied: make them parameters of build"
+                )
+            return built, options
+        if not isinstance(built, Module | Graph):
             raise ConfigError(
-                f"build wants to return a Trainer, a Module or a Graph, it returned {type(made).__name__}"
+                f"build wants to return a Trainer, a Module or a Graph, it returned {type(built).__name__}"
             )
         if _RATE in settings:
             rule = config.resolve(settings.get("optimizer", "adam"), find_optimizer, "optimizer")
             settings["optimizer"] = dataclasses.replace(rule, learning_rate=settings.pop(_RATE))
-        settings = {
-            name: copy.deepcopy(value) for name, value in settings.items()
-        }  # what remembers begins anew in each
-        return Trainer(made, **{"seed": self.seed, **settings}), options
+        settings = {name: copy.deepcopy(value) for name, value in settings.items()}  # objects with state are not shared
+        return Trainer(built, **{"seed": self.seed, **settings}), options
 
 
-def _names(build: Any, space: Mapping[str, Any]) -> list[str]:
+def _parameter_names(build: Any, space: Mapping[str, Any]) -> list[str]:
     """Names of the search space that the builder function accepts: its parameters, or all if it takes ``**kwargs``."""
     if isinstance(build, Graph):
         return []
@@ -85,7 +85,7 @@ def _names(build: Any, space: Mapping[str, Any]) -> list[str]:
         parameters = inspect.signature(build).parameters.values()
     except (TypeError, ValueError):
         raise ConfigError(
-            f"sweep: what {build!r:.80} takes cannot be seen: give a function of the parameters"
+            f"sweep: the parameters of {build!r:.80} cannot be inspected: give a function of the parameters"
         ) from None
     kinds = inspect.Parameter
     missing = [
@@ -97,7 +97,7 @@ def _names(build: Any, space: Mapping[str, Any]) -> list[str]:
     ]
     if missing:
         raise ConfigError(
-            f"sweep: build wants {', '.join(missing)}, which the space has not: it has {', '.join(space)}"
+            f"sweep: build wants {', '.join(missing)}, which are not in the space: it has {', '.join(space)}"
         )
     if any(p.kind is kinds.VAR_KEYWORD for p in parameters):
         return list(space)

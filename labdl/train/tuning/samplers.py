@@ -1,4 +1,4 @@
-"""Which values a sweep tries next: at random, all of a grid, or as Optuna advises."""
+"""Samplers of a sweep: random values, a grid, or Optuna."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ METHODS = ("random", "grid", "optuna")
 
 
 class Sampler(Protocol):
-    """Proposes values, and hears what came of them."""
+    """Samples the parameters of trials, and receives their results."""
 
     def ask(self, number: int) -> dict[str, Any] | None:
-        """The values of a trial, the first being 1; None when there are no more."""
+        """Parameters of a trial, numbered from 1; None if there are no more."""
 
     def tell(self, number: int, value: float | None, *, pruned: bool) -> None:
         """Objective value of a trial; None if it has none."""
 
     def should_prune(self, number: int, epoch: int, value: float) -> bool:
-        """Whether a trial that stands so after an epoch is to be given up."""
+        """Return True if a trial with this value after an epoch should be pruned."""
         ...
 
 
-class _Plain:
-    """Proposals that do not depend on what came of others."""
+class _IndependentSampler:
+    """Base class of samplers that ignore the results of trials."""
 
     def tell(self, number: int, value: float | None, *, pruned: bool) -> None:
         pass
@@ -36,18 +36,18 @@ class _Plain:
         return False
 
 
-class Random(_Plain):
-    """Each value drawn on its own."""
+class RandomSampler(_IndependentSampler):
+    """Random parameters, independent of each other."""
 
     def __init__(self, space: Space, seed: int):
         self.space, self.seed = space, seed
 
     def ask(self, number: int) -> dict[str, Any]:
-        return spaces.drawn(self.space, self.seed, number)
+        return spaces.sample(self.space, self.seed, number)
 
 
-class Grid(_Plain):
-    """All combinations in their order."""
+class GridSampler(_IndependentSampler):
+    """All combinations of the choices, in order."""
 
     def __init__(self, space: Space):
         self._rows: Iterator[dict[str, Any]] = spaces.grid(space)
@@ -56,26 +56,26 @@ class Grid(_Plain):
         return next(self._rows, None)
 
 
-class Optuna:
-    """An Optuna study by ask and tell, with its tree-structured Parzen estimator."""
+class OptunaSampler:
+    """An Optuna study with ask and tell, and its tree-structured Parzen estimator."""
 
     def __init__(self, space: Space, seed: int, mode: str, pruner: Any):
-        self._optuna, self.space = imported(), space
+        self._optuna, self.space = import_optuna(), space
         sampler = self._optuna.samplers.TPESampler(seed=seed)
         direction = {"min": "minimize", "max": "maximize"}[mode]
-        logging, told = self._optuna.logging, self._optuna.logging.get_verbosity()
-        logging.set_verbosity(max(told, logging.WARNING))  # a study that is made is news to nobody
+        logging, verbosity = self._optuna.logging, self._optuna.logging.get_verbosity()
+        logging.set_verbosity(max(verbosity, logging.WARNING))  # without the message that a study was created
         try:
             self.study = self._optuna.create_study(
                 direction=direction, sampler=sampler, pruner=pruner or self._optuna.pruners.NopPruner()
             )
         finally:
-            logging.set_verbosity(told)
+            logging.set_verbosity(verbosity)
         self._trials: dict[int, Any] = {}
 
     def ask(self, number: int) -> dict[str, Any]:
         trial = self._trials[number] = self.study.ask()
-        return {name: _suggested(trial, name, values) for name, values in self.space.items()}
+        return {name: _suggest(trial, name, values) for name, values in self.space.items()}
 
     def tell(self, number: int, value: float | None, *, pruned: bool) -> None:
         states, trial = self._optuna.trial.TrialState, self._trials.pop(number)
@@ -92,7 +92,7 @@ class Optuna:
         return bool(trial.should_prune())
 
 
-def _suggested(trial: Any, name: str, values: Any) -> Any:
+def _suggest(trial: Any, name: str, values: Any) -> Any:
     match values:
         case Uniform(low, high):
             return trial.suggest_float(name, low, high)
@@ -100,11 +100,13 @@ def _suggested(trial: Any, name: str, values: Any) -> Any:
             return trial.suggest_float(name, low, high, log=True)
         case Integers(low, high, log):
             return trial.suggest_int(name, low, high, log=log)
-    return values[trial.suggest_categorical(name, list(range(len(values))))]  # Optuna keeps numbers and texts only
+    return values[
+        trial.suggest_categorical(name, list(range(len(values))))
+    ]  # an index, because Optuna stores only numbers and strings
 
 
-def imported() -> Any:
-    """Optuna. Raises ConfigError where it is not installed."""
+def import_optuna() -> Any:
+    """Import Optuna. Raises ConfigError if it is not installed."""
     try:
         import optuna
     except ImportError:
@@ -113,11 +115,11 @@ def imported() -> Any:
 
 
 def make_sampler(method: Any, space: Space, seed: int, mode: str, pruner: Any) -> Sampler:
-    """Sampler for a method by name. Raises ConfigError."""
+    """Create the sampler of a method by name. Raises ConfigError."""
     if method not in METHODS:
         raise ConfigError(f"sweep: method wants one of {', '.join(METHODS)}, received {method!r}")
     if method == "optuna":
-        return Optuna(space, seed, mode, pruner)
+        return OptunaSampler(space, seed, mode, pruner)
     if pruner is not None:
-        raise ConfigError("sweep: pruner is one of Optuna's: give it with method='optuna'")
-    return Random(space, seed) if method == "random" else Grid(space)
+        raise ConfigError("sweep: pruner requires method='optuna'")
+    return RandomSampler(space, seed) if method == "random" else GridSampler(space)

@@ -1,4 +1,4 @@
-"""A sweep: trainings that differ in their settings, one after the other, each an ordinary run (R9.4)."""
+"""A sweep: trainings with different hyperparameters, each of which is a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from labdl import dispatch
 from labdl.display import display_runs
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
-from labdl.ops.random.state import seed as begin_anew
+from labdl.ops.random.state import seed as set_seed
 from labdl.runs import control
 from labdl.train import config, failures
 from labdl.train.data_adapter import as_dataset
@@ -25,16 +25,16 @@ from labdl.train.leaderboard import Leaderboard
 from labdl.train.metrics import METRICS
 from labdl.train.run import rng
 from labdl.train.run.groups import end_group, membership, write_group
-from labdl.train.run.locks import turns
+from labdl.train.run.locks import compute_lock
 from labdl.train.run.run import Run
-from labdl.train.run.shutdown import running
+from labdl.train.run.shutdown import active_runs
 from labdl.train.tuning import search_space as spaces
 from labdl.train.tuning.builder import TrialBuilder
 from labdl.train.tuning.samplers import Sampler, make_sampler
 from labdl.train.tuning.trial import Trial
 
-TRIALS = 10  # where nothing says how many
-_SECONDS = 0.05  # between two looks at the runs
+TRIALS = 10  # default number of trials
+_SECONDS = 0.05  # polling interval
 log = logging.getLogger(__name__)
 
 
@@ -45,7 +45,7 @@ class Sweep:
 
     def __init__(
         self,
-        building: TrialBuilder,
+        builder: TrialBuilder,
         data: Any,
         validation: Any,
         sampler: Sampler,
@@ -60,21 +60,21 @@ class Sweep:
     ):
         self.folder, self.metric, self.mode = folder, metric, mode
         self.trials: list[Trial] = []
-        self._builder, self._data, self._validation = building, data, validation
+        self._builder, self._data, self._validation = builder, data, validation
         self._sampler, self._count, self._seed, self._at_once = sampler, trials, seed, at_once
         self._pruning = pruning
         self._stop, self._done = threading.Event(), threading.Event()
-        self._orders = control.ControlFolder(folder / control.CONTROL)
+        self._control = control.ControlFolder(folder / control.CONTROL)
         self.error: BaseException | None = None
         context = contextvars.copy_context()
         dispatch.rest_threads()
         threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{folder.name}", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Sweep:
-        """Block until all trials have come to an end, well or not. Raises TimeoutError."""
+        """Block until all trials have ended, with or without an error. Raises TimeoutError."""
         if not self._done.wait(timeout):
             raise TimeoutError(
-                f"the sweep is still going on after {timeout} s: trial {len(self.trials)}"
+                f"the sweep is still active after {timeout} s: trial {len(self.trials)}"
                 f"{f' of {self._count}' if self._count else ''}"
             )
         if self.error is not None:
@@ -86,25 +86,25 @@ class Sweep:
         return not self._done.is_set()
 
     def stop(self) -> None:
-        """Begin no more trials, and end those under way after their step."""
+        """Start no more trials, and end the active ones after their current step."""
         self._stop.set()
         for run in self.runs:
             run.stop()
 
     @property
     def runs(self) -> list[Run]:
-        """Of the trials that have begun."""
+        """The runs of the trials that have started."""
         return [trial.run for trial in list(self.trials) if trial.run is not None]
 
     @property
     def best(self) -> Trial | None:
-        """The trial with the best value so far, the first of equals; None while there is none."""
-        measured = [(value, trial) for trial in list(self.trials) if (value := self._judged(trial)) is not None]
+        """The trial with the best value so far, the first of equal ones; None if there is none."""
+        scored = [(value, trial) for trial in list(self.trials) if (value := self._score(trial)) is not None]
         sign = 1 if self.mode == "min" else -1
-        return min(measured, key=lambda pair: sign * pair[0])[1] if measured else None
+        return min(scored, key=lambda pair: sign * pair[0])[1] if scored else None
 
     def table(self) -> Leaderboard:
-        """The trials: status, what was tried, the best value of the figure, epochs, seconds, and what went wrong."""
+        """Table of the trials: status, parameters, best value of the metric, epochs, seconds, and errors."""
         rows = Leaderboard()
         for trial in list(self.trials):
             history = trial.run.history if trial.run else {}
@@ -113,7 +113,7 @@ class Sweep:
                     "trial": trial.number,
                     "status": trial.status,
                     **trial.params,
-                    self.metric: self._judged(trial),
+                    self.metric: self._score(trial),
                     "epochs": max(map(len, history.values()), default=0),
                     "seconds": trial.seconds,
                     "error": trial.error,
@@ -124,51 +124,53 @@ class Sweep:
     # -- in the thread of the sweep
 
     def _train(self) -> None:
-        going: list[Trial] = []
+        active: list[Trial] = []
         try:
             while True:
-                while len(going) < self._at_once and not self._over:
-                    trial = self._begun()
+                while len(active) < self._at_once and not self._over:
+                    trial = self._start_next()
                     if trial is None:
                         break
                     if trial.run is not None:
-                        going.append(trial)
-                if not going:
+                        active.append(trial)
+                if not active:
                     break
-                going[0].run._done.wait(_SECONDS)  # type: ignore[union-attr]
-                self._obey()
-                for trial in [t for t in going if t.run and not t.run.alive]:
-                    going.remove(trial)
-                    self._ended(trial)
+                active[0].run._done.wait(_SECONDS)  # type: ignore[union-attr]
+                self._execute_commands()
+                for trial in [t for t in active if t.run and not t.run.alive]:
+                    active.remove(trial)
+                    self._end_trial(trial)
         except BaseException as error:  # raised by wait()
             self.error = error
             for run in self.runs:
                 run.stop()
         finally:
-            self._tell_end()
+            self._record_end()
             self._done.set()
 
-    def _obey(self) -> None:
-        """Carry out what has been left in the folder: a page stops a sweep there, whatever its kernel is doing."""
-        for order in self._orders.commands():
+    def _execute_commands(self) -> None:
+        """Execute the commands in the folder, by which pages stop a sweep even while the kernel is busy."""
+        for order in self._control.commands():
             if order.command == "stop":
                 self.stop()
             else:
                 log.warning("%s: a sweep takes the command 'stop' only, received %r", self.folder.name, order.command)
 
-    def _tell_end(self) -> None:
-        over = self._stop.is_set() or running.over
+    def _record_end(self) -> None:
+        stopped = self._stop.is_set() or active_runs.exiting
         try:
-            end_group(self.folder, "failed" if self.error else "stopped" if over else "finished")
+            end_group(self.folder, "failed" if self.error else "stopped" if stopped else "finished")
         except OSError as error:
             log.warning("%s: group.json could not be written: %s", self.folder.name, error.strerror or error)
 
     @property
     def _over(self) -> bool:
-        return self._stop.is_set() or running.over or (self._count is not None and len(self.trials) >= self._count)
+        return (
+            self._stop.is_set() or active_runs.exiting or (self._count is not None and len(self.trials) >= self._count)
+        )
 
-    def _begun(self) -> Trial | None:
-        """The next trial; None when there is no other."""
+    def _start_next(self) -> Trial | None:
+        """Start the next trial; None if there are no more."""
         number = len(self.trials) + 1
         params = self._sampler.ask(number)
         if params is None:
@@ -177,77 +179,77 @@ class Sweep:
         trial = Trial(number, params)
         self.trials.append(trial)
         try:
-            with turns:  # nobody trains while the numbers of this one are drawn from their beginning
-                trial.run = self._started(trial)
-        except Exception as error:  # of a builder, or of settings that do not go together: a row of the table
+            with compute_lock:  # no other training while the random state is reset
+                trial.run = self._start_run(trial)
+        except Exception as error:  # of the builder or invalid settings; reported in the table
             trial.end(failures.error_message(error))
-            log.warning("%s: trial %d could not begin: %s", self.folder.name, number, trial.error)
+            log.warning("%s: trial %d could not start: %s", self.folder.name, number, trial.error)
             self._sampler.tell(number, None, pruned=False)
-        if (self._stop.is_set() or running.over) and trial.run is not None:
+        if (self._stop.is_set() or active_runs.exiting) and trial.run is not None:
             trial.run.stop()
         return trial
 
-    def _started(self, trial: Trial) -> Run:
-        rng.shared.enter()
-        begin_anew(self._seed, portable=dispatch.portable())
+    def _start_run(self, trial: Trial) -> Run:
+        rng.shared.activate()
+        set_seed(self._seed, portable=dispatch.portable())
         trainer, options = self._builder(trial.params)
         size = options.get("batch_size") or trainer.settings.batch_size
         with failures.explain_errors(size, trainer.settings.accumulate):
-            told = [*options.pop("callbacks", ()), *([self._pruner(trial)] if self._pruning else [])]
+            callbacks = [*options.pop("callbacks", ()), *([self._pruning_callback(trial)] if self._pruning else [])]
             events = trainer.events(
                 self._data,
                 validation=self._validation,
-                callbacks=told,
+                callbacks=callbacks,
                 **{"health": trainer.settings.health, **options},
             )
         folder = self.folder / f"trial-{trial.number:04d}"
         run = Run(trainer, events, folder, None, membership(self.folder.name, trial.params))
-        run._stream = rng.Stream.beginning(str(trainer.model.backend))
+        run._stream = rng.Stream.from_current_state(str(trainer.model.backend))
         return run
 
-    def _pruner(self, trial: Trial) -> Callable[[Event], None]:
-        def hear(event: Event) -> None:
+    def _pruning_callback(self, trial: Trial) -> Callable[[Event], None]:
+        def prune(event: Event) -> None:
             if isinstance(event, Epoch):
-                value = _figure(event.values, self.metric)
+                value = _metric_value(event.values, self.metric)
                 if value is None or not math.isfinite(value):
                     return
                 if self._sampler.should_prune(trial.number, event.epoch, value):
                     trial.pruned = True
-                    assert trial.run is not None  # it began with the turn, which this thread has now
+                    assert trial.run is not None  # set before the compute lock was released
                     trial.run.stop()
 
-        return hear
+        return prune
 
-    def _ended(self, trial: Trial) -> None:
+    def _end_trial(self, trial: Trial) -> None:
         assert trial.run is not None
         error = trial.run.error
         if error is not None:
             trial.end(failures.error_message(error))
-        elif self._judged(trial) is None:
-            trial.end(f"it has no figure {self.metric!r}: there are {', '.join(trial.run.history) or 'none'}")
+        elif self._score(trial) is None:
+            trial.end(f"it has no metric {self.metric!r}, but {', '.join(trial.run.history) or 'none'}")
         else:
             trial.end(None)
         self._sampler.tell(trial.number, None if error is not None else trial.value, pruned=trial.pruned)
 
-    def _judged(self, trial: Trial) -> float | None:
-        """The value of a trial: the best over its epochs so far."""
-        found = _figure(trial.run.history, self.metric) if trial.run else None
-        values = [float(v) for v in found or () if math.isfinite(v)]
+    def _score(self, trial: Trial) -> float | None:
+        """Update and return the value of a trial, the best over its epochs so far."""
+        history = _metric_value(trial.run.history, self.metric) if trial.run else None
+        values = [float(v) for v in history or () if math.isfinite(v)]
         trial.value = (min(values) if self.mode == "min" else max(values)) if values else None
         return trial.value
 
     def __repr__(self) -> str:
         best = self.best
-        told = f", best {self.metric} {best.value:.4g} in trial {best.number}" if best else ""
+        result = f", best {self.metric} {best.value:.4g} in trial {best.number}" if best else ""
         total = f" of {self._count}" if self._count else ""
-        return f"Sweep({self.folder.name}: {len(self.trials)}{total} trials{told})"
+        return f"Sweep({self.folder.name}: {len(self.trials)}{total} trials{result})"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
 
-def _figure(values: Mapping[str, Any], name: str) -> Any:
-    """A figure by its name; without validation the one of the training data."""
+def _metric_value(values: Mapping[str, Any], name: str) -> Any:
+    """A metric by its name; without validation data that of the training data."""
     return values.get(name, values.get(name.removeprefix("val_")))
 
 
@@ -268,37 +270,38 @@ def sweep(
     pruner: Any = None,
     **options: Any,
 ) -> Sweep:
-    """Train with different settings, one training after the other in this process, and return at once.
+    """Train with different hyperparameters in this process, one training after the other, and return immediately.
 
-    ``space`` names what is tried: a list of choices, `Uniform`, `LogUniform` or `Integers`. ``build(**params)`` makes a
-    `Trainer`, or a model, which is trained with the ``options`` of a trainer; it gets those parameters that it has a name for.
-    The others are settings of the trainer ("optimizer", "clip_norm", …, and "learning_rate") or of the training ("epochs",
-    "batch_size"). In the place of a function may stand a Graph. ``options`` are those of `Trainer` and of `Trainer.start`.
+    ``space`` defines the hyperparameters by name: a list of choices, `Uniform`, `LogUniform` or `Integers`.
+    ``build(**params)`` returns a `Trainer`, or a model, which is trained with the ``options`` of a trainer; it receives the
+    hyperparameters that are among its parameters. The others are settings of the trainer ("optimizer", "clip_norm", …, and
+    "learning_rate") or of the training ("epochs", "batch_size"). ``build`` may also be a Graph. ``options`` are those of
+    `Trainer` and of `Trainer.start`.
 
-    ``method`` "random" draws ``trials`` of them, by default ten, "grid" tries all combinations, "optuna" asks Optuna, which may
-    give up should_prune ones with one of its pruners, ``pruner=optuna.pruners.MedianPruner()``. A trial is judged by the best
-    value of ``metric`` over its epochs; ``mode``, "min" or "max", follows from the metric where it is one of LabDL's. Each
-    trial begins with ``labdl.seed(seed)``, so that the same seed gives the same trials with the same numbers. It is recorded in
-    ``folder/trial-0001`` and so on, by default below ``runs/sweep-…``; one that fails does not end the others. ``at_once``
-    trials go on side by side, in turns. Raises ConfigError.
+    ``method`` "random" samples ``trials`` combinations, by default ten, "grid" tries all, and "optuna" uses Optuna, with
+    optional pruning: ``pruner=optuna.pruners.MedianPruner()``. The value of a trial is the best of ``metric`` over its epochs;
+    ``mode``, "min" or "max", defaults to that of the metric. Each trial starts with ``labdl.seed(seed)``, so that the same seed
+    gives the same trials with the same results. Trials are recorded in ``folder/trial-0001`` and so on, by default in
+    ``runs/sweep-…``; if one fails the others continue. ``at_once`` trials run at the same time, with alternating steps. Raises
+    ConfigError.
     """
-    chosen = spaces.checked(space)
+    validated = spaces.validate(space)
     for name, value in (("epochs", epochs), ("at_once", at_once), *([] if trials is None else [("trials", trials)])):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError(f"sweep: {name} wants an integer at least 1, received {value!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ConfigError(f"sweep: seed wants an integer at least 0, received {seed!r}")
     if not isinstance(metric, str) or not metric:
-        raise ConfigError(f"sweep: metric wants the name of a figure such as 'val_loss', received {metric!r}")
+        raise ConfigError(f"sweep: metric wants the name of a metric such as 'val_loss', received {metric!r}")
     if mode is None:
         mode = "max" if getattr(METRICS.get(metric.removeprefix("val_")), "higher_is_better", False) else "min"
     if mode not in ("min", "max"):
         raise ConfigError(f"sweep: mode wants 'min' or 'max', received {mode!r}")
-    building = TrialBuilder(build, chosen, {"epochs": epochs, **options}, seed)
-    sampler = make_sampler(method, chosen, seed, mode, pruner)
+    builder = TrialBuilder(build, validated, {"epochs": epochs, **options}, seed)
+    sampler = make_sampler(method, validated, seed, mode, pruner)
     count = trials if trials is not None or method == "grid" else TRIALS
     train = config.dataset(data, "train_dataset") if isinstance(data, str | Path) else as_dataset(data)
-    checked = (
+    val_dataset = (
         config.dataset(validation, "val_dataset")
         if isinstance(validation, str | Path)
         else None
@@ -307,21 +310,21 @@ def sweep(
     )
     target = Path(folder) if folder is not None else Path("runs") / _name()
     if (target / "trial-0001").exists():
-        raise ConfigError(f"{target} holds a sweep already: give this one another folder=")
-    total = spaces.combinations(chosen) if method == "grid" else None
+        raise ConfigError(f"{target} already has a sweep: give this one another folder=")
+    total = spaces.combinations(validated) if method == "grid" else None
     write_group(
         target,
         "sweep",
         method=method,
         metric=metric,
         mode=mode,
-        space=spaces.described(chosen),
+        space=spaces.describe(validated),
         trials=count if total is None else min(total, count or total),
     )
     return Sweep(
-        building,
+        builder,
         train,
-        checked,
+        val_dataset,
         sampler,
         folder=target,
         trials=count,

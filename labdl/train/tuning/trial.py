@@ -9,9 +9,9 @@ from labdl.train.run.run import Run
 
 
 class Trial:
-    """One training of a sweep: its ``params``, its ``run``, None where it could not begin, and the ``value`` it is judged by.
+    """One training of a sweep: its ``params``, its ``run``, None if it could not start, and its ``value``.
 
-    ``status`` is that of its run, or pruned, or failed where there is none; ``error`` says why.
+    ``status`` is that of its run, pruned, or failed if it has no run; ``error`` is the reason.
     """
 
     def __init__(self, number: int, params: dict[str, Any]):
@@ -31,11 +31,11 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """From its beginning to its end, or to now."""
+        """Time from its start to its end, or to now."""
         return time.monotonic() - self._began if self._seconds is None else self._seconds
 
     def end(self, error: str | None) -> None:
-        """It has come to its end."""
+        """Set the end of the trial, and its error if it failed."""
         self._seconds, self.error = time.monotonic() - self._began, error
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Runs that go wrong: full disks, folders that vanish, a lack of memory, samples that cannot be read (R6.4)."""
+"""Failures of runs: full disks, deleted folders, out of memory, unreadable samples."""
 
 import errno
 import io
@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from runs import DATA, WAIT, Held, answers, holding, lines_of, of_kind, order, soon, trainer
+from runs import DATA, WAIT, Held, acknowledgements, holding, lines_of, of_kind, soon, trainer, write_command
 
 import labdl
 from labdl import nn, ops, train
@@ -26,7 +26,7 @@ def held(backend):
 
 
 class Full(io.RawIOBase):
-    """A file on a disk that is full after some bytes, until there is room again."""
+    """A file on a disk that is full after ``room[0]`` bytes."""
 
     def __init__(self, path, room):
         self.file, self.room = open(path, "a+b", buffering=0), room  # noqa: SIM115
@@ -52,8 +52,8 @@ class Full(io.RawIOBase):
         super().close()
 
 
-def test_a_full_disk_ends_no_recording(backend, tmp_path, monkeypatch, caplog):
-    """The first bytes find room, then none do, then there is room again: no line is lost or torn."""
+def test_recording_continues_after_a_full_disk(backend, tmp_path, monkeypatch, caplog):
+    """The disk is full after some bytes, then has room again: no line is lost or incomplete."""
     room = [100]
     monkeypatch.setattr(event_writer, "open", lambda path, *_, **__: Full(path, room), raising=False)
     subject = Held(backend, tmp_path / "run", epochs=2)
@@ -67,10 +67,10 @@ def test_a_full_disk_ends_no_recording(backend, tmp_path, monkeypatch, caplog):
     events = lines_of(run)
     assert [e["kind"] for e in events if e["kind"] in ("start", "epoch", "end")] == ["start", "epoch", "epoch", "end"]
     assert [s for e in events if e["kind"] == "steps" for s in e["step"]] == list(range(1, 11))
-    assert "is written again, nothing is missing" in caplog.text
+    assert "is written again, no event is missing" in caplog.text
 
 
-def test_a_disk_that_stays_full_is_told_once_and_the_training_ends_well(backend, tmp_path, monkeypatch, caplog):
+def test_full_disk_is_logged_once_and_the_training_finishes(backend, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(event_writer, "open", lambda path, *_, **__: Full(path, [0]), raising=False)
     run = trainer(backend).start(*DATA, epochs=3, batch_size=8, folder=tmp_path / "run").wait(WAIT)
     assert run.status == "finished"
@@ -83,8 +83,8 @@ def full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_parameters_that_cannot_be_saved_are_saved_later(backend, tmp_path, monkeypatch, caplog):
-    """After the first epoch there is no room: the training goes on, and the end is saved."""
+def test_failed_save_of_parameters_is_retried(backend, tmp_path, monkeypatch, caplog):
+    """Saving fails after the first epoch: the training continues, and the end is saved."""
     save, calls = run_module.save_parameters, []
 
     def saving(*args):
@@ -102,7 +102,7 @@ def test_parameters_that_cannot_be_saved_are_saved_later(backend, tmp_path, monk
     assert "could not be written after this epoch (the disk is full)" in problem[0]["message"]
 
 
-def test_the_end_that_cannot_be_saved_is_an_error_and_the_last_saved_stays(backend, tmp_path, monkeypatch):
+def test_failed_last_save_raises_and_keeps_the_former_file(backend, tmp_path, monkeypatch):
     save, calls = run_module.save_parameters, []
 
     def saving(*args):
@@ -117,7 +117,7 @@ def test_the_end_that_cannot_be_saved_is_an_error_and_the_last_saved_stays(backe
     assert labdl.load_parameters(tmp_path / "net.npz").keys() == run.model.state_dict().keys()
 
 
-def test_a_checkpoint_on_a_full_disk_ends_the_run_and_the_former_one_goes_on(backend, tmp_path, monkeypatch):
+def test_failed_checkpoint_ends_the_run_and_the_former_one_resumes(backend, tmp_path, monkeypatch):
     from labdl.train import checkpoint
 
     whole = trainer(backend)
@@ -139,7 +139,7 @@ def test_a_checkpoint_on_a_full_disk_ends_the_run_and_the_former_one_goes_on(bac
     assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
 
 
-def test_a_checkpoint_that_was_asked_for_and_cannot_be_written_ends_nothing(held, tmp_path, monkeypatch):
+def test_failed_checkpoint_command_does_not_end_the_run(held, tmp_path, monkeypatch):
     from labdl.train import checkpoint
 
     held = held(tmp_path / "run")
@@ -148,19 +148,19 @@ def test_a_checkpoint_that_was_asked_for_and_cannot_be_written_ends_nothing(held
     held.go(1)
     with pytest.raises(OSError, match="the disk is full"):
         held.run.checkpoint()
-    asked = order(held.run, command="checkpoint")
-    assert soon(lambda: asked in answers(held.run))
-    assert answers(held.run)[asked]["status"] == "refused"
-    assert "the disk is full" in answers(held.run)[asked]["message"]
-    held.run.obey("checkpoint")
+    identity = write_command(held.run, command="checkpoint")
+    assert soon(lambda: identity in acknowledgements(held.run))
+    assert acknowledgements(held.run)[identity]["status"] == "refused"
+    assert "the disk is full" in acknowledgements(held.run)[identity]["message"]
+    held.run.send_command("checkpoint")
     assert soon(lambda: of_kind(held.run, "problem"))
     held.run.resume()
     held.go()
     assert held.run.wait(WAIT).status == "finished"
 
 
-def test_a_folder_that_vanishes_is_made_again(held, tmp_path):
-    """With all that was recorded before, also where commands, parameters and checkpoints have to go."""
+def test_deleted_folder_is_created_again(held, tmp_path):
+    """With all events, and for commands, parameters and checkpoints."""
     options = {"save_to": tmp_path / "run" / "net.npz", "checkpoint": Checkpoint(tmp_path / "run" / "kept")}
     held = held(tmp_path / "run", **options)
     held.go(6)
@@ -168,7 +168,7 @@ def test_a_folder_that_vanishes_is_made_again(held, tmp_path):
     (tmp_path / "run").rename(tmp_path / "gone")
     shutil.rmtree(tmp_path / "gone")
     assert soon(lambda: (tmp_path / "run" / "events.jsonl").exists())
-    order(held.run, command="learning_rate", value=0.01)
+    write_command(held.run, command="learning_rate", value=0.01)
     assert soon(lambda: held.run.learning_rate == 0.01)
     held.go()
     events = lines_of(held.run.wait(WAIT))
@@ -178,8 +178,8 @@ def test_a_folder_that_vanishes_is_made_again(held, tmp_path):
     assert latest(tmp_path / "run" / "kept").name == "step-00000015"
 
 
-def test_a_failed_run_whose_folder_cannot_be_made_tells_its_error(backend, tmp_path, caplog):
-    """A file stands where the folder was: the error is raised by wait, and no thread dies with a traceback."""
+def test_error_of_a_run_whose_folder_cannot_be_created(backend, tmp_path, caplog):
+    """A file replaces the folder: wait raises the error of the training, and no thread ends with a traceback."""
     x, y = DATA[0].copy(), DATA[1]
     x[30] = np.nan
     seen, folder = [], tmp_path / "run"
@@ -202,7 +202,7 @@ def test_a_failed_run_whose_folder_cannot_be_made_tells_its_error(backend, tmp_p
 
 
 class Greedy(nn.Module):
-    """Asks for a pebibyte, which no machine has."""
+    """Allocates a pebibyte, which fails on any machine."""
 
     def __init__(self):
         self.head = nn.Linear(1)
@@ -213,8 +213,8 @@ class Greedy(nn.Module):
         return self.head(x) + ops.mean(large)
 
 
-def test_a_lack_of_memory_is_said_with_the_batch_size(backend, tmp_path):
-    """The frameworks' own errors, of four classes."""
+def test_out_of_memory_error_names_the_batch_size(backend, tmp_path):
+    """The errors of the frameworks have different classes."""
     subject = Trainer(Greedy(), loss="mean_squared_error", backend=backend.name, seed=1, compiled=False)
     run = subject.start(*DATA, batch_size=16, folder=tmp_path / "run")
     with pytest.raises(
@@ -226,8 +226,8 @@ def test_a_lack_of_memory_is_said_with_the_batch_size(backend, tmp_path):
     assert "Traceback" in (run.folder / "error.txt").read_text()
 
 
-class Roomy(Trainer):
-    """A trainer on a machine that has memory for so many samples at a time."""
+class LimitedMemory(Trainer):
+    """A trainer on a machine with memory for ``room`` samples at a time."""
 
     room, sizes = 16, ()
 
@@ -238,15 +238,15 @@ class Roomy(Trainer):
         return super().evaluate(dataset, batch_size, averaged)
 
 
-def test_validation_does_with_the_memory_that_training_has(backend):
-    subject = Roomy(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
+def test_validation_falls_back_to_the_batch_size_of_the_training(backend):
+    subject = LimitedMemory(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
     history = subject.fit(*DATA, validation=DATA, batch_size=16, epochs=2, progress=False)
     assert len(history["val_loss"]) == 2
     assert subject.sizes == (256, 16, 16)
 
 
-def test_validation_that_lacks_memory_at_the_size_of_the_training_says_so(backend):
-    subject = Roomy(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
+def test_validation_out_of_memory_at_the_batch_size_of_the_training_raises(backend):
+    subject = LimitedMemory(nn.Linear(1), loss="mean_squared_error", backend=backend.name, seed=1)
     subject.room = 8
     with pytest.raises(MemoryError, match="not enough memory for a step with batch_size=16: try a smaller"):
         subject.fit(*DATA, validation=DATA, batch_size=16, progress=False)
@@ -261,14 +261,14 @@ def test_validation_that_lacks_memory_at_the_size_of_the_training_says_so(backen
         RuntimeError("Allocate memory failed"),
     ],
 )
-def test_what_counts_as_a_lack_of_memory(error):
+def test_out_of_memory_errors_are_recognized(error):
     assert "try a smaller batch_size, such as 4, or the batch in more parts than accumulate=2" in str(
         explain(error, 16, 2)
     )
     assert "try a smaller model" in str(explain(error, 1))
 
 
-def test_other_errors_stay_as_they_are():
+def test_other_errors_are_unchanged():
     for error in (RuntimeError("shapes differ"), OSError(errno.EACCES, "Permission denied"), KeyError("x")):
         assert explain(error, 16) is error
     assert error_message(KeyError("x")) == "KeyError: 'x'"
@@ -292,7 +292,7 @@ class Broken:
         return self.x[i], self.y[i]
 
 
-def test_an_error_in_the_data_names_the_sample(backend, tmp_path):
+def test_unreadable_sample_is_named(backend, tmp_path):
     subject = trainer(backend)
     subject.model.build((None, 4), backend=backend.name, seed=1)
     run = subject.start(

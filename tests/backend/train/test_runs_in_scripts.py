@@ -1,4 +1,4 @@
-"""Runs in scripts that end and in notebooks that go on (R6.4)."""
+"""Runs in scripts and notebooks: end of the program, log output, Ctrl-C."""
 
 import json
 import re
@@ -47,10 +47,10 @@ def script(backend, tmp_path_factory):
     return done, folder
 
 
-def test_a_script_that_ends_stops_its_run_and_saves(script):
+def test_end_of_a_script_stops_and_saves_its_run(script):
     done, folder = script
     assert "the last line" in done.stdout
-    assert "the program has come to its end: run run is stopped after the step under way" in done.stderr
+    assert "the program ends: run run is stopped after the current step" in done.stderr
     assert "Traceback" not in done.stderr
     events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
     assert (events[-1]["kind"], events[-1]["status"], events[-1]["message"]) == ("end", "stopped", None)
@@ -61,7 +61,7 @@ def test_a_script_that_ends_stops_its_run_and_saves(script):
     assert all(np.array_equal(value, kept[name]) for name, value in saved.items())
 
 
-def test_a_pipe_gets_plain_lines(script):
+def test_progress_in_a_pipe_is_plain_lines(script):
     done, _ = script
     assert "\r" not in done.stderr + done.stdout
     stamp = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  "
@@ -86,7 +86,7 @@ run = start(1_000_000, "/one")
 print(run.alive, run.status)
 # ---
 done = set()
-while len(done) < 3:  # the run goes on while a cell computes
+while len(done) < 3:  # the run continues while a cell computes
     done.update(run.history)
     done.update(range(len(run.history.get("loss", ()))))
 other = start(2, "/two").wait()
@@ -95,13 +95,13 @@ print(len(other.history["loss"]), run.alive)
 control = pathlib.Path(FOLDER + "/one/control")
 (control / ".stop").write_text(json.dumps({"command": "stop"}))
 (control / ".stop").rename(control / "stop.json")
-while run.alive:  # the kernel is busy, and the command is obeyed
+while run.alive:  # the command is executed while the kernel is busy
     pass
 print(run.wait().status)
 """
 
 
-def test_a_run_in_a_notebook(backend, tmp_path):
+def test_run_in_a_notebook(backend, tmp_path):
     cells = CELLS.replace("BACKEND", repr(backend.name)).replace("FOLDER", repr(str(tmp_path))).split("# ---\n")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
@@ -122,7 +122,7 @@ def send(sent, seconds):
     threading.Timer(seconds, os.kill, (os.getpid(), sent)).start()
 
 def fit(disturb):
-    def later(event):  # however slow the machine: when what is compiled has been
+    def later(event):  # after compilation, also on a slow machine
         if isinstance(event, train.Step) and event.step == 12:
             disturb()
     trainer.fit(x, x[:, :1], epochs=1_000_000, progress=False, callbacks=[later])
@@ -141,7 +141,7 @@ def interrupted_sleep():
 fit(lambda: send(signal.SIGINT, 0.5))
 print("fit", trainer.progress.step > 10)
 run = trainer.start(x, x[:, :1], epochs=1_000_000, folder=sys.argv[2])
-time.sleep(6)  # longer than MindSpore takes one for another
+time.sleep(6)  # longer than the interval in which MindSpore merges signals
 print("beside a run", interrupted_sleep(), run.status)
 run.stop()
 run.wait(60)
@@ -151,7 +151,7 @@ print("afterwards", interrupted_sleep(), run.status, flush=True)
 )
 
 
-def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
+def test_ctrl_c_interrupts_the_foreground_only(backend, tmp_path):
     """MindSpore's compiled functions take SIGINT over and end the process."""
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, backend.name, str(tmp_path / "run")],
@@ -168,8 +168,8 @@ def test_ctrl_c_ends_what_is_under_way_and_nothing_else(backend, tmp_path):
 
 
 @pytest.mark.backends("mindspore")
-def test_a_second_sigterm_ends_the_process(backend):
-    """The first one, in a compiled step, is taken for MindSpore's own."""
+def test_second_sigterm_ends_the_process(backend):
+    """The first one, during a compiled step, is handled by MindSpore."""
     code = (
         PREPARED
         + """

@@ -1,4 +1,4 @@
-"""What a real run leaves in its folder, read back without it."""
+"""Records of runs read from their folders."""
 
 import csv
 
@@ -12,7 +12,7 @@ from labdl.train.race.client import RaceRun
 METHODS = ("figure", "to_csv", "to_arrow", "to_tensorboard", "to_svg", "to_png")
 
 
-def test_a_record_tells_what_the_run_knew(backend, tmp_path):
+def test_record_matches_the_run(backend, tmp_path):
     run = trainer(backend, metrics=["mean_absolute_error"]).start(
         *DATA, validation=DATA, epochs=3, batch_size=8, folder=tmp_path / "runs" / "one"
     )
@@ -36,7 +36,7 @@ def test_a_record_tells_what_the_run_knew(backend, tmp_path):
     assert all(getattr(RaceRun, name) is getattr(type(run), name) for name in METHODS), "one implementation for both"
 
 
-def test_a_run_under_way_is_followed_from_its_folder(backend, tmp_path):
+def test_record_of_an_active_run(backend, tmp_path):
     with holding(backend) as make:
         held = make(tmp_path / "run")
         catalog = runs.Catalog(tmp_path)
@@ -57,7 +57,7 @@ def test_a_run_under_way_is_followed_from_its_folder(backend, tmp_path):
     assert catalog.look()[0].epoch == 3
 
 
-def test_what_was_trained_again_counts_once(backend, tmp_path):
+def test_resumed_run_counts_each_step_once(backend, tmp_path):
     kept = {"batch_size": 8, "folder": tmp_path / "run"}
     first = trainer(backend).start(*DATA, epochs=2, checkpoint=Checkpoint(tmp_path / "kept"), **kept)
     first.wait(WAIT)

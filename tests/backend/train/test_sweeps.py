@@ -1,4 +1,4 @@
-"""Sweeps: trainings that differ in their settings, each an ordinary run (R9.4)."""
+"""Sweeps: trials with different hyperparameters, each of which is a run."""
 
 import json
 import math
@@ -31,17 +31,17 @@ def options(backend):
     return {"loss": "mean_squared_error", "optimizer": "sgd", "backend": backend.name, "batch_size": 8}
 
 
-def figures(found):
+def results(found):
     return [(trial.params, trial.run.history) for trial in found.trials]
 
 
-def test_the_same_seed_gives_the_same_trials_with_the_same_numbers(options, tmp_path):
-    """Beside each other and beside a run too, though dropout draws from one generator."""
+def test_same_seed_gives_the_same_trials_and_results(options, tmp_path):
+    """Also with concurrent trials and another run, although dropout uses one generator."""
     first = sweep(net, SPACE, DATA, validation=DATA, epochs=2, trials=4, folder=tmp_path / "one", **options).wait(WAIT)
     aside = Trainer(net(3), **{k: v for k, v in options.items() if k != "batch_size"}, seed=9)
     run = aside.start(DATA, epochs=6, batch_size=8, folder=tmp_path / "aside")
     second = sweep(net, SPACE, DATA, validation=DATA, epochs=2, trials=4, folder=tmp_path / "two", at_once=3, **options)
-    assert figures(first) == figures(second.wait(WAIT))
+    assert results(first) == results(second.wait(WAIT))
     run.wait(WAIT)
     other = sweep(net, SPACE, DATA, validation=DATA, epochs=2, trials=4, seed=1, folder=tmp_path / "three", **options)
     assert [t.params for t in other.wait(WAIT).trials] != [t.params for t in first.trials]
@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_trials_with_the_same_numbers(options, tmp_
     assert first.best.run.trainer.optimizer.learning_rate == first.best.params["learning_rate"]
 
 
-def test_trials_are_runs_that_tell_of_their_sweep(options, tmp_path):
+def test_trials_are_recorded_as_runs_of_the_group(options, tmp_path):
     found = sweep(
         net,
         {"features": [4, 8], "clip_norm": [0.5]},
@@ -60,15 +60,15 @@ def test_trials_are_runs_that_tell_of_their_sweep(options, tmp_path):
         folder=tmp_path / "sweep",
         **options,
     ).wait(WAIT)
-    told = group(tmp_path / "sweep")
-    assert (told["kind"], told["method"], told["metric"], told["mode"], told["trials"]) == (
+    info = group(tmp_path / "sweep")
+    assert (info["kind"], info["method"], info["metric"], info["mode"], info["trials"]) == (
         "sweep",
         "grid",
         "loss",
         "min",
         2,
     )
-    assert told["space"] == {"features": [4, 8], "clip_norm": [0.5]}
+    assert info["space"] == {"features": [4, 8], "clip_norm": [0.5]}
     assert [run.folder.name for run in found.runs] == ["trial-0001", "trial-0002"]
     for run, params in zip(
         found.runs, ({"features": 4, "clip_norm": 0.5}, {"features": 8, "clip_norm": 0.5}), strict=True
@@ -81,11 +81,11 @@ def test_trials_are_runs_that_tell_of_their_sweep(options, tmp_path):
     assert [row["features"] for row in rows] == [4, 8]
     assert "trial" in str(rows)
     assert "<table>" in found._repr_html_()
-    with pytest.raises(ConfigError, match="holds a sweep already"):
+    with pytest.raises(ConfigError, match="already has a sweep"):
         sweep(net, {"features": [4]}, DATA, folder=tmp_path / "sweep", **options)
 
 
-def test_a_trial_that_fails_does_not_end_the_others(options, tmp_path):
+def test_failed_trial_does_not_end_the_others(options, tmp_path):
     def build(width):
         if width == 2:
             raise ValueError("two is too few")
@@ -108,7 +108,7 @@ def test_a_trial_that_fails_does_not_end_the_others(options, tmp_path):
     assert [row["error"] is None for row in found.table()] == [False, False, False, True]
 
 
-def test_a_builder_may_make_the_trainer(backend, tmp_path):
+def test_builder_may_return_a_trainer_or_be_a_graph(backend, tmp_path):
     def build(rate, **others):
         model = nn.Sequential(nn.Linear(others["features"]), nn.Linear(1))
         return Trainer(model, loss="mean_squared_error", optimizer=train.SGD(rate), backend=backend.name, seed=1)
@@ -135,8 +135,8 @@ def test_a_builder_may_make_the_trainer(backend, tmp_path):
     assert [len(t.run.history["loss"]) for t in graphs.trials] == [1, 2, 1, 2]
 
 
-def test_a_sweep_that_is_stopped_begins_no_more(options, tmp_path):
-    begun = threading.Event()
+def test_stopped_sweep_starts_no_more_trials(options, tmp_path):
+    started = threading.Event()
     found = sweep(
         net,
         SPACE,
@@ -144,11 +144,11 @@ def test_a_sweep_that_is_stopped_begins_no_more(options, tmp_path):
         epochs=100_000,
         trials=5,
         folder=tmp_path / "sweep",
-        callbacks=[lambda event: begun.set() if isinstance(event, train.Step) else None],
+        callbacks=[lambda event: started.set() if isinstance(event, train.Step) else None],
         **options,
     )
-    assert begun.wait(WAIT)
-    with pytest.raises(TimeoutError, match="still going on after"):
+    assert started.wait(WAIT)
+    with pytest.raises(TimeoutError, match="still active after"):
         found.wait(0.01)
     found.stop()
     assert [t.status for t in found.wait(WAIT).trials] == ["stopped"]
@@ -156,8 +156,8 @@ def test_a_sweep_that_is_stopped_begins_no_more(options, tmp_path):
     assert "Sweep(sweep: 1 of 5 trials" in repr(found)
 
 
-def test_a_page_stops_a_sweep_through_its_folder(options, tmp_path, caplog):
-    begun = threading.Event()
+def test_stop_command_in_the_folder(options, tmp_path, caplog):
+    started = threading.Event()
     found = sweep(
         net,
         SPACE,
@@ -165,10 +165,10 @@ def test_a_page_stops_a_sweep_through_its_folder(options, tmp_path, caplog):
         epochs=100_000,
         trials=5,
         folder=tmp_path / "sweep",
-        callbacks=[lambda event: begun.set() if isinstance(event, train.Step) else None],
+        callbacks=[lambda event: started.set() if isinstance(event, train.Step) else None],
         **options,
     )
-    assert begun.wait(WAIT)
+    assert started.wait(WAIT)
     control.append(found.folder, "pause")
     control.append(found.folder, "stop")
     assert [t.status for t in found.wait(WAIT).trials] == ["stopped"]
@@ -178,7 +178,7 @@ def test_a_page_stops_a_sweep_through_its_folder(options, tmp_path, caplog):
     assert group(over.folder)["status"] == "finished"
 
 
-def test_a_program_that_ends_ends_its_sweep(backend, tmp_path):
+def test_end_of_the_program_stops_the_sweep(backend, tmp_path):
     program = (
         "import numpy as np, sys, time; from labdl import nn, train\n"
         "x = np.zeros((8, 2), 'float32')\n"
@@ -193,16 +193,16 @@ def test_a_program_that_ends_ends_its_sweep(backend, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert "the program has come to its end" in done.stderr
+    assert "the program ends: run " in done.stderr
     assert [p.name for p in (tmp_path / "sweep").glob("trial-*")] == ["trial-0001"]
     last = (tmp_path / "sweep" / "trial-0001" / "events.jsonl").read_text().splitlines()[-1]
     assert json.loads(last)["status"] == "stopped"
 
 
-def test_optuna_learns_from_what_came_and_prunes(options, tmp_path):
+def test_optuna_receives_results_and_prunes(options, tmp_path):
     optuna = pytest.importorskip("optuna")
 
-    class Hopeless(optuna.pruners.BasePruner):
+    class SecondTrialPruner(optuna.pruners.BasePruner):
         def prune(self, study, trial):
             return trial.number == 1 and trial.last_step >= 1
 
@@ -214,7 +214,7 @@ def test_optuna_learns_from_what_came_and_prunes(options, tmp_path):
         epochs=3,
         trials=4,
         method="optuna",
-        pruner=Hopeless(),
+        pruner=SecondTrialPruner(),
         folder=tmp_path / "sweep",
         **{k: v for k, v in options.items() if k != "batch_size"},
     ).wait(WAIT)
@@ -234,21 +234,21 @@ def test_optuna_learns_from_what_came_and_prunes(options, tmp_path):
         epochs=3,
         trials=4,
         method="optuna",
-        pruner=Hopeless(),
+        pruner=SecondTrialPruner(),
         folder=tmp_path / "again",
         **{k: v for k, v in options.items() if k != "batch_size"},
     ).wait(WAIT)
-    assert figures(again) == figures(found)
+    assert results(again) == results(found)
 
 
-def test_without_optuna_it_is_said_how_to_have_it(options, monkeypatch):
+def test_missing_optuna_raises_with_instructions(options, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ConfigError, match=r"pip install labdl\[sweep\]"):
         sweep(net, SPACE, DATA, method="optuna", **options)
     assert samplers.METHODS == ("random", "grid", "optuna")
 
 
-def test_the_mode_follows_from_the_metric(backend, tmp_path):
+def test_mode_defaults_to_that_of_the_metric(backend, tmp_path):
     y = (DATA[1][:, 0] > 0).astype("int64")
     found = sweep(
         lambda units: nn.Sequential(nn.Linear(units), nn.Linear(2)),
@@ -266,27 +266,27 @@ def test_the_mode_follows_from_the_metric(backend, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("changes", "message"),
     [
-        ({"space": {}}, "space wants what is to be tried by name"),
+        ({"space": {}}, "space wants choices or ranges by name"),
         ({"space": {"features": 4}}, "space: features wants a list of choices"),
         ({"space": {"features": []}}, "space: features wants a list of choices"),
-        ({"space": {"features": [4], "momentun": [1]}}, "nobody takes 'momentun'"),
-        ({"space": {"clip_norm": [4]}}, "build wants features, which the space has not"),
+        ({"space": {"features": [4], "momentun": [1]}}, "'momentun' is neither a parameter of build"),
+        ({"space": {"clip_norm": [4]}}, "build wants features, which are not in the space"),
         ({"method": "grid"}, "a grid wants choices: give learning_rate as a list"),
         ({"method": "bayes"}, "method wants one of random, grid, optuna"),
         ({"trials": 0}, "trials wants an integer at least 1"),
         ({"mode": "best"}, "mode wants 'min' or 'max'"),
         ({"seed": -1}, "seed wants an integer at least 0"),
-        ({"pruner": object()}, "pruner is one of Optuna's"),
+        ({"pruner": object()}, "pruner requires method='optuna'"),
         ({"checkpoint": "kept"}, "each trial has its own checkpoint"),
         ({"build": 3}, "build wants a function"),
-        ({"build": nn.Linear(1)}, "received a model, which can be trained once"),
+        ({"build": nn.Linear(1)}, "received a model: write lambda"),
     ],
 )
-def test_what_makes_no_sweep_is_refused_before_anything_is_written(changes, sentence, options, tmp_path):
+def test_invalid_arguments_raise_before_anything_is_written(changes, message, options, tmp_path):
     given = {"build": net, "space": SPACE, **options, **changes}
-    with pytest.raises(ConfigError, match=sentence):
+    with pytest.raises(ConfigError, match=message):
         sweep(given.pop("build"), given.pop("space"), DATA, folder=tmp_path / "sweep", **given)
     assert not (tmp_path / "sweep").exists()
 
@@ -303,20 +303,20 @@ def test_what_makes_no_sweep_is_refused_before_anything_is_written(changes, sent
         (Uniform, ("a", 2)),
     ],
 )
-def test_ranges_of_nonsense_are_refused(kind, ends):
+def test_invalid_ranges_raise(kind, ends):
     with pytest.raises(ConfigError, match=f"{kind.__name__} wants"):
         kind(*ends)
 
 
-def test_what_is_drawn_lies_in_its_range_and_is_spread():
+def test_samples_have_the_distribution_of_their_range():
     random = np.random.default_rng(0)
-    rates = [LogUniform(1e-4, 1e-1).draw(random) for _ in range(3000)]
+    rates = [LogUniform(1e-4, 1e-1).sample(random) for _ in range(3000)]
     assert min(rates) >= 1e-4
     assert max(rates) <= 1e-1
     for low in (1e-4, 1e-3, 1e-2):  # a third in each order of magnitude
         assert abs(np.mean([low <= rate < 10 * low for rate in rates]) - 1 / 3) < 0.05
-    counts = np.bincount([Integers(1, 4).draw(random) for _ in range(4000)])[1:]
+    counts = np.bincount([Integers(1, 4).sample(random) for _ in range(4000)])[1:]
     assert counts.min() > 850
-    logarithmic = [Integers(1, 64, log=True).draw(random) for _ in range(3000)]
+    logarithmic = [Integers(1, 64, log=True).sample(random) for _ in range(3000)]
     assert set(range(1, 8)) < set(logarithmic) <= set(range(1, 65))
     assert abs(np.mean([value <= 8 for value in logarithmic]) - math.log(8.5 / 0.5) / math.log(64.5 / 0.5)) < 0.05

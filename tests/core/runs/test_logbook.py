@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from labdl.train.run import log_capture
-from labdl.train.run.log_capture import recording_logs
+from labdl.train.run.log_capture import capture_logs
 
 OWN, OTHER = logging.getLogger("labdl.train.run.run"), logging.getLogger("somebody.else")
 
@@ -20,7 +20,7 @@ def told(monkeypatch):
 
 
 def telling(told):
-    return recording_logs(lambda **message: told.append(tuple(message.values())))
+    return capture_logs(lambda **message: told.append(tuple(message.values())))
 
 
 @pytest.mark.filterwarnings("always::RuntimeWarning")
@@ -106,7 +106,7 @@ def test_runs_side_by_side_hear_their_own(told):
     ready, go = threading.Barrier(3), threading.Barrier(3)
 
     def train(name):
-        with recording_logs(lambda **message: heard[name].append(message["message"])):
+        with capture_logs(lambda **message: heard[name].append(message["message"])):
             ready.wait(10)
             OTHER.warning("of %s", name)
             OWN.warning("labdl in %s", name)
@@ -138,9 +138,9 @@ def test_no_more_than_twenty_a_second_and_no_long_ones(told, monkeypatch):
             OTHER.warning("again %d", n)
     messages = [m for _, _, m in told]
     assert messages[:20] == [f"message {n}" for n in range(20)]
-    assert messages[20] == "30 more messages were left out here, the log has them"
+    assert messages[20] == "30 more messages were omitted here, see the log"
     assert messages[21] == "x" * 1999 + "…"
-    assert messages[-1] == "one more message was left out here, the log has them"
+    assert messages[-1] == "one more message was omitted here, see the log"
 
 
 def test_whoever_hears_may_log(told):
@@ -148,7 +148,7 @@ def test_whoever_hears_may_log(told):
         told.append(message["message"])
         OTHER.warning("heard %s", message["message"])
 
-    with recording_logs(tell):
+    with capture_logs(tell):
         OTHER.warning("once")
     assert told == ["once"]
 

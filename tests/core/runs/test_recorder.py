@@ -56,12 +56,12 @@ def test_the_file_and_a_listener_have_everything_in_order(tmp_path_factory, happ
     recorder.subscribe(heard.extend)
     for number, (what, loss) in enumerate(zip(happenings, losses, strict=False)):
         if what == "step":
-            recorder.step(number, {"loss": loss})
+            recorder.add_step(number, {"loss": loss})
             expected.append(("step", number, same(loss) if math.isfinite(loss) else None))
         elif what == "flush":
             recorder.flush()
         else:
-            {"later": recorder.later, "event": recorder.event}[what]("epoch", number=number)
+            {"later": recorder.queue_event, "event": recorder.write_event}[what]("epoch", number=number)
             expected.append(("epoch", number))
         if what in ("event", "flush"):
             assert unrolled(heard) == expected, "what happens now is told now, with all before it"
@@ -77,7 +77,7 @@ def test_the_file_and_a_listener_have_everything_in_order(tmp_path_factory, happ
 def test_steps_with_other_figures_are_lines_of_their_own(tmp_path):
     recorder = Recorder(tmp_path)
     for step, values in enumerate([{"loss": 1.0}, {"loss": 0.5}, {"loss": 0.5, "accuracy": 1.0}, {"loss": 0.25}], 1):
-        recorder.step(step, values)
+        recorder.add_step(step, values)
     recorder.close()
     assert [{k: v for k, v in e.items() if k not in ("kind", "time")} for e in read_events(tmp_path)] == [
         {"step": [1, 2], "loss": [1.0, 0.5]},
@@ -125,8 +125,8 @@ def test_columns_are_exact_in_the_precision_that_they_have(single, double):
 def recorded(folder: Path, first: int = 0) -> list[tuple]:
     recorder = Recorder(folder)
     for number in range(first, first + 4):
-        recorder.event("epoch", number=number, text="é\n")
-        recorder.step(number, {"loss": number / 7})
+        recorder.write_event("epoch", number=number, text="é\n")
+        recorder.add_step(number, {"loss": number / 7})
         recorder.flush()
     recorder.close()
     return unrolled(read_events(folder))
@@ -143,7 +143,7 @@ def test_a_file_that_was_cut_at_any_byte_goes_on(tmp_path):
         whole = sum(end <= length for end in ends)
         assert unrolled(read_events(folder)) == expected[:whole], "what is there is read, half a line is not"
         recorder = Recorder(folder)
-        recorder.event("epoch", number=99)
+        recorder.write_event("epoch", number=99)
         recorder.close()
         # half a line that happens to be whole JSON counts, as no more than its line feed was missing
         rest = unrolled(read_events(folder))
@@ -160,9 +160,9 @@ recorder = Recorder(Path(sys.argv[1]))
 print("begun", flush=True)
 number = int(sys.argv[2])
 while True:
-    recorder.step(number, {"loss": number / 7})
+    recorder.add_step(number, {"loss": number / 7})
     if number % 3 == 0:
-        recorder.event("epoch", number=number)
+        recorder.write_event("epoch", number=number)
     number += 1
 """
 
@@ -173,7 +173,7 @@ def test_a_writer_that_is_killed_loses_nothing_that_was_written(tmp_path):
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), str(number)], stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
-        with pytest.raises(ConfigError, match="a run is under way"):
+        with pytest.raises(ConfigError, match="has an active run"):
             Recorder(tmp_path)
         time.sleep(draw.uniform(0, 0.3))
         process.send_signal(signal.SIGKILL)
@@ -201,9 +201,9 @@ def test_a_reader_sees_a_growing_beginning_and_never_half_a_line(tmp_path):
     thread = threading.Thread(target=read)
     thread.start()
     for number in range(300):
-        recorder.step(number, {"loss": 0.5})
+        recorder.add_step(number, {"loss": 0.5})
         if number % 7 == 0:
-            recorder.event("epoch", number=number, text="x" * (number * 3))
+            recorder.write_event("epoch", number=number, text="x" * (number * 3))
     recorder.close()
     done.set()
     thread.join()
@@ -213,9 +213,9 @@ def test_a_reader_sees_a_growing_beginning_and_never_half_a_line(tmp_path):
 def test_a_folder_that_vanishes_is_made_again_with_all(tmp_path):
     folder = tmp_path / "run"
     recorder = Recorder(folder)
-    recorder.event("epoch", number=1)
+    recorder.write_event("epoch", number=1)
     os.rename(folder, tmp_path / "elsewhere")
-    recorder.event("epoch", number=2)
+    recorder.write_event("epoch", number=2)
     heard = []
     recorder.subscribe(heard.extend)
     recorder.close()
@@ -235,10 +235,10 @@ def test_what_cannot_be_written_is_kept_and_told(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
 
     real, recorder._file = recorder._file, Full()
-    recorder.event("epoch", number=1)
+    recorder.write_event("epoch", number=1)
     heard = []
     recorder.subscribe(heard.extend)
-    recorder.event("epoch", number=2)
+    recorder.write_event("epoch", number=2)
     assert unrolled(heard) == [("epoch", 1), ("epoch", 2)]
     assert unrolled(read_events(tmp_path)) == []
     recorder._file = real
@@ -259,7 +259,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
         for second in range(minutes * 60):
             for flush in range(5):
                 for step in range(100):
-                    recorder.step(second * 500 + flush * 100 + step, {"loss": 0.5 + step, "accuracy": 0.25})
+                    recorder.add_step(second * 500 + flush * 100 + step, {"loss": 0.5 + step, "accuracy": 0.25})
                 now[0] += 0.2
                 recorder.flush()
 
@@ -281,14 +281,14 @@ def test_how_a_run_stands(tmp_path):
     recorder = Recorder(tmp_path)
     standing = LiveStatus(tmp_path)
     assert standing.alive(), "just beginning"
-    recorder.event("start", pid=os.getpid())
+    recorder.write_event("start", pid=os.getpid())
     assert standing.alive()
     assert not LiveStatus(tmp_path).ended
-    recorder.event("end", status="finished")
+    recorder.write_event("end", status="finished")
     assert not standing.alive()
     recorder.close()
     again = Recorder(tmp_path)
-    again.event("start", pid=os.getpid(), step=3)
+    again.write_event("start", pid=os.getpid(), step=3)
     assert standing.alive(), "another run goes on in the same folder"
     again.close()
 
@@ -297,9 +297,9 @@ def test_a_process_that_is_gone_or_another_one_is_no_run(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     recorder = Recorder(tmp_path)
-    recorder.event("start", pid=process.pid)
+    recorder.write_event("start", pid=process.pid)
     assert not LiveStatus(tmp_path).alive()
-    recorder.event("start", pid=1, host="another computer")
+    recorder.write_event("start", pid=1, host="another computer")
     assert LiveStatus(tmp_path).alive(), "of another computer nothing can be seen"
     recorder.close()
     line = encode([{"kind": "start", "time": time.time() - 1e6, "pid": os.getpid()}])

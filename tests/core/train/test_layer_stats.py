@@ -102,7 +102,7 @@ def test_event_with_nan_round_trips_through_the_file(tmp_path):
     recorder, events = Recorder(tmp_path), []
     recorder.subscribe(events.extend)
     parameters = {"of": [0], "gradient": [float("nan")], "weights": [1.5], "update": [0.001]}
-    recorder.later(
+    recorder.queue_event(
         "health", version=1, step=3, samples=32, layers=["a", "b"], parameters=parameters, outputs={"of": []}
     )
     recorder.close()

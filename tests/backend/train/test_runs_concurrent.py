@@ -1,4 +1,4 @@
-"""Several runs and uses of a model at a time in one process: they take turns, and none disturbs another (R6.4)."""
+"""Concurrent runs and predictions in one process do not affect each other."""
 
 import signal
 import threading
@@ -12,8 +12,8 @@ from labdl import nn, train
 from labdl.train.run.locks import FairLock
 
 
-def test_runs_go_on_side_by_side_and_do_not_disturb_each_other(backend, tmp_path):
-    """Each ends with the bits that it ends with alone; both are compiled while the other one trains."""
+def test_concurrent_runs_have_the_results_of_single_runs(backend, tmp_path):
+    """Bitwise, although each is compiled while the other one trains."""
     settings = [{"features": 8, "seed": 1}, {"features": 5, "seed": 2, "optimizer": train.Adam(0.01)}]
     alone = [trainer(backend, **given) for given in settings]
     for subject in alone:
@@ -31,8 +31,8 @@ def test_runs_go_on_side_by_side_and_do_not_disturb_each_other(backend, tmp_path
         assert [e["epoch"] for e in of_kind(run, "epoch")] == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_model_may_be_used_while_it_is_trained(backend, tmp_path):
-    """From outside and from a callback: the training ends with the bits that it ends with when nobody looks."""
+def test_predictions_do_not_affect_the_training(backend, tmp_path):
+    """From another thread and from a callback; the results of the training are bitwise the same."""
 
     def subject():
         labdl.seed(3)
@@ -55,19 +55,19 @@ def test_a_model_may_be_used_while_it_is_trained(backend, tmp_path):
     assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
 
 
-def test_turns_are_taken_in_the_order_of_asking():
-    turns, seen = FairLock(), []
+def test_fair_lock_serves_threads_in_order():
+    lock, seen = FairLock(), []
 
     def work(name):
         for _ in range(200):
-            with turns:
+            with lock:
                 seen.append(name)
 
-    with turns:
+    with lock:
         threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
         for thread in threads:
             thread.start()
-        assert soon(lambda: len(turns._waiting) == 3)
+        assert soon(lambda: len(lock._waiting) == 3)
     for thread in threads:
         thread.join()
     assert len(seen) == 600
@@ -76,28 +76,28 @@ def test_turns_are_taken_in_the_order_of_asking():
 
 @pytest.fixture
 def interruptible():
-    """Python's own answer to Ctrl-C, which MindSpore replaces by the end of the process."""
+    """Python's handler of SIGINT, which MindSpore replaces."""
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, former or signal.SIG_DFL)
 
 
-def test_who_has_the_turn_may_take_it_again_and_who_leaves_the_queue_is_forgotten(interruptible):
-    turns, held = FairLock(), threading.Event()
+def test_fair_lock_is_reentrant_and_interruptible(interruptible):
+    lock, held = FairLock(), threading.Event()
 
     def hold():
-        with turns, turns:
+        with lock, lock:
             held.set()
-            assert soon(lambda: turns._waiting)
+            assert soon(lambda: lock._waiting)
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            assert soon(lambda: not turns._waiting)
+            assert soon(lambda: not lock._waiting)
 
     thread = threading.Thread(target=hold)
     thread.start()
     assert held.wait(WAIT)
-    with pytest.raises(KeyboardInterrupt), turns:
+    with pytest.raises(KeyboardInterrupt), lock:
         pass
     thread.join(WAIT)
-    assert not turns._holder
-    with turns:
-        assert turns._holder == threading.get_ident()
+    assert not lock._holder
+    with lock:
+        assert lock._holder == threading.get_ident()
