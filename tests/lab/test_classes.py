@@ -76,7 +76,7 @@ def test_a_class_defined_again_is_the_later_one():
     assert "tanh" in found["Block"]  # it would use that one from now on
 
 
-def test_what_has_no_source_says_so():
+def test_class_without_source_has_a_problem():
     def forward(self, x):
         return x
 

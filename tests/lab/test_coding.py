@@ -212,7 +212,7 @@ async def test_an_onnx_file_becomes_a_model_beside_it(jp_fetch, jp_root_dir):
     assert (jp_root_dir / "net.npz").read_bytes() != b"mine"
 
 
-async def test_what_is_no_onnx_file(jp_fetch, jp_root_dir):
+async def test_invalid_onnx_files(jp_fetch, jp_root_dir):
     (jp_root_dir / "broken.onnx").write_bytes(b"nothing of it")
     (jp_root_dir / "other.txt").write_bytes(b"")
     status, answer = await convert(jp_fetch, path="broken.onnx")
@@ -223,7 +223,7 @@ async def test_what_is_no_onnx_file(jp_fetch, jp_root_dir):
         assert (await convert(jp_fetch, path=path))[0] == 404
 
 
-def test_a_conversion_that_ends_badly_says_so(monkeypatch):
+def test_failed_conversion_has_an_error_message(monkeypatch):
     monkeypatch.setattr(onnx_conversion, "LARGEST", 3)
     with pytest.raises(FileFormatError, match="are converted in a notebook"):
         onnx_conversion.convert(b"more than that", "net.onnx")

@@ -60,7 +60,7 @@ def run(jp_root_dir):
     return folder
 
 
-async def test_a_run_is_told_from_where_the_page_is(follow, run):
+async def test_events_are_sent_from_the_offset_of_the_page(follow, run):
     [first] = await follow({"path": "runs/one"})
     assert (first["alive"], first["reset"], [e["kind"] for e in first["events"]]) == (True, False, ["start"])
     write(run, {"kind": "steps", "step": [1, 2], "loss": [0.5, float("nan")]}, {"kind": "epoch", "epoch": 1, "step": 2})
@@ -129,7 +129,7 @@ async def test_the_answer_waits_for_something_new(follow, run, jp_root_dir):
     assert 0.5 < time.monotonic() - began < 5, "and in the end it says that there is nothing"
 
 
-async def test_a_process_that_dies_is_told_though_nothing_is_written(follow, jp_root_dir):
+async def test_dead_process_is_reported_without_new_events(follow, jp_root_dir):
     process = await asyncio.create_subprocess_exec("sleep", "60")
     write(jp_root_dir / "run", START | {"pid": process.pid, "time": time.time()})
     [first] = await follow({"path": "run"})
@@ -148,7 +148,7 @@ async def test_the_end_and_a_number_that_belongs_to_another_process(follow, run,
     assert (ended["alive"], old["alive"]) == (False, False)
 
 
-async def test_half_a_line_waits_for_its_end(follow, run):
+async def test_partial_line_is_read_when_complete(follow, run):
     [first] = await follow({"path": "runs/one"})
     write(run, text=b'{"kind": "ep')
     [half] = await follow({"path": "runs/one", "offset": first["offset"], "alive": True})
@@ -170,7 +170,7 @@ async def test_long_runs_come_in_pieces(follow, run, monkeypatch):
     assert len(events[-1]["message"]) == 3000
 
 
-async def test_another_file_begins_anew(follow, run):
+async def test_replaced_file_is_read_from_the_start(follow, run):
     write(run, {"kind": "log", "message": "x" * 100})
     [first] = await follow({"path": "runs/one"})
     (run / EVENTS).unlink()
@@ -180,7 +180,7 @@ async def test_another_file_begins_anew(follow, run):
 
 
 @pytest.mark.parametrize("path", ["../outside", ".secret/run", "runs/link", "", "/etc", "a\0b", "runs"])
-async def test_what_is_not_ours_is_no_run_and_keeps_nobody_from_the_others(follow, run, jp_root_dir, path):
+async def test_invalid_runs_do_not_affect_others(follow, run, jp_root_dir, path):
     for folder in (jp_root_dir.parent / "outside", jp_root_dir / ".secret" / "run"):
         write(folder, START | {"pid": os.getpid()})
     (jp_root_dir / "runs" / "link").symlink_to(jp_root_dir.parent / "outside")
@@ -205,7 +205,7 @@ async def test_what_is_not_ours_is_no_run_and_keeps_nobody_from_the_others(follo
         {"runs": [{"path": "a", "offset": 0}], "wait": "long"},
     ],
 )
-async def test_what_is_no_question(jp_fetch, body):
+async def test_invalid_follow_requests(jp_fetch, body):
     with pytest.raises(HTTPClientError) as error:
         await jp_fetch("labdl", "runs", "follow", method="POST", body=json.dumps(body))
     assert error.value.code == 400

@@ -73,7 +73,7 @@ class TestFigures:
         assert sum(found["histogram"]["counts"]) == 3
 
     @pytest.mark.parametrize("array", [np.full(3, np.nan), np.empty((0, 4)), np.array(["a", "b"]), np.array([1 + 2j])])
-    def test_nothing_to_say(self, array):
+    def test_statistics_of_empty_arrays_and_texts(self, array):
         found = of(array)
         assert found["mean"] is None
         assert found["histogram"] is None
@@ -107,7 +107,7 @@ class TestPicture:
         assert found["channels"] == 40
 
     @pytest.mark.parametrize("shape", [(5,), (4, 1, 1), (4, 0, 3), (1, 2, 3, 4)])
-    def test_what_is_no_image(self, shape):
+    def test_arrays_that_are_not_images(self, shape):
         assert picture(np.zeros(shape), 10_000) is None
 
     def test_values_that_are_not_finite(self):
@@ -297,7 +297,7 @@ class TestWidget:
             {"name": "activations"},
         ],
     )
-    def test_bad_requests_are_answered_in_words(self, ask, content):
+    def test_invalid_requests_have_error_messages(self, ask, content):
         editor = lab.Editor(network())
         assert ask(editor, **{"graph": editor._graph, **content})["error"]
 
@@ -332,7 +332,7 @@ async def test_no_parameters_yet(labdl_fetch, document):
     assert (status, answer["file"]) == (200, None)
 
 
-async def test_damaged_parameters_are_told(labdl_fetch, document):
+async def test_damaged_parameters_are_reported(labdl_fetch, document):
     document.with_suffix(".npz").write_bytes(b"PK\3\4 nothing")
     status, answer = await labdl_fetch("weights", path="net.labdl", name="conv")
     assert status == 400
@@ -353,7 +353,7 @@ async def test_paths_that_are_not_served(labdl_fetch, document, path, jp_root_di
 
 
 @pytest.mark.parametrize("away", ["../elsewhere.npz", ".hidden/elsewhere.npz"])
-async def test_links_lead_nowhere_else(labdl_fetch, document, away, jp_root_dir):
+async def test_links_outside_of_the_root_are_rejected(labdl_fetch, document, away, jp_root_dir):
     target = jp_root_dir / away
     target.parent.mkdir(exist_ok=True)
     document.with_suffix(".npz").rename(target)
@@ -363,7 +363,7 @@ async def test_links_lead_nowhere_else(labdl_fetch, document, away, jp_root_dir)
     assert "parameters" not in answer
 
 
-async def test_names_are_few(labdl_fetch, document, monkeypatch):
+async def test_number_of_names_is_limited(labdl_fetch, document, monkeypatch):
     assert (await labdl_fetch("weights", path="net.labdl"))[0] == 400
     monkeypatch.setattr("labdl.lab.server.extension.NAMES_LIMIT", 0)
     status, answer = await labdl_fetch("weights", path="net.labdl", name="conv")

@@ -148,7 +148,7 @@ ROUTES = [over_rest, over_shared_maps, over_widget, over_comparison, over_sample
 @pytest.mark.parametrize("route", ROUTES)
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graph=graphs())
-def test_a_page_gives_numbers_back_as_they_were(route, graph):
+def test_numbers_round_trip_through_a_page(route, graph):
     assert params(route(graph)) == params(graph)
 
 

@@ -65,7 +65,7 @@ def test_the_model_says_the_same_under_new_names(trained, after):
     assert [path.name for path in trained.parent.iterdir() if path.suffix == ".part"] == []
 
 
-def test_what_a_layer_that_is_gone_left_behind_makes_room(trained):
+def test_entries_of_removed_layers_are_replaced(trained):
     nodes = {at: node for at, node in model(first="gone", second="first").nodes.items() if at != "a"}
     after = Graph(nodes, {"1": Edge("i", "r"), "3": Edge("r", "b")})
     before = parameters.load_parameters(trained)

@@ -76,7 +76,7 @@ async def test_the_runs_below_a_folder(ask, jp_root_dir):
     assert {run["path"] for run in answer["runs"]} == {"runs/one", "runs/deep/two", "elsewhere"}
 
 
-async def test_who_was_answered_before_is_told_what_is_new(ask, jp_root_dir):
+async def test_changes_since_the_last_answer(ask, jp_root_dir):
     one, two = (begin(jp_root_dir / "runs" / name, alive=True) for name in ("one", "two"))
     _, first = await ask("runs", path="runs")
     status, answer = await ask("runs", path="runs", seen=first["token"])
@@ -102,7 +102,7 @@ async def test_who_was_answered_before_is_told_what_is_new(ask, jp_root_dir):
             assert {run["path"] for run in whole["runs"]} == {"two", "three"}
 
 
-async def test_a_run_whose_process_ends_is_news(ask, jp_root_dir):
+async def test_ended_process_is_a_change(ask, jp_root_dir):
     one = begin(jp_root_dir / "one", alive=True)
     _, first = await ask("runs", path="")
     tell(one, END)
@@ -110,7 +110,7 @@ async def test_a_run_whose_process_ends_is_news(ask, jp_root_dir):
     assert [(run["status"], run["alive"]) for run in answer["runs"]] == [("finished", False)]
 
 
-async def test_many_that_are_deleted_are_told_by_telling_all(ask, jp_root_dir, monkeypatch):
+async def test_many_deleted_runs_cause_a_complete_answer(ask, jp_root_dir, monkeypatch):
     monkeypatch.setattr(runs_list, "GONE", 2)
     runs = [begin(jp_root_dir / f"run-{i}") for i in range(5)]
     _, first = await ask("runs", path="")
@@ -167,7 +167,7 @@ async def test_name_tags_and_note(ask, jp_root_dir):
     assert (one / "events.jsonl").read_bytes() == events
 
 
-async def test_what_another_has_written_is_not_lost(ask, jp_root_dir):
+async def test_edits_of_others_are_not_lost(ask, jp_root_dir):
     begin(jp_root_dir / "one")
     first = {"path": "one", "note": "mine", "before": {"note": ""}}
     assert (await ask("runs/about", method="PUT", body=first))[1]["done"]
@@ -199,7 +199,7 @@ async def test_what_another_has_written_is_not_lost(ask, jp_root_dir):
         {"name": "x", "before": []},
     ],
 )
-async def test_words_that_are_refused(ask, jp_root_dir, words):
+async def test_invalid_names_tags_and_notes(ask, jp_root_dir, words):
     one = begin(jp_root_dir / "one")
     status, answer = await ask("runs/about", method="PUT", body={"path": "one"} | words)
     assert status == 400
@@ -234,7 +234,7 @@ async def test_the_code_of_a_run(ask, jp_root_dir):
     assert files["long.py"].endswith("truncated")
 
 
-async def test_code_that_lies_elsewhere_is_not_shown(ask, jp_root_dir):
+async def test_code_outside_of_the_run_is_not_shown(ask, jp_root_dir):
     outside = jp_root_dir.parent / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("secret")

@@ -43,7 +43,7 @@ def of(page, kind):
     return [content for content, _ in page.received if content["type"] == kind]
 
 
-def test_the_list_is_told_whole_then_what_is_new(board, tmp_path):
+def test_list_is_sent_completely_then_changes(board, tmp_path):
     widget, page = board
     page.tell({"type": "list", "token": ""})
     [first] = of(page, "runs")
@@ -101,7 +101,7 @@ def test_a_sweep_is_stopped_in_its_own_folder(board, tmp_path):
     assert [(order.command, order.identity) for order in control.commands()] == [("stop", "mine")]
 
 
-def test_what_people_write_is_kept_and_nobody_is_overwritten(board, tmp_path):
+def test_concurrent_edits_are_not_overwritten(board, tmp_path):
     _, page = board
     page.tell({"type": "write", "path": "one", "id": "1", "words": {"note": "good"}, "before": {"note": ""}})
     assert (of(page, "written")[0]["done"], about(tmp_path / "all" / "one").note) == (True, "good")
@@ -121,7 +121,7 @@ def test_the_code_of_a_run(board, tmp_path):
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc", "", "none", "a\0b", 5, None, ["one"]])
-def test_nothing_outside_of_the_folder_is_read_or_told(board, tmp_path, path):
+def test_files_outside_of_the_folder_are_not_read(board, tmp_path, path):
     _, page = board
     write(tmp_path / "outside", START)
     page.tell({"type": "sync", "path": path, "after": 0})
@@ -137,13 +137,13 @@ def test_nothing_outside_of_the_folder_is_read_or_told(board, tmp_path, path):
 @pytest.mark.parametrize(
     "content", [None, 5, "list", [], {}, {"type": 1}, {"type": "command", "path": "one", "command": "x"}]
 )
-def test_messages_that_mean_nothing(board, content):
+def test_invalid_messages_are_ignored(board, content):
     _, page = board
     page.tell(content)
     assert not page.received
 
 
-def test_what_it_can_be_made_of(tmp_path):
+def test_accepted_arguments(tmp_path):
     class Race:
         folder = tmp_path
 

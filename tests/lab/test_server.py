@@ -168,7 +168,7 @@ async def test_checkpoints_hold_for_graph_files(labdl_fetch, jp_fetch, graph):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a model", b"\x89HDF\r\n\x1a\nbroken"])
-async def test_broken_file_says_so(labdl_fetch, jp_root_dir, content):
+async def test_broken_file_has_an_error_message(labdl_fetch, jp_root_dir, content):
     (jp_root_dir / "broken.labdl").write_bytes(content)
     status, answer = await labdl_fetch("graph", path="broken.labdl")
     assert status == 400
@@ -296,7 +296,7 @@ async def test_a_sweep_takes_commands_in_its_own_folder(labdl_fetch, run):
         ({"command": "add_epochs", "value": True}, "add_epochs wants an integer at least 1, received True"),
     ],
 )
-async def test_what_is_no_command_is_refused_in_a_sentence(given, sentence, labdl_fetch, run):
+async def test_invalid_commands_have_error_messages(given, sentence, labdl_fetch, run):
     status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", **given})
     assert status == 400
     assert re.match(sentence, answer["message"])
@@ -304,7 +304,7 @@ async def test_what_is_no_command_is_refused_in_a_sentence(given, sentence, labd
     assert not (run / "control.jsonl").exists()
 
 
-async def test_a_command_that_cannot_be_left_is_said(labdl_fetch, run):
+async def test_failed_command_has_an_error_message(labdl_fetch, run):
     (run / "control").write_text("")
     status, answer = await labdl_fetch("run/control", method="POST", body={"path": "runs/one", "command": "stop"})
     assert status == 500

@@ -101,7 +101,7 @@ def test_every_route_is_known_here(jp_serverapp):
 
 
 @pytest.mark.parametrize(("route", "method"), CALLS)
-async def test_nobody_asks_without_a_token(ask, good, route, method):
+async def test_requests_need_a_token(ask, good, route, method):
     for headers in (
         {"Authorization": ""},
         {"Authorization": "token wrong"},
@@ -268,7 +268,7 @@ async def test_a_body_over_the_limit(ask, monkeypatch, route, method):
 
 
 @pytest.mark.parametrize(("route", "method"), SENDING)
-async def test_a_length_that_is_not_true(ask, jp_http_port, jp_base_url, jp_auth_header, route, method):
+async def test_wrong_content_length(ask, jp_http_port, jp_base_url, jp_auth_header, route, method):
     """A length far over any limit is answered, or the connection closed, before it has come."""
     reader, writer = await asyncio.open_connection("127.0.0.1", jp_http_port)
     head = [
@@ -355,7 +355,7 @@ PLAIN = (
 
 
 @pytest.mark.parametrize(("route", "method"), CALLS)
-async def test_paths_that_lead_nowhere_good(ask, good, jp_root_dir, route, method):
+async def test_hostile_paths_are_rejected(ask, good, jp_root_dir, route, method):
     outside = jp_root_dir.parent / "out.labdl"
     for folder in ("", ".hidden", "folder", "folder/.hidden", "folder.labdl"):
         (jp_root_dir / folder).mkdir(exist_ok=True)

@@ -152,7 +152,7 @@ def test_opening_a_file_of_any_version_again_changes_nothing(path):
     assert shared(updates=[document.ydoc.get_update()]).get() == document.get()
 
 
-def test_what_others_keep_in_the_maps_stays():
+def test_unknown_entries_of_the_maps_are_kept():
     document = shared(service.encode(FIXTURE["graph"]))
     maps_of(document)["nodes"]["n2"]["comment"] = "mine"
     document.ydoc.get("elsewhere", type=Map)["a"] = 1.0
@@ -270,7 +270,7 @@ JUNK = st.recursive(
     )
 )
 @settings(max_examples=150, deadline=None)
-def test_whatever_lies_in_the_maps_a_file_can_be_written(junk):
+def test_any_content_of_the_maps_can_be_written(junk):
     document = shared()
     for name, entries in junk.items():
         for key, value in entries.items():
@@ -341,7 +341,7 @@ def test_the_graph_is_written_as_a_file_when_the_page_saves_it_elsewhere():
     assert model == before
 
 
-def test_without_jupyter_collaboration_nothing_is_missed():
+def test_works_without_jupyter_collaboration():
     code = "import sys\nsys.modules |= dict.fromkeys(['pycrdt', 'jupyter_ydoc', 'jupyter_server_ydoc'])\n"
     code += "import labdl, labdl.lab, labdl.lab.server.extension, labdl.lab.editor.service\n"
     code += "assert 'labdl.lab.collaboration.shared_graph' not in sys.modules"

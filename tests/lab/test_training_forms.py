@@ -210,7 +210,7 @@ def test_a_file_in_the_program(begun, tmp_path, monkeypatch):
         ({"epochs": 10**10}, "epochs must be a whole number from 1 to 1,000,000,000"),
     ],
 )
-def test_what_cannot_be_chosen_is_said(given, sentence):
+def test_invalid_choices_have_error_messages(given, sentence):
     with pytest.raises(ConfigError, match=sentence):
         script.train_code("net.labdl", SETTINGS | given)
 
@@ -337,7 +337,7 @@ def graph(shape=(None, 1, 8, 8), features=10, layers=("Flatten", "Linear")):
         (Graph({}, {}), {}, "The model has no layers yet."),
     ],
 )
-def test_what_does_not_fit_is_said_before_the_training(model, given, sentence):
+def test_mismatches_are_reported_before_training(model, given, sentence):
     chosen = SETTINGS | given
     found = compatibility.mismatches(model, compatibility.describe_source(chosen["dataset"]), chosen)["problems"]
     assert (found == []) if sentence is None else (len(found) == 1 and sentence in found[0]), found
@@ -386,7 +386,7 @@ def ask(jp_fetch, jp_root_dir):
     return fetch
 
 
-async def test_the_answer_says_whether_all_goes_together(ask, jp_root_dir):
+async def test_answer_reports_mismatches(ask, jp_root_dir):
     status, answer = await ask("train", {"path": "net.labdl", **SETTINGS})
     assert (status, answer["problems"], answer["has_parameters"]) == (200, [], False)
     assert (answer["inputs"], answer["outputs"]) == ([[None, 1, 8, 8]], [[None, 10]])
@@ -422,7 +422,7 @@ async def test_data_files_of_the_folder(ask, jp_root_dir):
 @pytest.mark.parametrize(
     "name", ["../out.csv", "data/../../out.csv", ".secret/in.csv", "none.csv", "link.csv", "net.labdl", ""]
 )
-async def test_other_files_are_not_told_of(ask, jp_root_dir, name):
+async def test_other_files_are_not_listed(ask, jp_root_dir, name):
     (jp_root_dir / ".secret").mkdir()
     for file in (jp_root_dir.parent / "out.csv", jp_root_dir / ".secret" / "in.csv"):
         file.write_text("secret,b\n1,2\n3,4\n")

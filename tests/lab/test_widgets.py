@@ -122,12 +122,12 @@ class TestDashboard:
         assert (page.last()["first"], len(page.last()["events"])) == (1, 1)
 
     @pytest.mark.parametrize("after", [-1, 99, "all", None])
-    def test_a_strange_position_gets_everything(self, after, monkeypatch):
+    def test_invalid_position_gets_all_events(self, after, monkeypatch):
         page = Page(lab.Dashboard(FakeRun(START)), monkeypatch)
         page.tell({"type": "sync", "after": after})
         assert page.last()["first"] == 0
 
-    def test_repeats_the_past_at_doubling_intervals_until_a_page_is_heard(self, monkeypatch):
+    def test_resends_past_events_until_a_page_asks(self, monkeypatch):
         clock = [100.0]
         monkeypatch.setattr(event_messages.time, "monotonic", lambda: clock[0])
         run = FakeRun(START)
@@ -213,7 +213,7 @@ class TestEditor:
     def test_the_state_is_json(self):
         json.dumps(lab.Editor(graph()).get_state("_graph"), allow_nan=False)
 
-    def test_refuses_what_is_no_model(self):
+    def test_rejects_other_objects(self):
         with pytest.raises((TypeError, ValueError)):
             lab.Editor("digits.labdl")
 
@@ -245,7 +245,7 @@ class TestEditor:
             ([], {}),
         ],
     )
-    def test_errors_become_sentences(self, name, data, monkeypatch):
+    def test_errors_are_sent_as_messages(self, name, data, monkeypatch):
         page = Page(lab.Editor(graph()), monkeypatch)
         page.tell({"type": "request", "id": 7, "name": name, "graph": data})
         assert page.last()["id"] == 7
@@ -419,7 +419,7 @@ class TestEditorOfATraining:
         trainer = Trainer(model, "mean_squared_error", backend="torch", seed=0)
         return trainer.start(data, epochs=options.pop("epochs", 2), batch_size=8, folder=folder, **options)
 
-    def test_its_runs_are_told_one_after_the_other_and_no_others(self, monkeypatch, tmp_path):
+    def test_only_runs_of_its_model_are_sent(self, monkeypatch, tmp_path):
         editor = lab.Editor(graph())
         page = Page(editor, monkeypatch)
         model = editor.model("torch")
@@ -450,7 +450,7 @@ class TestEditorOfATraining:
         self.run(model, tmp_path / "later").wait()
         assert len(page.received) == before, "who is closed hears nothing"
 
-    def test_an_editor_that_is_gone_holds_nothing(self, tmp_path):
+    def test_closed_editor_is_collected(self, tmp_path):
         editor = lab.Editor(graph())
         listeners = len(active_runs._listeners)
         editor.close()

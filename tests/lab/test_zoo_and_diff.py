@@ -79,7 +79,7 @@ async def test_routes(jp_fetch):
     assert "classes wants an integer or nothing" in json.loads(refused.value.response.body)["message"]
 
 
-async def test_a_new_file_takes_the_place_of_no_other(jp_fetch, jp_root_dir):
+async def test_new_file_does_not_replace_another(jp_fetch, jp_root_dir):
     async def put(**query):
         body = json.dumps({"content": line(3).to_dict()})
         return await jp_fetch("labdl", "graph", method="PUT", body=body, params={"path": "net.labdl", **query})
@@ -138,7 +138,7 @@ def test_the_widget_answers_its_page(page):
         ({"name": "difference", "graph": {}, "new": {}}, "this is not graph data"),
     ],
 )
-def test_what_the_widget_cannot_answer_becomes_a_sentence(page, content, message):
+def test_unknown_widget_requests_have_error_messages(page, content, message):
     _, ask = page
     assert message in ask(**content)["error"]
     assert ask(type="other", **content) is None

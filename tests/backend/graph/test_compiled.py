@@ -174,7 +174,7 @@ class Depends(nn.Module):
         return other if looks and labdl.to_numpy(ops.sum(x)) < 0 else one
 
 
-def test_what_depends_on_data_runs_as_it_is_and_says_so_once(backend):
+def test_data_dependent_model_runs_eagerly_with_one_warning(backend):
     x = np.arange(16, dtype="float32").reshape(4, 4) - 7
 
     def model():

@@ -49,7 +49,7 @@ def seeded():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_layer_written_down_computes_the_same(case, backend, tmp_path):
+def test_source_of_every_layer_computes_the_same(case, backend, tmp_path):
     ours, _ = twins(case, backend)
     native = written(ours, tmp_path)
     arrays = draw(case)
@@ -94,7 +94,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_a_whole_model_written_down_computes_the_same(name, backend, tmp_path):
+def test_source_of_a_model_computes_the_same(name, backend, tmp_path):
     model, spec = SMALL[name]()
     model.build(spec, backend=backend.name, seed=0)
     native, rng = written(model, tmp_path), np.random.default_rng(0)
@@ -175,7 +175,7 @@ class Depends(nn.Module):
         return ops.multiply(x, 2) if positive else ops.subtract(x, 1)
 
 
-def test_what_depends_on_data_is_refused(backend):
+def test_data_dependent_model_raises(backend):
     with pytest.raises(ModelError, match="reads the values of a tensor"):
         record_programs(Depends().build((None, 2), backend=backend.name))
 

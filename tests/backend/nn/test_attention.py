@@ -218,7 +218,7 @@ def test_a_sample_without_any_key_gives_the_projection_of_zeros(backend):
     np.testing.assert_allclose(output, np.broadcast_to(values["projection/bias:0"], output.shape), atol=1e-6)
 
 
-def test_dropout_thins_attention_out_in_training_only(backend):
+def test_attention_dropout_in_training_only(backend):
     """Two passes differ in training, and not in evaluation."""
     layer, _ = redrawn(nn.MultiHeadAttention(HEADS, rate=0.5), (None, STEPS, FEATURES), backend=backend)
     x = backend.tensor(X)
@@ -256,6 +256,6 @@ def test_sizes_that_are_not_known_at_build(backend):
         (lambda: nn.ClassToken(), [(None, 8)], r"\(N, steps, features\)"),
     ],
 )
-def test_what_does_not_fit_is_said(make, shapes, sentence, backend):
+def test_errors_of_invalid_inputs(make, shapes, sentence, backend):
     with pytest.raises(ModelError, match=sentence):
         make().build(*shapes, backend=backend.name)

@@ -114,7 +114,7 @@ def test_weights_and_arrays_keep_their_dtype(dtype, backend):
     assert np.array_equal(labdl.to_numpy(made), array.astype("float32"))
 
 
-def test_they_are_not_learned_but_may_stand_still(dtype, backend):
+def test_buffers_are_not_trained(dtype, backend):
     x, y = np.ones((6, 4), "float32"), np.ones((6, 2), "float32")
     model = built(dtype, backend.name)
     with pytest.raises(ConfigError, match=f"kernel:0 is {dtype}: freeze it"):

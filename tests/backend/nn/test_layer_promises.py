@@ -27,7 +27,7 @@ def test_dropout_acts_in_training_only(backend):
 
 
 @pytest.mark.parametrize("data_format", ["channels_first", "channels_last"])
-def test_dropped_channels_go_as_a_whole(data_format, backend):
+def test_dropout_channels_drops_whole_channels(data_format, backend):
     values = trained(nn.DropoutChannels(0.5, data_format), np.ones((20, 30, 30), "float32"), backend)
     lines = values if data_format == "channels_first" else values.swapaxes(1, 2)
     assert set(np.unique(lines)) == {0.0, 2.0}
@@ -36,7 +36,7 @@ def test_dropped_channels_go_as_a_whole(data_format, backend):
     assert abs(values.mean() - 1) < 0.2
 
 
-def test_a_dropped_path_is_a_whole_sample(backend):
+def test_drop_path_drops_whole_samples(backend):
     values = trained(nn.DropPath(0.25), np.ones((400, 3, 2), "float32"), backend)
     np.testing.assert_allclose(np.unique(values), [0.0, 4 / 3], rtol=1e-6)
     assert (values == values[:, :1, :1]).all()
@@ -97,7 +97,7 @@ def test_dropout_between_recurrent_layers_acts_in_training_only(backend):
     assert np.abs(thinned[1] - plain[1]).max() > 1e-3
 
 
-def test_the_padding_token_begins_at_zero_and_does_not_learn(backend):
+def test_padding_embedding_is_zero_and_not_trained(backend):
     tokens = np.array([[0, 2, 1], [2, 2, 3]])
     layer = nn.Embedding(4, 3, padding_index=2)
     layer.build(Spec((None, 3), "int64"), backend=backend.name, seed=0)
@@ -138,7 +138,7 @@ def test_unpooling_puts_back_what_pooling_found(rank, data_format, backend):
     ],
     ids=lambda v: type(v).__name__ if isinstance(v, nn.Module) else "",
 )
-def test_there_and_back(there, back, shape, backend):
+def test_round_trip(there, back, shape, backend):
     x = np.random.default_rng(0).normal(size=shape).astype("float32")
     model = nn.Sequential(there, back).build((None, *shape[1:]), backend=backend.name)
     np.testing.assert_allclose(labdl.to_numpy(model(backend.tensor(x))), x, rtol=1e-6)
@@ -163,7 +163,7 @@ def test_a_sequence_after_its_end_does_not_matter(backend):
         np.testing.assert_allclose(whole[:, :1], alone, rtol=1e-4, atol=1e-6)
 
 
-def test_a_cell_walks_as_its_layer(backend):
+def test_cell_equals_layer(backend):
     x = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("float32")
     layer = nn.LSTM(5).build((None, 4, 3), backend=backend.name, seed=0)
     cell = nn.LSTMCell(5).build((None, 3), backend=backend.name, seed=1)

@@ -174,7 +174,7 @@ def test_a_model_moves_to_a_device_and_names_what_it_cannot_find(net, backend):
         net.to("gpu:7")
 
 
-def test_hooks_watch_and_change(net, backend):
+def test_hooks_observe_and_replace(net, backend):
     seen = []
     remove = net.head.register_forward_hook(lambda module, inputs, outputs: seen.append(tuple(outputs.shape)))
     net.head.register_forward_hook(lambda module, inputs: (ops.multiply(inputs[0], 0.0),), before=True)
@@ -187,7 +187,7 @@ def test_hooks_watch_and_change(net, backend):
     assert len(labdl.trace(net).nodes) == 5
 
 
-def test_a_part_of_a_graph_runs_alone(net, backend):
+def test_part_of_a_graph_runs_separately(net, backend):
     model = labdl.trace(net).to_module().build(backend=backend.name)
     model.load_state_dict(net.state_dict())
     model.eval()
@@ -217,7 +217,7 @@ def test_training_goes_on_with_its_momentum_after_a_move(net, backend):
         np.testing.assert_allclose(net.state_dict()[key], value, rtol=1e-5, atol=1e-6)
 
 
-def test_a_layer_replaced_while_training_learns(net, backend):
+def test_layer_replaced_during_training_is_trained(net, backend):
     trainer = labdl.Trainer(net, optimizer="sgd")
     trainer.train_one_batch(X, np.zeros(6, int))
     net.head = nn.Linear(2)

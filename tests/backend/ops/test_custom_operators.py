@@ -404,7 +404,7 @@ def test_a_result_may_be_the_input(backend):
     np.testing.assert_array_equal(labdl.to_numpy(ops.same(native)), draw(3))
 
 
-def test_results_keep_to_the_rule(backend):
+def test_results_are_checked_against_the_rule(backend):
     @custom.operator(rules.elementwise)
     def wrong(x):
         return x[:1]

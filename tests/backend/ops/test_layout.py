@@ -360,7 +360,7 @@ def test_the_activation_after_a_convolution_is_part_of_its_kernel(tensorflow):
     assert "Relu" not in counts
 
 
-def test_a_trace_leaves_nothing_behind(tensorflow):
+def test_trace_leaves_no_references(tensorflow):
     tf, kept = tensorflow, []
 
     def run(x):

@@ -100,7 +100,7 @@ def test_dtype(cases, backend, run_cases):
 
 
 @each_operator(dtype_calls(taken=False))
-def test_a_dtype_that_makes_no_sense_is_a_type_error(cases, backend, run_cases):
+def test_invalid_dtype_raises_type_error(cases, backend, run_cases):
     def check(call):
         args, kwargs = call.arrays()
         assert call.refused(args, kwargs) is TypeError

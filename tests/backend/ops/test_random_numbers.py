@@ -37,7 +37,7 @@ def test_binomial_without_a_choice(n, p, only, backend):
 
 
 @pytest.mark.parametrize(("n", "p"), [(-1, 0.5), (3, 1.5), (3, float("nan"))])
-def test_binomial_refuses_what_is_none(n, p):
+def test_binomial_rejects_invalid_arguments(n, p):
     with pytest.raises(ValueError, match="random_binomial wants n of at least 0 and p from 0 to 1"):
         ops.random_binomial((2,), n, p)
 

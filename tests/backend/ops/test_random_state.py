@@ -33,7 +33,7 @@ def draws():
 
 
 @pytest.mark.parametrize("portable", [False, True])
-def test_what_was_drawn_is_drawn_again(backend, portable):
+def test_random_state_is_restored(backend, portable):
     labdl.seed(3, portable=portable)
     draws()
     state = random_state(backend.name)
@@ -50,7 +50,7 @@ def test_what_was_drawn_is_drawn_again(backend, portable):
 
 
 @pytest.mark.parametrize("compiled", [None, False])
-def test_dropout_in_a_function_that_is_compiled_is_drawn_again(backend, compiled):
+def test_random_state_of_compiled_dropout_is_restored(backend, compiled):
     """The state reaches what a compiled step holds, not only what is drawn outside of it."""
     labdl.seed(3)
     run = backend.evaluate_function(lambda x: ops.dropout(x, 0.5, training=True), compiled=compiled)
@@ -65,7 +65,7 @@ def test_dropout_in_a_function_that_is_compiled_is_drawn_again(backend, compiled
     assert np.array_equal(labdl.to_numpy(run(x)), second)
 
 
-def test_a_random_state_of_nonsense_is_refused(backend):
+def test_invalid_random_state_raises(backend):
     state = random_state(backend.name)
     before = draws()
     own = state["own"]

@@ -74,7 +74,7 @@ def test_a_file_that_the_framework_writes_now_opens(backend, twins, name, tmp_pa
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_the_native_twin_loads_what_labdl_writes(backend, twins, name, tmp_path):
+def test_native_model_loads_exported_files(backend, twins, name, tmp_path):
     model = stirred(built(name, backend.name))
     for suffix in SUFFIXES[backend.name]:
         if suffix or there(backend.name, name, suffix):
@@ -142,7 +142,7 @@ def test_converted_from_one_framework_to_all_others(backend, tmp_path):
         np.testing.assert_array_equal(value, before[key])
 
 
-def test_a_misfit_is_named_with_both_shapes(backend, tmp_path):
+def test_shape_mismatch_is_reported_with_both_shapes(backend, tmp_path):
     source = nn.Sequential(nn.Linear(4), nn.BatchNorm()).build((None, 3), backend=backend.name)
     for framework in FRAMEWORKS:
         path = save_checkpoint(source, tmp_path / f"net{SUFFIXES[framework][0]}")
@@ -203,7 +203,7 @@ class Twice(nn.Module):
         return self.other(self.one(x))
 
 
-def test_tied_parameters_stand_under_both_names(backend, tmp_path):
+def test_tied_parameters_have_both_names(backend, tmp_path):
     model = stirred(Twice(tied=True).build((None, 3), backend=backend.name))
     for framework in FRAMEWORKS:
         path = save_checkpoint(model, tmp_path / f"net{SUFFIXES[framework][0]}")

@@ -44,7 +44,7 @@ class Tied(nn.Module):
 
 
 @pytest.mark.parametrize("there", ["backend", "numpy"])
-def test_a_model_comes_back_ready_to_learn(backend, tmp_path, there):
+def test_loaded_model_can_be_trained(backend, tmp_path, there):
     model = Tied().build((None, 1, 6, 6), backend=backend.name, seed=0)
     trainer = labdl.Trainer(model, loss="mean_squared_error", optimizer=labdl.train.SGD(0.1))
     target = np.zeros((16, 6, 6), "float32")
@@ -119,7 +119,7 @@ def test_a_damaged_file_does_not_disturb_training(backend, file):
     assert all(np.array_equal(v, twin.state_dict()[k]) for k, v in model.state_dict().items())
 
 
-def test_a_run_in_the_background_is_swapped_while_it_rests(backend, file, tmp_path):
+def test_paused_background_run_is_swapped(backend, file, tmp_path):
     values, path = file
     model = net(backend.name, seed=0)
     trainer = labdl.Trainer(model, optimizer=labdl.train.SGD(1e-12))

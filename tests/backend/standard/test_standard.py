@@ -194,7 +194,7 @@ def test_a_sampler_goes_on_from_its_place_only():
     sampler = standard.construct_sampler({}, labdl.data.ArrayDataset(np.arange(3)))
     with pytest.raises(StateDictError, match="an epoch and a position"):
         sampler.load_state_dict({"place": 3})
-    with pytest.raises(ConfigError, match="made for 3 samples"):
+    with pytest.raises(ConfigError, match="is for 3 samples"):
         standard.iterate_sample(labdl.data.ArrayDataset(np.arange(4)), sampler)
     with pytest.raises(ConfigError, match="leaves nothing"):
         standard.construct_sampler({"batch_size": 9, "drop_last_batch": True}, labdl.data.ArrayDataset(np.arange(3)))

@@ -55,7 +55,7 @@ def test_a_graph_does_not_differ_from_itself(graph):
 
 @given(graphs(), graphs())
 @settings(max_examples=80, deadline=None)
-def test_the_other_way_round_it_is_the_reverse(a, b):
+def test_difference_is_symmetric(a, b):
     for b_ in (b, traced_anew(b)):
         there, back = diff(a, b_), diff(b_, a)
         assert {new: old for old, new in there.same.items()} == dict(back.same)
@@ -113,7 +113,7 @@ def test_a_known_edit_is_found_and_nothing_else(graph, data):
     assert (found.added_edges, found.removed, found.added) == ((), (), ())
 
 
-def test_the_order_in_which_values_are_joined_counts():
+def test_order_of_concatenated_values_is_compared():
     nodes = {"a": Node("Input", "a"), "b": Node("Input", "b"), "c": Node("Concat", "c")}
     edges = [Edge("a", "c", target_port="xs"), Edge("b", "c", target_port="xs")]
     ab = Graph(nodes, dict(enumerate(edges)))
@@ -127,7 +127,7 @@ def test_the_order_in_which_values_are_joined_counts():
     assert len(diff(Graph(nodes, dict(enumerate(many))), turned).removed_edges) == 400
 
 
-def test_traces_are_compared_by_name_for_their_ids_are_counted():
+def test_traces_are_matched_by_name():
     found = diff(*(labdl.trace(create(name), name=name) for name in ("resnet18", "resnet34")))
     assert (found.removed, found.changed, found.renamed) == ((), (), ())
     assert len(found.added) == 125 - 69
@@ -161,7 +161,7 @@ class Small(nn.Module):
         return self.head(x)
 
 
-def test_operators_are_known_by_what_enters_them():
+def test_operators_are_matched_by_their_inputs():
     """The second of two, without the first, gets the first's name."""
     with_it, without = (labdl.trace(Small(middle), (None, 4)) for middle in (True, False))
     found = diff(with_it, without)
@@ -200,7 +200,7 @@ def test_shared_weights_classes_and_ties():
     assert not diff(shared, renamed).ties
 
 
-def test_nan_and_unknown_layers_are_what_they_are():
+def test_nan_and_unknown_layers_are_compared():
     nodes = {"i": Node("Input", "x"), "a": Node("acme.Thing", "thing", {"level": float("nan")})}
     graph = Graph(nodes, {"1": Edge("i", "a")})
     assert not diff(graph, Graph({**nodes, "a": Node("acme.Thing", "thing", {"level": float("nan")})}, graph.edges))

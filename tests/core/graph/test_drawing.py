@@ -181,7 +181,7 @@ def test_problems_are_drawn_where_they_are():
     assert groups["strange"].find(f"{SVG}rect").get("stroke-dasharray")
 
 
-def test_a_graph_without_an_input_says_so():
+def test_problem_of_a_graph_without_input():
     assert "the graph has no Input" in " ".join(texts(parse(Graph({"r": Node("ReLU", "relu")}).to_svg())))
 
 
@@ -204,7 +204,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("direction", ["down", "right"])
-def test_hostile_texts_are_text(text, direction, tmp_path):
+def test_hostile_texts_are_escaped(text, direction, tmp_path):
     graph = Graph(
         {
             "i": Node("Input", "input", {"shape": (None, 8)}),
@@ -238,7 +238,7 @@ def test_positions_are_kept(residual):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
-def test_positions_that_are_none(residual, value):
+def test_invalid_positions(residual, value):
     graph = Graph(residual.nodes, residual.edges, positions=dict.fromkeys(residual.nodes, (value, 0.0)))
     assert boxes(parse(graph.to_svg())) == boxes(parse(Graph(residual.nodes, residual.edges).to_svg()))
 
@@ -281,7 +281,7 @@ def test_boxes_do_not_overlap(graph, direction):
 
 @settings(max_examples=50, deadline=None)
 @given(graphs(loops=False), st.sampled_from(["down", "right"]))
-def test_edges_lead_on_and_not_through_boxes(graph, direction):
+def test_edges_do_not_cross_boxes(graph, direction):
     root = parse(graph.to_svg(direction=direction))
     found, along = boxes(root), 1 if direction == "down" else 0
     lines = next(g for g in root.iter(f"{SVG}g") if g.get("stroke"))
@@ -299,7 +299,7 @@ def test_edges_lead_on_and_not_through_boxes(graph, direction):
 
 @settings(max_examples=30, deadline=None)
 @given(graphs(), st.sampled_from(["down", "right"]))
-def test_the_picture_holds_all_of_it(graph, direction):
+def test_image_contains_everything(graph, direction):
     root = parse(graph.to_svg(direction=direction))
     left, top, wide, high = map(float, root.get("viewBox").split())
     for x, y, w, h in boxes(root).values():
@@ -307,7 +307,7 @@ def test_the_picture_holds_all_of_it(graph, direction):
         assert top < y < y + h < top + high
 
 
-def test_a_loop_is_seen_beside_its_box():
+def test_loop_is_drawn_beside_its_box():
     graph = Graph({"a": Node("ReLU", "a")}, {"1": Edge("a", "a")})
     for placed in (graph, Graph(graph.nodes, graph.edges, positions={"a": (5.0, 5.0)})):
         root = parse(placed.to_svg())
@@ -316,7 +316,7 @@ def test_a_loop_is_seen_beside_its_box():
         assert max(float(x) for x in re.findall(r"(-?[\d.]+),", line)) > box[0] + box[2]
 
 
-def test_what_adds_to_a_line_of_nodes_does_not_bend_it():
+def test_side_inputs_do_not_bend_the_main_line():
     """Residual connections run beside it, and weights stand there."""
     nodes = {"i": Node("Input", "input", {"shape": (None, 4)})}
     nodes |= {str(n): Node("Linear", f"linear_{n}", {"out_features": 4}) for n in range(4)}
@@ -335,7 +335,7 @@ def test_many_nodes():
     assert len({box[0] for box in found.values()}) == 1  # a chain is straight
 
 
-def test_a_source_that_everything_reads():
+def test_source_with_many_readers():
     """Its edges share a lane, and where there are too many lanes the picture comes all the same."""
     nodes = {"i": Node("Input", "input", {"shape": (None, 4)})}
     nodes |= {str(n): Node("Add", f"add{n}") for n in range(300)}
@@ -396,7 +396,7 @@ def test_what_the_editor_shares_with_pictures_is_up_to_date():
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "encoder/layers/11/attention/query", "WWWWWWWWWWWWWWWWWWWWWW", "a b c d"])
-def test_texts_are_made_to_fit(text):
+def test_texts_are_shortened_to_fit(text):
     text = clean(text)
     for room in (0, 20, 80, 300):
         for end in (False, True):
@@ -424,7 +424,7 @@ def test_texts_are_made_to_fit(text):
         (None, "None"),
     ],
 )
-def test_settings_as_people_write_them(value, text):
+def test_settings_are_shown_as_in_source(value, text):
     assert setting(value) == text
 
 
@@ -440,11 +440,11 @@ def test_settings_as_people_write_them(value, text):
         (2_500_000_000, "2.5 G"),
     ],
 )
-def test_counts_take_three_figures(count, text):
+def test_counts_have_three_digits(count, text):
     assert short_count(count) == text
 
 
-def test_what_there_is_not(residual):
+def test_unknown_names_and_options(residual):
     with pytest.raises(ConfigError, match="theme wants one of light, dark, received 'blue'"):
         residual.to_svg(theme="blue")
     with pytest.raises(ConfigError, match="direction wants one of down, right, received 'up'"):
@@ -468,7 +468,7 @@ def test_a_notebook_does_not_keep_a_large_picture(n, monkeypatch):
     assert display._add_svg({"text/plain": "graph"}, chain(n)) == {"text/plain": "graph"}
 
 
-def test_a_model_that_is_no_graph_yet_shows_as_text(monkeypatch):
+def test_unbuilt_model_is_shown_as_text(monkeypatch):
     shown = nn.Sequential(nn.Linear(2))._repr_mimebundle_()
     assert shown.keys() == {"text/plain"}
 
@@ -511,7 +511,7 @@ def test_a_folded_block_is_one_box(depth, width, data):
     assert set(boxes(root)) == {n.name for n in shown.nodes.values()}
 
 
-def test_what_takes_one_value_is_one_input_of_a_block():
+def test_readers_of_one_value_share_an_input_of_a_block():
     graph = replace(towers(2, 3), positions={"tower/0/": (0.0, 0.0), "tower/1/": (0.0, 0.0)})
     blocks = fold(graph).blocks
     assert [len(b.inputs) for b in blocks.values()] == [len(b.outputs) for b in blocks.values()] == [1, 1]
@@ -521,7 +521,7 @@ def test_what_takes_one_value_is_one_input_of_a_block():
     assert texts(root).count("? × 4") == 3
 
 
-def test_an_open_block_has_a_frame_and_notes_have_their_place():
+def test_open_blocks_have_frames_and_notes_are_drawn():
     graph = towers(2, 1)
     places = {i: (0.0, 110.0 * n) for n, i in enumerate(graph.nodes)}
     notes = {

@@ -110,7 +110,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_change_that_is_offered_mends_the_graph(case):
+def test_fix_removes_the_problem(case):
     broken, expected = CASES[case]
     result = check(broken)
     assert result.problems
@@ -128,7 +128,7 @@ def test_the_change_that_is_offered_mends_the_graph(case):
         graph(images(3, 8, 8), Node("Linear", "linear", {"out_features": 0}), edges="images>linear"),
     ],
 )
-def test_where_nothing_is_known_to_help_nothing_is_offered(broken):
+def test_problems_without_a_fix(broken):
     result = check(broken)
     assert result.problems
     assert [fix_of(problem, broken, result) for problem in result.problems] == [None] * len(result.problems)

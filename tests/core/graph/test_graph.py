@@ -48,7 +48,7 @@ def test_graph_data_round_trip(residual):
         ({"nodes": {}, "edges": {}, "positions": 5}, "this is not graph data"),
     ],
 )
-def test_broken_graph_data_is_refused_in_a_sentence(data, sentence):
+def test_broken_graph_data_raises(data, sentence):
     with pytest.raises(ModelError, match=sentence):
         Graph.from_dict(data)
 
@@ -120,7 +120,7 @@ def problems_of(nodes, *edges):
         ),
     ],
 )
-def test_problems_are_sentences_where_they_belong(nodes, edges, node, sentence):
+def test_problems_have_a_message_and_a_place(nodes, edges, node, sentence):
     (problem, *_) = [p for p in problems_of(nodes, *edges) if p.node == node]
     assert sentence in problem.message
     assert "\n" not in problem.message
@@ -132,13 +132,13 @@ def test_a_graph_without_input_says_so():
     assert Graph().check() == ({}, [])
 
 
-def test_only_the_nodes_on_a_loop_are_blamed():
+def test_only_nodes_on_a_loop_have_a_problem():
     nodes = {n: Node("ReLU", n) for n in "abcd"}
     problems = problems_of(nodes, Edge("i", "d"), Edge("a", "b"), Edge("b", "a"), Edge("b", "c"))
     assert [p.node for p in problems if "loop" in p.message] == ["a", "b"]
 
 
-def test_what_lies_behind_a_problem_is_not_blamed():
+def test_nodes_after_a_problem_have_no_problem():
     nodes = {"a": Node("Linear", "a"), "b": Node("ReLU", "b"), "c": Node("Add", "c")}
     problems = problems_of(
         nodes, Edge("i", "a"), Edge("a", "b"), Edge("b", "c", target_port="xs"), Edge("i", "c", target_port="xs")
@@ -280,12 +280,12 @@ def test_an_optional_input_that_is_not_connected_is_none():
         LAYERS.pop("Between")
 
 
-def test_a_model_wants_as_many_inputs_as_its_graph(residual):
+def test_model_checks_the_number_of_inputs(residual):
     with pytest.raises(ModelError, match=r"has 1 input\(s\), received 2"):
         residual.to_module().build((None, 3, 8, 8), (None, 2), backend="numpy")
 
 
-def test_source_keeps_apart_what_would_collide():
+def test_names_in_source_do_not_collide():
     """Names that differ only in signs, keywords, and names of the modules that the source uses."""
     nodes = {
         "i": INPUT,

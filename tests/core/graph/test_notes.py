@@ -28,7 +28,7 @@ def noted(graph: Graph, notes=NOTES) -> Graph:
     return dataclasses.replace(graph, notes=notes)
 
 
-def test_notes_are_data_and_no_part_of_what_is_compared(residual):
+def test_notes_are_data_and_not_compared(residual):
     graph = noted(residual)
     again = Graph.from_dict(json.loads(json.dumps(graph.to_dict())))
     assert again.notes == NOTES
@@ -64,7 +64,7 @@ NOTE = NOTES["c1"].to_dict()
         ),
     ],
 )
-def test_notes_that_cannot_be_are_refused_in_a_sentence(residual, notes, sentence):
+def test_invalid_notes_raise(residual, notes, sentence):
     with pytest.raises(ModelError, match=sentence):
         Graph.from_dict({**residual.to_dict(), "notes": notes})
 
@@ -86,7 +86,7 @@ def test_notes_are_saved_and_read(residual):
     assert service.decode(data, "net.labdl")["notes"] == noted(residual).to_dict()["notes"]
 
 
-def test_as_many_and_as_long_notes_as_there_may_be_fit_into_a_file(residual):
+def test_maximum_notes_fit_into_a_file(residual):
     rocket = Note("\U0001f680" * 400, (0.0, 0.0), (200.0, 100.0), home="a" * 1000)
     graph = noted(residual, {str(n): rocket for n in range(MOST)})
     assert Graph.from_dict(graph.to_dict()).notes == graph.notes == decode(encode(graph)).notes
@@ -120,7 +120,7 @@ def replaced(name, data):
         (lambda f: f.attrs.__setitem__("version", 3), "damaged: its checksum"),
     ],
 )
-def test_a_file_with_broken_notes_is_refused_in_a_sentence(residual, edit, sentence):
+def test_file_with_broken_notes_raises(residual, edit, sentence):
     buffer = io.BytesIO(encode(noted(residual)))
     with h5py.File(buffer, "r+") as file:
         edit(file)
@@ -129,7 +129,7 @@ def test_a_file_with_broken_notes_is_refused_in_a_sentence(residual, edit, sente
     assert str(caught.value).startswith("net.labdl ")
 
 
-def test_what_can_be_read_of_a_newer_file_has_its_notes(residual):
+def test_newer_file_is_shown_with_its_notes(residual):
     buffer = io.BytesIO(encode(noted(residual)))
     with h5py.File(buffer, "r+") as file:
         file.attrs["version"] = 99
@@ -141,7 +141,7 @@ def test_what_can_be_read_of_a_newer_file_has_its_notes(residual):
 # -- kept where the graph is made anew
 
 
-def test_source_read_in_the_place_of_a_canvas_keeps_its_notes():
+def test_merged_source_keeps_the_notes():
     canvas = noted(Graph({"i": Node("Input", "input", {"shape": (None, 4)})}))
     answer = python_code.read(
         "from labdl import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -153,7 +153,7 @@ def test_source_read_in_the_place_of_a_canvas_keeps_its_notes():
     assert Graph.from_dict(answer["graph"]).notes == NOTES
 
 
-def test_a_canvas_that_follows_its_model_keeps_its_notes():
+def test_synchronized_canvas_keeps_its_notes():
     model = nn.Sequential(nn.Linear(3)).build((None, 4), backend="numpy")
     sync = ModelSync(model)
     canvas = noted(sync.graph)

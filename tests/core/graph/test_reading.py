@@ -59,7 +59,7 @@ def types(source: str, shape=(None, 4)) -> list[str]:
         ),
     ],
 )
-def test_what_people_write_is_read(source, found):
+def test_common_source_is_read(source, found):
     assert types(source) == found
     space: dict = {}
     exec(source, space)
@@ -111,6 +111,6 @@ ATTACK = "__import__('os').abort()"
         (model("self.a = nn.Linear(3)", "return self.b(x)"), "self.b is not a layer"),
     ],
 )
-def test_all_else_is_refused_by_its_line(source, why):
+def test_other_source_is_rejected_with_its_line(source, why):
     with pytest.raises(ModelError, match=why):
         Graph.from_python(source, (None, 4))

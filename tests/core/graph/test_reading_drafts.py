@@ -55,13 +55,13 @@ def names(graph: Graph) -> dict[str, list[str]]:
         ),
     ],
 )
-def test_pieces(source, found):
+def test_snippets(source, found):
     graph = read_piece(source)
     assert names(graph) == found
     assert not graph.inputs()
 
 
-def test_a_layer_called_twice_is_shared_in_a_piece_too():
+def test_layer_called_twice_is_shared_in_a_snippet():
     graph = read_piece("layer = nn.Linear(4)\nx = layer(layer(x))")
     first, second = graph.nodes.items()
     assert (first[1].params, second[1].shares) == ({"out_features": 4}, first[0])
@@ -84,13 +84,13 @@ def test_a_layer_called_twice_is_shared_in_a_piece_too():
         ("y = ops.relu(3)", "given no tensor", 1),
     ],
 )
-def test_what_is_no_piece(source, why, line):
+def test_invalid_snippets(source, why, line):
     with pytest.raises(ReadingError, match=why) as caught:
         read_piece(source)
     assert caught.value.line == line
 
 
-def test_a_draft_needs_no_shapes_that_fit():
+def test_draft_may_have_shape_errors():
     source = model("self.a = nn.Conv2d(3)\n        self.b = nn.Linear(2)", "return self.b(self.a(x)) + 1")
     with pytest.raises(ReadingError, match="line"):
         Graph.from_python(source, (None, 4))
@@ -99,7 +99,7 @@ def test_a_draft_needs_no_shapes_that_fit():
     assert graph.check()[1], "the problem is the canvas's to show"
 
 
-def test_what_a_canvas_writes_of_loose_ends_is_read_again():
+def test_source_with_missing_connections_is_read():
     nodes = {
         "1": Node("Input", "input", {"shape": (None, 4)}),
         "2": Node("Linear", "a", {"out_features": 3}),
@@ -169,14 +169,14 @@ def repeated(line: str) -> str:
         ("1+" * 50_000 + "1", "recursion"),
     ],
 )
-def test_no_source_runs_away(source, why):
+def test_reading_has_a_time_limit(source, why):
     start = time.monotonic()
     with pytest.raises(ReadingError, match=why):
         read_draft(source, [Spec((None, 4))], seconds=0.5)
     assert time.monotonic() - start < 20  # and not for hours
 
 
-def test_large_numbers_cost_nothing():
+def test_large_numbers_are_rejected_fast():
     graph = read_draft(model("self.a = nn.Linear(1000000000)", "return self.a(x)"), [Spec((None, 4))])
     assert graph.check()[1] == []
 
@@ -191,7 +191,7 @@ def losing_the_watch() -> None:
             tick()
 
 
-def test_time_is_up_even_where_python_has_lost_the_watch():
+def test_time_limit_without_the_trace_function():
     """As it does when the watch raises in a callback whose errors are ignored, such as one of the garbage collector."""
     with pytest.raises(ModelError, match=r"longer than 0\.05 seconds"):
         losing_the_watch()

@@ -89,7 +89,7 @@ def test_an_index_is_read_as_a_literal():
         Graph.from_dict(graph_data("ops.getitem", params={"index": ATTACK})).to_python()
 
 
-def test_settings_that_are_no_plain_data_are_refused():
+def test_settings_that_are_not_plain_data_are_rejected():
     class Evil:
         def __repr__(self):
             return ATTACK
@@ -110,7 +110,7 @@ SETTINGS = {
 }
 
 
-def test_the_training_program_is_valid_and_as_asked():
+def test_training_program_is_valid():
     answer = script.train_code("models/digits.labdl", SETTINGS)
     tree = ast.parse(answer["code"])
     texts = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)}

@@ -325,12 +325,12 @@ class Keeps(nn.Module):
         (ReturnsDict, "returns a dict, which a graph cannot hold"),
     ],
 )
-def test_what_a_graph_cannot_hold_is_said_in_a_sentence(model, sentence):
+def test_errors_of_models_that_are_not_graphs(model, sentence):
     with pytest.raises(ModelError, match=sentence):
         labdl.trace(model(), (None, 3))
 
 
-def test_a_tensor_kept_from_another_trace_is_found():
+def test_tensor_of_another_trace_raises():
     labdl.trace(model := Keeps(), (None, 3))
     with pytest.raises(ModelError, match="tensor of another trace"):
         labdl.trace(model, (None, 3))

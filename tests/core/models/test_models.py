@@ -168,7 +168,7 @@ def test_a_layer_that_is_left_out_is_named():
         bert.from_huggingface(weights)
 
 
-def test_several_problems_come_at_once():
+def test_several_problems_are_reported_together():
     weights = weights_of("transformer")
     weights["encoder.norm.scale"] = weights.pop("encoder.norm.weight")
     with pytest.raises(StateDictError, match=r"missing encoder\.norm\.weight; unexpected encoder\.norm\.scale"):

@@ -23,7 +23,7 @@ def test_each_has_the_published_number_of_parameters_and_can_be_traced(name):
 
 
 @pytest.mark.parametrize("name", zoo.ZOO)
-def test_each_says_what_it_is(name):
+def test_each_has_a_summary(name):
     entry = zoo.ZOO[name]
     assert len(entry.summary) > 10
     assert entry.paper.startswith("https://")
@@ -65,7 +65,7 @@ def test_settings():
         ("resnet18", {"classes": 0}, "out_features wants an integer at least 1"),
     ],
 )
-def test_what_there_is_not(name, settings, message):
+def test_unknown_names_and_options(name, settings, message):
     with pytest.raises(ConfigError, match=message):
         labdl.trace(models.create(name, **settings))
 

@@ -72,7 +72,7 @@ def test_variances(text):
         ("uniform(0.2, 0.4)", lambda w: torch.nn.init.uniform_(w, 0.2, 0.4)),
     ],
 )
-def test_bounds_are_torchs(text, torchs):
+def test_bounds_equal_torch(text, torchs):
     """The largest and smallest of many values come close to the bounds of both."""
     shape = (64, 32, 5, 5)
     theirs = torchs(torch.empty(shape)).numpy()
@@ -95,12 +95,12 @@ def test_fixed_values():
 
 
 @pytest.mark.parametrize(("shape", "groups"), [((4, 4, 3), 1), ((6, 3, 3, 5), 2), ((2, 5, 4, 3, 3), 1)])
-def test_dirac_is_torchs(shape, groups):
+def test_dirac_equals_torch(shape, groups):
     expected = torch.nn.init.dirac_(torch.empty(shape), groups).numpy()
     np.testing.assert_array_equal(drawn(f"dirac(groups={groups})", shape), expected)
 
 
-def test_sparse_units_have_as_many_inputs_as_torchs():
+def test_sparse_has_the_zeros_of_torch():
     ours, theirs = drawn("sparse(sparsity=0.3, std=2)", (50, 40)), torch.nn.init.sparse_(torch.empty(50, 40), 0.3)
     assert set((ours == 0).sum(0)) == set((theirs == 0).sum(0).tolist()) == {15}
     assert ours[ours != 0].std() == pytest.approx(2, rel=0.1)
@@ -122,7 +122,7 @@ SINCE_THE_FIRST_VERSION = {
 
 
 @pytest.mark.parametrize("name", SINCE_THE_FIRST_VERSION)
-def test_weights_of_a_seed_stay_what_they_were(name):
+def test_weights_of_a_seed_do_not_change(name):
     """Bit by bit; orthogonal is left out, because its bits are those of a LAPACK."""
     arrays = [
         draw(name, shape, "float32", seed, "a/kernel:0") for shape in [(64, 32), KERNEL, VECTOR] for seed in (0, 5)
@@ -131,7 +131,7 @@ def test_weights_of_a_seed_stay_what_they_were(name):
 
 
 @pytest.mark.parametrize("name", INITIALIZERS)
-def test_every_initializer_has_a_sentence_settings_and_a_text(name):
+def test_initializers_have_summary_and_settings(name):
     shape = KERNEL if name == "dirac" else MATRIX
     values = draw(name, shape, "float32", 0, "a/kernel:0")
     assert values.shape == shape
@@ -154,7 +154,7 @@ TEXTS = ["glorot_normal", "normal(std=0.01)", "constant(0.5)", "truncated_normal
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_survives_graph_file_and_source(text, tmp_path):
+def test_initializer_text_round_trip(text, tmp_path):
     settings = {"out_features": 3, "kernel_init": text}
     nodes = {"a": Node("Input", "x", {"shape": (None, 4)}), "b": Node("Linear", "head", settings)}
     graph = Graph(nodes, {"e": Edge("a", "b", "output", "x")}, "net")

@@ -54,7 +54,7 @@ def test_every_layer_comes_back_from_hdf5_and_from_code(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_example_says_what_its_fields_are(name):
+def test_examples_document_their_fields(name):
     """A bare layer shows the settings that differ, and its parameters are as many as its state says."""
     cls = LAYERS[name]
     layer = cls(**cls.layer_example.params)

@@ -107,14 +107,14 @@ def test_a_layer_replaced_deep_inside_is_built_by_the_next_call(net):
     assert "first/linear/bias:0" not in net.state_dict()
 
 
-def test_a_layer_replaced_by_something_else_is_gone(net):
+def test_layer_replaced_by_another_value_is_removed(net):
     net.drop = None
     assert "drop" not in dict(net.named_modules())
     del net.head
     assert not any(key.startswith("head") for key in net.state_dict())
 
 
-def test_a_plain_list_of_layers_is_refused_in_a_sentence():
+def test_plain_list_of_layers_raises():
     class Hidden(nn.Module):
         def __init__(self):
             self.layers = [nn.Linear(2)]
@@ -126,7 +126,7 @@ def test_a_plain_list_of_layers_is_refused_in_a_sentence():
         Hidden().build((None, 3), backend="numpy")
 
 
-def test_lists_and_rows_change_as_lists_do():
+def test_containers_behave_like_lists():
     """Names follow the positions, and layers that stay keep their weights."""
     model = nn.Sequential(nn.Linear(4), nn.ReLU(), nn.Linear(2)).build((None, 3), backend="numpy", seed=0)
     before = model.state_dict()
@@ -180,7 +180,7 @@ def test_modules_and_parameters_by_path(net):
         net.get_parameter("first/linear/gone:0")
 
 
-def test_layers_come_and_go_by_path(net):
+def test_add_and_remove_modules_by_path(net):
     before = net.eval().state_dict()
     net.add_module("first/linear", nn.Linear(8, use_bias=False))
     assert net.unbuilt == ["Net", "first", "first/linear"]
@@ -211,7 +211,7 @@ def test_containers():
 
 
 @pytest.mark.parametrize("name", ["forward", "build", "train", "state_dict", "parameters", "_modules"])
-def test_a_layer_may_not_hide_a_method(name):
+def test_layer_name_must_not_hide_a_method(name):
     with pytest.raises(ConfigError, match=f"'{name}'.* another name"):
         setattr(Net(), name, nn.Linear(2))
 
@@ -257,7 +257,7 @@ def test_the_first_call_builds():
     assert model.backend == "numpy"
 
 
-def test_a_model_without_forward_says_so():
+def test_model_without_forward_raises():
     with pytest.raises(ModelError, match="Empty has no forward"):
         type("Empty", (nn.Module,), {})().build((None, 2), backend="numpy")
 
@@ -344,7 +344,7 @@ def test_values_of_a_copied_model_are_its_own(net):
     assert not np.allclose(net(X), twin(X))
 
 
-def test_showing(net):
+def test_representations(net):
     assert repr(net).splitlines()[:3] == ["Net()", "  first: Block()", "    linear: Linear(out_features=8)"]
     table = net.summary()
     assert "head" in table
@@ -452,11 +452,11 @@ class Scale(nn.Module):
         LAYERS.pop("Scale")
 
 
-def test_a_spec_in_gives_specs_out(net):
+def test_calls_with_specs_return_specs(net):
     assert Net()(Spec((None, 4))).shape == (None, 3)
 
 
-def test_the_model_of_a_graph_finds_parts_of_its_layers_by_path():
+def test_graph_model_finds_submodules_of_layers_by_path():
     class Block(nn.Module):
         def __init__(self):
             self.attention = nn.MultiHeadAttention(2)

@@ -101,7 +101,7 @@ def test_a_namespace_is_a_word_and_not_that_of_operators(namespace):
         scale("acme", 2, namespace=namespace)
 
 
-def test_a_module_called_ops_is_told_to_choose_another_word():
+def test_namespace_ops_is_rejected():
     with pytest.raises(ConfigError, match="Scale cannot have the namespace 'ops'"):
         scale("ops", 2)
 
@@ -140,7 +140,7 @@ def test_a_file_with_an_unknown_layer(module, sentence, tmp_path):
     np.testing.assert_array_equal(labdl.load(tmp_path / "net", backend="numpy")(X), 6 * X)
 
 
-def test_a_class_that_moved_is_pointed_out(tmp_path):
+def test_moved_class_is_suggested(tmp_path):
     saved(scale("acme.layers", 2)(), tmp_path / "net")
     LAYERS.pop("acme.Scale")
     scale("new", 2)
@@ -163,7 +163,7 @@ def test_nothing_is_imported_that_a_file_names():
     assert "antigravity" not in sys.modules
 
 
-def test_source_tells_layers_of_one_name_apart():
+def test_source_distinguishes_layers_of_one_name():
     one, other = scale("acme.layers", 2), scale("other.layers", 3)
     source = labdl.trace(nn.Sequential(one(), other()), (None, 3)).to_python()
     assert "from acme.layers import Scale\n" in source
@@ -172,7 +172,7 @@ def test_source_tells_layers_of_one_name_apart():
     assert "other_Scale()" in source
 
 
-def test_a_layer_that_inherits_is_not_taken_for_its_parent():
+def test_subclass_of_a_layer_is_not_the_parent():
     """A class without @nn.layer of its own is opened up in a trace."""
 
     class Doubled(nn.Linear):

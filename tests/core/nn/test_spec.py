@@ -25,7 +25,7 @@ def outcome(function, *args, **kwargs):
 
 @few
 @given(st.lists(shapes, min_size=1, max_size=3))
-def test_broadcast_is_numpys(many):
+def test_broadcast_equals_numpy(many):
     assert outcome(broadcast, *many) == outcome(np.broadcast_shapes, *many)
 
 
@@ -44,7 +44,7 @@ def test_an_unknown_size_agrees_with_every_real_one(a, b, data):
 
 @few
 @given(shapes, st.lists(st.sampled_from([-1, 0, 1, 2, 3, 4, 6, 8, 12]), max_size=4).map(tuple))
-def test_reshape_is_numpys(old, new):
+def test_reshape_equals_numpy(old, new):
     expected = outcome(lambda: np.zeros(old).reshape(new).shape)
     assert outcome(rules.infer_reshape, old, new) == expected
 
@@ -59,7 +59,7 @@ index_items = st.one_of(
 
 @few
 @given(shapes, st.lists(index_items, max_size=5).filter(lambda items: items.count(Ellipsis) < 2).map(tuple))
-def test_getitem_is_numpys(shape, index):
+def test_getitem_equals_numpy(shape, index):
     spec = outcome(lambda: rules.getitem(Spec(shape), index).shape)
     assert spec == outcome(lambda: np.zeros(shape)[index].shape)
 
@@ -119,7 +119,7 @@ def test_conv_rule_is_what_the_body_gives(height, width, k, s, d, padding):
 
 @few
 @given(shapes.filter(len), st.data())
-def test_reductions_are_numpys(shape, data):
+def test_reductions_equal_numpy(shape, data):
     axis = data.draw(
         st.one_of(
             st.none(),
@@ -134,7 +134,7 @@ def test_reductions_are_numpys(shape, data):
 
 @few
 @given(st.lists(st.integers(1, 3), min_size=2, max_size=4), st.lists(st.integers(1, 3), min_size=2, max_size=4))
-def test_matmul_is_numpys(a, b):
+def test_matmul_equals_numpy(a, b):
     assert outcome(lambda: ops.matmul(Spec(tuple(a)), Spec(tuple(b))).shape) == outcome(
         lambda: np.matmul(np.zeros(a), np.zeros(b)).shape
     )

@@ -82,7 +82,7 @@ def test_a_source_file_and_integer_options(tmp_path):
         ops.powered(np.float32([3]), times=2.5)
 
 
-def test_what_the_compiler_says_is_shown():
+def test_compiler_message_is_shown():
     with pytest.raises(ConfigError, match=r"kernel:3.*(undeclared|undefined)") as caught:
         doubled(DOUBLE.replace("2 * x", "2 * z")).register_kernel("doubled")
     assert "void doubled(const Float32 *x, Float32 *result)" in str(caught.value)
@@ -104,7 +104,7 @@ def test_an_undefined_function_is_named():
         doubled("void elsewhere(void);" + DOUBLE.replace("for (", "elsewhere(); for (")).register_kernel("doubled")
 
 
-def test_a_missing_compiler_is_one_sentence(monkeypatch):
+def test_missing_compiler_raises(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(
@@ -157,7 +157,7 @@ def test_two_processes_compile_at_once(fresh_python, tmp_path):
     assert len(os.listdir(tmp_path / "both" / "labdl" / "kernels")) == 1
 
 
-def test_a_built_in_operator_stays():
+def test_built_in_operators_cannot_be_replaced():
     for name in ("relu", "rules", "tensor"):
         with pytest.raises(ConfigError, match=f"labdl.ops.{name} exists already"):
             custom.register_primitive(name)
@@ -180,7 +180,7 @@ def test_a_cell_that_runs_again_replaces_its_operator():
     assert "scaled" not in ops.OPERATORS
 
 
-def test_a_rule_that_does_not_fit_the_samples():
+def test_rule_that_rejects_the_samples():
     with pytest.raises(ConfigError, match=r"does not take inputs of shape \(2, 3\) and \(2, 3\).*give samples"):
         custom.register_primitive("product", rules.matmul, inputs=("x", "y"))
     entry = custom.register_primitive(
@@ -197,7 +197,7 @@ def test_parameters_without_default_are_tensors():
             return factor * x
 
 
-def test_a_composite_takes_no_gradient_by_hand():
+def test_composite_rejects_a_backward_function():
     @custom.operator()
     def squared(x):
         return ops.multiply(x, x)
@@ -218,7 +218,7 @@ def test_a_gradient_of_the_wrong_length():
         product.host.bind(()).gradient.run(a, a, a, a)
 
 
-def test_custom_operators_live_in_graphs():
+def test_custom_operators_in_graphs():
     """They are traced, checked, drawn and written as source like built-in ones."""
 
     @custom.operator(lambda x, y, scale: (x, Spec((), x.dtype)), case(floats(2, 3), floats(2, 3)))

@@ -107,7 +107,7 @@ def test_the_rule_follows_the_body_on_other_shapes(entry):
 
 
 @pytest.mark.parametrize("entry", OPERATORS.values(), ids=lambda e: e.name)
-def test_an_unknown_first_size_is_no_obstacle(entry):
+def test_unknown_batch_size_is_accepted(entry):
     """Where the batch is open, the rule still gives the other sizes."""
     for case in entry.samples:
         args, kwargs = replaced(case, lambda s: Spec(s.shape, s.dtype))

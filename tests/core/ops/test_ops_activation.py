@@ -109,7 +109,7 @@ def test_softmax_of_no_classes():
     assert ops.softmax(np.zeros((2, 0))).shape == (2, 0)
 
 
-def test_axes_that_do_not_fit():
+def test_invalid_axes():
     with pytest.raises(ValueError, match="axis 2 is out of range"):
         ops.softmax(np.zeros((2, 3)), axis=2)
     with pytest.raises(ValueError, match="out of range"):

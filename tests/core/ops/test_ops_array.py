@@ -198,7 +198,7 @@ def test_filled_like_another():
     ("shape", "indices", "updates", "axis"),
     [((2, 5), (2, 7), (2, 7), 1), ((3, 4), (6, 1), (6, 4), 0), ((2, 3, 4), (1, 5, 1), (1, 1, 4), -2)],
 )
-def test_scatter_joins_as_torch(reduce, shape, indices, updates, axis):
+def test_scatter_reductions_equal_torch(reduce, shape, indices, updates, axis):
     x, i, u = floats(*shape), ints(*indices, low=-3, high=3), floats(*updates)
     expected = scatter(*map(torch.from_numpy, (x, i, u)), axis, reduce)
     assert_same(ops.scatter(x, i, u, axis, reduce=reduce), expected)
@@ -217,13 +217,13 @@ def test_segments(dtype):
     assert_same(ops.segment_min(x, ids, count), np.stack([r.min(0, initial=most) for r in rows]).astype(dtype))
 
 
-def test_no_rows_at_all():
+def test_segments_without_rows():
     x, ids = np.zeros((0, 2), "float32"), np.zeros(0, "int64")
     assert_same(ops.segment_mean(x, ids, 3), np.zeros((3, 2), "float32"))
     assert_same(ops.segment_max(x, ids, 1), np.full((1, 2), -np.inf, "float32"))
 
 
-def test_strings_are_arranged():
+def test_array_operators_of_strings():
     x = np.array([["b", "a"], ["ccc", ""]])
     assert ops.flip(x, axis=1).tolist() == [["a", "b"], ["", "ccc"]]
     assert ops.concat([x, np.array([["long one", "d"]])]).tolist()[2] == ["long one", "d"]
@@ -267,7 +267,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "args", "message"), REFUSED)
-def test_what_does_not_fit_is_refused_in_words(name, args, message):
+def test_error_messages_of_invalid_arguments(name, args, message):
     shape, *rest = args
     with pytest.raises(ValueError, match=message):
         getattr(ops, name)(Spec(shape), *rest)
@@ -281,7 +281,7 @@ def test_an_index_is_checked():
         ops.getitem(Spec((2, 3)), Spec((2,)))
 
 
-def test_sizes_that_are_known_only_when_computed():
+def test_sizes_that_depend_on_values():
     x = Spec((None, 4))
     assert ops.getitem(x, Spec((None, 4), "bool")).shape == (None,)
     assert ops.masked_select(x, Spec((4,), "bool")).shape == (None,)

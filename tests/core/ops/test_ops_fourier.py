@@ -94,7 +94,7 @@ def test_padding_of_short_time_spectra():
     assert_close(ops.stft(x, 8, pad_mode="circular"), ops.stft(padded, 8, center=False))
 
 
-def test_a_longer_signal_than_there_is_ends_in_zeros():
+def test_istft_pads_a_longer_signal_with_zeros():
     x = signal(2, 16)
     again = ops.istft(ops.stft(x, 4), 4, length=20)
     np.testing.assert_allclose(again[:, :16], x)
@@ -116,7 +116,7 @@ def test_a_longer_signal_than_there_is_ends_in_zeros():
         (lambda: ops.istft(Spec((4, 6), "complex64"), 8), r"wants \(..., 5, frames\)"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_words(call, message):
+def test_error_messages_of_invalid_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

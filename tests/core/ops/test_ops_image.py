@@ -64,7 +64,7 @@ def test_nearest_takes_the_same_neighbors_for_all_small_sizes():
                 agree(ops.interpolate(x, m, mode=mode.replace("-", "_")), F.interpolate(to(x), m, mode=mode))
 
 
-def test_interpolate_says_what_is_wrong(rng):
+def test_interpolate_errors(rng):
     x = rng.normal(size=(1, 1, 4, 4))
     for options, message in (
         ({}, "either size or scale"),

@@ -146,7 +146,7 @@ def _laid(value, side, wanted):
     return side.channels_first(np.moveaxis(value, 1, -1))
 
 
-def test_composites_of_each_element_are_told_from_others_by_their_bodies():
+def test_elementwise_composites_are_detected_from_their_bodies():
     spread = {e.name for e in FOLLOWED if e.rule is None and way(e)[0] is channels_last._elementwise}
     assert {"silu", "gelu", "softplus", "elu", "hardswish", "mish", "leaky_relu", "hardtanh"} <= spread
     assert not spread & {"log_softmax", "softmin", "glu", "crelu", "swiglu", "sparsemax"}

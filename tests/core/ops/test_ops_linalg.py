@@ -218,7 +218,7 @@ def test_eigenvalues_as_in_torch(dtype):
     assert_close(*(OPERATORS["eigvals"].compare(v, x) for v in values))
 
 
-def test_a_sign_does_not_matter_to_a_comparison_but_a_wrong_vector_does():
+def test_comparison_ignores_signs_but_detects_wrong_vectors():
     x = floats(3, 2)
     u, s, vh = ops.svd(x)
     compare = OPERATORS["svd"].compare
@@ -246,7 +246,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("name", "args", "message"), REFUSED)
-def test_what_does_not_fit_is_refused_in_words(name, args, message):
+def test_error_messages_of_invalid_arguments(name, args, message):
     shape, *rest = args
     with pytest.raises(ValueError, match=message):
         getattr(ops, name)(Spec(shape), *rest)

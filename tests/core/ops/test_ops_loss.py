@@ -285,7 +285,7 @@ def test_ctc_loss(reduction, blank, zero_infinity):
         )
 
 
-def test_ctc_loss_of_what_cannot_be():
+def test_ctc_loss_of_impossible_targets():
     logits = np.zeros((3, 2, 4), "float32")
     targets, inputs, lengths = np.array([[1, 1, 2], [1, 2, 3]]), np.array([3, 3]), np.array([3, 3])
     np.testing.assert_allclose(

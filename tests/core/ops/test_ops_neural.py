@@ -85,7 +85,7 @@ def test_a_transposed_convolution_is_the_gradient_of_a_same_convolution(rng, str
     np.testing.assert_allclose(np.sum(forth * x), np.sum(y * ours), rtol=1e-9)
 
 
-def test_uneven_padding_of_a_transposed_convolution_cuts_off_its_ends(rng):
+def test_asymmetric_padding_of_a_transposed_convolution_crops_its_ends(rng):
     x, kernel = rng.normal(size=(1, 2, 4, 4)), rng.normal(size=(2, 3, 3, 3))
     whole = ops.conv_transpose2d(x, kernel, stride=2)
     agree(ops.conv_transpose2d(x, kernel, stride=2, padding=((0, 1), (2, 0))), whole[:, :, :-1, 2:])
@@ -183,7 +183,7 @@ def test_adaptive_pool(rng, rank, size):
         agree(np.moveaxis(last, -1, 1), theirs)
 
 
-def test_an_infinity_stays_in_its_window():
+def test_infinity_affects_only_its_window():
     x = np.zeros((1, 1, 7))
     x[0, 0, 0] = np.inf
     agree(ops.adaptive_avg_pool1d(x, 3), np.array([[[np.inf, 0, 0]]]))
@@ -274,7 +274,7 @@ def test_linear_bilinear_embedding(rng):
     agree(ops.maxout(np.arange(6.0).reshape(1, 6), 2), np.array([[1.0, 3.0, 5.0]]))
 
 
-def test_tensor_like_takes_dtype_and_place_of_its_neighbor():
+def test_tensor_like_uses_dtype_and_device_of_the_tensor():
     table = np.arange(3)
     assert ops.tensor_like(np.ones(2, "float16"), table).dtype == np.float16
     assert ops.tensor_like(np.ones(2, "float32"), table, "int64").dtype == np.int64
@@ -284,7 +284,7 @@ def test_tensor_like_takes_dtype_and_place_of_its_neighbor():
 
 
 @pytest.mark.parametrize("shape", [(4, 30, 50), (200, 30)])
-def test_dropout_draws_what_it_says(shape):
+def test_dropout_zeroes_the_given_rate(shape):
     x = np.ones(shape)
     agree(ops.dropout(x, 0.3), x)
     agree(ops.dropout(x, 1.0, training=True), np.zeros(shape))

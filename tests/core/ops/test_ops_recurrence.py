@@ -82,7 +82,7 @@ def test_a_cell_is_one_step(rng):
             np.testing.assert_allclose(ours, theirs)
 
 
-def test_wrong_shapes_are_said(rng):
+def test_errors_of_wrong_shapes(rng):
     kernel, recurrent, bias = weights(rng, "lstm")
     x = rng.normal(size=(N, STEPS, FEATURES))
     for wrong in (

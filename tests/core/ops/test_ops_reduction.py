@@ -201,11 +201,11 @@ NAN, INF = np.nan, np.inf
         ("diff", [1], []),
     ],
 )
-def test_at_the_edges(name, x, value):
+def test_edge_values(name, x, value):
     np.testing.assert_allclose(getattr(ops, name)(np.array(x, "float64")), value)
 
 
-def test_nothing_before_the_first_of_an_empty_axis():
+def test_cumulative_operators_of_an_empty_axis():
     x = np.zeros((0, 2))
     assert ops.cumulative_sum(x, axis=0, include_initial=True).tolist() == [[0, 0]]
     assert ops.cumulative_prod(x, axis=0, include_initial=True).tolist() == [[1, 1]]
@@ -235,7 +235,7 @@ def test_quantile(method, size):
     ],
 )
 @pytest.mark.parametrize("kind", ["array", "spec"])
-def test_errors_in_plain_words(call, words, kind):
+def test_error_messages(call, words, kind):
     x = np.zeros((2, 3), "float32")
     if kind == "spec":
         x = labdl.dispatch.spec_of(x)

@@ -20,7 +20,7 @@ def some(dtype, shape=(4, 7), seed=0):
 @pytest.mark.parametrize("dtype", [*DTYPES, "string"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("axis", [0, 1, -1])
-def test_sorting_is_pythons(dtype, descending, axis):
+def test_sorting_equals_python(dtype, descending, axis):
     x = np.array(["b", "a", "", "c"])[some("int64") % 4] if dtype == "string" else some(dtype)
     rows = np.moveaxis(x, axis, -1).tolist()
     order = [sorted(range(len(r)), key=r.__getitem__, reverse=descending) for r in rows]  # stable in both directions
@@ -117,7 +117,7 @@ def test_isin(dtype, invert):
     assert ops.isin(x, members[:0], invert=invert).all() == invert
 
 
-def test_isin_meets_in_one_dtype_and_knows_no_nan():
+def test_isin_promotes_and_never_contains_nan():
     assert ops.isin(np.array([1, 2]), np.array([1.5, 2.0])).tolist() == [False, True]
     assert ops.isin(np.array([NAN]), np.array([NAN])).tolist() == [False]
 
@@ -186,7 +186,7 @@ def test_sizes_that_depend_on_the_elements_are_unknown(name, spec, options, shap
     ],
 )
 @pytest.mark.parametrize("kind", ["array", "spec"])
-def test_errors_in_plain_words(call, words, kind):
+def test_error_messages(call, words, kind):
     x = np.zeros((2, 3), "float32")
     with pytest.raises(ValueError, match=words):
         call(labdl.dispatch.spec_of(x) if kind == "spec" else x)

@@ -44,7 +44,7 @@ def test_a_command_keeps_the_identity_that_it_is_given(tmp_path, spool):
     assert not os.listdir(spool.path)
 
 
-def test_what_was_left_for_an_earlier_run_is_not_carried_out(tmp_path):
+def test_commands_to_an_earlier_run_are_ignored(tmp_path):
     (tmp_path / "control").mkdir()
     control.append(tmp_path, "stop")
     (tmp_path / "control" / ".old.part").write_bytes(b"{")
@@ -84,7 +84,7 @@ def test_a_folder_that_vanishes_is_read_again_when_it_is_back(tmp_path, spool):
         ({"command": "pause", "id": 7}, "the id of a command"),
     ],
 )
-def test_what_is_no_command_is_refused_and_said(data, sentence, spool):
+def test_invalid_commands_are_refused_with_a_reason(data, sentence, spool):
     put(spool, "odd name.json", data)
     (refused,) = spool.commands()
     assert sentence in refused.refusal
@@ -135,7 +135,7 @@ _orders = st.fixed_dictionaries(
         max_size=5,
     )
 )
-def test_nothing_that_lies_there_does_harm(tmp_path_factory, contents):
+def test_other_files_in_the_control_folder_are_harmless(tmp_path_factory, contents):
     """Whatever comes out can be written as an event, and what may be carried out is as `checked` wants it."""
     spool = ControlFolder(tmp_path_factory.mktemp("run") / "control")
     for n, data in enumerate(contents):
@@ -164,7 +164,7 @@ while True:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-def test_a_writer_that_is_killed_leaves_nothing_half_obeyed(tmp_path, spool):
+def test_killed_writer_leaves_no_partial_command(tmp_path, spool):
     """Killed at any point: what is there is whole, comes in order, and misses nothing that came before."""
     heard = []
     for at in range(4):
@@ -186,7 +186,7 @@ def test_a_writer_that_is_killed_leaves_nothing_half_obeyed(tmp_path, spool):
     assert heard
 
 
-def test_a_writer_killed_between_writing_and_renaming_is_not_heard(tmp_path, spool, monkeypatch):
+def test_unfinished_command_is_ignored(tmp_path, spool, monkeypatch):
     def killed(*_):
         raise KeyboardInterrupt
 
@@ -197,7 +197,7 @@ def test_a_writer_killed_between_writing_and_renaming_is_not_heard(tmp_path, spo
     assert not os.listdir(spool.path)
 
 
-def test_many_writers_are_all_heard(tmp_path, spool):
+def test_commands_of_many_writers_are_received(tmp_path, spool):
     def write(n):
         for i in range(25):
             control.append(tmp_path, "pause", identity=f"{n}-{i}")

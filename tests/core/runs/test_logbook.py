@@ -44,7 +44,7 @@ def test_warnings_of_the_thread_and_what_labdl_says(told):
     ]
 
 
-def test_nothing_stays_behind_and_others_hear_what_they_heard_before(told):
+def test_log_capture_restores_handlers(told):
     shown, root, own = io.StringIO(), logging.getLogger(), logging.getLogger("labdl")
     handler = logging.StreamHandler(shown)
     root.addHandler(handler)
@@ -62,7 +62,7 @@ def test_nothing_stays_behind_and_others_hear_what_they_heard_before(told):
         root.removeHandler(handler)
 
 
-def test_where_nobody_has_set_up_the_log_warnings_are_shown_as_before(told, monkeypatch):
+def test_warnings_are_shown_without_a_configured_log(told, monkeypatch):
     shown, root = io.StringIO(), logging.getLogger()
     monkeypatch.setattr(root, "handlers", [])
     monkeypatch.setattr(logging, "lastResort", logging.StreamHandler(shown))
@@ -79,7 +79,7 @@ def test_where_nobody_has_set_up_the_log_warnings_are_shown_as_before(told, monk
     assert len(told) == 4
 
 
-def test_a_level_that_somebody_has_set_is_kept(told, monkeypatch, caplog):
+def test_configured_level_is_kept(told, monkeypatch, caplog):
     monkeypatch.setattr(OWN, "level", logging.DEBUG)
     logging.Logger.manager._clear_cache()
     with telling(told):
@@ -90,7 +90,7 @@ def test_a_level_that_somebody_has_set_is_kept(told, monkeypatch, caplog):
     logging.Logger.manager._clear_cache()
 
 
-def test_a_handler_of_somebody_on_labdl_hears_no_more_than_before(told):
+def test_other_handlers_get_no_additional_messages(told):
     shown = io.StringIO()
     handler = logging.StreamHandler(shown)
     logging.getLogger("labdl").addHandler(handler)
@@ -101,7 +101,7 @@ def test_a_handler_of_somebody_on_labdl_hears_no_more_than_before(told):
     assert told == [("WARNING", "labdl.train.run.run", "for all")]
 
 
-def test_runs_side_by_side_hear_their_own(told):
+def test_concurrent_runs_capture_their_own_messages(told):
     heard = {"a": [], "b": []}
     ready, go = threading.Barrier(3), threading.Barrier(3)
 
@@ -125,7 +125,7 @@ def test_runs_side_by_side_hear_their_own(told):
         assert sorted(heard[name]) == sorted([f"of {name}", f"labdl in {name}", "of a server"])
 
 
-def test_no_more_than_twenty_a_second_and_no_long_ones(told, monkeypatch):
+def test_messages_are_limited_in_rate_and_length(told, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(log_capture.time, "monotonic", lambda: now[0])
     with telling(told):
@@ -143,7 +143,7 @@ def test_no_more_than_twenty_a_second_and_no_long_ones(told, monkeypatch):
     assert messages[-1] == "one more message was omitted here, see the log"
 
 
-def test_whoever_hears_may_log(told):
+def test_listener_may_log(told):
     def tell(**message):
         told.append(message["message"])
         OTHER.warning("heard %s", message["message"])
@@ -160,7 +160,7 @@ def test_a_message_that_does_not_fit_its_arguments(told, monkeypatch):
     assert told == [("WARNING", "somebody.else", "%d of %d")]
 
 
-def test_warnings_that_are_caught_elsewhere_are_theirs(told):
+def test_warnings_caught_elsewhere_are_not_captured(told):
     with telling(told), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.warn("not for the run", UserWarning, stacklevel=1)
@@ -168,7 +168,7 @@ def test_warnings_that_are_caught_elsewhere_are_theirs(told):
     assert told == []
 
 
-def test_an_error_in_the_training_takes_the_ear_away(told):
+def test_log_capture_ends_after_an_error(told):
     before = logging.getLogger().handlers[:]
     with pytest.raises(KeyError), telling(told):
         raise KeyError("x")

@@ -74,7 +74,7 @@ def test_the_file_and_a_listener_have_everything_in_order(tmp_path_factory, happ
     assert unrolled(late) == expected, "who comes late hears the same"
 
 
-def test_steps_with_other_figures_are_lines_of_their_own(tmp_path):
+def test_steps_with_other_metrics_are_separate_lines(tmp_path):
     recorder = Recorder(tmp_path)
     for step, values in enumerate([{"loss": 1.0}, {"loss": 0.5}, {"loss": 0.5, "accuracy": 1.0}, {"loss": 0.25}], 1):
         recorder.add_step(step, values)
@@ -95,7 +95,7 @@ anything = st.recursive(
 
 @settings(deadline=None)
 @given(anything)
-def test_whatever_an_event_holds_is_a_line_that_can_be_read(value):
+def test_any_event_is_written_as_a_valid_line(value):
     line = encode([{"kind": "log", "time": 1.0, "value": value}])
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
@@ -132,7 +132,7 @@ def recorded(folder: Path, first: int = 0) -> list[tuple]:
     return unrolled(read_events(folder))
 
 
-def test_a_file_that_was_cut_at_any_byte_goes_on(tmp_path):
+def test_truncated_file_is_continued(tmp_path):
     expected = recorded(tmp_path / "whole")
     data = (tmp_path / "whole" / EVENTS).read_bytes()
     ends = [i + 1 for i, byte in enumerate(data) if byte == ord("\n")]
@@ -188,7 +188,7 @@ def test_a_writer_that_is_killed_loses_nothing_that_was_written(tmp_path):
     assert number > 6
 
 
-def test_a_reader_sees_a_growing_beginning_and_never_half_a_line(tmp_path):
+def test_reader_never_sees_partial_lines(tmp_path):
     recorder, seen, done = Recorder(tmp_path), [], threading.Event()
 
     def read():
@@ -210,7 +210,7 @@ def test_a_reader_sees_a_growing_beginning_and_never_half_a_line(tmp_path):
     assert unrolled(seen) == unrolled(read_events(tmp_path))
 
 
-def test_a_folder_that_vanishes_is_made_again_with_all(tmp_path):
+def test_deleted_folder_is_recreated_completely(tmp_path):
     folder = tmp_path / "run"
     recorder = Recorder(folder)
     recorder.write_event("epoch", number=1)
@@ -222,7 +222,7 @@ def test_a_folder_that_vanishes_is_made_again_with_all(tmp_path):
     assert unrolled(read_events(folder)) == unrolled(heard) == [("epoch", 1), ("epoch", 2)]
 
 
-def test_what_cannot_be_written_is_kept_and_told(tmp_path, monkeypatch):
+def test_failed_writes_are_retried_and_reported(tmp_path, monkeypatch):
     recorder = Recorder(tmp_path)
 
     class Full:
@@ -277,7 +277,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path, monkeypatch):
 # -- whether somebody is there
 
 
-def test_how_a_run_stands(tmp_path):
+def test_status_of_a_run(tmp_path):
     recorder = Recorder(tmp_path)
     standing = LiveStatus(tmp_path)
     assert standing.alive(), "just beginning"
@@ -293,7 +293,7 @@ def test_how_a_run_stands(tmp_path):
     again.close()
 
 
-def test_a_process_that_is_gone_or_another_one_is_no_run(tmp_path):
+def test_ended_and_reused_processes_are_detected(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     recorder = Recorder(tmp_path)

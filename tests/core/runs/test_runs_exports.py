@@ -68,7 +68,7 @@ def test_a_csv_has_a_row_for_each_step_with_the_epoch_at_its_end(record, tmp_pat
     assert all(abs(float(row["time"]) - NOW - int(row["step"])) < 0.01 for row in rows[:20])
 
 
-def test_an_arrow_file_has_the_same_with_its_types(record, tmp_path):
+def test_arrow_file_has_the_table_with_types(record, tmp_path):
     feather = pytest.importorskip("pyarrow.feather")
     found = feather.read_table(record.to_arrow(tmp_path / "a.arrow"))
     assert {name: str(found.schema.field(name).type) for name in ("step", "epoch", "time", "loss")} == {
@@ -155,7 +155,7 @@ def test_several_runs_share_a_figure(record, tmp_path):
         runs.figure(["one"])
 
 
-def test_what_is_missing_is_named_with_what_brings_it(record, tmp_path, monkeypatch):
+def test_error_names_the_missing_package(record, tmp_path, monkeypatch):
     for module, export in (
         ("pyarrow", record.to_arrow),
         ("tensorboard", record.to_tensorboard),
@@ -171,7 +171,7 @@ def test_what_is_missing_is_named_with_what_brings_it(record, tmp_path, monkeypa
         require("it", "no_such_library.inside")
 
 
-def test_runs_that_have_nothing_yet_are_written_too(tmp_path):
+def test_export_of_empty_runs(tmp_path):
     record = runs.open(written(tmp_path / "new", [start()]))
     assert rows_of(record.to_csv(tmp_path / "a.csv")) == []
     pytest.importorskip("pyarrow")
@@ -197,7 +197,7 @@ names = st.one_of(
     st.lists(st.integers(-5, 50), max_size=4),
     st.dictionaries(st.text(max_size=5), values, max_size=4),
 )
-def test_whatever_was_recorded_can_be_written(tmp_path_factory, columns, figures, steps_of_epochs, settings_of_run):
+def test_export_of_any_recorded_run(tmp_path_factory, columns, figures, steps_of_epochs, settings_of_run):
     events = [start(settings=settings_of_run), {**columns, "kind": "steps", "time": NOW + 1, "step": [1, 2, 3, 4]}]
     events += [{**figures, "kind": "epoch", "time": NOW + 2, "epoch": 1, "step": step} for step in steps_of_epochs]
     events += [{"kind": "confusion", "time": NOW, "step": 1, **figures}, {**HISTOGRAMS, "weights": figures}]

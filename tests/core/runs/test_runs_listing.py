@@ -27,7 +27,7 @@ def over(**values):
     return [*events, end(summary=summary.to_dict())]
 
 
-def test_runs_are_found_wherever_they_are_and_nothing_else(tmp_path):
+def test_runs_are_found_in_nested_folders(tmp_path):
     for place in (
         "runs/a",
         "runs/sweep/trial-1",
@@ -55,7 +55,7 @@ def test_runs_are_found_wherever_they_are_and_nothing_else(tmp_path):
         runs.list(tmp_path / "nowhere")
 
 
-def test_too_many_and_too_deep_are_said(tmp_path, monkeypatch):
+def test_limits_of_the_search_are_reported(tmp_path, monkeypatch):
     written(tmp_path / "/".join("abcdefghij"), over())
     assert "deep" in runs.list(tmp_path).truncation
     monkeypatch.setattr("labdl.runs.listing.discovery.RUNS", 2)
@@ -66,7 +66,7 @@ def test_too_many_and_too_deep_are_said(tmp_path, monkeypatch):
     assert "more than 2 runs" in found.truncation
 
 
-def test_a_row_says_what_a_record_says(tmp_path):
+def test_row_equals_record(tmp_path):
     written(tmp_path / "one", over(params={"learning_rate": 0.1}, group="sweep-1", parent={"id": "zero", "step": 7}))
     runs.write_about(tmp_path / "one", name=" My\nrun ", tags=["a", "b", "a"], note="first\nsecond")
     (row,), record = runs.list(tmp_path), runs.open(tmp_path / "one")
@@ -80,7 +80,7 @@ def test_a_row_says_what_a_record_says(tmp_path):
     assert (row.epoch, row.epochs, row.loss, row.optimizer) == (3, 3, "cross_entropy", "adam")
 
 
-def test_of_a_long_run_that_is_over_the_ends_are_read_alone(tmp_path, monkeypatch):
+def test_only_the_ends_of_a_long_ended_run_are_read(tmp_path, monkeypatch):
     told = {
         "step": 20_000,
         "epoch": 2000,
@@ -98,7 +98,7 @@ def test_of_a_long_run_that_is_over_the_ends_are_read_alone(tmp_path, monkeypatc
     assert (row.figures, row.spark) == ({"loss": 0.5}, [1, 0.5])
 
 
-def test_a_long_run_that_goes_on_after_its_end_is_read_again(tmp_path):
+def test_resumed_long_run_is_read_again(tmp_path):
     folder = written(tmp_path / "long", [*trained(2000, epochs=2000), end(summary=Summary().to_dict())])
     catalog = runs.Catalog(tmp_path)
     assert catalog.look()[0].status == "finished"
@@ -107,7 +107,7 @@ def test_a_long_run_that_goes_on_after_its_end_is_read_again(tmp_path):
     assert (row.status, row.step, row.epochs, row.figures["loss"]) == ("running", 20, 5, 0.01)
 
 
-def test_looking_again_reads_what_is_new_alone(tmp_path, monkeypatch):
+def test_update_reads_only_new_events(tmp_path, monkeypatch):
     for name in "ab":
         written(tmp_path / name, trained()[:3])
     read, whole = [], listing.EventReader.read
@@ -132,7 +132,7 @@ def test_looking_again_reads_what_is_new_alone(tmp_path, monkeypatch):
     assert {run.name for run in catalog.look()} == {"", "B"}
 
 
-def test_what_comes_and_goes_is_seen(tmp_path):
+def test_new_and_deleted_runs_are_seen(tmp_path):
     catalog = runs.Catalog(tmp_path)
     assert catalog.look() == []
     (tmp_path / "runs" / "new").mkdir(parents=True)
@@ -154,7 +154,7 @@ def test_a_run_is_lost_when_its_process_is(tmp_path, monkeypatch):
     assert {run.path: run.status for run in catalog.look()} == {"killed": "lost", "going": "lost"}
 
 
-def test_an_empty_file_waits_and_is_not_waited_for_for_ever(tmp_path):
+def test_empty_file_is_waiting_then_lost(tmp_path):
     written(tmp_path / "new", [])
     assert [(run.status, run.alive) for run in runs.list(tmp_path)] == [("waiting", True)]
     os.utime(tmp_path / "new" / EVENTS, (NOW - 1000, NOW - 1000))
@@ -169,7 +169,7 @@ def test_a_file_of_a_newer_version_is_a_row_that_says_so(tmp_path):
     assert [run.status for run in catalog.look()] == ["unreadable"]
 
 
-def test_a_budget_leaves_the_rest_for_the_next_look(tmp_path):
+def test_budget_defers_reading_to_the_next_update(tmp_path):
     for name in "abc":
         written(tmp_path / name, trained())
     catalog = runs.Catalog(tmp_path)
@@ -179,7 +179,7 @@ def test_a_budget_leaves_the_rest_for_the_next_look(tmp_path):
     assert [run.step for run in found] == [30, 30, 30]
 
 
-def test_what_people_say_is_written_as_a_whole(tmp_path):
+def test_about_is_written_atomically(tmp_path):
     (tmp_path / "about.json").write_text('{"color": "red", "tags": "none", "name": 3}')
     assert runs.about(tmp_path) == runs.About()
     runs.write_about(tmp_path, name="a")
@@ -195,7 +195,7 @@ def test_what_people_say_is_written_as_a_whole(tmp_path):
         runs.write_about(tmp_path / "nowhere", name="a")
 
 
-def test_two_who_write_at_a_time_leave_one_whole_file(tmp_path):
+def test_concurrent_writes_leave_one_complete_file(tmp_path):
     def write(word):
         for _ in range(50):
             runs.write_about(tmp_path, name=word * 100, note=word * 5000)
@@ -209,7 +209,7 @@ def test_two_who_write_at_a_time_leave_one_whole_file(tmp_path):
     assert os.listdir(tmp_path) == ["about.json"]
 
 
-def test_group_json_names_what_belongs_together(tmp_path):
+def test_group_json(tmp_path):
     assert group(tmp_path) is None
     (tmp_path / "group.json").write_text('{"version": 1, "kind": "sweep", "time": 12, "method": "grid"}')
     assert group(tmp_path) == {"version": 1, "kind": "sweep", "name": tmp_path.name, "time": 12.0, "method": "grid"}
@@ -237,7 +237,7 @@ def test_no_file_can_make_a_list_fail(tmp_path_factory, data, about, name, ended
     assert len(str(runs.list(folder.parent)).splitlines()) == 2
 
 
-def test_a_line_of_many_bytes_is_no_trouble(tmp_path):
+def test_long_line_is_read(tmp_path):
     written(tmp_path / "wide", [start(settings={"x": "y" * 5_000_000}), steps(1, 10)])
     (row,) = runs.list(tmp_path)
     assert (row.step, row.settings) == (10, {})

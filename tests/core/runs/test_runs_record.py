@@ -40,7 +40,7 @@ def test_a_run_that_is_over_is_read_whole(tmp_path):
     assert not record.steps["loss"].flags.writeable, "what one reader changed another would see"
 
 
-def test_its_summary_has_the_best_as_each_metric_means_it(tmp_path):
+def test_summary_has_the_best_value_of_each_metric(tmp_path):
     summary = runs.open(written(tmp_path, [*trained(), end()])).summary()
     assert summary["best"]["val_accuracy"] == {"value": 0.2, "epoch": 2}
     assert summary["best"]["error"] == {"value": 1.0, "epoch": 1}
@@ -53,7 +53,7 @@ def test_its_summary_has_the_best_as_each_metric_means_it(tmp_path):
     assert summary["spark"][0] == 1.0
 
 
-def test_nobody_says_what_is_better_of_an_unknown_metric(tmp_path):
+def test_unknown_metric_has_no_best_value(tmp_path):
     record = runs.open(written(tmp_path, trained(higher=[], lower=[])))
     assert set(record.summary()["best"]) == {"loss", "val_loss"}
 
@@ -73,7 +73,7 @@ def test_refresh_reads_what_is_new(tmp_path):
     assert len(before) == 10
 
 
-def test_half_a_line_waits_for_its_end(tmp_path):
+def test_partial_line_is_read_when_complete(tmp_path):
     line = encode([steps(1, 10)])
     written(tmp_path, [start()])
     with open(tmp_path / EVENTS, "ab") as file:
@@ -87,7 +87,7 @@ def test_half_a_line_waits_for_its_end(tmp_path):
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_a_file_cut_anywhere_is_read_and_goes_on(tmp_path_factory, data):
+def test_truncated_file_is_read(tmp_path_factory, data):
     """What a kill leaves, and what a reader sees while the run writes."""
     whole = encode([*trained(), {"kind": "status", "time": NOW + 30, "status": "paused", "step": 30}, end()])
     folder = tmp_path_factory.mktemp("cut")
@@ -109,7 +109,7 @@ def told(data):
     return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
 
 
-def test_what_lies_behind_the_step_from_which_it_went_on_is_dropped(tmp_path):
+def test_events_after_the_resumed_step_are_dropped(tmp_path):
     told = [
         {"kind": kind, "time": NOW + 25, "step": 25, "message": "x", "alert": "plateau"}
         for kind in ("alert", "confusion")
@@ -132,7 +132,7 @@ def test_what_lies_behind_the_step_from_which_it_went_on_is_dropped(tmp_path):
     assert record.summary()["best"]["val_accuracy"] == {"value": 0.2, "epoch": 2}
 
 
-def test_a_run_that_begins_anew_in_the_folder_replaces_the_one_before(tmp_path):
+def test_restarted_run_replaces_the_previous_one(tmp_path):
     record = runs.open(
         written(tmp_path, [*trained(), end(), start(time=NOW + 50, model="Other"), steps(1, 5, after=60)])
     )
@@ -141,7 +141,7 @@ def test_a_run_that_begins_anew_in_the_folder_replaces_the_one_before(tmp_path):
     assert record.seconds == 10
 
 
-def test_marks_are_what_people_did_with_their_steps(tmp_path):
+def test_marks_have_their_steps(tmp_path):
     did = [
         {"kind": "status", "time": NOW + 10, "status": "paused", "step": 10},
         {"kind": "learning_rate", "time": NOW + 15, "value": 0.01, "step": 10},
@@ -164,7 +164,7 @@ def test_a_killed_run_is_lost(tmp_path):
     assert (record.status, record.alive, record.step) == ("lost", False, 10)
 
 
-def test_layers_are_told_with_every_event_about_them(tmp_path):
+def test_layer_events_have_the_names_of_layers(tmp_path):
     health = {"kind": "health", "time": NOW, "step": 1, "parameters": {}, "outputs": {}}
     record = runs.open(written(tmp_path, [start(), {**health, "layers": ["a", "b"]}, {**health, "step": 2}]))
     assert [event["layers"] for event in record.events("health")] == [["a", "b"]] * 2
@@ -208,7 +208,7 @@ def test_version_1_is_read_and_a_later_one_refused(tmp_path):
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=20), st.sets(st.integers(0, 20)), st.integers(0, 30))
-def test_how_steps_are_told_makes_no_difference(lengths, others, start_again):
+def test_grouping_of_steps_makes_no_difference(lengths, others, start_again):
     events, done = [start()], 0
     for place, length in enumerate(lengths):
         events += [{"kind": "log", "time": NOW + done, "message": "x"}] * (place in others)
@@ -228,7 +228,7 @@ def test_how_steps_are_told_makes_no_difference(lengths, others, start_again):
     assert together.step == apart.step
 
 
-def test_a_folder_that_vanishes_leaves_what_was_read(tmp_path):
+def test_deleted_folder_keeps_the_read_events(tmp_path):
     record = runs.open(written(tmp_path / "run", trained()))
     (tmp_path / "run" / EVENTS).unlink()
     assert record.refresh().step == 30

@@ -74,7 +74,7 @@ def test_the_average_is_the_one_of_the_dashboard():
 
 
 @given(columns)
-def test_averages_lie_within_what_they_are_of(values):
+def test_averages_are_within_the_range(values):
     found = moving_average(values)
     assert (np.isfinite(found) == np.isfinite(values)).all()
     good = values[np.isfinite(values)]
@@ -97,7 +97,7 @@ def test_an_outline_keeps_the_extremes_and_the_ends(values, limit):
         assert np.nanmax(values[kept][np.isfinite(values[kept])]) == good.max()
 
 
-def test_a_gap_stays_one():
+def test_gap_is_preserved():
     values = np.ones(1000)
     values[400:600] = np.nan
     assert np.isnan(values[outline(values, 50)]).any()
@@ -111,7 +111,7 @@ def drawn(record, **options):
     return svg, ElementTree.fromstring(svg)
 
 
-def test_the_picture_shows_the_run_and_says_it_in_words(tmp_path):
+def test_image_shows_the_run_and_has_a_description(tmp_path):
     alert = {"alert": "plateau", "level": "warning", "message": "It stands still."}
     did = [
         {"kind": "learning_rate", "time": NOW + 30, "value": 0.01, "step": 12},
@@ -133,13 +133,13 @@ def test_the_picture_shows_the_run_and_says_it_in_words(tmp_path):
     assert set(re.findall(r"\.labdl-run \.(\w)", svg)) >= looks - {"b"}, "each has a dark look"
 
 
-def test_a_run_without_anything_is_a_picture_too(tmp_path):
+def test_image_of_an_empty_run(tmp_path):
     svg, root = drawn(runs.open(written(tmp_path / "new", [])))
     assert root.find("svg:title", NAMES).text.startswith("new · waiting")
     assert "no figures yet" in svg
 
 
-def test_the_limit_holds_and_too_small_a_one_is_refused(tmp_path):
+def test_size_limit_of_the_image(tmp_path):
     draw = np.random.default_rng(0)
     wild = {name: draw.normal(size=5000).tolist() for name in ("loss", "accuracy")}
     ends = [epoch(n, 5 * n, val_loss=draw.normal(), val_accuracy=draw.normal()) for n in range(1, 999)]

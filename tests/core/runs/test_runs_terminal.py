@@ -68,7 +68,7 @@ def test_the_table_has_a_line_for_each(folder, capsys):
     assert "█" in by_name["over"]
 
 
-def test_a_terminal_of_plain_characters_gets_them(folder):
+def test_ascii_terminal(folder):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "120"}
     written(folder / "runs" / "名前", trained())
     for words in (["runs"], ["runs", "show", "名前"]):
@@ -113,7 +113,7 @@ def test_an_empty_folder_says_how_to_fill_it(tmp_path, capsys):
     assert run(capsys, tmp_path / "nowhere")[0] == 1
 
 
-def test_watching_wants_a_terminal(folder, capsys):
+def test_watch_needs_a_terminal(folder, capsys):
     status, _, err = run(capsys, "--watch")
     assert (status, "terminal" in err) == (1, True)
 
@@ -190,7 +190,7 @@ def test_a_run_is_exported_by_name(folder, capsys):
     assert (folder / "else.csv").read_bytes() == (folder / "over.csv").read_bytes()
 
 
-def test_a_command_is_left_for_the_run_and_its_answer_shown(folder, capsys):
+def test_command_is_sent_and_its_answer_shown(folder, capsys):
     from labdl.runs import control
 
     taken = control.ControlFolder(folder / "runs" / "going" / control.CONTROL)
@@ -278,7 +278,7 @@ def test_a_curve_in_characters_shows_highest_and_lowest(values, width):
         assert found[values.index(min(there))] == "▁"
 
 
-def test_numbers_are_as_people_read_them():
+def test_number_formats():
     assert [figure(v) for v in (0.12345, 0, 12.5, 1234.5, 1e-5, 2e7, float("nan"), None, float("-inf"), -0.5)] == [
         "0.1235",
         "0.000",

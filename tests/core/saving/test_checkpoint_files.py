@@ -85,7 +85,7 @@ def test_pytorch_and_safetensors_read_what_labdl_writes(tmp_path):
             np.testing.assert_array_equal(found[name].float().numpy(), value.astype("float32"))
 
 
-def test_tensors_that_share_or_turn_their_storage(tmp_path):
+def test_tensors_with_shared_or_transposed_storage(tmp_path):
     library = pytest.importorskip("torch")
     whole = library.arange(24.0).reshape(4, 6)
     tensors = {"whole": whole, "part": whole[1:3, 2:], "turned": whole.T, "strided": whole[:, ::2]}
@@ -131,7 +131,7 @@ def archive(path, data):
     return path
 
 
-def test_a_pickle_that_calls_something_is_refused_and_not_followed(tmp_path):
+def test_pickle_with_a_call_is_rejected_and_not_executed(tmp_path):
     for protocol in (2, 4, 5):
         data = pickle.dumps({"0.weight": Hostile(tmp_path / "made")}, protocol)
         (tmp_path / "net.pdparams").write_bytes(data)
@@ -170,7 +170,7 @@ def test_files_that_claim_more_than_they_hold(tmp_path):
         assert path.name == "put.pdparams" or found.type is FileFormatError
 
 
-def test_hdf5_that_leads_out_of_the_file(tmp_path):
+def test_hdf5_with_external_links(tmp_path):
     np.ones(12, "float32").tofile(tmp_path / "secret")
     weights = save_checkpoint(net(), tmp_path / "net.weights.h5")
     ways = {
@@ -211,7 +211,7 @@ def test_broken_files_are_refused_or_read(suffix, tmp_path):
     assert refused >= 100, "all that were cut"
 
 
-def test_what_is_asked_for_is_checked(tmp_path):
+def test_arguments_are_checked(tmp_path):
     model = net()
     with pytest.raises(ConfigError, match=r"net\.xyz does not have the suffix of a checkpoint: choose one of \.pt"):
         save_checkpoint(model, tmp_path / "net.xyz")

@@ -19,13 +19,13 @@ def given(request, saved):
     ]
 
 
-def test_json_from_whatever_holds_a_graph(given, saved, tmp_path):
+def test_export_json_from_files_models_and_graphs(given, saved, tmp_path):
     path = labdl.export(given, tmp_path / "out.json")
     assert path == tmp_path / "out.json"
     assert Graph.from_dict(json.loads(path.read_text())) == saved[0].graph
 
 
-def test_a_picture_of_whatever_holds_a_graph(given, saved, tmp_path):
+def test_export_svg_from_files_models_and_graphs(given, saved, tmp_path):
     path = labdl.export(given, tmp_path / "out.svg")
     assert path.read_text(encoding="utf-8") == saved[0].graph.to_svg()
 
@@ -40,7 +40,7 @@ def test_native_checkpoints(saved, suffix, tmp_path):
     assert all(np.array_equal(v, again.state_dict()[k]) for k, v in model.state_dict().items())
 
 
-def test_a_file_is_whole_or_not_there(saved, tmp_path, monkeypatch):
+def test_export_is_atomic(saved, tmp_path, monkeypatch):
     labdl.export(saved[0], tmp_path / "out.json")
     before = (tmp_path / "out.json").read_bytes()
     monkeypatch.setattr(labdl.saving.atomic_write.os, "fsync", lambda _: 1 / 0)
@@ -57,7 +57,7 @@ def test_a_file_is_whole_or_not_there(saved, tmp_path, monkeypatch):
         ("net.py", "numpy", "target wants one of"),
     ],
 )
-def test_what_there_is_not(saved, name, target, sentence, tmp_path):
+def test_unknown_names_and_options(saved, name, target, sentence, tmp_path):
     with pytest.raises(ConfigError, match=sentence):
         labdl.export(saved[0], tmp_path / name, target=target)
     assert not (tmp_path / name).exists()

@@ -212,7 +212,7 @@ def test_other_shapes_than_the_built_ones():
     assert found.shape == (2, 2, 3, 7)
 
 
-def test_the_model_is_left_as_it_was():
+def test_model_is_unchanged_after_export():
     model = nn.Sequential(nn.Linear(4), nn.BatchNorm(), nn.Dropout(0.5)).build((None, 3), backend="numpy").train()
     model[1].eval()
     before = {id(m): (m.training, dict(m.__dict__)) for m in model.modules()}
@@ -287,14 +287,14 @@ def test_an_unbuilt_model_is_refused():
         encode(nn.Sequential(nn.Linear(4)))
 
 
-def test_a_missing_package_is_said(monkeypatch):
+def test_error_of_a_missing_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     model = nn.Sequential(nn.Linear(4)).build((None, 3), backend="numpy")
     with pytest.raises(BackendError, match=r"pip install 'labdl\[onnx\]'"):
         encode(model)
 
 
-def test_a_file_that_was_there_stays_when_the_model_cannot_be_written(tmp_path):
+def test_failed_export_keeps_the_old_file(tmp_path):
     path = tmp_path / "net.onnx"
     path.write_bytes(b"old")
     with pytest.raises(ModelError):

@@ -69,7 +69,7 @@ def test_models_come_back(name, tmp_path):
     assert_same(flat(again(*arrays)), flat(model(*arrays)))
 
 
-def test_what_came_back_is_an_ordinary_model(residual, tmp_path):
+def test_loaded_model_can_be_used_and_trained(residual, tmp_path):
     model = residual.to_module().build(backend="numpy", seed=3)
     again = import_onnx(export_onnx(model, tmp_path / "net.onnx"), backend="numpy")
     assert isinstance(again, GraphModule)
@@ -289,7 +289,7 @@ def test_weights_without_a_layer_can_be_trained_and_constants_not():
     assert {name: p.trainable for name, p in model.get_parameters().items()} == {"scale:0": True}
 
 
-def test_nodes_that_lead_nowhere_are_left_out():
+def test_unused_nodes_are_omitted():
     nodes = [helper.make_node("Conv", ["x", "w"], ["unused"]), helper.make_node("Relu", ["x"], ["y"])]
     data = made(nodes, [("x", ["n", 3, 4])], [("y", ["n", 3, 4])], {"w": drawn(2, 3, 3)})
     assert [n.type for n in decode(data, backend="numpy").graph.nodes.values()] == ["Input", "ReLU"]
@@ -387,14 +387,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_cannot_be_read_is_said(what, tmp_path):
+def test_errors_of_unsupported_files(what, tmp_path):
     make, message = REFUSED[what]
     (tmp_path / "net.onnx").write_bytes(make())
     with pytest.raises(FileFormatError, match=f"(?s)net.onnx.*{message}"):
         import_onnx(tmp_path / "net.onnx")
 
 
-def test_files_that_were_cut_or_changed_are_read_or_refused():
+def test_truncated_or_changed_files_are_read_or_rejected():
     data, messages = bytearray(picture_classifier()[0]), []
     rng = np.random.default_rng(0)
     for _ in range(150):
@@ -410,7 +410,7 @@ def test_files_that_were_cut_or_changed_are_read_or_refused():
     assert all(message.startswith("net.onnx") for message in messages)
 
 
-def test_missing_files_and_packages_are_said(tmp_path, monkeypatch):
+def test_errors_of_missing_files_and_packages(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         import_onnx(tmp_path / "net.onnx")
     (tmp_path / "net.onnx").write_bytes(b"")

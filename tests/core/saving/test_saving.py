@@ -119,7 +119,7 @@ def test_a_file_of_more_than_a_chunk(tmp_path):
         assert np.array_equal(load_parameters(tmp_path / name)["a"], values["a"])
 
 
-def test_numbers_that_numpy_alone_cannot_read_are_widened(tmp_path):
+def test_dtypes_that_numpy_lacks_are_widened(tmp_path):
     values = np.array([0.5, -3.0, 1e30], ml_dtypes.bfloat16)
     save_parameters({"a": values}, tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as plain:
@@ -135,13 +135,13 @@ def test_numbers_that_numpy_alone_cannot_read_are_widened(tmp_path):
         ({"../a": np.ones(1)}, "a parameter cannot be saved as '../a': the name is not a path of names"),
     ],
 )
-def test_what_is_no_parameter_is_not_written(values, sentence, tmp_path):
+def test_invalid_parameters_are_not_written(values, sentence, tmp_path):
     with pytest.raises(ModelError, match=sentence):
         save_parameters(values, tmp_path / "a.npz")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_setting_that_is_no_data_is_not_written():
+def test_setting_that_is_not_data_is_not_written():
     with pytest.raises(ModelError, match="a setting of the model cannot be written to a file"):
         encode(Graph({"n": Node("Linear", "n", {"out_features": np.ones(2)})}))
     with pytest.raises(ModelError, match="NUL"):

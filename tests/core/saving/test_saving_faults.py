@@ -102,7 +102,7 @@ def test_a_full_disk_leaves_both_old_files(residual, tmp_path, monkeypatch, nth)
 @pytest.mark.parametrize("architecture", ["same", "other", "other names"])
 @pytest.mark.parametrize("nth", range(1, 6))
 @pytest.mark.parametrize("step", ["open", "fsync", "chmod", "replace"])
-def test_a_save_that_fails_anywhere_never_mixes(residual, tmp_path, monkeypatch, step, nth, architecture):
+def test_failed_save_never_mixes_two_models(residual, tmp_path, monkeypatch, step, nth, architecture):
     """The old model, the new model, or an error that says what happened."""
     old = built(residual, 0)
     labdl.save(old, tmp_path / "net")
@@ -208,7 +208,7 @@ def test_parameters_that_were_saved_alone_belong_to_any_structure_they_fit(resid
     assert not recwarn.list
 
 
-def test_a_structure_that_was_edited_is_loaded_with_a_word(residual, tmp_path, recwarn):
+def test_edited_structure_is_loaded_with_a_warning(residual, tmp_path, recwarn):
     labdl.save(built(residual, 0), tmp_path / "net")
     save_structure(dataclasses.replace(residual, positions={"i": (5.0, 5.0)}, name="moved"), tmp_path / "net.labdl")
     labdl.load(tmp_path / "net", backend="numpy")
@@ -229,7 +229,7 @@ def test_a_file_keeps_its_mode(residual, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_new_file_has_the_mode_that_the_user_wants(residual, tmp_path):
+def test_new_file_has_the_mode_of_the_umask(residual, tmp_path):
     (tmp_path / "plain").write_text("")
     save_structure(residual, tmp_path / "net.labdl")
     assert (tmp_path / "net.labdl").stat().st_mode == (tmp_path / "plain").stat().st_mode

@@ -160,7 +160,7 @@ print(peak() - before)
 
 
 @pytest.mark.slow
-def test_saving_and_loading_hold_no_second_copy(tmp_path, fresh_python):
+def test_saving_and_loading_do_not_copy_the_parameters(tmp_path, fresh_python):
     """Of a model of 100 MiB in 25 arrays: saving takes nothing worth mentioning, loading the model and an array."""
     grown = {what: float(fresh_python(MEMORY, what, str(tmp_path)).result()) for what in ("save", "load", "swap")}
     print(grown)

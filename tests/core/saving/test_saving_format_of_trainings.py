@@ -15,7 +15,7 @@ from labdl.train import Checkpoint, Trainer, checkpoint, pytree
 from labdl.train.optimizers import OPTIMIZERS
 from labdl.train.progress import MonitoredValue, OptionalState, Progress, TrainingDocument
 
-PART = DOCUMENT.partition("## The folder of a training")[2]
+PART = DOCUMENT.partition("## Checkpoint folders")[2]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ class Noted(labdl.data.ArrayDataset):
         return super().__getitem__(places)
 
 
-def test_batches_follow_from_what_is_written(read, folder):
+def test_batches_follow_from_the_saved_progress(read, folder):
     """The samples of the next batch are those that the document's rule gives."""
     for path in read["checkpoints"](folder)[:4]:
         now = read["read_checkpoint"](path)[2]["progress"]
@@ -102,7 +102,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("mode", FIGURES)
-def test_the_best_is_the_one_of_the_document(mode, read, tmp_path):
+def test_best_checkpoint_follows_the_document(mode, read, tmp_path):
     assert read["best"](tmp_path) is None
     trainer = subject()
     for i, value in enumerate([*FIGURES[mode], 0.5, 0.7]):
@@ -117,13 +117,13 @@ def keys(text):
 
 
 def test_the_document_lists_every_key():
-    document, _, rest = PART.partition("All of these keys")[2].partition("**progress.**")
+    document, _, rest = PART.partition("These keys are all required")[2].partition("**progress.**")
     assert keys(document) == [field.name for field in dataclasses.fields(TrainingDocument)]
     progress, _, rest = rest.partition("**random.**")
     assert keys(progress) == [field.name for field in dataclasses.fields(Progress)]
     features = rest.partition("**features.**")[2].partition("### A reader")[0]
     assert keys(features) == [field.name for field in dataclasses.fields(OptionalState)]
-    marks = PART.partition("| written |")[2].partition("\n\n")[0]
+    marks = PART.partition("| encoding |")[2].partition("\n\n")[0]
     assert set(re.findall(r"\$\w+", marks)) == set(re.findall(r"\$\w+", inspect.getsource(pytree.encode)))
 
 

@@ -119,7 +119,7 @@ def test_a_file_without_a_checksum_may_be_edited(residual):
     assert decode(edited(residual, edit)).nodes["a"].name == "root"
 
 
-def test_a_structure_of_any_size_is_not_read(residual, tmp_path):
+def test_too_large_structure_is_rejected(residual, tmp_path):
     path = tmp_path / "net.labdl"
     with path.open("wb") as file:
         file.write(encode(residual))
@@ -129,7 +129,7 @@ def test_a_structure_of_any_size_is_not_read(residual, tmp_path):
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_structure_is_refused_in_a_sentence(residual, case, tmp_path):
+def test_broken_structure_raises(residual, case, tmp_path):
     edit, sentence = BROKEN[case]
     path = tmp_path / "net.labdl"
     path.write_bytes(edited(residual, edit))
@@ -151,7 +151,7 @@ def test_what_is_not_hdf5(data, sentence):
         decode(data, "net.labdl")
 
 
-def test_a_truncated_structure_is_refused_wherever_it_ends(residual):
+def test_truncated_structure_is_rejected(residual):
     data = encode(residual)
     for end in range(8, len(data), 97):
         with pytest.raises(FileFormatError, match=r"net\.labdl is (truncated|broken|not a LabDL|an HDF5)"):
@@ -269,7 +269,7 @@ NOT_PARAMETERS = {
 
 
 @pytest.mark.parametrize("case", NOT_PARAMETERS)
-def test_what_is_no_parameter_file_is_refused_in_a_sentence(case, tmp_path):
+def test_other_files_are_rejected_as_parameters(case, tmp_path):
     path = tmp_path / "net.npz"
     data, sentence = NOT_PARAMETERS[case]
     path.write_bytes(data)
@@ -277,7 +277,7 @@ def test_what_is_no_parameter_file_is_refused_in_a_sentence(case, tmp_path):
         load_parameters(path)
 
 
-def test_a_truncated_parameter_file_is_refused_wherever_it_ends(tmp_path):
+def test_truncated_parameter_file_is_rejected(tmp_path):
     path = tmp_path / "net.npz"
     save_parameters(VALUES, path)
     data = path.read_bytes()
@@ -287,7 +287,7 @@ def test_a_truncated_parameter_file_is_refused_wherever_it_ends(tmp_path):
             load_parameters(path)
 
 
-def test_a_damaged_packed_file_is_refused_wherever_it_is_damaged(tmp_path):
+def test_damaged_compressed_file_is_rejected(tmp_path):
     path = tmp_path / "net.npz"
     np.savez_compressed(path, a=np.random.default_rng(0).normal(size=99))
     data = path.read_bytes()
@@ -444,7 +444,7 @@ print("peak MiB:", int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").
 """
 
 
-def test_two_thousand_changed_files_are_refused_or_read(tmp_path, fresh_python):
+def test_two_thousand_changed_files_are_rejected_or_read(tmp_path, fresh_python):
     """In a process of its own, which must live to the end and not eat memory."""
     out = fresh_python(MUTATIONS, str(FILES), str(tmp_path)).result()
     print(f"\n{out}")

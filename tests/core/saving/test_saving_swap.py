@@ -101,7 +101,7 @@ def test_a_file_of_another_model_changes_nothing(other, tmp_path):
 # -- dictionaries
 
 
-def test_what_is_on_both_sides_is_loaded_if_that_is_enough(other):
+def test_common_parameters_are_loaded_without_strict(other):
     values, _ = other
     model, before = net(), net().state_dict()
     given = {k: v for k, v in values.items() if k != "2/bias:0"} | {"extra:0": np.ones(2)}
