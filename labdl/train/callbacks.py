@@ -47,7 +47,7 @@ def call_callbacks(
                 try:
                     if callback(event) is True:
                         stop()
-                except Exception:  # logged with the callback's name; the training goes on
+                except Exception:  # logged with the callback's name; the training continues
                     callbacks.remove(callback)
                     log.exception(
                         "the callback %s failed at %s and is disabled", callback_name(callback), type(event).__name__

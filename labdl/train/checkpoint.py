@@ -163,12 +163,12 @@ def restore(context: TrainContext, state: TrainState, path: str | Path) -> Train
 
 def checkpoints(folder: str | Path) -> list[Path]:
     """The checkpoints in a folder, the newest last."""
-    found = []
+    numbered = []
     for path in Path(folder).glob("step-*"):
         name = _NAME.fullmatch(path.name)
         if name and (path / _STATE).is_file():
-            found.append(((int(name[1]), int(name[2] or 0)), path))
-    return [path for _, path in sorted(found)]
+            numbered.append(((int(name[1]), int(name[2] or 0)), path))
+    return [path for _, path in sorted(numbered)]
 
 
 def latest(folder: str | Path) -> Path | None:
@@ -186,36 +186,36 @@ def best(folder: str | Path) -> Path | None:
             continue  # a broken checkpoint is never the best; loading it raises
         if monitored is not None:
             candidates.append((path, monitored))
-    found, value = None, None
+    best_path, value = None, None
     for path, m in candidates:
         rule = candidates[-1][1]
         if (m.name, m.mode) == (rule.name, rule.mode) and _is_better(m.value, value, m.mode):
-            found, value = path, m.value
-    return found
+            best_path, value = path, m.value
+    return best_path
 
 
 def checkpoint_to_resume(resume: bool | str | Path | None, checkpoint: Checkpoint | None) -> Path | None:
     """The checkpoint to resume from, None for a new training. Raises ConfigError and FileNotFoundError."""
     newest = None if checkpoint is None else checkpoint.latest
-    found = None
+    path = None
     if resume is True:
         if checkpoint is None:
             raise ConfigError(
                 "resume=True wants a checkpoint=labdl.train.Checkpoint(folder), or give the folder: resume=folder"
             )
-        found = newest
+        path = newest
     elif resume:
-        found = Path(resume) if (Path(resume) / _STATE).is_file() else latest(resume)
-        if found is None:
+        path = Path(resume) if (Path(resume) / _STATE).is_file() else latest(resume)
+        if path is None:
             raise FileNotFoundError(
                 f"{resume} has no checkpoint: it wants folders named step-… as Checkpoint writes them"
             )
-    if newest is not None and (found is None or found.resolve() != newest.resolve()):
+    if newest is not None and (path is None or path.resolve() != newest.resolve()):
         raise ConfigError(
             f"{newest.parent} already has checkpoints up to {newest.name}: give resume=True to resume from there, or "
             "Checkpoint another folder"
         )
-    return found
+    return path
 
 
 def encode_model(context: TrainContext, state: TrainState) -> bytes | None:

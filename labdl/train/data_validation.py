@@ -1,4 +1,4 @@
-"""Checks that a data set fits a model, before a framework fails with an error of its own."""
+"""Checks that a data set fits a model, with better messages than those of the frameworks."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> di
 
     Raises ConfigError that lists the names.
     """
-    found: dict[str, Metric] = {}
+    by_name: dict[str, Metric] = {}
     listed: Iterable[Any] = [values] if isinstance(values, str | Mapping) else values
     for given in listed:
         value: Any = given
@@ -113,7 +113,7 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> di
                 "call it with the outputs of labdl.predict"
             )
         name, n = entry.name, 2
-        while name in found:
+        while name in by_name:
             name, n = f"{entry.name}_{n}", n + 1
-        found[name] = entry
-    return found
+        by_name[name] = entry
+    return by_name

@@ -119,26 +119,26 @@ class NonFiniteCheck:
         backend = self.state.backend
         leaves, structure = flatten((x, y))
         for phase in self.state.phases:
-            found = _FirstNonFinite(backend)
-            with observe_calls(self.context.model, found):
+            finder = _FirstNonFinite(backend)
+            with observe_calls(self.context.model, finder):
                 run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
                 loss = float(backend.to_numpy(run(*map(backend.tensor, leaves))[0]))
-            if found.first is not None:
-                call, largest = found.first
+            if finder.first is not None:
+                call, largest = finder.first
                 error = (
                     f"the loss is not finite at step {step}: the output of {call.name or 'the model'} ({call.kind}) has "
                     f"NaN or infinity, though its inputs are finite, up to {largest:.3g}"
                 )
                 return _set_place(ModelError(error), "output", call.node or None)
             if not np.isfinite(loss):
-                if after is not None and step > 1 and found.largest > HUGE:
+                if after is not None and step > 1 and finder.largest > HUGE:
                     error = (
                         f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
-                        f"model's output had grown up to {found.largest:.3g}, the loss to {loss}"
+                        f"model's output had grown up to {finder.largest:.3g}, the loss to {loss}"
                     )
                     return _set_place(UpdateError(error), "update", self._layer(after))
                 error = (
-                    f"the loss is not finite at step {step}: the model's output is finite, up to {found.largest:.3g}, "
+                    f"the loss is not finite at step {step}: the model's output is finite, up to {finder.largest:.3g}, "
                     f"but its loss is {loss}; look at the loss function"
                 )
                 return _set_place(ModelError(error), "loss")

@@ -39,11 +39,11 @@ class PhaseState:
 
     def to_arrays(self, gradients: list[Any]) -> dict[str, np.ndarray]:
         """Gradients as NumPy arrays by standard name, in the layout of `state_dict`; zeros for None."""
-        found = {}
+        arrays = {}
         for (name, p), g in zip(self.optimizer.parameters.items(), gradients, strict=True):
             array = np.zeros(p.shape, "float32") if g is None else np.array(self.optimizer.backend.to_numpy(g))
-            found[name] = p.to_standard(array)
-        return found
+            arrays[name] = p.to_standard(array)
+        return arrays
 
 
 @dataclasses.dataclass(eq=False)

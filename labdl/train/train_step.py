@@ -76,10 +76,10 @@ def _qualified_name(name: str, phase: str) -> str:
 def batch_gradients(context: TrainContext, state: TrainState, x: Any, y: Any) -> dict[str, np.ndarray]:
     """Gradients of a batch as arrays by standard name, of each phase for its parameters; nothing is updated."""
     prepare(context, state, x, y)
-    found: dict[str, np.ndarray] = {}
+    gradients: dict[str, np.ndarray] = {}
     for phase in state.phases:
-        found |= phase.to_arrays(phase_gradients(context, state, phase, x, y))
-    return found
+        gradients |= phase.to_arrays(phase_gradients(context, state, phase, x, y))
+    return gradients
 
 
 def phase_gradients(context: TrainContext, state: TrainState, phase: PhaseState, x: Any, y: Any) -> list[Any]:
@@ -91,16 +91,16 @@ def phase_gradients(context: TrainContext, state: TrainState, phase: PhaseState,
 
 def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
     """Gradients of the last update as arrays by standard name. Raises ConfigError if they were not kept."""
-    found: dict[str, np.ndarray] = {}
+    gradients: dict[str, np.ndarray] = {}
     for phase in state.phases:
         if phase.gradients is not None:
-            found |= phase.to_arrays(phase.gradients)
+            gradients |= phase.to_arrays(phase.gradients)
     if not state.phases or any(phase.gradients is None for phase in state.phases):
         raise ConfigError(
             "there are no gradients of an update: create the trainer with keep_gradients=True and train a step, or "
             "compute those of a batch with gradients(x, y)"
         )
-    return found
+    return gradients
 
 
 # -- building a step

@@ -1,4 +1,4 @@
-"""What the tests of interrupted trainings share: one with everything that has a memory, broken off, and compared bit by bit."""
+"""Helpers for tests of interrupted trainings: a training with all kinds of state, and bitwise comparison."""
 
 from contextlib import contextmanager
 
@@ -12,7 +12,7 @@ EPOCHS, BATCH = 3, 16  # of 70 samples: 5 steps an epoch, the last with 6 sample
 
 
 class Net(nn.Module):
-    """Everything that has a memory: weights, running statistics, dropout."""
+    """A model with weights, running statistics and dropout."""
 
     def __init__(self):
         self.conv = nn.Conv2d(3, padding="same")
@@ -30,7 +30,7 @@ DATA = np.random.default_rng(0).normal(size=(70, 1, 6, 6)).astype("float32"), np
 
 @contextmanager
 def own_seeds():
-    """Other tests begin as they would have begun."""
+    """A context that restores the seed on exit."""
     before = dispatch.current_seed(), dispatch.portable()
     yield
     dispatch._seed, dispatch._portable = before
@@ -61,7 +61,7 @@ def fit(subject, epochs=EPOCHS, **options):
 
 
 def stopped_after(step, subject, epochs=EPOCHS, **options):
-    """Train up to a step and leave, as somebody does who pulls the plug."""
+    """Train up to a step and interrupt the training."""
     events = subject.events(DATA, validation=DATA, epochs=epochs, batch_size=BATCH, **options)
     for event in events:
         if isinstance(event, Step) and event.step == step:
@@ -70,22 +70,22 @@ def stopped_after(step, subject, epochs=EPOCHS, **options):
 
 
 def uninterrupted(backend):
-    """What a training that is never interrupted goes on from at its end."""
+    """The final state of an uninterrupted training."""
     with own_seeds():
         labdl.seed(3)
         subject = trainer(backend)
         fit(subject)
-        return subject.state_dict()  # with the random state of here
+        return subject.state_dict()  # includes the random state of this context
 
 
-def told(state):
-    """Parameters, slots, figures, what would be drawn next: all but the figure by which a checkpoint is the best."""
+def comparable(state):
+    """The state without the monitored value of a checkpoint."""
     state = state if isinstance(state, dict) else state.state_dict()
     return {**state, "training": {**state["training"], "monitored": None}}
 
 
 def equal(ours, theirs):
-    """Nested states, arrays bit for bit."""
+    """Compare nested states, arrays bitwise."""
     if isinstance(ours, dict):
         assert ours.keys() == theirs.keys()
         return all(equal(ours[k], theirs[k]) for k in ours)
@@ -97,6 +97,6 @@ def equal(ours, theirs):
 
 
 def plain(backend, **options):
-    """A recipe without random numbers; Adam would make steps of rounding errors."""
+    """A training without random numbers; with SGD, because Adam amplifies rounding errors."""
     model = nn.Sequential(nn.Conv2d(3, padding="same"), nn.ReLU(), nn.Flatten(), nn.Linear(4))
     return trainer(backend, model=model, optimizer=train.SGD(0.05, momentum=0.9), metrics=["accuracy"], **options)

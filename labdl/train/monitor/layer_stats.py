@@ -139,8 +139,8 @@ class LayerMonitor:
         with preserve_state(context, state):
             with observe_calls(context.model, store):
                 for phase in state.phases:
-                    found = phase_gradients(context, state, phase, x, y)
-                    gradients |= zip(phase.optimizer.names, found, strict=True)
+                    tensors = phase_gradients(context, state, phase, x, y)
+                    gradients |= zip(phase.optimizer.names, tensors, strict=True)
             # read now: clearing gradients may empty them
             arrays = {n: _array(state.backend, g) for n, g in gradients.items() if g is not None}
             return {n: np.array(g) if as_arrays else _squares(g) for n, g in arrays.items()}, outputs
@@ -157,8 +157,8 @@ class LayerMonitor:
                 if layer is None or old is None or variable != id(p.value):  # replaced during the step
                     continue
                 new = _array(self.state.backend, p.value)
-                found = gradients.get(name, 0.0), _squares(new), _squares(new - old.astype(new.dtype))
-                sums[layer] = [a + b for a, b in zip(sums.get(layer, (0.0, 0.0, 0.0)), found, strict=True)]
+                own = gradients.get(name, 0.0), _squares(new), _squares(new - old.astype(new.dtype))
+                sums[layer] = [a + b for a, b in zip(sums.get(layer, (0.0, 0.0, 0.0)), own, strict=True)]
         rows = []
         for layer, squares in sums.items():
             gradient, weights, update = (math.sqrt(s) if s >= 0 else math.nan for s in squares)
@@ -223,8 +223,8 @@ def _squares(array: np.ndarray) -> float:
 
 def _statistics(backend, tensors: Sequence[Any]) -> tuple[float, ...]:
     """Mean, standard deviation, largest magnitude, fraction of zeros, and number of values that are not finite."""
-    found = [_array(backend, t).reshape(-1) for t in tensors]
-    values = found[0] if len(found) == 1 else np.concatenate(found)
+    flat = [_array(backend, t).reshape(-1) for t in tensors]
+    values = flat[0] if len(flat) == 1 else np.concatenate(flat)
     if not values.size:
         return 0.0, 0.0, 0.0, 0.0, 0
     with np.errstate(all="ignore"):

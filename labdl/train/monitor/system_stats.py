@@ -85,12 +85,12 @@ class _Gpus:
         return [self._sample(handle) for handle in self._handles]
 
     def names(self) -> list[dict[str, Any]]:
-        found = []
+        gpus = []
         for handle in self._handles:
             memory = self._query(self._nvml.nvmlDeviceGetMemoryInfo, handle)
             name = _text(self._query(self._nvml.nvmlDeviceGetName, handle))
-            found.append({"name": name, "memory": memory and memory.total})
-        return found
+            gpus.append({"name": name, "memory": memory and memory.total})
+        return gpus
 
     def _sample(self, handle: Any) -> dict[str, Any]:
         nvml = self._nvml
@@ -106,10 +106,10 @@ class _Gpus:
         wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
         if wanted is None:
             return handles
-        found: list[Any] = []
+        visible: list[Any] = []
         for word in map(str.strip, wanted.split(",")):
             if word.isdecimal() and int(word) < len(handles):
-                found.append(handles[int(word)])
+                visible.append(handles[int(word)])
                 continue
             matches = [
                 h
@@ -120,8 +120,8 @@ class _Gpus:
             ]
             if len(matches) != 1:
                 break
-            found += matches
-        return found
+            visible += matches
+        return visible
 
     def _query(self, function: Callable[..., Any], *arguments: Any, missing: Any = None) -> Any:
         """Call a function of NVML; returns ``missing`` if it fails, as for a lost GPU or an unsupported counter."""

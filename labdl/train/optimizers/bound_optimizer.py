@@ -180,7 +180,7 @@ class BoundOptimizer:
 
     def _division(self, parameters, values) -> list[tuple[tuple[str, ...], Optimizer, int]]:
         """Group names by settings and number of steps."""
-        found: dict[tuple, tuple[list[str], Optimizer]] = {}
+        groups: dict[tuple, tuple[list[str], Optimizer]] = {}
         for name in parameters:
             changes: dict[str, Any] = {}
             for pattern, settings in self.rule.groups:
@@ -188,10 +188,10 @@ class BoundOptimizer:
                     changes.update(settings)
             step = int(values.get(f"{name}/step", values.get("step", 0)))
             key = (step, *sorted(changes.items()))
-            if key not in found:
-                found[key] = ([], self.rule.replace(changes) if changes else self.rule)
-            found[key][0].append(name)
-        return [(tuple(names), rule, key[0]) for key, (names, rule) in found.items()]
+            if key not in groups:
+                groups[key] = ([], self.rule.replace(changes) if changes else self.rule)
+            groups[key][0].append(name)
+        return [(tuple(names), rule, key[0]) for key, (names, rule) in groups.items()]
 
     def _bind(self, parameters: Mapping[str, Parameter], values: Mapping[str, Any], total: int) -> None:
         self.parameters = dict(parameters)

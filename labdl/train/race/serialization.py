@@ -109,13 +109,13 @@ def _modules(graph: Graph) -> list[str]:
 
 
 def _arrays(value: Any, key: str) -> ArrayDataset:
-    found = config.dataset(value, key) if isinstance(value, str | Path) else as_dataset(value)
-    if not isinstance(found, ArrayDataset):
+    arrays = config.dataset(value, key) if isinstance(value, str | Path) else as_dataset(value)
+    if not isinstance(arrays, ArrayDataset):
         raise ConfigError(
             f"a race wants {key} as arrays, an ArrayDataset or a pair (x, y), which worker processes can share; "
             f"received {type(value).__name__}"
         )
-    return found
+    return arrays
 
 
 def _files(folder: Path, data: ArrayDataset, name: str) -> dict[str, Any]:

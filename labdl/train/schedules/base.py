@@ -109,9 +109,9 @@ class Plan:
 
 def monitored_value(owner: object, name: str, values: Mapping[str, float]) -> float:
     """Value of a monitored metric of an epoch; without validation that of the training data."""
-    for found in (name, name.removeprefix("val_")):
-        if found in values:
-            return values[found]
+    for candidate in (name, name.removeprefix("val_")):
+        if candidate in values:
+            return values[candidate]
     raise ConfigError(f"{type(owner).__name__} monitors {name!r}, the epoch has {', '.join(values)}")
 
 

@@ -7,7 +7,7 @@ import logging
 
 import numpy as np
 import pytest
-from interrupted import DATA, Net, equal, fit, own_seeds, told, trainer
+from interrupted import DATA, Net, comparable, equal, fit, own_seeds, trainer
 from runs import of_kind
 
 import labdl
@@ -65,7 +65,7 @@ def test_measurements_do_not_change_the_training(name, backend, often):
         subject, found = trainer(backend, **options), []
         history = fit(subject, 2, health=health, callbacks=[found.append])
         assert any(isinstance(e, Health) for e in found) == bool(health)
-        runs.append((told(subject), history, np.random.get_state()[1].tolist()))
+        runs.append((comparable(subject), history, np.random.get_state()[1].tolist()))
         if options.get("keep_gradients"):
             runs[-1] += (subject.gradients(),)
     assert equal(*runs)
@@ -87,7 +87,7 @@ def test_measurements_do_not_change_a_training_with_several_phases(backend, ofte
         labdl.seed(3)
         subject, found = Two(Net(), optimizer=SGD(0.05), backend=backend.name, seed=1), []
         fit(subject, 2, health=health, callbacks=[found.append])
-        states.append(told(subject))
+        states.append(comparable(subject))
     assert equal(*states)
     assert [e for e in found if isinstance(e, Health)][-1].parameters["of"] == [0, 1, 4], "layers of both phases"
 
@@ -101,7 +101,7 @@ def test_training_with_measurements_resumes_from_its_checkpoint(backend, often, 
     labdl.seed(77)
     again = trainer(backend, seed=50)
     assert fit(again, 2, resume=tmp_path / "step-00000007", health=1.0) == history
-    assert equal(told(again), told(whole))
+    assert equal(comparable(again), comparable(whole))
 
 
 def test_statistics_match_the_model(backend, often):

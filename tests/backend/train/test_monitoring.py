@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from interrupted import DATA, equal, fit, own_seeds, told, trainer
+from interrupted import DATA, comparable, equal, fit, own_seeds, trainer
 
 import labdl
 from labdl import nn
@@ -61,7 +61,7 @@ def test_monitoring_does_not_change_the_training(name, backend, often):
         np.random.seed(3)
         subject, found = trainer(backend, **OPTIONS[name]), []
         history = fit(subject, 2, health=health, callbacks=[found.append])
-        runs.append((told(subject), history, np.random.get_state()[1].tolist()))
+        runs.append((comparable(subject), history, np.random.get_state()[1].tolist()))
         classes.append(kinds(found))
     assert equal(runs[0], runs[1])
     assert equal(runs[0], runs[2])

@@ -1,4 +1,4 @@
-"""What optimizers remember, on one backend: through files and frameworks, in groups, and while parameters come and go."""
+"""State of optimizers on one backend: files, other backends, groups, and changing parameters."""
 
 import io
 
@@ -23,8 +23,8 @@ def through_a_file(state):
 
 @pytest.mark.parametrize("other", ["same", "numpy", "torch"])
 @pytest.mark.parametrize("case", CASES)
-def test_five_steps_and_five_more_are_ten(case, other, backend):
-    """The state goes through a file, from this backend to another and back."""
+def test_state_resumes_on_another_backend_and_back(case, other, backend):
+    """The state is passed in files from this backend to another and back."""
     between = backend if other == "same" else dispatch.get(other)
     whole, gradients = Subject(rule(case), backend), slopes(10)
     for g in gradients:
@@ -46,7 +46,7 @@ def test_five_steps_and_five_more_are_ten(case, other, backend):
     assert_same(back.state_dict(), whole.state_dict())
 
 
-def test_a_state_is_named_and_laid_out_as_the_parameters_are(backend):
+def test_state_has_the_names_and_layout_of_the_parameters(backend):
     subject = Subject(Adam(), backend)
     subject.move(slopes(1)[0])
     state = subject.state_dict()
@@ -56,7 +56,7 @@ def test_a_state_is_named_and_laid_out_as_the_parameters_are(backend):
     np.testing.assert_allclose(state["conv/kernel:0/mean"], expected, rtol=1e-5)
 
 
-def test_a_state_is_a_copy_and_loading_reaches_a_compiled_step(backend):
+def test_state_is_a_copy_and_loading_affects_compiled_steps(backend):
     line = Line()
     subject = Subject(Adam(0.01), backend, line.values)
     step = backend.train_function(line.forward(subject), subject)
@@ -76,7 +76,7 @@ def test_a_state_is_a_copy_and_loading_reaches_a_compiled_step(backend):
     assert_same(subject.values(), after, 1e-6)
 
 
-def test_a_state_that_does_not_fit_is_refused(backend):
+def test_mismatched_state_raises(backend):
     subject = Subject(Adam(), backend)
     state = subject.state_dict()
     wrong = {**state, "tail:0/mean": np.zeros(2), "scale:0/mean": np.zeros(3)}
@@ -89,11 +89,11 @@ def test_a_state_that_does_not_fit_is_refused(backend):
         Subject(SGD(), backend).load_state_dict(state)
 
 
-# -- groups, and parameters that come and go
+# -- groups and changing parameters
 
 
 @pytest.mark.parametrize("kind", ["AdamW", "RMSprop"])
-def test_groups_have_settings_of_their_own(kind, backend):
+def test_groups_have_their_own_settings(kind, backend):
     import torch
 
     rate = {"learning_rate": 0.02}
@@ -128,15 +128,15 @@ def test_groups_have_settings_of_their_own(kind, backend):
     assert_same(again.values(), subject.values(), 1e-6)
 
 
-def test_groups_train(backend):
+def test_groups_in_training_steps(backend):
     line = Line()
     settings = Adam(0.02, groups=[("bias:0", {"learning_rate": 0.0}), ("scale:0", {"beta_1": 0.5})])
     assert_same(line.trained(settings, backend, None), line.by_hand(settings), 2e-5)
 
 
 @pytest.mark.parametrize("case", ["momentum", "adam", "adamw", "radam", "adafactor"])
-def test_freezing_keeps_the_state_of_what_stays(case, backend):
-    """Frozen for steps 4 to 6: the others never notice, and what is freed begins anew, bias correction and all."""
+def test_freezing_keeps_the_state_of_other_parameters(case, backend):
+    """Parameters are frozen for steps 4 to 6: the others are not affected, and unfrozen ones start with a new state."""
     gradients = slopes(9)
     subject, never = Subject(rule(case), backend), Subject(rule(case), NUMPY)
     everything = subject.parameters
@@ -166,7 +166,7 @@ def test_freezing_keeps_the_state_of_what_stays(case, backend):
 
 
 @pytest.mark.parametrize("case", ["adam", "adadelta"])
-def test_a_training_step_follows_what_is_frozen(case, backend):
+def test_compiled_step_follows_frozen_parameters(case, backend):
     line = Line()
     subject, settings = Subject(rule(case), backend, line.values), rule(case)
     step = backend.train_function(line.forward(subject), subject)
@@ -184,7 +184,7 @@ def test_a_training_step_follows_what_is_frozen(case, backend):
     assert_same(ours, {n: p.value for n, p in held.items()}, 2e-5)
 
 
-def test_the_state_moves_to_another_backend(backend):
+def test_state_moves_to_another_backend(backend):
     subject, reference = Subject(AdamW(), backend), Subject(AdamW(), NUMPY)
     gradients = slopes(6)
     for g in gradients[:3]:

@@ -1,4 +1,4 @@
-"""Optimizers on one backend: values against NumPy's run of the rule, torch.optim and the papers' formulas (R4.4)."""
+"""Optimizers on one backend, compared with NumPy, torch.optim and the formulas of the papers."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_every_optimizer_has_a_case():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_given_gradients_move_as_on_numpy_and_as_the_reference_says(case, backend):
+def test_updates_match_numpy_and_the_reference(case, backend):
     subject, reference = Subject(rule(case), backend), Subject(rule(case), NUMPY)
     for gradients in slopes(20):
         subject.move(gradients)
@@ -61,7 +61,7 @@ def test_given_gradients_move_as_on_numpy_and_as_the_reference_says(case, backen
 
 
 def independent(case):
-    """The same 20 steps by torch.optim, or by the formula of the paper in float64."""
+    """20 steps by torch.optim, or by the formula of the paper in float64."""
     name, _, native = CASES[case]
     if native is None:
         values, memory = {n: v.astype("float64") for n, v in start().items()}, {n: {} for n in SHAPES}
@@ -85,14 +85,14 @@ def independent(case):
 
 @pytest.mark.parametrize("compiled", [None, False], ids=["default", "eager"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_training_step_moves_as_the_gradients_by_hand(case, compiled, backend):
+def test_training_step_matches_gradients_by_hand(case, compiled, backend):
     line = Line()
     assert_same(line.trained(rule(case), backend, compiled), line.by_hand(rule(case)), 2e-5)
 
 
 @pytest.mark.parametrize("case", ["adamw", "nadam"])
-def test_a_compiled_training_step_moves_alike(case, backend):
-    """One kernel of the framework's own and one rule; where the framework cannot compile a step it says so."""
+def test_compiled_training_step_matches(case, backend):
+    """An optimizer of the framework and an update rule of LabDL; frameworks without compilation raise."""
     line = Line()
     if backend.name in ("paddle", "mindspore"):
         with pytest.raises(NotImplementedError):
@@ -103,7 +103,7 @@ def test_a_compiled_training_step_moves_alike(case, backend):
 
 
 @pytest.mark.parametrize("case", ["momentum", "adam", "rmsprop", "adafactor"])
-def test_a_parameter_without_a_gradient_stays_as_it_is(case, backend):
+def test_parameter_without_a_gradient_is_unchanged(case, backend):
     subject, first = Subject(rule(case), backend), start()
     for gradients in slopes(3):
         del gradients["head/bias:0"]
@@ -113,7 +113,7 @@ def test_a_parameter_without_a_gradient_stays_as_it_is(case, backend):
     assert not np.array_equal(after["scale:0"], first["scale:0"])
 
 
-def test_gradients_are_counted_and_forgotten(backend):
+def test_apply_checks_the_number_of_gradients_and_zero_gradient_clears_them(backend):
     subject = Subject(SGD(0.1), backend)
     with pytest.raises(ValueError, match="apply wants a gradient for each of 4 parameters, received 1"):
         subject.apply([None])
@@ -124,9 +124,9 @@ def test_gradients_are_counted_and_forgotten(backend):
         assert subject.variables[1].grad is None
 
 
-def test_an_optimizer_of_ones_own_is_one_class(backend):
+def test_custom_optimizer(backend):
     class Halved(Adam):
-        """Adam's mean without its scale; no backend may take its own Adam for it."""
+        """A subclass with another update rule, for which no backend may use its own Adam."""
 
         def update(self, parameter, gradient, state, *, rate, **numbers):
             return parameter - 0.5 * rate * gradient, {"mean": gradient, "square": state["square"]}
@@ -151,7 +151,7 @@ def test_every_optimizer_trains_a_model(name, backend):
 
 
 @pytest.mark.parametrize("chosen", ["cosine", "plateau", lambda step: 1 / (1 + step)])
-def test_a_trainer_follows_a_schedule(chosen, backend):
+def test_trainer_follows_a_schedule(chosen, backend):
     x, y = Line().x, Line().y
     trainer = Trainer(
         nn.Sequential(nn.Linear(2)), "mean_squared_error", SGD(0.1), backend=backend.name, seed=0, schedule=chosen

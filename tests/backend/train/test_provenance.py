@@ -1,4 +1,4 @@
-"""What a run keeps of what was trained: model, script and settings (R9.4)."""
+"""Source snapshots of runs: model, script and settings."""
 
 import json
 import subprocess
@@ -25,12 +25,12 @@ class Small(nn.Module):
         return self.head(x)
 
 
-def started(trainer, tmp_path, **options):
+def run_and_return_code(trainer, tmp_path, **options):
     return trainer.start(DATA, epochs=2, batch_size=10, folder=tmp_path / "run", **options).wait(WAIT).folder / "code"
 
 
-def test_the_model_and_the_settings_can_be_taken_up_again(backend, tmp_path):
-    """The same training from what was kept ends with the same numbers."""
+def test_training_can_be_repeated_from_the_snapshot(backend, tmp_path):
+    """The same training from the snapshot has the same results."""
     options = {
         "loss": nn.HuberLoss(delta=0.5),
         "optimizer": train.Adam(0.02),
@@ -42,10 +42,10 @@ def test_the_model_and_the_settings_can_be_taken_up_again(backend, tmp_path):
         "backend": backend.name,
     }
     subject = Trainer(Small(), **options)
-    code = started(subject, tmp_path)
-    kept = json.loads((code / "settings.json").read_text())
-    assert kept["optimizer"] == {"name": "adam", **subject.optimizer.settings()}
-    assert (kept["epochs"], kept["batch_size"], kept["clip_norm"]) == (2, 10, 1.0)
+    code = run_and_return_code(subject, tmp_path)
+    saved = json.loads((code / "settings.json").read_text())
+    assert saved["optimizer"] == {"name": "adam", **subject.optimizer.settings()}
+    assert (saved["epochs"], saved["batch_size"], saved["clip_norm"]) == (2, 10, 1.0)
     again = Trainer.from_config(labdl.load_structure(code / "model.labdl").to_module(), code / "settings.json")
     again.fit(DATA, progress=False)
     ours, theirs = again.model.state_dict(), subject.model.state_dict()
@@ -53,15 +53,17 @@ def test_the_model_and_the_settings_can_be_taken_up_again(backend, tmp_path):
     assert "class Small(nn.Module)" in (code / "model.py").read_text()
 
 
-def test_a_graph_is_kept_as_code(backend, tmp_path):
+def test_graph_is_saved_as_python(backend, tmp_path):
     graph = labdl.trace(nn.Sequential(nn.Linear(3), nn.Linear(1)), (None, 4))
-    code = started(Trainer(graph, loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1), tmp_path)
+    code = run_and_return_code(
+        Trainer(graph, loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1), tmp_path
+    )
     written = (code / "model.py").read_text()
     assert written == graph.to_python()
     compile(written, "model.py", "exec")
 
 
-def test_what_cannot_be_kept_is_left_out(backend, tmp_path, monkeypatch):
+def test_settings_that_cannot_be_saved_are_omitted(backend, tmp_path, monkeypatch):
     def loss(output, target):
         return ((output - target) * (output - target)).sum()
 
@@ -93,7 +95,7 @@ trainer.start(x, x[:, :1], folder=sys.argv[1]).wait()
 """
 
 
-def test_the_script_is_kept(backend, tmp_path):
+def test_script_is_saved(backend, tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
     subprocess.run(
         [sys.executable, tmp_path / "train.py", tmp_path / "run", backend.name], check=True, timeout=WAIT * 2
@@ -102,13 +104,13 @@ def test_the_script_is_kept(backend, tmp_path):
 
 
 @pytest.mark.backends("torch")
-def test_the_cells_are_kept(backend, tmp_path):
+def test_cells_of_a_notebook_are_saved(backend, tmp_path):
     cells = [
         SCRIPT.replace("sys.argv[1]", repr(str(tmp_path / "run"))).replace("sys.argv[2]", repr(backend.name)),
         "1 + 1",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ["first = 1", *cells]])
     NotebookClient(notebook, timeout=WAIT, kernel_name="python3").execute()
-    kept = (tmp_path / "run" / "code" / "script.py").read_text()
-    assert kept.startswith("first = 1\n\n# %%")
-    assert kept.rstrip().endswith(".wait()")
+    saved = (tmp_path / "run" / "code" / "script.py").read_text()
+    assert saved.startswith("first = 1\n\n# %%")
+    assert saved.rstrip().endswith(".wait()")

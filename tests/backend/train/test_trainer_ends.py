@@ -1,4 +1,4 @@
-"""Early stopping, callbacks, the learning rate while training, more epochs, and the report."""
+"""Early stopping, callbacks, changes during a training (learning rate, epochs, checkpoints), and the report."""
 
 import logging
 import math
@@ -23,24 +23,24 @@ def trainer(backend, **options):
     return Trainer(model, "mean_squared_error", **{"optimizer": SGD(0.05), "seed": 0, **options})
 
 
-class Scripted(Trainer):
-    """Whose validation has figures that are written down."""
+class ScriptedTrainer(Trainer):
+    """A trainer with given validation losses."""
 
-    figures = ()
+    losses = ()
 
     def evaluate(self, dataset, batch_size=256, averaged=False):
         self.states = [*getattr(self, "states", []), self.model.state_dict()]
-        return {"loss": self.figures[len(self.states) - 1]}
+        return {"loss": self.losses[len(self.states) - 1]}
 
 
-def scripted(backend, figures, **options):
-    cls = type("Scripted", (Scripted,), {"figures": figures})
+def scripted(backend, losses, **options):
+    cls = type("Scripted", (ScriptedTrainer,), {"losses": losses})
     model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
     return cls(model, "mean_squared_error", SGD(0.05), seed=0, **options)
 
 
 @pytest.mark.parametrize(
-    ("figures", "options", "epochs", "best"),
+    ("losses", "options", "epochs", "best"),
     [
         ([3, 2, 1, 1, 1, 0], {"patience": 2}, 5, 3),
         ([3, 2, 2.95, math.nan, 5, 0], {"patience": 3}, 5, 2),
@@ -51,9 +51,9 @@ def scripted(backend, figures, **options):
     ],
 )
 @pytest.mark.parametrize("way", ["setting", "callback", "by hand"])
-def test_a_training_ends_when_its_figure_stands_still(backend, figures, options, epochs, best, way):
+def test_early_stopping_ends_the_training(backend, losses, options, epochs, best, way):
     rule = EarlyStopping(**options)
-    t = scripted(backend, figures, stopping=rule if way == "setting" else None)
+    t = scripted(backend, losses, stopping=rule if way == "setting" else None)
     given = {"validation": (X, Y), "epochs": 6, "batch_size": 24, "callbacks": [rule] if way == "callback" else ()}
     ended = 0
     for event in t.events((X, Y), **given):
@@ -64,7 +64,7 @@ def test_a_training_ends_when_its_figure_stands_still(backend, figures, options,
     assert (ended, rule.best_epoch) == (epochs, best)
 
 
-def test_the_best_epoch_is_restored(backend):
+def test_best_epoch_is_restored(backend):
     t = scripted(backend, [3, 1, 2, 2.5, 9], stopping={"patience": 2, "restore_best": True})
     t.fit(X, Y, validation=(X, Y), epochs=5, batch_size=8, progress=False)
     assert len(t.states) == 4
@@ -73,13 +73,13 @@ def test_the_best_epoch_is_restored(backend):
         assert not np.array_equal(value, t.states[3][name])
 
 
-def test_early_stopping_goes_on_after_a_break(backend, tmp_path):
-    figures = [3, 1, 2, 2.5, 9]
-    broken = scripted(backend, figures, stopping={"patience": 3, "restore_best": True})
+def test_early_stopping_resumes(backend, tmp_path):
+    losses = [3, 1, 2, 2.5, 9]
+    broken = scripted(backend, losses, stopping={"patience": 3, "restore_best": True})
     for event in broken.events((X, Y), validation=(X, Y), epochs=5, batch_size=8, checkpoint=Checkpoint(tmp_path)):
         if isinstance(event, Epoch) and event.epoch == 3:
             break
-    t = scripted(backend, figures[3:], stopping={"patience": 3, "restore_best": True})
+    t = scripted(backend, losses[3:], stopping={"patience": 3, "restore_best": True})
     history = t.fit(X, Y, validation=(X, Y), epochs=5, batch_size=8, resume=tmp_path, progress=False)
     assert len(history["loss"]) == 5
     assert (t.settings.stopping.best, t.settings.stopping.best_epoch, t.settings.stopping.wait_count) == (1, 2, 3)
@@ -87,7 +87,7 @@ def test_early_stopping_goes_on_after_a_break(backend, tmp_path):
         np.testing.assert_array_equal(value, broken.states[1][name])
 
 
-def test_without_validation_the_training_data_count_and_an_unknown_figure_is_named(backend):
+def test_early_stopping_without_validation_and_with_invalid_settings(backend):
     t = trainer(backend, optimizer=SGD(0.0), stopping=EarlyStopping(patience=2))
     assert len(t.fit(X, Y, epochs=9, batch_size=24, progress=False)["loss"]) == 3
     with pytest.raises(ConfigError, match="EarlyStopping monitors 'val_f1', the epoch has loss"):
@@ -99,17 +99,17 @@ def test_without_validation_the_training_data_count_and_an_unknown_figure_is_nam
 # -- callbacks
 
 
-def test_callbacks_hear_each_event_and_may_end_the_training(backend):
-    heard = []
+def test_callbacks_receive_each_event_and_may_end_the_training(backend):
+    received = []
 
-    def listen(event):
-        heard.append(event)
+    def collect(event):
+        received.append(event)
 
     def enough(event):
         return isinstance(event, Step) and event.step == 4
 
-    events = list(trainer(backend).events((X, Y), epochs=5, batch_size=8, callbacks=[listen, enough]))
-    assert heard == events
+    events = list(trainer(backend).events((X, Y), epochs=5, batch_size=8, callbacks=[collect, enough]))
+    assert received == events
     assert [type(e) for e in events] == [Start, Step, Step, Step, Epoch, Step]
     with pytest.raises(ConfigError, match=r"callbacks wants a list of functions of an event: callbacks=\[.*enough\]"):
         trainer(backend).fit(X, Y, callbacks=enough)
@@ -117,7 +117,7 @@ def test_callbacks_hear_each_event_and_may_end_the_training(backend):
         trainer(backend).fit(X, Y, callbacks=[3])
 
 
-def test_a_callback_that_fails_is_named_and_the_training_goes_on(backend, caplog):
+def test_failing_callback_is_logged_and_disabled(backend, caplog):
     calls = []
 
     def plotting(event):
@@ -132,11 +132,11 @@ def test_a_callback_that_fails_is_named_and_the_training_goes_on(backend, caplog
     assert "no screen" in caplog.text
 
 
-# -- while it goes on
+# -- during the training
 
 
 @pytest.mark.parametrize("schedule", [None, "cosine_decay"])
-def test_the_learning_rate_is_changed_in_training(backend, schedule, tmp_path):
+def test_learning_rate_changed_during_training(backend, schedule, tmp_path):
     plain, rates = [], []
     for event in trainer(backend, schedule=schedule).events((X, Y), epochs=2, batch_size=8):
         plain.append(event)
@@ -164,30 +164,30 @@ PAUSED = labdl.train.Lambda(lambda step: 0.0 if 2 <= step < 4 else 1 - step / 10
 @pytest.mark.parametrize(
     ("schedule", "at", "rates"),
     [
-        # the first step of a warm-up: from there it rises to the rate that was set
+        # at the first step of a warm-up: the warm-up ends at the new rate
         (WARM, 0, [0.01, *(0.01 * n / 4 for n in (1, 2, 3)), 0.01, 0.01]),
-        # in the middle of it the whole shape is multiplied, as torch's LinearLR does
+        # within a warm-up: the whole schedule is scaled, as with torch's LinearLR
         (WARM, 2, [0, BASE / 4, 0.01, 0.01 * 3 / 2, 0.02, 0.02]),
-        # behind the end of a schedule it holds
+        # after the end of a schedule: constant
         (
             labdl.train.CosineDecay(steps=3),
             4,
             [*(labdl.train.CosineDecay(steps=3)(n, BASE) for n in range(4)), 0.01, 0.01],
         ),
-        # at its very end too
+        # at the end of a schedule: constant
         (
             labdl.train.CosineDecay(steps=4),
             4,
             [*(labdl.train.CosineDecay(steps=4)(n, BASE) for n in range(4)), 0.01, 0.01],
         ),
-        # and as long as a schedule stays at 0, then it is the new base rate
+        # while the schedule is 0: constant, then the new base rate
         (PAUSED, 2, [BASE, BASE * 0.9, 0.01, 0.01, 0.01 * 0.6, 0.01 * 0.5]),
-        # where it was set before, 0 stays 0
+        # before the schedule is 0: it stays 0
         (PAUSED, 1, [BASE, 0.01, 0, 0, 0.01 / 0.9 * 0.6, 0.01 / 0.9 * 0.5]),
     ],
 )
-def test_a_learning_rate_set_where_the_schedule_is_at_0_holds(backend, schedule, at, rates, tmp_path):
-    """Also when the training is taken up from any checkpoint after that."""
+def test_learning_rate_set_while_the_schedule_is_zero(backend, schedule, at, rates, tmp_path):
+    """Also after resuming from any later checkpoint."""
     t, seen = trainer(backend, schedule=schedule), []
     for event in t.events((X, Y), epochs=2, batch_size=8):
         if isinstance(event, Epoch):
@@ -197,7 +197,9 @@ def test_a_learning_rate_set_where_the_schedule_is_at_0_holds(backend, schedule,
         if event.step == at:
             t.learning_rate = 0.01
             assert t.learning_rate == pytest.approx(0.01)
-        if event.step >= at and (event.step % 3 or not event.step):  # an epoch that has just ended has no figures yet
+        if event.step >= at and (
+            event.step % 3 or not event.step
+        ):  # at the end of an epoch its values are not complete yet
             t.loop.save(tmp_path)
     np.testing.assert_allclose(seen, rates, rtol=1e-5)
     for path in checkpoints(tmp_path):
@@ -210,7 +212,7 @@ def test_a_learning_rate_set_where_the_schedule_is_at_0_holds(backend, schedule,
         assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)
 
 
-def test_a_rate_of_0_stops_learning_until_another_is_set(backend):
+def test_learning_rate_of_zero_until_another_is_set(backend):
     t, seen = trainer(backend, schedule=PAUSED), []
     for event in t.events((X, Y), epochs=2, batch_size=8):
         if isinstance(event, Step):
@@ -220,18 +222,18 @@ def test_a_rate_of_0_stops_learning_until_another_is_set(backend):
     np.testing.assert_allclose(seen, [BASE, 0, 0, 0, 0.02, 0.02 / 0.6 * 0.5], rtol=1e-5)
 
 
-def test_epochs_are_added_checkpoints_asked_for_and_an_end_too(backend, tmp_path):
+def test_adding_epochs_saving_and_stopping_during_training(backend, tmp_path):
     t = trainer(backend)
     seen = []
     for event in t.events((X, Y), epochs=1, batch_size=8):
         seen.append(event)
         if isinstance(event, Step) and event.step == 2:
             t.loop.epochs += 2
-            made = t.loop.save(tmp_path / "now")
+            path = t.loop.save(tmp_path / "now")
         if isinstance(event, Step) and event.step == 8:
             t.loop.request_stop()
     assert [e.step for e in seen if isinstance(e, Step)] == list(range(1, 9))
-    assert made.name == "step-00000002"
+    assert path.name == "step-00000002"
     with pytest.raises(ConfigError, match="the training has no checkpoint"):
         t.loop.save()
 
@@ -239,7 +241,7 @@ def test_epochs_are_added_checkpoints_asked_for_and_an_end_too(backend, tmp_path
 # -- the report
 
 
-def test_the_report_says_what_was_done(backend):
+def test_report(backend):
     train, held = labdl.data.digits()
     data, test = labdl.data.ArrayDataset(*train[np.arange(200)]), labdl.data.ArrayDataset(*held[np.arange(60)])
     model = nn.Sequential(nn.Flatten(), nn.Linear(10))
@@ -248,7 +250,7 @@ def test_the_report_says_what_was_done(backend):
     )
     assert "adam" in str(t.report())
     history = t.fit(data, validation=test, epochs=4, progress=False)
-    figures = t.test(test)
+    results = t.test(test)
     report, text = t.report(), str(t.report())
     assert report.best_epoch == int(np.argmin(history["val_loss"])) + 1
     with t.average_parameters():
@@ -268,7 +270,7 @@ def test_the_report_says_what_was_done(backend):
         "decay",
         f"{history['val_loss'][2]:.4f}",
         "samples/s",
-        f"{figures['accuracy']:.4f}",
+        f"{results['accuracy']:.4f}",
         "precision",
     ):
         assert word in text, word

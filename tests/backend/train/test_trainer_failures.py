@@ -1,4 +1,4 @@
-"""What goes wrong in a training is named, and the model is back in its last good state (R6.2)."""
+"""Failures of a training: errors that name the cause, and restoring the last good state."""
 
 import errno
 import shutil
@@ -24,14 +24,14 @@ class Square(nn.Module):
 
 
 class Limit(nn.Module):
-    """The same values, infinite beyond 100."""
+    """The identity, infinite above 100."""
 
     def forward(self, x):
         return x / ops.astype(ops.abs(x) < 100.0, "float32")
 
 
 class Root(nn.Module):
-    """Its gradient is infinite where its value is zero."""
+    """The square root, with an infinite gradient at 0."""
 
     def forward(self, x):
         return ops.sqrt(ops.square(x))
@@ -48,25 +48,25 @@ def same(values, others):
 
 
 @COMPILED
-def test_the_first_layer_with_a_broken_output_is_named(backend, compiled):
+def test_first_layer_with_a_nonfinite_output_is_named(backend, compiled):
     t = trainer(
         backend, nn.Linear(4), nn.Tanh(), nn.Sequential(nn.Linear(4), Square()), nn.Linear(2), compiled=compiled
     )
     model = t.model.build((None, 3), backend=backend.name, seed=0)
     model.load_state_dict({"2/0/kernel:0": np.full((4, 4), 50, "float32")}, "2/0/kernel:0")
     before = model.state_dict()
-    sentence = (
+    message = (
         r"the loss is not finite at step 1: the output of 2/1 \(Square\) has NaN or infinity, though its inputs are "
         r"finite, up to \d+; the model is restored to the state before the training"
     )
-    with pytest.raises(ModelError, match=sentence):
+    with pytest.raises(ModelError, match=message):
         t.fit(X, Y, batch_size=8, progress=False)
     same(before, model.state_dict())
 
 
 @COMPILED
-def test_a_layer_that_breaks_later_is_found_by_going_through_the_steps_again(backend, compiled):
-    """In the second epoch some samples are large; the model is back at the end of the first."""
+def test_layer_that_fails_later_is_found_by_repeating_steps(backend, compiled):
+    """Some samples of the second epoch are large; the state after the first epoch is restored."""
     x = X.copy()
     x[16:] = 1e4
     labdl.seed(0)
@@ -94,11 +94,11 @@ def test_a_layer_that_breaks_later_is_found_by_going_through_the_steps_again(bac
     assert set(states) == {1}
     same(states[1]["parameters"], now["parameters"])
     same(states[1]["optimizer"], now["optimizer"])
-    assert np.isfinite(t.fit(np.clip(x, -1, 1), Y, progress=False)["loss"][0]), "it can go on"
+    assert np.isfinite(t.fit(np.clip(x, -1, 1), Y, progress=False)["loss"][0]), "the training can continue"
 
 
 @COMPILED
-def test_a_gradient_is_named_before_the_loss_knows(backend, compiled):
+def test_nonfinite_gradient_is_named(backend, compiled):
     t = trainer(backend, nn.Linear(2), Root(), nn.Linear(2), compiled=compiled)
     t.model.build((None, 3), backend=backend.name, seed=0)
     t.model.load_state_dict({"0/kernel:0": np.zeros((3, 2), "float32")}, "0/kernel:0")
@@ -111,8 +111,8 @@ def test_a_gradient_is_named_before_the_loss_knows(backend, compiled):
 
 
 @COMPILED
-def test_an_update_is_named(backend, compiled):
-    """Large in itself: the parameters do not fit into float32 any more."""
+def test_nonfinite_update_is_named(backend, compiled):
+    """The gradients are finite, but the updated parameters exceed float32."""
     t = trainer(backend, optimizer=SGD(1e38), compiled=compiled)
     with pytest.raises(
         UpdateError, match=r"the update of step \d made 0/\w+:0 NaN or infinite: try a smaller learning rate"
@@ -121,7 +121,7 @@ def test_an_update_is_named(backend, compiled):
     assert all(np.isfinite(v).all() for v in t.model.state_dict().values())
 
 
-def test_the_loss_function_is_told_from_the_model(backend):
+def test_nonfinite_loss_function_is_named(backend):
     def logarithm(output, target):
         return ops.mean(ops.log(ops.abs(output) * 0.0))
 
@@ -131,7 +131,7 @@ def test_the_loss_function_is_told_from_the_model(backend):
         trainer(backend, loss=logarithm).fit(X, Y, progress=False)
 
 
-def test_a_large_model_is_back_in_its_last_checkpoint(backend, tmp_path, monkeypatch):
+def test_large_model_is_restored_from_its_last_checkpoint(backend, tmp_path, monkeypatch):
     monkeypatch.setattr(labdl.train.snapshot, "LARGEST", 10)
     t, kept = trainer(backend), {}
 
@@ -148,8 +148,8 @@ def test_a_large_model_is_back_in_its_last_checkpoint(backend, tmp_path, monkeyp
     same(kept, t.model.state_dict())
 
 
-def test_copies_are_kept_as_often_as_they_cost_little(backend, monkeypatch):
-    """Then the steps of more than one epoch are made once more."""
+def test_snapshots_are_less_frequent_if_expensive(backend, monkeypatch):
+    """The steps of more than one epoch are repeated to find the cause."""
     monkeypatch.setattr(labdl.train.snapshot, "SMALL", 0)
 
     def growing(output, target):
@@ -173,7 +173,7 @@ def test_copies_are_kept_as_often_as_they_cost_little(backend, monkeypatch):
     same(before, model.state_dict())
 
 
-def test_a_phase_is_looked_at_as_well(backend):
+def test_nonfinite_loss_of_a_phase(backend):
     class Mine(Trainer):
         def phases(self):
             def good(x, y):
@@ -193,7 +193,7 @@ def test_a_phase_is_looked_at_as_well(backend):
 
 
 class Rows:
-    """Samples one by one, of which one cannot be read."""
+    """A data set of single samples, one of which cannot be read."""
 
     name = "rows"
 
@@ -224,7 +224,7 @@ class Batches(labdl.data.ArrayDataset):
         (Batches(X, Y, name="files"), r"sample 13 of files cannot be read: KeyError: 'no such file'"),
     ],
 )
-def test_a_sample_that_cannot_be_read_is_named(backend, data, sentence):
+def test_unreadable_sample_is_named(backend, data, sentence):
     t = trainer(backend)
     with pytest.raises(DataError, match=sentence):
         t.fit(data, batch_size=8, shuffle=False, progress=False)
@@ -233,14 +233,14 @@ def test_a_sample_that_cannot_be_read_is_named(backend, data, sentence):
         t.evaluate(data)
 
 
-def test_samples_one_by_one_train_as_arrays_do(backend):
+def test_data_set_of_single_samples_trains_like_arrays(backend):
     one, other = trainer(backend), trainer(backend)
     expected = one.fit(X, Y, epochs=2, batch_size=8, progress=False)["loss"]
     assert other.fit(Rows(""), epochs=2, batch_size=8, progress=False)["loss"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_steps_are_not_watched_while_all_is_well(backend, monkeypatch):
-    """Looking at gradients and modules costs: it happens only where the loss, or in the end a parameter, is not finite."""
+def test_finite_training_is_not_searched(backend, monkeypatch):
+    """Gradients and modules are checked only if the loss, or a parameter at the end of an epoch, is not finite."""
     monkeypatch.setattr(labdl.train.nonfinite.NonFiniteCheck, "_search", lambda *_: pytest.fail("searched"))
     calls = []
     finite = backend.finite
@@ -251,7 +251,7 @@ def test_steps_are_not_watched_while_all_is_well(backend, monkeypatch):
 
 
 @COMPILED
-def test_an_error_in_the_users_own_code_leaves_the_framework_usable(backend, compiled):
+def test_error_in_user_code_leaves_the_framework_usable(backend, compiled):
     def wrong(output, target):
         raise OSError("mine")
 
@@ -266,12 +266,12 @@ def test_an_error_in_the_users_own_code_leaves_the_framework_usable(backend, com
 
 
 def greedy(output, target):
-    """Asks for a pebibyte, which no machine has."""
+    """Allocates a pebibyte, which fails on any machine."""
     number = ops.mean(output, axis=(0, 1), keepdims=True)
     return ops.mean(ops.matmul(ops.broadcast_to(number, (2**24, 1)), ops.broadcast_to(number, (1, 2**24))))
 
 
-def test_a_lack_of_memory_is_one_sentence_in_fit(backend):
+def test_out_of_memory_in_fit_has_a_short_message(backend):
     t = trainer(backend, loss=greedy, compiled=False, accumulate=2)
     advice = "batch_size=8: try a smaller batch_size, such as 4, or the batch in more parts than accumulate=2"
     with pytest.raises(MemoryError, match=f"not enough memory for a step with {advice}") as caught:
@@ -281,7 +281,7 @@ def test_a_lack_of_memory_is_one_sentence_in_fit(backend):
 
 
 @pytest.mark.parametrize("way", ["fit", "start"])
-def test_a_model_that_no_memory_holds_is_refused_before_anything_is_trained(backend, way, tmp_path, monkeypatch):
+def test_model_larger_than_memory_raises_before_training(backend, way, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     t = trainer(backend, nn.Linear(2**45))
     with pytest.raises(MemoryError, match="not enough memory"):
@@ -289,7 +289,7 @@ def test_a_model_that_no_memory_holds_is_refused_before_anything_is_trained(back
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_is_one_sentence_in_fit_and_what_was_kept_goes_on(backend, tmp_path, monkeypatch):
+def test_full_disk_in_fit_and_resume_from_the_last_checkpoint(backend, tmp_path, monkeypatch):
     write, options = (
         checkpoint._write,
         {"epochs": 3, "batch_size": 8, "progress": False, "checkpoint": Checkpoint(tmp_path)},
@@ -315,8 +315,8 @@ def test_a_full_disk_is_one_sentence_in_fit_and_what_was_kept_goes_on(backend, t
 
 
 @pytest.mark.parametrize("kept", [{"every": 1}, {}])
-def test_an_output_folder_that_vanishes_is_made_again_or_named(backend, kept, tmp_path):
-    """Another file stands in its place the second time."""
+def test_deleted_checkpoint_folder_is_created_again_or_named(backend, kept, tmp_path):
+    """The folder is deleted, then replaced by a file."""
     folder, removed = tmp_path / "kept", []
 
     def vanish(event):

@@ -15,7 +15,7 @@ COMPILED = pytest.mark.parametrize("compiled", [None, False])
 
 
 class GAN(nn.Module):
-    """A generator of images and a discriminator between those and real ones."""
+    """A generator of images and a discriminator."""
 
     def __init__(self):
         self.generator = nn.Sequential(nn.Linear(64), nn.ReLU(), nn.Linear(64), nn.Sigmoid())
@@ -26,28 +26,28 @@ class GAN(nn.Module):
 
 
 class GANTrainer(Trainer):
-    """Trains both in turn (Goodfellow et al. 2014, with the loss that does not saturate)."""
+    """Trains both alternately (Goodfellow et al. 2014, with the non-saturating loss)."""
 
     def phases(self):
         return [
-            Phase("discriminator", self.tell_apart, "discriminator/*"),
-            Phase("generator", self.deceive, "generator/*"),
+            Phase("discriminator", self.discriminator_loss, "discriminator/*"),
+            Phase("generator", self.generator_loss, "generator/*"),
         ]
 
     def fakes(self, images):
         return self.model.generator(ops.random_normal_like(images[:, :16]))
 
-    def tell_apart(self, images, _):
+    def discriminator_loss(self, images, _):
         real = self.model.discriminator(images)
         fake = self.model.discriminator(ops.stop_gradient(self.fakes(images)))
         return {"real": ops.mean(ops.softplus(-real)), "fake": ops.mean(ops.softplus(fake))}
 
-    def deceive(self, images, _):
+    def generator_loss(self, images, _):
         fakes = self.fakes(images)
         return ops.mean(ops.softplus(-self.model.discriminator(fakes))), fakes
 
 
-def test_a_gan_learns_to_draw_digits(backend):
+def test_gan_learns_to_generate_digits(backend):
     train, _ = labdl.data.digits()
     images, labels = train.arrays[0].reshape(-1, 64), train.arrays[1]
     labdl.seed(0)
@@ -73,7 +73,7 @@ def test_a_gan_learns_to_draw_digits(backend):
 
 
 class Alternating(Trainer):
-    """The kernel learns from one loss, then the bias from another."""
+    """Trains the kernel with one loss, then the bias with another."""
 
     def phases(self):
         return [
@@ -95,7 +95,7 @@ def alternating(backend, **options):
 
 
 @COMPILED
-def test_phases_follow_each_other(backend, compiled):
+def test_phases_run_in_order(backend, compiled):
     t = alternating(backend, compiled=compiled, metrics=["mean_absolute_error"], gradient_norm=True)
     w, b = (t.model.state_dict()[k].astype("float64") for k in ("0/kernel:0", "0/bias:0"))
     for _ in range(3):
@@ -114,7 +114,7 @@ def test_phases_follow_each_other(backend, compiled):
     np.testing.assert_allclose(after["0/bias:0"], b, rtol=1e-4, atol=1e-6)
 
 
-def test_phases_accumulate_and_schedules_keep_the_ratio_of_their_rates(backend):
+def test_phases_with_accumulation_and_schedule(backend):
     t = alternating(backend, accumulate=2, schedule="cosine_decay")
     rates = []
     for event in t.events((X, Y), epochs=2, batch_size=6):
@@ -125,7 +125,7 @@ def test_phases_accumulate_and_schedules_keep_the_ratio_of_their_rates(backend):
     assert rates[-1][0] < rates[0][0]
 
 
-def test_a_training_in_phases_goes_on_exactly(backend, tmp_path):
+def test_training_in_phases_resumes_exactly(backend, tmp_path):
     whole = alternating(backend)
     whole.fit(X, Y, epochs=3, batch_size=8, progress=False)
     broken = alternating(backend)
@@ -144,7 +144,7 @@ def test_a_training_in_phases_goes_on_exactly(backend, tmp_path):
         resumed.load_state_dict(state)
 
 
-def test_phases_that_are_wrong_are_named(backend):
+def test_invalid_phases_raise(backend):
     def loss(x, y):
         return ops.mean(x)
 

@@ -1,4 +1,4 @@
-"""Mixed precision: what computes in which dtype, that models still learn, and the scale of the loss (torch.amp's rules)."""
+"""Mixed precision: dtypes of operators, training, and loss scaling by the rules of torch.amp."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 
 
 class Net(nn.Module):
-    """A convolution, a norm, attention and a softmax: both lists, and what is in neither."""
+    """Operators of half precision, of full precision, and of neither list."""
 
     def __init__(self):
         self.conv, self.norm = nn.Conv2d(4, padding="same"), nn.BatchNorm()
@@ -51,7 +51,7 @@ def test_operators_compute_in_the_dtype_of_their_list(backend, precision):
 
 @HALVES
 @pytest.mark.parametrize("compiled", [None, False])
-def test_a_network_learns_as_in_float32(backend, precision, compiled):
+def test_mixed_precision_trains_like_float32(backend, precision, compiled):
     train, _ = labdl.data.digits()
     data = labdl.data.ArrayDataset(*train[np.arange(192)])
 
@@ -75,7 +75,7 @@ def test_a_network_learns_as_in_float32(backend, precision, compiled):
     assert {str(v.dtype) for v in t.model.state_dict().values()} == {"float32"}
 
 
-def test_the_scale_follows_the_rules_of_gradscaler():
+def test_scale_follows_the_rules_of_gradscaler():
     scaler = LossScaler()
     assert scaler.scale == 65536
     scaler.update(False)
@@ -90,8 +90,8 @@ def test_the_scale_follows_the_rules_of_gradscaler():
     assert other == scaler
 
 
-def test_an_update_with_an_infinite_gradient_is_left_out(backend, tmp_path):
-    """The loss is made so large that its gradients, times 65536, do not fit into float16; halving the scale helps."""
+def test_update_with_an_infinite_gradient_is_skipped(backend, tmp_path):
+    """The scaled gradients of a large loss overflow in float16, until the scale has been halved."""
     model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
     x, y = (RNG.normal(size=(8, n)).astype("float32") for n in (3, 2))
 
@@ -125,7 +125,7 @@ def test_an_update_with_an_infinite_gradient_is_left_out(backend, tmp_path):
     assert again.state.phases[0].scaler == t.state.phases[0].scaler
 
 
-def test_scaled_gradients_are_those_of_the_loss(backend):
+def test_loss_scaling_does_not_change_gradients(backend):
     x, y = (RNG.normal(size=(8, n)).astype("float32") for n in (3, 2))
     model = nn.Sequential(nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
     before = model.state_dict()
@@ -138,7 +138,7 @@ def test_scaled_gradients_are_those_of_the_loss(backend):
     np.testing.assert_allclose(t.gradients()["0/kernel:0"], 2 * x.T @ error / error.size, rtol=0.02, atol=2e-3)
 
 
-def test_another_thread_is_not_concerned(backend):
+def test_other_threads_are_not_affected(backend):
     import threading
 
     x, found = backend.tensor(np.ones((2, 2), "float32")), []
@@ -150,7 +150,7 @@ def test_another_thread_is_not_concerned(backend):
     assert found == ["float32"]
 
 
-def test_operators_are_classified_as_torch_autocast_does():
+def test_operators_are_classified_as_by_torch_autocast():
     half = {name for name, entry in ops.OPERATORS.items() if entry.precision == "half"}
     full = {name for name, entry in ops.OPERATORS.items() if entry.precision == "float32"}
     assert {"matmul", "linear", "einsum", "conv2d", "depthwise_conv2d", "lstm", "prelu"} <= half

@@ -1,4 +1,4 @@
-"""The steps of an update and what the settings put between them, against NumPy written out and torch's own functions."""
+"""The parts of a training step and the settings that affect them, compared with NumPy and torch."""
 
 import copy
 
@@ -31,7 +31,7 @@ def trainer(backend, model=None, cls=Trainer, **options):
 
 
 def gradients(values, x=X, y=Y):
-    """Of the mean squared error of a line, in float64."""
+    """Gradients of the mean squared error of a linear model, in float64."""
     w, b = values["0/kernel:0"].astype("float64"), values["0/bias:0"].astype("float64")
     error = x @ w + b - y
     return {"0/kernel:0": 2 * x.T @ error / error.size, "0/bias:0": 2 * error.sum(0) / error.size}
@@ -55,7 +55,7 @@ def net():
 
 
 @COMPILED
-def test_every_step_may_be_overridden(backend, compiled):
+def test_every_part_of_a_step_may_be_overridden(backend, compiled):
     class Mine(Trainer):
         def preprocess(self, batch):
             x, y = batch
@@ -94,7 +94,7 @@ def test_every_step_may_be_overridden(backend, compiled):
     assert t.evaluate((X, Y), batch_size=7)["loss"] < values["loss"]
 
 
-def test_backward_may_leave_gradients_out(backend):
+def test_backward_may_omit_gradients(backend):
     class Halved(Trainer):
         def backward(self, gradients):
             return {name: g for name, g in gradients.items() if "bias" not in name}
@@ -147,7 +147,7 @@ def test_several_inputs_outputs_and_losses(backend, compiled):
     assert last["val_loss_sum"] == pytest.approx(np.mean((output["sum"] - Y) ** 2), rel=1e-4)
 
 
-def test_a_data_set_of_three_arrays_feeds_a_model_of_two_inputs(backend):
+def test_data_set_of_three_arrays_with_a_model_of_two_inputs(backend):
     class Sum(nn.Module):
         def __init__(self):
             self.linear = nn.Linear(2)
@@ -162,7 +162,7 @@ def test_a_data_set_of_three_arrays_feeds_a_model_of_two_inputs(backend):
     assert trainer(backend, model).fit(data, epochs=6, progress=False)["loss"][-1] < np.mean((2 * X @ w - Y) ** 2)
 
 
-def test_dictionaries_from_a_data_set_are_preprocessed(backend):
+def test_dictionaries_of_a_data_set_are_preprocessed(backend):
     class Rows:
         def __len__(self):
             return len(X)
@@ -185,7 +185,7 @@ def test_dictionaries_from_a_data_set_are_preprocessed(backend):
 # -- gradients
 
 
-def test_gradients_can_be_read_at_any_step(backend):
+def test_gradients_of_the_last_update(backend):
     model = nn.Sequential(nn.Conv2d(2, 2), nn.Flatten(), nn.Linear(2)).build(
         (None, 1, 3, 3), backend=backend.name, seed=0
     )
@@ -205,7 +205,7 @@ def test_gradients_can_be_read_at_any_step(backend):
     close(t.gradients(x, Y), t.gradients(x, Y))
 
 
-def test_gradients_are_those_of_the_formula(backend):
+def test_gradients_of_a_batch_match_the_formula(backend):
     t = trainer(backend)
     prepare(t.context, t.state, X, Y)
     close(t.gradients(X, Y), gradients(t.model.state_dict()))
@@ -214,7 +214,7 @@ def test_gradients_are_those_of_the_formula(backend):
 
 
 @COMPILED
-def test_the_norm_of_gradients_is_observed(backend, compiled):
+def test_gradient_norm_is_recorded(backend, compiled):
     t = trainer(backend, gradient_norm=True, compiled=compiled)
     expected = norm(gradients(t.model.state_dict()))
     assert t.train_one_batch(X, Y)["gradient_norm"] == pytest.approx(expected, rel=1e-5)
@@ -224,7 +224,7 @@ def test_the_norm_of_gradients_is_observed(backend, compiled):
 
 @COMPILED
 @pytest.mark.parametrize(("setting", "limit"), [("clip_norm", 0.1), ("clip_norm", 100.0), ("clip_value", 0.05)])
-def test_clipping_is_torchs(backend, compiled, setting, limit):
+def test_clipping_matches_torch(backend, compiled, setting, limit):
     model = line(backend)
     before = model.state_dict()
     t = trainer(backend, model, optimizer=SGD(1.0), compiled=compiled, gradient_norm=True, **{setting: limit})
@@ -241,8 +241,8 @@ def test_clipping_is_torchs(backend, compiled, setting, limit):
 
 
 @COMPILED
-@pytest.mark.parametrize("count", [24, 21])  # the last group has one batch, or a smaller one
-def test_accumulated_batches_are_one_large_batch(backend, compiled, count):
+@pytest.mark.parametrize("count", [24, 21])  # the last step has one batch, or a smaller one
+def test_accumulated_batches_match_one_large_batch(backend, compiled, count):
     x, y = X[:count], Y[:count]
     options = {"optimizer": Adam(0.01), "compiled": compiled, "schedule": "cosine_decay", "gradient_norm": True}
     large = trainer(backend, net(), **options)
@@ -254,7 +254,7 @@ def test_accumulated_batches_are_one_large_batch(backend, compiled, count):
     close(small.model.state_dict(), large.model.state_dict(), 1e-3)
 
 
-def test_accumulating_a_sum_adds_up(backend):
+def test_accumulation_with_a_sum_loss(backend):
     loss = nn.MeanSquaredErrorLoss(reduction="sum")
     models = []
     for size, k in ((24, 1), (8, 3)):
@@ -265,7 +265,7 @@ def test_accumulating_a_sum_adds_up(backend):
     assert models[1][1] == pytest.approx(models[0][1], rel=1e-5)
 
 
-def test_metrics_see_the_whole_of_an_accumulated_batch(backend):
+def test_metrics_receive_the_whole_accumulated_batch(backend):
     seen = []
 
     def metric(output, target):
@@ -278,7 +278,7 @@ def test_metrics_see_the_whole_of_an_accumulated_batch(backend):
     assert events[0].steps_per_epoch == 2
 
 
-def test_an_accumulating_training_goes_on_exactly(backend, tmp_path):
+def test_training_with_accumulation_resumes_exactly(backend, tmp_path):
     def subject():
         model = nn.Sequential(nn.Linear(6), nn.Dropout(0.3), nn.Linear(2))
         return trainer(backend, model, optimizer=Adam(0.01), accumulate=2, average=EMA(0.9))
@@ -307,7 +307,7 @@ def test_an_accumulating_training_goes_on_exactly(backend, tmp_path):
 
 
 @pytest.mark.parametrize("every", [1, 2])
-def test_averages_follow_the_formula(backend, every):
+def test_averages_match_the_formula(backend, every):
     model = line(backend)
     expected = {k: v.astype("float64") for k, v in model.state_dict().items()}
     t = trainer(backend, model, average=EMA(0.8, every=every))
@@ -325,7 +325,7 @@ def test_averages_follow_the_formula(backend, every):
     assert t.evaluate((X, Y))["loss"] != pytest.approx(np.mean(error**2), rel=1e-4)
 
 
-def test_validation_is_that_of_the_averages_unless_told_otherwise(backend):
+def test_validation_uses_averages_by_default(backend):
     def last(rule):
         t = trainer(backend, average=rule)
         return t.fit(X, Y, validation=(X, Y), epochs=2, progress=False)["val_loss"][-1], t
@@ -336,7 +336,7 @@ def test_validation_is_that_of_the_averages_unless_told_otherwise(backend):
     assert value == pytest.approx(t.evaluate((X, Y))["loss"], rel=1e-6)
 
 
-def test_frozen_parameters_stay_and_groups_have_rates_of_their_own(backend):
+def test_frozen_parameters_and_group_learning_rates(backend):
     model = nn.Sequential(nn.Linear(4), nn.Linear(2)).build((None, 3), backend=backend.name, seed=0)
     before = model.state_dict()
     rule = SGD(0.1, groups=[("1/bias:0", {"learning_rate": 0.05})])
@@ -359,14 +359,14 @@ def test_frozen_parameters_stay_and_groups_have_rates_of_their_own(backend):
 # -- epochs one by one
 
 
-def test_an_epoch_alone_is_that_of_the_training(backend):
+def test_single_epoch_matches_the_training(backend):
     options = {"schedule": "cosine_decay", "metrics": ["mean_absolute_error"], "epochs": 3, "batch_size": 8}
     whole = trainer(backend, train_dataset=(X, Y), **options)
     history = whole.fit(progress=False)
     one_by_one = trainer(backend, train_dataset=(X, Y), **options)
-    figures = [one_by_one.train_one_epoch(i) for i in range(3)]
+    epochs = [one_by_one.train_one_epoch(i) for i in range(3)]
     for name in ("loss", "mean_absolute_error"):
-        assert [f[name] for f in figures] == pytest.approx(history[name], rel=1e-6)
+        assert [f[name] for f in epochs] == pytest.approx(history[name], rel=1e-6)
     close(one_by_one.model.state_dict(), whole.model.state_dict(), 1e-6)
     with pytest.raises(ConfigError, match="wants the index of an epoch, at least 0, received -1"):
         whole.train_one_epoch(-1)

@@ -1,4 +1,4 @@
-"""Training on one backend: the trainer, background runs and their recording (R6.1, R9.4, D8, D12)."""
+"""Training on one backend: the trainer, background runs and their recording."""
 
 import json
 import math
@@ -16,7 +16,7 @@ WAIT = 60
 
 
 class Small(nn.Module):
-    """A network that learns the digits a little in a second."""
+    """A small network for digits."""
 
     def __init__(self):
         self.conv = nn.Conv2d(4, padding="same")
@@ -60,7 +60,7 @@ def lines_of(run):
 
 
 @pytest.mark.parametrize("compiled", [None, False])
-def test_fit_lowers_the_loss_and_tells_the_history(backend, digits, compiled):
+def test_fit_lowers_the_loss_and_returns_the_history(backend, digits, compiled):
     t = trainer(backend, Small(), "cross_entropy", optimizer=Adam(0.01), metrics=["accuracy"], compiled=compiled)
     history = t.fit(digits[0], validation=digits[1], epochs=6, batch_size=32, progress=False)
     assert {k: len(v) for k, v in history.items()} == dict.fromkeys(["loss", "accuracy", "val_loss", "val_accuracy"], 6)
@@ -74,7 +74,7 @@ def test_fit_lowers_the_loss_and_tells_the_history(backend, digits, compiled):
     assert evaluated["loss"] == pytest.approx(history["val_loss"][-1], rel=1e-4)
 
 
-def test_the_same_seed_trains_alike(backend, digits):
+def test_same_seed_gives_the_same_losses(backend, digits):
     def losses(seed):
         labdl.seed(7)
         return Trainer(Small(), optimizer=SGD(0.1), backend=backend.name, seed=seed).fit(digits[0], progress=False)[
@@ -85,7 +85,7 @@ def test_the_same_seed_trains_alike(backend, digits):
     assert losses(1) != pytest.approx(losses(2), rel=1e-6)
 
 
-def test_events_count_steps_over_epochs_and_the_last_batch_is_smaller(backend, pairs):
+def test_events_number_steps_over_epochs(backend, pairs):
     sizes = []
 
     def count(output, target):
@@ -105,7 +105,7 @@ def test_events_count_steps_over_epochs_and_the_last_batch_is_smaller(backend, p
     )
 
 
-def test_one_step_follows_the_formula(backend, pairs):
+def test_one_step_matches_the_formula(backend, pairs):
     x, y = pairs
     t = trainer(backend)
     model = t.model.build((None, 3), backend=backend.name, seed=0)
@@ -117,7 +117,7 @@ def test_one_step_follows_the_formula(backend, pairs):
     )
 
 
-def test_a_subclass_may_change_forward_and_loss(backend, pairs):
+def test_subclass_may_override_forward_and_loss(backend, pairs):
     class Doubled(Trainer):
         def forward(self, x):
             return 2.0 * self.model(x)
@@ -147,7 +147,7 @@ def test_other_losses_train(backend, pairs, name, metrics):
     assert losses[-1] < losses[0]
 
 
-def test_what_goes_wrong_at_the_door(backend, pairs):
+def test_invalid_arguments_raise(backend, pairs):
     with pytest.raises(ConfigError, match=r"loss wants one of cross_entropy, .*received 'best'"):
         trainer(backend, loss="best")
     with pytest.raises(ConfigError, match="optimizer wants one of adam"):
@@ -177,7 +177,7 @@ def test_nan_in_the_data_is_named_with_its_step(backend, pairs, which):
         trainer(backend).fit(*arrays, batch_size=8, shuffle=False, progress=False)
 
 
-def test_a_loss_that_is_not_finite_from_the_start_is_the_models(backend, pairs):
+def test_nonfinite_first_loss_raises_model_error(backend, pairs):
     def broken(output, target):
         return ops.mean(ops.log(ops.abs(output) * 0.0))
 
@@ -185,7 +185,7 @@ def test_a_loss_that_is_not_finite_from_the_start_is_the_models(backend, pairs):
         trainer(backend, loss=broken).fit(*pairs, progress=False)
 
 
-def test_a_huge_learning_rate_is_named_with_a_parameter(backend, pairs):
+def test_huge_learning_rate_raises_update_error(backend, pairs):
     with pytest.raises(
         UpdateError, match=r"the update of step \d+ made 0/(kernel|bias):0 NaN or infinite: try a smaller"
     ):
@@ -214,7 +214,7 @@ def test_ctrl_c_leaves_a_usable_model(backend, pairs, capsys):
     assert np.isfinite(t.fit(*pairs, progress=False)["loss"][0])
 
 
-def test_predict_keeps_every_modes_as_it_was(backend):
+def test_predict_restores_the_mode_of_every_module(backend):
     model = Small().build((None, 1, 8, 8), backend=backend.name, seed=0)
     model.train()
     model.norm.eval()
@@ -231,8 +231,8 @@ def test_predict_keeps_every_modes_as_it_was(backend):
 # -- background runs
 
 
-class Gate:
-    """A metric that lets as many steps pass as it is told to."""
+class StepGate:
+    """A metric that blocks each step until it is released."""
 
     __name__ = "gate"
 
@@ -249,7 +249,7 @@ class Gate:
         self.passes.release(n)
 
 
-class Watch:
+class EventWaiter:
     """Waits for events of a run."""
 
     def __init__(self, run):
@@ -272,19 +272,19 @@ def status(name):
 
 @pytest.fixture
 def gated(backend, pairs, tmp_path):
-    """A run of 3 epochs with 5 steps each that waits at its first step."""
-    gate = Gate()
+    """A run of 3 epochs with 5 steps each, which blocks at its first step."""
+    gate = StepGate()
     run = trainer(backend, metrics=[gate]).start(
         *pairs, epochs=3, batch_size=8, folder=tmp_path / "run", save_to=tmp_path / "net.npz"
     )
     assert gate.reached.wait(WAIT)
-    yield run, gate, Watch(run)
+    yield run, gate, EventWaiter(run)
     run.stop()
     gate.open()
     run._done.wait(WAIT)
 
 
-def test_start_returns_at_once_and_wait_gives_the_history(gated, tmp_path):
+def test_start_returns_immediately_and_wait_blocks(gated, tmp_path):
     run, gate, _ = gated
     assert (run.alive, run.status, run.history) == (True, "running", {})
     with pytest.raises(TimeoutError, match=r"is still running after 0\.01 s"):
@@ -310,7 +310,7 @@ def test_pause_resume_and_stop(gated):
     watch.until(lambda e: e["kind"] == "steps" and e["step"][-1] >= 2)
     run.resume()
     run.stop()
-    run.pause()  # too late to count
+    run.pause()  # too late to have an effect
     gate.open()
     run.wait(WAIT)
     assert run.status == "stopped"
@@ -320,7 +320,7 @@ def test_pause_resume_and_stop(gated):
 
 
 @pytest.mark.parametrize("command", ["pause", "stop"])
-def test_a_command_in_the_runs_folder_is_obeyed(gated, command):
+def test_command_in_the_folder_of_a_run_is_executed(gated, command):
     run, gate, watch = gated
     gate.open(1)
     control = run.folder / "control"
@@ -341,7 +341,7 @@ def test_a_command_in_the_runs_folder_is_obeyed(gated, command):
     assert run.status == {"pause": "finished", "stop": "stopped"}[command]
 
 
-def test_an_error_in_a_run_is_kept_shown_and_raised(backend, pairs, tmp_path):
+def test_error_of_a_run_is_recorded_and_raised(backend, pairs, tmp_path):
     x, y = pairs[0].copy(), pairs[1]
     x[30] = np.inf
     run = trainer(backend).start(x, y, batch_size=8, shuffle=False, folder=tmp_path / "run", epochs=2)
@@ -355,7 +355,7 @@ def test_an_error_in_a_run_is_kept_shown_and_raised(backend, pairs, tmp_path):
     assert [s for e in events if e["kind"] == "steps" for s in e["step"]] == [1, 2, 3]
 
 
-def test_a_recording_is_as_the_contract_says(backend, pairs, tmp_path):
+def test_recording_matches_the_documentation(backend, pairs, tmp_path):
     def odd(output, target):
         return math.nan
 
@@ -404,16 +404,16 @@ def test_a_recording_is_as_the_contract_says(backend, pairs, tmp_path):
     assert summary["figures"]["loss"] == run.history["loss"][-1]
     late = []
     run.subscribe(late.extend)
-    assert late == lines_of(run), "who comes late hears everything"
+    assert late == lines_of(run), "a late listener receives all events"
 
 
-def test_a_listener_that_fails_does_not_end_the_run(gated, caplog):
+def test_failing_listener_does_not_end_the_run(gated, caplog):
     run, gate, watch = gated
     calls = []
 
     def broken(events):
         calls.append(events)
-        if len(calls) > 1:  # the first call is the replay, whose error belongs to the caller
+        if len(calls) > 1:  # the first call is the replay, whose errors are raised to the caller
             raise RuntimeError("a widget was closed")
 
     watch.until(lambda e: e["kind"] == "start")
@@ -433,13 +433,13 @@ def test_a_listener_that_fails_does_not_end_the_run(gated, caplog):
         (np.zeros((8, 4), "float32"), np.full(8, -1), r"classes from -1 to -1"),
     ],
 )
-def test_data_that_do_not_fit_are_refused_in_a_sentence(x, y, sentence, backend):
+def test_data_that_do_not_fit_the_model_raise(x, y, sentence, backend):
     model = nn.Sequential(nn.Linear(3)).build((None, 4), backend=backend.name)
     with pytest.raises(labdl.errors.ConfigError, match=sentence):
         labdl.Trainer(model).start(x, y)
 
 
-def test_predict_takes_and_gives_several_arrays(backend):
+def test_predict_with_several_inputs_and_outputs(backend):
     class Two(nn.Module):
         def forward(self, a, b):
             return ops.add(a, b), ops.multiply(a, b)

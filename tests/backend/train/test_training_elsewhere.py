@@ -1,4 +1,4 @@
-"""A training that is taken up on another backend, and what does not fit one that is taken up (R6.6)."""
+"""Resuming a training on another backend, and errors of resuming."""
 
 import warnings
 
@@ -18,24 +18,24 @@ def seeds():
         yield
 
 
-def test_a_checkpoint_goes_on_with_torch(backend, tmp_path):
-    """Parameters, slots, schedule and the order of the data go on; of the random numbers it is said that they cannot."""
+def test_checkpoint_resumes_on_torch(backend, tmp_path):
+    """Parameters, slots, schedule and data order are restored; a warning says that the random state is not."""
     torch = dispatch.get("torch")
     whole = plain(torch)
     history = fit(whole)
     stopped_after(8, plain(backend), checkpoint=Checkpoint(tmp_path, every=7))
     again = plain(torch, seed=50)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        figures = fit(again, resume=tmp_path)
-    assert any("are reseeded" in str(w.message) for w in said) == (backend.name != "torch")
+        resumed = fit(again, resume=tmp_path)
+    assert any("are reseeded" in str(w.message) for w in caught) == (backend.name != "torch")
     for name, values in history.items():
-        assert figures[name] == pytest.approx(values, rel=1e-4, abs=1e-5), name
+        assert resumed[name] == pytest.approx(values, rel=1e-4, abs=1e-5), name
     for key, value in whole.model.state_dict().items():
         np.testing.assert_allclose(again.model.state_dict()[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
-def test_portable_random_numbers_go_on_with_torch(backend, tmp_path):
+def test_portable_random_state_resumes_on_torch(backend, tmp_path):
     def dropping(backend, seed=1):
         model = nn.Sequential(nn.Flatten(), nn.Dropout(0.4), nn.Linear(4))
         return trainer(backend, seed=seed, model=model, optimizer=train.SGD(0.05), metrics=[], compiled=False)
@@ -55,8 +55,8 @@ def test_portable_random_numbers_go_on_with_torch(backend, tmp_path):
         np.testing.assert_allclose(again.model.state_dict()[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
-def test_every_optimizers_state_opens_without_a_framework(backend, tmp_path):
-    """Written here, taken up on NumPy, written there, taken up here: nothing is lost on the way."""
+def test_state_of_every_optimizer_resumes_on_numpy(backend, tmp_path):
+    """A checkpoint of the backend is resumed on NumPy, and that of NumPy on the backend, without loss."""
     for kind in train.OPTIMIZERS:
         first = plain(backend, compiled=False)
         first.optimizer = train.optimizer(kind)
@@ -76,7 +76,7 @@ def test_every_optimizers_state_opens_without_a_framework(backend, tmp_path):
         assert equal(ours["training"]["progress"], theirs["training"]["progress"]), kind
 
 
-def test_what_does_not_fit_is_said_and_changes_nothing(backend, tmp_path):
+def test_mismatched_state_raises_without_changes(backend, tmp_path):
     first = plain(backend)
     fit(first, 1, checkpoint=Checkpoint(tmp_path, every=3))
     kept = first.state_dict()

@@ -1,4 +1,4 @@
-"""A training whose process is killed goes on as if it never was, on one backend (R6.6)."""
+"""A training whose process is killed resumes with the results of an uninterrupted one."""
 
 import subprocess
 import sys
@@ -44,8 +44,8 @@ def whole(backend):
     return uninterrupted(backend)
 
 
-def test_a_training_is_killed(backend, whole, tmp_path):
-    """kill -9 while a checkpoint is being written: the last whole one goes on."""
+def test_killed_training_resumes(backend, whole, tmp_path):
+    """kill -9 while a checkpoint is being written: the last complete one is resumed."""
     arguments = [sys.executable, "-c", PAUSING, str(Path(__file__).parents[1]), backend.name, str(tmp_path)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "writing\n"
@@ -54,10 +54,10 @@ def test_a_training_is_killed(backend, whole, tmp_path):
     assert list(tmp_path.glob(".step-00000008.*.part"))
     labdl.seed(77)
     again = trainer(backend, seed=50)
-    figures = fit(again, checkpoint=Checkpoint(tmp_path, every=2), resume=True)
-    assert figures == whole["training"]["progress"]["history"]
+    history = fit(again, checkpoint=Checkpoint(tmp_path, every=2), resume=True)
+    assert history == whole["training"]["progress"]["history"]
     assert equal(again.model.state_dict(), whole["parameters"])
-    assert not list(tmp_path.glob(".*")), "what the crash left is gone"
+    assert not list(tmp_path.glob(".*")), "partial files are removed"
 
 
 @pytest.fixture
@@ -66,14 +66,14 @@ def children(backend, tmp_path):
         yield made
 
 
-def test_a_training_is_interrupted_at_twenty_random_moments(children, tmp_path):
-    """Four trainings, each killed five times wherever it is: they end with the bits of an unbroken one."""
+def test_training_killed_at_random_moments_resumes(children, tmp_path):
+    """Four trainings, each killed five times at random: the results are bitwise those of an uninterrupted one."""
     rng, breaks = np.random.default_rng(6), 0
     whole = children.finish(tmp_path / "whole")
     for training in range(4):
         folder = tmp_path / f"training{training}"
         for step in sorted(rng.choice(np.arange(1, 9), 5, replace=False)):
-            children.begin(folder)
+            children.start(folder)
             breaks += children.kill_at(step, rng.uniform(0, 0.02))
         assert equal(children.finish(folder), whole)
     assert breaks == 20

@@ -1,4 +1,4 @@
-"""Metrics in training: a batch's value at each step, the value of all samples at the end of an epoch."""
+"""Metrics in training: values of batches at each step, values of all samples at the end of an epoch."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,11 @@ Y = (X @ np.random.default_rng(1).normal(size=(3, 4))).argmax(-1)
 
 def trainer(backend, metrics, **options):
     model = nn.Sequential(nn.Linear(4)).build((None, 3), backend=backend.name, seed=0)
-    return Trainer(model, optimizer=SGD(0.0), metrics=metrics, seed=0, **options)  # whose weights stay as they are
+    return Trainer(model, optimizer=SGD(0.0), metrics=metrics, seed=0, **options)  # the weights do not change
 
 
-def test_an_epochs_value_is_that_of_all_samples(backend):
-    """F1 is no mean over batches; with weights that stay, each epoch must say what one large batch says."""
+def test_value_of_an_epoch_is_that_of_all_samples(backend):
+    """F1 is not a mean over batches; with constant weights each epoch has the value of one large batch."""
     t = trainer(backend, ["f1", TopKAccuracy(k=2), "roc_auc", "accuracy"])
     events = list(t.events((X, Y), validation=(X[:20], Y[:20]), epochs=2, batch_size=16))
     output = labdl.predict(t.model, X)
@@ -40,7 +40,7 @@ def test_an_epochs_value_is_that_of_all_samples(backend):
     assert isinstance(events[0], Start)
 
 
-def test_a_steps_value_is_that_of_its_batch_and_costly_ones_wait(backend):
+def test_value_of_a_step_is_that_of_its_batch_except_costly_metrics(backend):
     t = trainer(backend, ["f1", "roc_auc"])
     steps = [e.values for e in t.events((X, Y), batch_size=16, shuffle=False) if isinstance(e, Step)]
     output = labdl.predict(t.model, X)
@@ -51,7 +51,7 @@ def test_a_steps_value_is_that_of_its_batch_and_costly_ones_wait(backend):
     )
 
 
-def test_evaluating_in_the_middle_of_an_epoch_changes_nothing(backend):
+def test_evaluation_within_an_epoch_has_no_side_effect(backend):
     plain, disturbed = (trainer(backend, ["f1", "accuracy"]) for _ in range(2))
     expected = [e.values for e in plain.events((X, Y), batch_size=16) if isinstance(e, Epoch)]
     actual = []
@@ -61,7 +61,7 @@ def test_evaluating_in_the_middle_of_an_epoch_changes_nothing(backend):
     assert actual == [pytest.approx(values) for values in expected]
 
 
-def test_metrics_of_several_kinds_and_one_own_together(backend):
+def test_metrics_by_name_object_class_and_function(backend):
     class Count(Metric):
         name = "samples"
 
@@ -81,10 +81,10 @@ def test_metrics_of_several_kinds_and_one_own_together(backend):
     assert history["samples"] == [50.0, 50.0]
     assert history["batch_size"] == [(20 * 20 * 2 + 10 * 10) / 50] * 2
     assert history["loss"] == pytest.approx(history["log_loss"], rel=1e-4)
-    assert not mine.has_data, "the trainer has one of its own"
+    assert not mine.has_data, "the trainer has its own copy"
 
 
-def test_a_trainer_that_makes_its_own_step_keeps_its_own_values(backend):
+def test_overridden_train_one_batch_returns_its_values(backend):
     class Own(Trainer):
         def train_one_batch(self, x, y):
             return {"loss": 1.0, "size": float(len(x)), "accuracy": 0.25}
@@ -95,7 +95,7 @@ def test_a_trainer_that_makes_its_own_step_keeps_its_own_values(backend):
 
 
 @pytest.mark.parametrize("name", ["accuracy", "precision", "cohen_kappa", "roc_auc", "log_loss", "perplexity"])
-def test_metrics_of_classes_go_with_training(name, backend):
+def test_classification_metrics_in_training(name, backend):
     history = trainer(backend, [name]).fit(X, Y, validation=(X, Y), progress=False)
     assert set(history) == {"loss", name, "val_loss", f"val_{name}"}
     assert np.isfinite([v[0] for v in history.values()]).all()

@@ -1,10 +1,22 @@
-"""A training that is taken up from a checkpoint ends as one that never was interrupted, on one backend (R6.6)."""
+"""A training resumed from a checkpoint has the results of an uninterrupted one."""
 
 import time
 
 import numpy as np
 import pytest
-from interrupted import BATCH, DATA, EPOCHS, RECIPES, equal, fit, own_seeds, stopped_after, told, trainer, uninterrupted
+from interrupted import (
+    BATCH,
+    DATA,
+    EPOCHS,
+    RECIPES,
+    comparable,
+    equal,
+    fit,
+    own_seeds,
+    stopped_after,
+    trainer,
+    uninterrupted,
+)
 
 import labdl
 from labdl import train
@@ -31,28 +43,28 @@ def kept(backend, whole, tmp_path_factory):
     labdl.seed(3)
     subject = trainer(backend)
     fit(subject, checkpoint=Checkpoint(folder, every=1, keep=None, monitor="val_loss"))
-    assert equal(told(subject), told(whole)), "checkpoints change nothing"
+    assert equal(comparable(subject), comparable(whole)), "checkpoints have no side effect"
     return folder
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_resumed_in_the_middle_of_an_epoch_is_never_interrupted(recipe, backend, tmp_path):
-    """Bit for bit on every framework: parameters, slots, figures, and what would be drawn next."""
+def test_training_resumes_within_an_epoch(recipe, backend, tmp_path):
+    """Bitwise on every framework: parameters, slots, history and random state."""
     labdl.seed(3)
     whole = trainer(backend, recipe)
     history = fit(whole)
-    expected = told(whole)
+    expected = comparable(whole)
     labdl.seed(3)
     stopped_after(8, trainer(backend, recipe), checkpoint=Checkpoint(tmp_path, every=7))
     assert [path.name for path in checkpoints(tmp_path)] == ["step-00000007"]
     labdl.seed(77)
-    again = trainer(backend, recipe, seed=50)  # other weights, another order, other random numbers
+    again = trainer(backend, recipe, seed=50)  # different weights, data order and random numbers
     assert fit(again, resume=tmp_path) == history
-    assert equal(told(again), expected)
+    assert equal(comparable(again), expected)
     assert again.learning_rate == whole.learning_rate
 
 
-def test_dropout_and_its_state_count_in_these_tests(backend, whole):
+def test_comparison_depends_on_the_random_state(backend, whole):
     labdl.seed(77)
     other = trainer(backend)
     fit(other)
@@ -60,35 +72,35 @@ def test_dropout_and_its_state_count_in_these_tests(backend, whole):
 
 
 @pytest.mark.parametrize("at", [1, 4, 5, 6, 10, 15])
-def test_any_step_will_do(at, backend, whole, kept):
-    """Also the first, the last of an epoch, and the last of all."""
+def test_training_resumes_at_any_step(at, backend, whole, kept):
+    """Including the first step, the last of an epoch, and the last of all."""
     labdl.seed(77)
     again = trainer(backend, seed=50)
     assert fit(again, resume=kept / f"step-{at:08d}") == whole["training"]["progress"]["history"]
-    assert equal(told(again), told(whole))
+    assert equal(comparable(again), comparable(whole))
 
 
-def test_the_same_lines_begin_and_go_on(backend, whole, tmp_path):
-    """resume=True: the first call begins, those after a break go on, and one that is at its end does nothing."""
+def test_resume_true_starts_or_resumes(backend, whole, tmp_path):
+    """With resume=True the first call starts, later calls resume, and a call after the end does nothing."""
 
     def same(epochs):
         labdl.seed(3)
         subject = trainer(backend)
-        plan = train.CosineDecay(steps=15)  # as long as the whole training
+        plan = train.CosineDecay(steps=15)  # the length of the whole training
         subject.schedule = plan
         return subject, fit(subject, epochs, checkpoint=Checkpoint(tmp_path, keep=2), resume=True)
 
     same(1)
     same(2)
     for _ in range(2):
-        subject, figures = same(3)
-        assert figures == whole["training"]["progress"]["history"]
+        subject, values = same(3)
+        assert values == whole["training"]["progress"]["history"]
         assert equal(subject.model.state_dict(), whole["parameters"])
     assert [path.name for path in checkpoints(tmp_path)] == ["step-00000010", "step-00000015"]
 
 
-def test_a_rate_that_was_set_by_hand_goes_on(backend, tmp_path):
-    """And so does a group's share of it."""
+def test_learning_rate_set_by_hand_is_restored(backend, tmp_path):
+    """Including the ratio of a group."""
 
     def halved(subject, **options):
         for event in subject.events(DATA, epochs=2, batch_size=BATCH, **options):
@@ -111,8 +123,8 @@ def test_a_rate_that_was_set_by_hand_goes_on(backend, tmp_path):
     assert equal(again.model.state_dict(), whole.model.state_dict())
 
 
-def test_what_a_plateau_has_seen_goes_on(backend):
-    schedule = train.ReduceOnPlateau(patience=0, threshold=0.9, factor=0.5)  # nothing ever is better than the first
+def test_state_of_reduce_on_plateau_is_restored(backend):
+    schedule = train.ReduceOnPlateau(patience=0, threshold=0.9, factor=0.5)  # no epoch improves on the first
     first = trainer(backend, optimizer=train.SGD(0.08), schedule=schedule)
     fit(first, 2)
     again = trainer(backend, optimizer=train.SGD(0.08), schedule=schedule)
@@ -130,7 +142,7 @@ def test_what_a_plateau_has_seen_goes_on(backend):
         fit(other, 4)
 
 
-def test_a_background_run_goes_on(backend, whole, tmp_path):
+def test_background_run_resumes(backend, whole, tmp_path):
     labdl.seed(3)
     options = {
         "validation": DATA,
@@ -152,7 +164,7 @@ def test_a_background_run_goes_on(backend, whole, tmp_path):
         trainer(backend).start(DATA, folder=tmp_path / "third", **options)
 
 
-def test_events_tell_where_a_training_goes_on(backend, kept):
+def test_start_event_of_a_resumed_training(backend, kept):
     resume = kept / "step-00000007"
     events = list(trainer(backend).events(DATA, validation=DATA, epochs=EPOCHS, batch_size=BATCH, resume=resume))
     assert isinstance(events[0], Start)
@@ -162,7 +174,7 @@ def test_events_tell_where_a_training_goes_on(backend, kept):
     assert [(e.epoch, e.step) for e in events if isinstance(e, Epoch)] == [(2, 10), (3, 15)]
 
 
-def test_a_checkpoint_opens_as_a_model(backend, kept):
+def test_checkpoint_loads_as_a_model(backend, kept):
     subject, x = trainer(backend), DATA[0][:5]
     subject.model.build((None, 1, 6, 6), backend=backend.name)
     for path in (best(kept), latest(kept)):

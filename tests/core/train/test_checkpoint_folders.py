@@ -1,4 +1,4 @@
-"""Checkpoint folders: which stay, which count as the best, what a crash leaves, and what is refused (R6.6, R7.6)."""
+"""Checkpoint folders: retention, the best checkpoint, crashes, and invalid files."""
 
 import json
 import math
@@ -41,9 +41,9 @@ def names(folder):
     return [path.name for path in checkpoints(folder)]
 
 
-def scripted(figures, **options):
-    """Train with one step an epoch, the figure of each epoch being given; what is in the folder after each epoch."""
-    left = list(figures)
+def run_scripted(values, **options):
+    """Train with one step per epoch and given metric values; returns the steps and the best after each epoch."""
+    left = list(values)
 
     def figure(output, target):
         return left.pop(0)
@@ -52,7 +52,7 @@ def scripted(figures, **options):
     subject = Trainer(model, "mean_squared_error", train.SGD(0.0), metrics=[figure])
     seen = []
     x = np.ones((4, 2), "float32")
-    for event in subject.events((x, x[:, :1]), epochs=len(figures), batch_size=4, **options):
+    for event in subject.events((x, x[:, :1]), epochs=len(values), batch_size=4, **options):
         if isinstance(event, train.Epoch):
             folder = options["checkpoint"].folder
             found = best(folder)
@@ -60,32 +60,32 @@ def scripted(figures, **options):
     return seen
 
 
-# -- which stay
+# -- retention
 
 
-def test_the_last_ones_and_the_best_stay(tmp_path):
-    seen = scripted([3.0, 1.0, 2.0, 1.0, 4.0, 0.5], checkpoint=Checkpoint(tmp_path, keep=2, monitor="figure"))
+def test_last_and_best_checkpoints_are_kept(tmp_path):
+    seen = run_scripted([3.0, 1.0, 2.0, 1.0, 4.0, 0.5], checkpoint=Checkpoint(tmp_path, keep=2, monitor="figure"))
     assert seen == [([1], 1), ([1, 2], 2), ([2, 3], 2), ([2, 3, 4], 2), ([2, 4, 5], 2), ([5, 6], 6)]
     assert Checkpoint(tmp_path).best == best(tmp_path) == latest(tmp_path) == tmp_path / "step-00000006"
 
 
-def test_the_best_may_be_the_largest_and_nan_never_is(tmp_path):
-    figures = [math.nan, 1.0, math.nan, 5.0, -math.inf, math.inf, 5.0]
-    seen = scripted(figures, checkpoint=Checkpoint(tmp_path, keep=1, monitor="figure", mode="max"))
+def test_best_by_maximum_ignores_nan(tmp_path):
+    values = [math.nan, 1.0, math.nan, 5.0, -math.inf, math.inf, 5.0]
+    seen = run_scripted(values, checkpoint=Checkpoint(tmp_path, keep=1, monitor="figure", mode="max"))
     assert [found for _, found in seen] == [None, 2, 2, 4, 4, 6, 6]
     assert [there for there, _ in seen] == [[1], [2], [2, 3], [4], [4, 5], [6], [6, 7]]
 
 
-def test_none_keeps_all_and_without_a_figure_there_is_no_best(tmp_path):
-    assert scripted([1.0] * 3, checkpoint=Checkpoint(tmp_path, keep=None)) == [
+def test_keep_none_and_no_best_without_monitor(tmp_path):
+    assert run_scripted([1.0] * 3, checkpoint=Checkpoint(tmp_path, keep=None)) == [
         ([1], None),
         ([1, 2], None),
         ([1, 2, 3], None),
     ]
 
 
-def test_the_best_is_written_between_steps_that_are_due_and_the_end_always(tmp_path):
-    seen = scripted([5.0, 4.0, 9.0, 9.0, 9.0], checkpoint=Checkpoint(tmp_path, every=3, monitor="figure"))
+def test_best_and_end_are_saved_independently_of_every(tmp_path):
+    seen = run_scripted([5.0, 4.0, 9.0, 9.0, 9.0], checkpoint=Checkpoint(tmp_path, every=3, monitor="figure"))
     assert seen == [([1], 1), ([1, 2], 2), ([1, 2, 3], 2), ([1, 2, 3], 2), ([2, 3, 5], 2)]
 
 
@@ -99,9 +99,9 @@ def test_steps_are_counted_over_epochs(tmp_path):
     assert names(tmp_path) == [f"step-{n:08d}" for n in (3, 6, 9, 10)]
 
 
-def test_the_best_of_a_training_that_goes_on_is_that_of_all_its_parts(tmp_path):
+def test_best_of_a_resumed_training(tmp_path):
     checkpoint = Checkpoint(tmp_path, keep=1, monitor="figure")
-    scripted([5.0, 1.0], checkpoint=checkpoint)
+    run_scripted([5.0, 1.0], checkpoint=checkpoint)
     left = [3.0, 2.0]
 
     def figure(output, target):
@@ -116,8 +116,8 @@ def test_the_best_of_a_training_that_goes_on_is_that_of_all_its_parts(tmp_path):
     assert best(tmp_path).name == "step-00000002"
 
 
-def test_what_is_no_checkpoint_is_left_alone(tmp_path):
-    """Only what this program has left unfinished is removed."""
+def test_other_files_are_not_removed(tmp_path):
+    """Only partial checkpoints of LabDL are removed."""
     for name in ("step-3", "step-00000009", "step-00000003.zip", "notes", ".step-mine.part", ".hidden"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("mine")
@@ -132,7 +132,7 @@ def test_what_is_no_checkpoint_is_left_alone(tmp_path):
     assert latest(tmp_path / "nowhere") is best(tmp_path / "nowhere") is None
 
 
-def test_settings_and_folders_are_checked(tmp_path):
+def test_invalid_settings_and_folders_raise(tmp_path):
     for wrong, message in (
         ({"folder": ""}, "folder wants a path"),
         ({"every": 0}, "every wants 'epoch' or a number of steps at least 1, received 0"),
@@ -144,16 +144,16 @@ def test_settings_and_folders_are_checked(tmp_path):
         with pytest.raises(ConfigError, match=message):
             Checkpoint(**{"folder": tmp_path, **wrong})
     with pytest.raises(ConfigError, match="Checkpoint monitors 'val_f1', the epoch has loss, figure"):
-        scripted([1.0], checkpoint=Checkpoint(tmp_path, monitor="val_f1"))
+        run_scripted([1.0], checkpoint=Checkpoint(tmp_path, monitor="val_f1"))
     with pytest.raises(ConfigError, match=r"resume=True wants a checkpoint"):
-        scripted([1.0], resume=True)
+        run_scripted([1.0], resume=True)
     with pytest.raises(FileNotFoundError, match="has no checkpoint"):
-        scripted([1.0], resume=tmp_path)
-    scripted([1.0, 2.0], checkpoint=Checkpoint(tmp_path))
+        run_scripted([1.0], resume=tmp_path)
+    run_scripted([1.0, 2.0], checkpoint=Checkpoint(tmp_path))
     for resume in (None, tmp_path / "step-00000001"):
         with pytest.raises(ConfigError, match="already has checkpoints up to step-00000002: give resume=True"):
-            scripted([1.0], checkpoint=Checkpoint(tmp_path), resume=resume)
-    scripted([1.0], checkpoint=Checkpoint(tmp_path / "other"), resume=tmp_path / "step-00000001")
+            run_scripted([1.0], checkpoint=Checkpoint(tmp_path), resume=resume)
+    run_scripted([1.0], checkpoint=Checkpoint(tmp_path / "other"), resume=tmp_path / "step-00000001")
 
 
 # -- crashes
@@ -184,8 +184,8 @@ keeper.save(subject.context, subject.state)
 POINTS = ["_write:0", "save_parameters:2", "flush_folder:0", "rename:0", "flush_folder:1", "rename:1", "rmtree:0"]
 
 
-def test_killed_at_any_point_the_folder_is_whole(tmp_path):
-    """kill -9 before each thing that is done to the disk: all that can be seen is whole, the old ones or the new one too."""
+def test_folder_is_consistent_after_a_kill_at_any_point(tmp_path):
+    """kill -9 before each file operation: all visible checkpoints are complete, with or without the new one."""
     started = {
         point: subprocess.Popen(
             [sys.executable, "-c", PAUSING, str(tmp_path / point), point], text=True, stdout=subprocess.PIPE
@@ -210,7 +210,7 @@ def test_killed_at_any_point_the_folder_is_whole(tmp_path):
         assert not list(folder.glob(".*")), point
 
 
-def test_a_disk_that_is_full_leaves_nothing(tmp_path, monkeypatch):
+def test_full_disk_leaves_no_partial_files(tmp_path, monkeypatch):
     subject = numpy_trainer()
     first = subject.save_checkpoint(tmp_path)
 
@@ -223,7 +223,7 @@ def test_a_disk_that_is_full_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [first]
 
 
-# -- what is refused
+# -- invalid files
 
 
 @pytest.fixture(scope="module")
@@ -247,8 +247,8 @@ def broken(whole, tmp_path):
     return shutil.copytree(whole, tmp_path / whole.name)
 
 
-def refused(path, *kinds):
-    """Loading raises one of these, and leaves model and optimizer as they were."""
+def load_error(path, *kinds):
+    """The message of the error that loading raises; model and optimizer are unchanged."""
     model = nn.Sequential(nn.Linear(4), nn.Linear(2)).build((None, 3), backend="torch", seed=5)
     subject = Trainer(model, "mean_squared_error", metrics=["spearman_correlation"], schedule="plateau")
     before = subject.state_dict()
@@ -262,7 +262,7 @@ def refused(path, *kinds):
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("fault", ["missing", "empty", "half", "garbage", "folder", "flipped"])
-def test_a_broken_file_is_refused(name, fault, broken):
+def test_broken_file_raises(name, fault, broken):
     file = broken / name
     data = file.read_bytes()
     file.unlink()
@@ -273,10 +273,10 @@ def test_a_broken_file_is_refused(name, fault, broken):
         file.write_bytes(data[:middle] + bytes([data[middle] ^ 0x80]) + data[middle + 1 :])
     elif fault != "missing":
         file.write_bytes({"empty": b"", "half": data[: len(data) // 2], "garbage": os.urandom(500)}[fault])
-    assert refused(broken)
+    assert load_error(broken)
 
 
-def test_pickled_arrays_run_nothing(broken, tmp_path):
+def test_pickled_arrays_are_not_executed(broken, tmp_path):
     class Hostile:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "ran"),)
@@ -284,12 +284,12 @@ def test_pickled_arrays_run_nothing(broken, tmp_path):
     for name in ("model.npz", "optimizer.npz", "state.npz"):
         kept = (broken / name).read_bytes()
         np.savez(broken / name, **{"0/kernel:0": np.array([Hostile()], object), "step": np.array(1)})
-        refused(broken)
+        load_error(broken)
         (broken / name).write_bytes(pickle.dumps(Hostile()))
-        refused(broken)
+        load_error(broken)
         (broken / name).write_bytes(kept)
     (broken / "state.json").write_bytes(pickle.dumps(Hostile()))
-    refused(broken)
+    load_error(broken)
     assert not (tmp_path / "ran").exists()
 
 
@@ -300,19 +300,19 @@ def keys_of(value, path=()):
             yield from keys_of(inner, (*path, key))
 
 
-def test_state_of_another_kind_is_refused_wherever_it_stands(whole, broken):
-    """Each entry missing, and of types that it does not have; names, figures and settings are the user's own."""
-    told = json.loads((whole / "state.json").read_text())
+def test_state_with_wrong_entries_raises(whole, broken):
+    """Each entry is removed or has a wrong type, except names, values and settings of the user."""
+    state = json.loads((whole / "state.json").read_text())
     free = {("settings",), ("labdl",), ("model",), ("loss",), ("backend",)}
     places = [
         p
-        for p in keys_of(told)
+        for p in keys_of(state)
         if p[0] not in ("settings",) and p[:2] not in (("progress", "history"), ("progress", "sums"))
     ]
     assert len(places) > 30
     for place in places:
         for wrong in (None, ..., [[1]], {"a": "b"}, {"$array": "x"}, {"$tuple": 3}, -1.5):
-            value = json.loads(json.dumps(told))
+            value = json.loads(json.dumps(state))
             home = value
             for key in place[:-1]:
                 home = home[key]
@@ -323,21 +323,21 @@ def test_state_of_another_kind_is_refused_wherever_it_stands(whole, broken):
             else:
                 home[place[-1]] = [None] if wrong is ... else wrong
             if place == ("metrics", "spearman_correlation") and wrong is None:
-                continue  # a metric may be new
+                continue  # a metric may be added
             if place == ("metrics",) and wrong == {"a": "b"}:
-                continue  # or gone
+                continue  # or removed
             if place[0] == "memory" or place[-1] == "has_uint32":
-                continue  # asked for when the schedule is known; NumPy makes a whole number of any
+                continue  # checked later with the schedule; NumPy converts any value to an integer
             (broken / "state.json").write_text(json.dumps(value))
-            print(place, wrong)  # shown where it is not refused
-            refused(broken)
+            print(place, wrong)  # shown if no error is raised
+            load_error(broken)
 
 
-def test_newer_foreign_deep_and_absurd_states_are_refused(whole, broken):
+def test_newer_and_malformed_states_raise(whole, broken):
     file = broken / "state.json"
-    told = json.loads(file.read_text())
-    file.write_text(json.dumps({**told, "version": 99}))
-    assert "was written by a newer LabDL (version 99" in refused(broken)
+    state = json.loads(file.read_text())
+    file.write_text(json.dumps({**state, "version": 99}))
+    assert "was written by a newer LabDL (version 99" in load_error(broken)
     for text in (
         "{}",
         "[]",
@@ -353,24 +353,24 @@ def test_newer_foreign_deep_and_absurd_states_are_refused(whole, broken):
         "\ud800".encode("utf-8", "surrogatepass").decode("latin1"),
     ):
         file.write_text(text)
-        refused(broken)
+        load_error(broken)
 
 
-def test_absurd_counts_are_refused_when_the_data_are_known(whole, broken):
+def test_inconsistent_counts_raise(whole, broken):
     file = broken / "state.json"
-    told = json.loads(file.read_text())
+    state = json.loads(file.read_text())
     x = np.ones((10, 3), "float32")
     for change in ({"step": 10**30}, {"epoch": 7}, {"batch": 4}, {"seen": 3}, {"seed": 10**400}):
-        file.write_text(json.dumps({**told, "progress": {**told["progress"], **change}}))
+        file.write_text(json.dumps({**state, "progress": {**state["progress"], **change}}))
         model = nn.Sequential(nn.Linear(4), nn.Linear(2)).build((None, 3), backend="torch", seed=5)
         subject = Trainer(model, "mean_squared_error", metrics=["spearman_correlation"], schedule="plateau")
-        if "seed" in change:  # any whole number will do
+        if "seed" in change:  # any integer is valid
             subject.fit((x, x[:, :2]), epochs=3, batch_size=4, resume=broken, progress=False)
             continue
         with pytest.raises(FileFormatError, match="the state counts"):
             subject.fit((x, x[:, :2]), epochs=3, batch_size=4, resume=broken, progress=False)
-    for memory in ({}, {"best": 1.0, "bad": 0, "resting": 0}, {**told["memory"], "more": 1}):
-        file.write_text(json.dumps({**told, "memory": memory}))
+    for memory in ({}, {"best": 1.0, "bad": 0, "resting": 0}, {**state["memory"], "more": 1}):
+        file.write_text(json.dumps({**state, "memory": memory}))
         model = nn.Sequential(nn.Linear(4), nn.Linear(2)).build((None, 3), backend="torch", seed=5)
         subject = Trainer(model, "mean_squared_error", metrics=["spearman_correlation"], schedule="plateau")
         with pytest.raises(StateDictError, match="ReduceOnPlateau has the state best, bad, resting, reductions"):
@@ -390,16 +390,16 @@ def test_absurd_counts_are_refused_when_the_data_are_known(whole, broken):
         {"more": np.zeros(1)},
     ],
 )
-def test_slots_of_nonsense_are_refused(change, broken):
+def test_invalid_slots_raise(change, broken):
     values = labdl.load_parameters(broken / "optimizer.npz")
     labdl.save_parameters({**values, **change}, broken / "optimizer.npz")
-    assert next(iter(change)) in refused(broken, StateDictError)
+    assert next(iter(change)) in load_error(broken, StateDictError)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_changed_bytes_do_what_the_rest_says_or_are_refused(whole, data):
-    """Nothing but the errors of this library comes out, whatever a byte of any file becomes."""
+def test_changed_bytes_load_or_raise_labdl_errors(whole, data):
+    """Loading a file with changed bytes succeeds or raises an error of LabDL."""
     name = data.draw(st.sampled_from(FILES))
     raw = bytearray((whole / name).read_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
@@ -420,10 +420,10 @@ def test_changed_bytes_do_what_the_rest_says_or_are_refused(whole, data):
         shutil.rmtree(folder)
 
 
-# -- random numbers of the reference
+# -- random state of NumPy
 
 
-def test_what_numpy_drew_is_drawn_again():
+def test_random_state_of_numpy_is_restored():
     def draws():
         x = np.ones((3, 4), "float32")
         return [ops.dropout(x, 0.5, training=True), ops.random_normal((3,), backend="numpy"), np.random.random(3)]
@@ -478,13 +478,13 @@ def same(a, b):
 
 @settings(max_examples=200, deadline=None)
 @given(VALUES)
-def test_plain_data_come_back_as_they_were(value):
+def test_plain_data_round_trip(value):
     text, arrays = pytree.encode(value)
-    json.loads(text, parse_constant=pytest.fail)  # every reader knows it
+    json.loads(text, parse_constant=pytest.fail)  # standard JSON
     assert same(pytree.decode(text, arrays), value)
 
 
-def test_what_is_not_plain_is_named():
+def test_encoding_names_unsupported_values():
     for value, place in (
         ({"metrics": {"own": [1, object()]}}, "metrics/own/1 holds a object"),
         ({1: 2}, "holds a dict"),

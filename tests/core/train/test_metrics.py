@@ -1,4 +1,4 @@
-"""Every metric is exact over any split into batches, says what does not fit, and has a name."""
+"""All metrics: exact over any split into batches, errors, settings and names."""
 
 import copy
 import subprocess
@@ -37,7 +37,7 @@ from labdl.train.metrics.metric import snake_case
 pytestmark = pytest.mark.slow
 
 
-def test_every_metric_is_tried():
+def test_every_metric_has_a_case():
     assert set(INPUTS) == set(METRICS)
     assert set(VARIANTS) <= set(METRICS)
     assert all(cls.__doc__.partition("\n")[0].endswith((".", ":", ")")) for cls in METRICS.values())
@@ -46,13 +46,13 @@ def test_every_metric_is_tried():
 @pytest.mark.parametrize("name", METRICS)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_any_split_into_batches_gives_the_same(name, data):
+def test_value_does_not_depend_on_the_batches(name, data):
     output, target = INPUTS[name]
     cuts = sorted(data.draw(st.sets(st.integers(1, N - 1), max_size=N - 1)))
     ends = list(zip([0, *cuts], [*cuts, N], strict=True))
     for entry in made(name):
         whole = entry(output, target)
-        assert not entry.has_data, "a call remembers nothing"
+        assert not entry.has_data, "a call does not accumulate"
         for start, end in ends:
             entry.update(output[start:end], target[start:end])
         np.testing.assert_allclose(entry.compute(), whole, rtol=1e-9, atol=1e-12)
@@ -71,7 +71,7 @@ def test_any_split_into_batches_gives_the_same(name, data):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_value_is_a_number_or_says_that_it_is_not(name):
+def test_scalar_says_whether_the_value_is_a_number(name):
     for entry in made(name):
         value = entry(*INPUTS[name])
         assert entry.scalar == isinstance(value, float), (entry, value)
@@ -107,7 +107,7 @@ def test_a_value_is_a_number_or_says_that_it_is_not(name):
         (M.SSIM(), IMAGES[..., :5], IMAGES[..., :5], r"images of at least that size, received \(13, 5\)"),
     ],
 )
-def test_what_does_not_fit(entry, output, target, sentence):
+def test_invalid_inputs_raise(entry, output, target, sentence):
     with pytest.raises(ModelError, match=sentence):
         entry.update(output, target)
     assert not entry.has_data
@@ -121,7 +121,7 @@ def test_what_does_not_fit(entry, output, target, sentence):
         (lambda: M.MeanAveragePrecision(iou_thresholds=(1.5,)), "MeanAveragePrecision: iou_thresholds wants"),
     ],
 )
-def test_settings_are_checked(make, sentence):
+def test_invalid_settings_raise(make, sentence):
     with pytest.raises(ConfigError, match=sentence):
         make()
 
@@ -145,7 +145,7 @@ def test_names():
         M.F1().merge(M.Recall())
 
 
-def test_a_metric_of_ones_own():
+def test_custom_metric():
     @metric
     class Largest(Metric):
         """The largest output."""
@@ -169,7 +169,7 @@ def test_a_metric_of_ones_own():
         METRICS.pop("largest")
 
 
-def test_metrics_load_no_framework():
+def test_metrics_import_no_framework():
     heavy = ("torch", "tensorflow", "paddle", "mindspore", "sklearn", "scipy")
     code = f"import sys, labdl.train.metrics; print([m for m in {heavy} if m in sys.modules])"
     assert (
@@ -177,7 +177,7 @@ def test_metrics_load_no_framework():
     )
 
 
-def test_no_warning_on_the_way():
+def test_metrics_do_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in METRICS:

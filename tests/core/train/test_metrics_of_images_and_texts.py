@@ -1,4 +1,4 @@
-"""Metrics of masks, boxes, keypoints, texts and signals: scikit-learn, the rules of a challenge, or worked out by hand."""
+"""Metrics of masks, boxes, keypoints, texts and signals, compared with scikit-learn, COCO or values by hand."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 # -- masks, boxes, keypoints
 
 
-def test_masks_are_scikit_learns_on_pixels():
+def test_masks_match_scikit_learn_on_pixels():
     chosen = PIXELS.argmax(1)
     assert M.PixelAccuracy(axis=1)(PIXELS, MASKS) == pytest.approx(sk.accuracy_score(MASKS.ravel(), chosen.ravel()))
     for average in ("micro", "macro", "weighted", None):
@@ -53,7 +53,7 @@ def test_masks_are_scikit_learns_on_pixels():
 
 
 def coco(detected, objects, levels, limit):
-    """Average precisions and recalls by the rules of the COCO challenge, one detection after the other."""
+    """Average precisions and recalls by the rules of the COCO challenge, detection by detection."""
     precisions, recalls = [], []
     for kind in sorted({int(k) for k in objects[..., 4].ravel() if k >= 0}):
         for level in levels:
@@ -82,7 +82,7 @@ def coco(detected, objects, levels, limit):
 
 
 @pytest.mark.parametrize(("levels", "limit"), [(None, 100), ((0.5,), 100), ((0.5, 0.9), 2), ((0.3,), 1)])
-def test_boxes_by_the_rules_of_coco(levels, limit):
+def test_boxes_match_coco(levels, limit):
     chosen = {"max_detections": limit, **({"iou_thresholds": levels} if levels else {})}
     precision, recall = coco(BOXES, OBJECTS, levels or M.MeanAveragePrecision().iou_thresholds, limit)
     assert 0.01 < precision < recall < 0.99
@@ -150,7 +150,7 @@ def test_bleu_by_hand():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=9), st.lists(st.integers(0, 3), max_size=9))
-def test_distances_of_sequences_by_recursion(a, b):
+def test_edit_distance_matches_recursion(a, b):
     edits, common = {}, {}
     for i in range(len(a) + 1):
         for j in range(len(b) + 1):
@@ -163,8 +163,8 @@ def test_distances_of_sequences_by_recursion(a, b):
     assert (edit_distance(a, b), common_length(a, b)) == (edits[len(a), len(b)], common[len(a), len(b)])
 
 
-def test_forms_of_texts():
-    """Strings, lists of tokens, padded numbers and scores of classes mean the same."""
+def test_forms_of_text():
+    """Strings, lists of tokens, padded integers and class scores are equivalent."""
     padded = np.pad(TOKENS, ((0, 0), (0, 3)), constant_values=-1)
     scores = np.eye(4)[TOKENS] + 0.1 * rng.normal(size=(N, 9, 4))
     for name in ("bleu", "rouge_l", "word_error_rate", "exact_match"):
@@ -181,7 +181,7 @@ def test_forms_of_texts():
 # -- signals
 
 
-def test_signals_by_their_formulas():
+def test_signals_match_their_formulas():
     offset = NOISY + 3
     ratios = []
     for x, y in zip(offset, CLEAN, strict=True):
@@ -195,7 +195,7 @@ def test_signals_by_their_formulas():
 
 
 @pytest.mark.parametrize("peak", [1.0, 255.0])
-def test_ssim_in_windows_of_scipy(peak):
+def test_ssim_matches_scipy(peak):
     """The formula of Wang et al. (2004), with SciPy's Gaussian filter cut where windows leave the image."""
     x, y = BLURRED * peak, IMAGES * peak
 

@@ -1,4 +1,4 @@
-"""Metrics of classes, ranks and numbers equal scikit-learn's and SciPy's."""
+"""Metrics of classes, ranks and numbers, compared with scikit-learn and SciPy."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ CLASSIFICATION = [
 
 
 @pytest.mark.parametrize(("ours", "theirs"), CLASSIFICATION, ids=lambda f: getattr(f, "__name__", ""))
-def test_averages_are_scikit_learns(ours, theirs):
+def test_averages_match_scikit_learn(ours, theirs):
     chosen = SCORES.argmax(-1)
     for entry, reference in each_average(ours, theirs):
         np.testing.assert_allclose(entry(SCORES, CLASSES), reference(CLASSES, chosen), rtol=1e-12)
@@ -58,7 +58,7 @@ def test_averages_are_scikit_learns(ours, theirs):
     ],
     ids=lambda f: f.__name__,
 )
-def test_agreement_is_scikit_learns(ours, theirs):
+def test_agreement_matches_scikit_learn(ours, theirs):
     np.testing.assert_allclose(ours()(SCORES, CLASSES), theirs(CLASSES, SCORES.argmax(-1)))
     np.testing.assert_allclose(ours()(YES, IS), theirs(IS, YES > 0))
     np.testing.assert_allclose(ours()(YES[:, None], IS), theirs(IS, YES > 0))
@@ -81,15 +81,15 @@ def test_top_k_accuracy(k):
     assert M.TopKAccuracy(k=k)(wide, np.stack([CLASSES, CLASSES], 1)) == expected
 
 
-def test_counts_of_classes_grow_with_what_is_seen():
-    """Class numbers say nothing of how many classes there are."""
+def test_counts_grow_with_new_classes():
+    """With class numbers the number of classes is unknown at first."""
     entry = M.ConfusionMatrix()
     entry.update(np.array([0, 1]), np.array([0, 0]))
     entry.update(np.array([3]), np.array([1]))
     np.testing.assert_array_equal(entry.compute(), sk.confusion_matrix([0, 0, 1], [0, 1, 3], labels=range(4)))
 
 
-def test_ranking_is_scikit_learns():
+def test_ranking_matches_scikit_learn():
     ties, soft_ties = np.round(YES), np.round(SOFT, 1)
     soft_ties = soft_ties / soft_ties.sum(-1, keepdims=True)
     for scores in (YES, ties):
@@ -145,13 +145,13 @@ def test_log_loss_and_perplexity():
         ),
     ],
 )
-def test_regression_is_scikit_learns_and_scipys(ours, theirs):
+def test_regression_matches_scikit_learn_and_scipy(ours, theirs):
     for output, target in ((REAL, TRUE), (np.round(REAL), np.round(TRUE) + 5), (REAL[:, :1], TRUE[:, :1])):
         assert ours()(output, target) == pytest.approx(theirs(target, output))
         assert ours()(output[:, 0], target[:, 0]) == pytest.approx(theirs(target[:, :1], output[:, :1]))
 
 
-def test_r2_of_columns_of_constants_and_of_numbers_far_from_zero():
+def test_r2_of_columns_constants_and_large_numbers():
     np.testing.assert_allclose(M.R2(average="none")(REAL, TRUE), sk.r2_score(TRUE, REAL, multioutput="raw_values"))
     same = np.ones((4, 1))
     assert M.R2()(same, same) == sk.r2_score(same, same) == 1
@@ -159,4 +159,4 @@ def test_r2_of_columns_of_constants_and_of_numbers_far_from_zero():
     far = M.R2()
     for start in range(0, N, 5):
         far.update(REAL[start : start + 5] + 1e6, TRUE[start : start + 5] + 1e6)
-    assert far.compute() == pytest.approx(sk.r2_score(TRUE, REAL), rel=1e-6), "no digits are lost"
+    assert far.compute() == pytest.approx(sk.r2_score(TRUE, REAL), rel=1e-6), "numerically stable"

@@ -1,4 +1,4 @@
-"""Optimizers by name, their settings as a form, and what is wrong with them; no framework computes here (R4.4)."""
+"""Optimizers by name, JSON Schema of their settings, and invalid settings."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from labdl.errors import ConfigError
 from labdl.train import OPTIMIZERS, SGD, Adam, BoundOptimizer, optimizer
 
 
-def test_defaults_are_torchs():
+def test_defaults_match_torch():
     import torch
 
     words = {"lr": "learning_rate", "eps": "epsilon", "alpha": "rho"}
@@ -34,7 +34,7 @@ def test_optimizers_by_name():
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_settings_are_checked_and_described_as_a_form(name):
+def test_settings_are_validated_and_have_a_schema(name):
     cls = OPTIMIZERS[name].cls
     form = cls.schema()["schema"]["properties"]
     assert set(form) == set(OPTIMIZERS[name].make().settings())
@@ -56,7 +56,7 @@ def test_settings_are_checked_and_described_as_a_form(name):
     assert optimizer(cls.kind, **cls().settings()) == cls()
 
 
-def test_what_is_wrong_with_groups():
+def test_invalid_groups_raise():
     with pytest.raises(ConfigError, match="groups wants pairs of a pattern and settings"):
         Adam(groups=["*/bias:0"])  # type: ignore[list-item]
     with pytest.raises(ConfigError, match=r"Adam has the settings learning_rate, .*received 'decay'"):

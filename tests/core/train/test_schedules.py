@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: step for step as torch.optim.lr_scheduler, names, settings, runs."""
+"""Learning rate schedules: rates compared with torch.optim.lr_scheduler, names, settings, plans."""
 
 import inspect
 import math
@@ -11,7 +11,7 @@ from labdl.train import SCHEDULES, schedule
 
 BASE, STEPS = 0.1, 50
 
-# ours, and torch's with its own words
+# schedules, and those of torch with their settings
 CASES = {
     "constant": (train.Constant(factor=0.3, steps=7), "ConstantLR", {"factor": 0.3, "total_iters": 7}),
     "linear": (
@@ -60,19 +60,19 @@ CASES = {
 }
 
 
-def theirs(kind, settings, steps=STEPS):
-    """Rates that torch's scheduler gives, one for each step."""
+def torch_rates(kind, settings, steps=STEPS):
+    """Rates of a torch scheduler, one per step."""
     import torch
 
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], BASE, momentum=0.9)
-    made = (
+    built = (
         kind(optimizer) if inspect.isfunction(kind) else getattr(torch.optim.lr_scheduler, kind)(optimizer, **settings)
     )
     rates = []
     for _ in range(steps):
         rates.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
-        made.step()
+        built.step()
     return rates
 
 
@@ -81,13 +81,13 @@ def rates(subject, steps=STEPS):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rates_are_torchs_step_for_step(case):
+def test_rates_match_torch(case):
     subject, kind, settings = CASES[case]
-    assert rates(subject) == pytest.approx(theirs(kind, settings), rel=1e-9, abs=1e-12)
+    assert rates(subject) == pytest.approx(torch_rates(kind, settings), rel=1e-9, abs=1e-12)
 
 
 def combinations():
-    """Ours, and how torch combines its own."""
+    """Combined schedules, and those of torch."""
     from torch.optim import lr_scheduler as T
 
     def warmed(optimizer):
@@ -119,21 +119,21 @@ def combinations():
 
 
 @pytest.mark.parametrize("case", ["warmup", "warmup cosine", "sequential", "chain"])
-def test_combinations_are_torchs_step_for_step(case):
+def test_combinations_match_torch(case):
     subject, kind = combinations()[case]
-    assert rates(subject) == pytest.approx(theirs(kind, {}), rel=1e-9, abs=1e-12)
+    assert rates(subject) == pytest.approx(torch_rates(kind, {}), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("mode", ["min", "max"])
 @pytest.mark.parametrize("threshold", ["relative", "absolute"])
 @pytest.mark.parametrize("patience", [0, 2])
-def test_plateau_reduces_when_torchs_does(mode, threshold, patience):
+def test_reduce_on_plateau_matches_torch(mode, threshold, patience):
     import random
 
     import torch
 
     draw = random.Random(patience)
-    figures = [draw.choice([1.0, 0.9, 0.5, 0.49999, 1.2, 0.2]) + draw.random() * 0.01 for _ in range(60)]
+    values = [draw.choice([1.0, 0.9, 0.5, 0.49999, 1.2, 0.2]) + draw.random() * 0.01 for _ in range(60)]
     ours = train.ReduceOnPlateau(
         mode=mode, factor=0.7, patience=patience, threshold=0.01, cooldown=2, smallest=0.02, threshold_mode=threshold
     )
@@ -143,19 +143,19 @@ def test_plateau_reduces_when_torchs_does(mode, threshold, patience):
         optimizer, mode, 0.7, patience, 0.01, words[threshold], 2, 0.02, eps=0
     )
     copied = train.ReduceOnPlateau(**ours.settings())
-    for i, figure in enumerate(figures):
+    for i, value in enumerate(values):
         assert ours(i, BASE) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-9)
         if i == 30:
             copied.load_state_dict(ours.state_dict())
         if i >= 30:
             assert copied(i, BASE) == ours(i, BASE)
-            copied.observe(figure)
-        ours.observe(figure)
-        other.step(figure)
+            copied.observe(value)
+        ours.observe(value)
+        other.step(value)
     assert ours(60, BASE) < BASE
 
 
-def test_formulas_without_a_twin_in_torch():
+def test_schedules_without_a_counterpart_in_torch():
     noam = train.Noam(features=256, warmup=100)
     for step in (0, 50, 99, 100, 5000):
         n = step + 1
@@ -168,10 +168,10 @@ def test_formulas_without_a_twin_in_torch():
     assert train.OneCycle(10)(30, BASE) == pytest.approx(BASE / 25e4)
 
 
-# -- a run
+# -- plans
 
 
-def test_a_length_left_out_is_that_of_the_training():
+def test_length_defaults_to_that_of_the_training():
     plan = train.CosineDecay().plan(BASE, steps_per_epoch=10, epochs=5)
     assert [plan(s) for s in range(50)] == pytest.approx(rates(train.CosineDecay(50)))
     warmed = train.LinearWarmup(5, train.PolynomialDecay()).plan(BASE, 10, 5)
@@ -184,14 +184,14 @@ def test_a_length_left_out_is_that_of_the_training():
         train.CosineDecay()(0, BASE)
 
 
-def test_epochs_as_the_unit():
+def test_unit_epoch():
     plan = train.StepDecay(2, 0.5, unit="epoch").plan(BASE, steps_per_epoch=10, epochs=5)
     assert [plan(s) for s in (0, 19, 20, 39, 40)] == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.025])
     cosine = train.CosineDecay(unit="epoch").plan(BASE, 10, 4)
     assert [cosine(s) for s in (9, 10, 29)] == pytest.approx([0.1, train.CosineDecay(4)(1, BASE), 0.05])
 
 
-def test_a_plateau_watches_a_figure_and_begins_anew_with_each_run():
+def test_reduce_on_plateau_observes_a_metric_per_plan():
     plateau = train.ReduceOnPlateau(patience=0, factor=0.5)
     plan = plateau.plan(BASE, 10, 5)
     for value in (1.0, 1.0):
@@ -220,12 +220,12 @@ NEEDED = {
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_schedule_by_name(name):
     cls = SCHEDULES[name]
-    made = schedule(name, **NEEDED.get(cls.kind, {}))
-    assert type(made) is cls
-    plan = made.plan(BASE, 10, 5)
+    built = schedule(name, **NEEDED.get(cls.kind, {}))
+    assert type(built) is cls
+    plan = built.plan(BASE, 10, 5)
     assert all(0 <= plan(step) <= 10 * BASE for step in range(50))
     form = cls.schema()["schema"]["properties"]
-    assert set(form) == set(made.settings())
+    assert set(form) == set(built.settings())
     assert form["unit"]["enum"] == ["step", "epoch"]
     assert len(cls.schema()["summary"]) > 20
     with pytest.raises(ConfigError, match=f'{cls.__name__}: unit wants "step", "epoch", received "?\'?hour'):
@@ -235,7 +235,7 @@ def test_every_schedule_by_name(name):
             schedule(name, **{k: v for k, v in NEEDED[cls.kind].items() if k != key})
 
 
-def test_what_is_wrong_is_said_in_a_sentence():
+def test_invalid_schedules_raise():
     assert len({cls for cls in SCHEDULES.values()}) >= 12
     kept = train.StepDecay()
     assert schedule(kept) is kept

@@ -1,4 +1,4 @@
-"""Settings of a trainer: by keyword, as a dictionary, from YAML and JSON files; what is wrong with them is named."""
+"""Settings of a trainer by keyword, as a dictionary, from YAML and JSON files, and error messages."""
 
 import dataclasses
 import json
@@ -74,7 +74,7 @@ def check(t):
 
 
 @pytest.mark.parametrize("way", ["keyword", "dictionary", "json", "yaml", "yml"])
-def test_all_ways_give_the_same(way, tmp_path):
+def test_all_sources_give_the_same_settings(way, tmp_path):
     if way == "keyword":
         check(Trainer(model(), **SETTINGS))
     elif way == "dictionary":
@@ -88,13 +88,13 @@ def test_all_ways_give_the_same(way, tmp_path):
 
 
 @pytest.mark.parametrize("key", [f.name for f in dataclasses.fields(TrainerSettings)])
-def test_each_setting_has_a_default_and_is_told_where_it_is_wrong(key):
+def test_each_setting_has_a_default_and_is_named_in_errors(key):
     with pytest.raises(ConfigError, match=key):
         Trainer(model(), **{key: object()})
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"),
+    ("settings", "message"),
     [
         ({"batchsize": 3}, r"Trainer has the settings loss, optimizer, .*batch_size.*: did you mean 'batch_size'"),
         ({"loss": "mse"}, "loss wants one of .*received 'mse': did you mean 'mean_squared_error'"),
@@ -143,13 +143,13 @@ def test_each_setting_has_a_default_and_is_told_where_it_is_wrong(key):
         ({"output_dir": 3}, "Trainer: output_dir wants a folder, received 3"),
     ],
 )
-def test_what_is_wrong_is_named_with_what_is_allowed(settings, sentence):
-    with pytest.raises(ConfigError, match=sentence):
+def test_invalid_settings_raise(settings, message):
+    with pytest.raises(ConfigError, match=message):
         Trainer.from_config(model(), settings)
 
 
-def test_files_that_cannot_be_read(tmp_path):
-    for name, text, error, sentence in (
+def test_unreadable_files_raise(tmp_path):
+    for name, text, error, message in (
         ("none.json", None, MissingFileError, "there is no file"),
         ("a.toml", "", ConfigError, "wants a .json, .yaml or .yml"),
         ("a.json", "{", FileFormatError, "cannot be read"),
@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read(tmp_path):
         file = tmp_path / name
         if text is not None:
             file.write_text(text)
-        with pytest.raises(error, match=sentence):
+        with pytest.raises(error, match=message):
             Trainer.from_config(model(), file)
     with pytest.raises(ConfigError, match=r"config wants a dictionary, or a \.json or \.yaml file, received int"):
         Trainer.from_config(model(), 3)
