@@ -1,4 +1,4 @@
-"""Jupyter's own server, with LabDL in it."""
+"""A Jupyter server with the extension of LabDL."""
 
 import pytest
 

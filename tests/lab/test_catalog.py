@@ -1,4 +1,4 @@
-"""The Chinese catalog: every text of the front end and none besides, with the same places for values."""
+"""The Chinese catalog: exactly the texts of the front end, with the same placeholders."""
 
 import json
 import re

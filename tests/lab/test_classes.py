@@ -1,4 +1,4 @@
-"""What the editor is told of a notebook's classes, and that it can read what it is told."""
+"""Classes of a notebook for the editor, and their source."""
 
 import linecache
 import sys

@@ -1,4 +1,4 @@
-"""Python read onto a canvas: what stays the same there, and what a person is told."""
+"""Python source read to the canvas: unchanged parts, and error messages."""
 
 import dataclasses
 import json

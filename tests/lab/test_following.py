@@ -1,4 +1,4 @@
-"""Runs followed by a page: all in one request, what is new and nothing twice, at once when there is something."""
+"""Long polling of runs by a page: all in one request, each event once, without delay."""
 
 import asyncio
 import json

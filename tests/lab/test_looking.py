@@ -1,4 +1,4 @@
-"""Looking inside: statistics of parameters, one sample through a model, and the routes that answer with them."""
+"""Inspection: statistics of parameters, one sample through a model, and their routes."""
 
 import itertools
 import json

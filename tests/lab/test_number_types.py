@@ -1,4 +1,4 @@
-"""Settings keep the types of their numbers on every way through a browser, which writes 0.0 as 0, and through shared maps."""
+"""Settings keep their number types through a browser, which writes 0.0 as 0, and through shared maps."""
 
 import base64
 import json

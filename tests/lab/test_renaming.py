@@ -1,4 +1,4 @@
-"""Layers that are renamed or grouped keep their parameters beside the document."""
+"""Renamed or grouped layers keep their parameters in the parameter file."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The routes behind the Runs panel: what they list, what people write about runs, and what is never touched."""
+"""The routes of the Runs panel: listing, names, tags and notes, and protected files."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The runs of a folder as a widget: its list, what pages follow of it, and what they may ask."""
+"""The widget of the runs of a folder: list, followed runs and requests."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""The REST routes behind the editor: what they answer, and what they refuse and how they say so."""
+"""The REST routes of the editor: answers and error messages."""
 
 import base64
 import json

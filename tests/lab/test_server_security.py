@@ -1,4 +1,4 @@
-"""What strangers and hostile data get from every route of the server: a refusal in words, and the server goes on."""
+"""Unauthorized requests and hostile data at every route: an error message, and the server continues."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""Model files that several people edit: what goes into the shared maps comes out again, and no file is destroyed."""
+"""Shared model files: round trips through the shared maps, and no loss of files."""
 
 import base64
 import itertools

@@ -1,4 +1,4 @@
-"""The Train panel's side of the server: what it offers works, what is chosen becomes the program, what does not fit is said."""
+"""The server side of the Train panel: choices, the generated program, and mismatches."""
 
 import ast
 import json

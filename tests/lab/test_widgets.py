@@ -1,4 +1,4 @@
-"""The kernel's side of the widgets: what they send, what they answer, and that nothing they meet stops a run."""
+"""The kernel side of the widgets: messages, answers, and errors that do not stop a run."""
 
 import json
 import threading

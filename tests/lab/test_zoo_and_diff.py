@@ -1,4 +1,4 @@
-"""The routes behind the zoo's dialog and behind two models side by side."""
+"""The routes of the zoo dialog and of the comparison of two models."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The array namespace of one backend: dtypes, attributes, conversions and the functions that are no operators (R1.9).
+"""The array namespace of one backend: dtypes, attributes, conversions and the functions that are no operators.
 
 Values of operators are tested with the operators. The public suite finds more: `tests/bench/conformance.py`.
 """

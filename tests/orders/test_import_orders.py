@@ -1,4 +1,4 @@
-"""No order of importing the frameworks crashes: each works, or is refused in one sentence that says what to do (D9).
+"""No order of importing the frameworks crashes: each works, or is refused in one sentence that says what to do.
 
 Every order runs in a process of its own, at most two at a time, for each framework takes seconds to start.
 """

@@ -1,4 +1,4 @@
-"""What the networks of the checkpoint tests are given, and where their files lie."""
+"""Inputs of the networks of the checkpoint tests, and paths of their files."""
 
 from pathlib import Path
 

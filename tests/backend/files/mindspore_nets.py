@@ -1,4 +1,4 @@
-"""The networks of the checkpoint tests in plain MindSpore, and their files: ``python mindspore_nets.py`` writes these anew."""
+"""The networks of the checkpoint tests in plain MindSpore, and their files, written by ``python mindspore_nets.py``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The networks of the checkpoint tests in plain PaddlePaddle, and their files: ``python paddle_nets.py`` writes these anew."""
+"""The networks of the checkpoint tests in plain PaddlePaddle, and their files, written by ``python paddle_nets.py``."""
 
 import sys
 

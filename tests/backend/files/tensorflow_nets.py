@@ -1,4 +1,4 @@
-"""The networks of the checkpoint tests in plain Keras, and their files: ``python tensorflow_nets.py`` writes these anew."""
+"""The networks of the checkpoint tests in plain Keras, and their files, written by ``python tensorflow_nets.py``."""
 
 import functools
 import sys

@@ -1,4 +1,4 @@
-"""The networks of the checkpoint tests in plain PyTorch, and their files: ``python torch_nets.py`` writes these anew."""
+"""The networks of the checkpoint tests in plain PyTorch, and their files, written by ``python torch_nets.py``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Compiled steps: the flat form of every layer has the gradients of the layer, whole trainings come out alike."""
+"""Compiled steps: the flat form of every layer has the gradients of the layer, and trainings give equal results."""
 
 import functools
 import types

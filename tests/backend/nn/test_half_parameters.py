@@ -1,4 +1,4 @@
-"""Parameters of 16 bits: built, saved, loaded and moved without the loss of a bit (R7.1)."""
+"""Parameters of 16 bits: build, save, load and move without loss of precision."""
 
 import ml_dtypes
 import numpy as np

@@ -1,4 +1,4 @@
-"""What single layers promise beyond the contract: randomness in training, rows that do not learn, ways there and back."""
+"""Properties of single layers beyond the contract: randomness in training, frozen rows, round trips."""
 
 import numpy as np
 import pytest

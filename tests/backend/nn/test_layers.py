@@ -1,4 +1,4 @@
-"""The contract of every layer: values and state equal NumPy's, shapes known before, gradients, weights (R2, D4, D6)."""
+"""The contract of every layer: values and state equal NumPy, inferred shapes, gradients, weights."""
 
 import numpy as np
 import pytest

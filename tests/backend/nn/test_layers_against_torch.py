@@ -1,4 +1,4 @@
-"""A second oracle, which the NumPy bodies cannot share a mistake with: torch's own layers with the same weights.
+"""Layers against torch's own layers with the same weights, an oracle independent of the NumPy bodies.
 
 torch gets on with every other framework in one process.
 """

@@ -1,4 +1,4 @@
-"""Every loss on one backend against PyTorch's own function, or its formula written out: values, gradients, reductions."""
+"""Every loss on one backend against PyTorch's function, or its formula: values, gradients, reductions."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Modules on one backend: freezing while training, ties, moves, gradients asked for and written by hand (R3)."""
+"""Modules on one backend: freezing while training, ties, moves, explicit and user-defined gradients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Models as the framework's own modules and back, with the same parameters (R3.7)."""
+"""Models as the framework's own modules and back, with the same parameters."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""What `labdl.testing.check_layer` says of layers that somebody defines in a cell."""
+"""`labdl.testing.check_layer` on user-defined layers."""
 
 import pytest
 

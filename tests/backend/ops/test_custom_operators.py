@@ -1,4 +1,4 @@
-"""Custom operators on one backend: from NumPy and from C, values and gradients, eager and compiled (R1.10)."""
+"""Custom operators on one backend: from NumPy and from C, values and gradients, eager and compiled."""
 
 import importlib
 

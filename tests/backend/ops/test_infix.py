@@ -1,4 +1,4 @@
-"""`a + b` in a forward means the operator of that meaning: same values, same promotion, on every framework's tensors."""
+"""`a + b` in a forward equals the operator: same values and promotion on every framework's tensors."""
 
 import operator
 from itertools import product

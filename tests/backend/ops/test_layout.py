@@ -1,4 +1,4 @@
-"""Networks whose tensors lie channels-last behind their logical layout: values and gradients stay, transposes go.
+"""Networks with channels-last computation: equal values and gradients, without transposes.
 
 Eager tensors are transposed for each operator by itself, so eager results are the reference for compiled ones.
 """

@@ -1,4 +1,4 @@
-"""Sizes that do not fit, for every operator: a clear error or a result, but never a crash and never a framework's own words."""
+"""Invalid sizes for every operator: LabDL's error or a result, but no crash and no error of the framework."""
 
 import random
 import zlib

@@ -1,4 +1,4 @@
-"""Every operator on one backend against its NumPy body: values, gradients, dtypes, edges, errors (R1.11)."""
+"""Every operator on one backend against its NumPy body: values, gradients, dtypes, edge cases, errors."""
 
 import contextlib
 from itertools import groupby

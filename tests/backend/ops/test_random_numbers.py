@@ -1,4 +1,4 @@
-"""Random numbers have the distributions they are named for: scipy.stats says what those are."""
+"""Random numbers have their distributions, by tests of scipy.stats."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The state of the random numbers: what was drawn after it is drawn again, on one backend (R6.6)."""
+"""Saving and restoring the state of the random numbers, on one backend."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Nothing leaves the device behind the user's back: copies to the host are counted while operators run."""
+"""Operators do not copy to the host: counts copies while operators run."""
 
 import gc
 import sys

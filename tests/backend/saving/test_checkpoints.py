@@ -1,4 +1,4 @@
-"""The frameworks' own checkpoint files, into models on any backend and out of them (R7.1).
+"""Native checkpoints of the frameworks: loading and saving on any backend.
 
 `tests/backend/files` holds the networks in plain code of each framework, and files that those wrote.
 """

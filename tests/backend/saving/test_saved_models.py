@@ -1,4 +1,4 @@
-"""Models come back from their files, and values from a file go into a model that is being trained (R7.3, R7.5)."""
+"""Round trips of models through files, and loading of values during training."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Which backend is loaded, when, and in which order (D1, D9)."""
+"""Which backend is loaded, when, and in which order."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Datasets and loaders: every sample once, in an order that seed and epoch alone decide (D13)."""
+"""Datasets and loaders: every sample once, in an order that seed and epoch alone decide."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a network costs, against figures published and worked out by hand."""
+"""Costs of networks against published and manually computed values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What differs between two models: a known edit is found, nothing else is, and the other way round it is the reverse."""
+"""Differences of two models: exactly the known edit is found, and the difference is symmetric."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Graphs as pictures: what is in them, where it stands, and that nothing of a graph is more than text."""
+"""Images of graphs: contents, positions, and escaping of texts."""
 
 import re
 import subprocess

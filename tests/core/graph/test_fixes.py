@@ -1,4 +1,4 @@
-"""What is offered to mend a graph mends it."""
+"""Fixes of problems remove the problems."""
 
 import pytest
 

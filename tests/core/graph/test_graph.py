@@ -1,4 +1,4 @@
-"""Graphs as data: their check, their source and the models that compute them (D2, D3, D15)."""
+"""Graphs as data: their check, their source and the models that compute them."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Notes lie beside the graph: they are kept, saved and bounded, and mean nothing to the model."""
+"""Notes of a graph: they are kept, saved and limited, and do not affect the model."""
 
 import dataclasses
 import io

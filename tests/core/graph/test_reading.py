@@ -1,4 +1,4 @@
-"""Python source as a graph: what people write is read, and nothing but layers and operators is run."""
+"""Python source to graph: common source is read, and only layers and operators are executed."""
 
 import pytest
 

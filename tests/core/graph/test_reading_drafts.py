@@ -1,4 +1,4 @@
-"""Source of models that are not finished, of pieces of models, and of people who mean harm."""
+"""Source of unfinished models, of snippets, and hostile source."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Traces: layers, operators and models of people survive graph, JSON, source and back (D2, D3, D15)."""
+"""Traces: layers, operators and user-defined models survive round trips through graph, JSON and source."""
 
 import json
 import math

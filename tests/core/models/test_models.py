@@ -1,4 +1,4 @@
-"""Published models without a framework: sizes, maps of public names, and the graphs and files of models."""
+"""Published models without a framework: sizes, mappings of public names, graphs and files."""
 
 import subprocess
 import sys

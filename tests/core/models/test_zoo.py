@@ -1,4 +1,4 @@
-"""Models by name: every one in the zoo is what it says, and what there is not is refused in words."""
+"""Models by name: the zoo's entries are correct, and unknown names raise."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Initializers: the statistics that papers and frameworks promise, one seed one array, and the text that settings are."""
+"""Initializers: statistics of papers and frameworks, reproducibility by seed, and parsing of settings."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Layers in files, code and graphs, and what they say of inputs that do not fit."""
+"""Layers in files, code and graphs, and errors for invalid inputs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Modules and layers: paths, building, values, errors in sentences, and the schema that the editor reads (D6)."""
+"""Modules and layers: paths, building, values, error messages, and the schema for the editor."""
 
 import copy
 import json

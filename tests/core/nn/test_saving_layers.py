@@ -1,4 +1,4 @@
-"""Layers of one's own in files: what they are called, what is missing, and that no two are mistaken for each other."""
+"""User-defined layers in files: names, missing layers, and collisions of names."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Shape rules against what NumPy really does, on random shapes (D3)."""
+"""Shape rules against NumPy on random shapes."""
 
 import numpy as np
 import pytest

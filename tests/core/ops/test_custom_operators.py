@@ -1,4 +1,4 @@
-"""Custom operators without a framework: registering, shapes, graphs, the compiler and its cache (R1.10)."""
+"""Custom operators without a framework: registering, shapes, graphs, the compiler and its cache."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Every operator's shape rule against its NumPy body, on its samples and on random changes of them (D3, R1.11)."""
+"""Every operator's shape rule against its NumPy body, on its samples and on random variations."""
 
 import random
 from dataclasses import replace

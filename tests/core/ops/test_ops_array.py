@@ -1,4 +1,4 @@
-"""Shape, order, indexing and segments against PyTorch, or against what the words say where PyTorch has no such function."""
+"""Shape, order, indexing and segments against PyTorch, or against their documentation where PyTorch has no such function."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Operators on boxes against cases worked out by hand, the papers' formulas, and loops that follow torchvision's kernels."""
+"""Operators on boxes against cases computed by hand, the papers' formulas, and loops like torchvision's kernels."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Operators on channels-last tensors compute what they compute on logical ones, on the NumPy reference."""
+"""Operators give equal results for channels-last and logical tensors, on the NumPy reference."""
 
 import dataclasses
 import types

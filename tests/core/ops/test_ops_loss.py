@@ -1,4 +1,4 @@
-"""Losses against PyTorch, the transducer's against all alignments one by one, the rest against their papers' formulas."""
+"""Losses against PyTorch, the transducer loss against enumerated alignments, others against their papers' formulas."""
 
 import itertools
 import math

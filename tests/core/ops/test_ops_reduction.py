@@ -1,4 +1,4 @@
-"""The NumPy bodies of reductions against PyTorch's functions, and what the standard says at the edges."""
+"""The NumPy bodies of reductions against PyTorch's functions, and the Array API standard for edge cases."""
 
 import numpy as np
 import pytest

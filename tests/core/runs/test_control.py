@@ -1,4 +1,4 @@
-"""Commands in the folder of a run: whole or not there, taken away once, and never a harm (docs/runs.md)."""
+"""Commands in the folder of a run: atomic writes, removal after reading, and harmless invalid files (docs/runs.md)."""
 
 import json
 import os

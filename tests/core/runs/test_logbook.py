@@ -1,4 +1,4 @@
-"""What a run hears of the log: what concerns it, not too much, and nothing of it is lost to others."""
+"""Log capture of a run: its own messages, with limits, without affecting other handlers."""
 
 import io
 import logging

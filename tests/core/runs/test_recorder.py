@@ -1,4 +1,4 @@
-"""The recording of a run: everything in its order, whoever reads it, whenever it is written, and whatever kills the writer."""
+"""Event writer of a run: order and completeness for all readers, also when the writer is killed."""
 
 import json
 import math

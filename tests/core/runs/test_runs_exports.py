@@ -1,4 +1,4 @@
-"""Runs for other programs, read back with their own readers."""
+"""Exports of runs, read with the readers of the formats."""
 
 import csv
 import json

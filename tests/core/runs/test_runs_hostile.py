@@ -1,4 +1,4 @@
-"""Files of runs that are broken on purpose: they are read as far as they make sense."""
+"""Hostile files of runs: valid parts are read, others ignored."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The runs below a folder: which are found, what a row says, and that looking again reads only what is new."""
+"""Listing of runs below a folder: search, rows, and incremental updates."""
 
 import dataclasses
 import json

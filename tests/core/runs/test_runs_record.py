@@ -1,4 +1,4 @@
-"""A run read from its folder: under way, over, gone on with, killed, of an older version, and broken on purpose."""
+"""Records of runs: in progress, ended, resumed, killed, of an older version, and broken."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The static picture of a run: what it shows, that it is small and well-formed whatever the run, and its smoothing."""
+"""The static image of a run: contents, size, well-formedness for any run, and smoothing."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`labdl runs`: the table that fits its terminal, one run, exports, and commands to a run that is under way."""
+"""`labdl runs`: a table that fits the terminal, one run, exports, and commands to a running training."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Native checkpoints as files: what they are, and that a hostile one is refused and runs nothing."""
+"""Native checkpoints as files: their formats, and the rejection of hostile files without executing code."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""`labdl.export` chooses by suffix, and takes models, graphs and files."""
+"""`labdl.export` selects the format by suffix, and accepts models, graphs and files."""
 
 import json
 

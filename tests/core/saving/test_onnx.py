@@ -1,4 +1,4 @@
-"""Models to ONNX: every layer, operator and model gives in ONNX Runtime what it gives here, for every size of a batch."""
+"""Export to ONNX: every layer, operator and model gives equal outputs in ONNX Runtime, for every batch size."""
 
 import re
 import sys

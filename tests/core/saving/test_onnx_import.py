@@ -1,4 +1,4 @@
-"""Models from ONNX: what was written comes back with equal outputs, files of other programs become layers."""
+"""Import from ONNX: exported models have equal outputs, and files of other programs become layers."""
 
 import sys
 from pathlib import Path

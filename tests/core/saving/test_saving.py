@@ -1,4 +1,4 @@
-"""Files: they come back equal, whoever wrote them, and say what does not fit (D10)."""
+"""Round trips through files, and error messages for files that do not fit."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""A save that fails or is cut short at any step leaves the old files or the new ones, and a mixture is said."""
+"""A save that fails or is interrupted at any step leaves the old or the new files, and mixtures are detected."""
 
 import contextlib
 import dataclasses

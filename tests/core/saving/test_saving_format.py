@@ -1,4 +1,4 @@
-"""docs/file-format.md says enough to read a model without LabDL, and says what the code does."""
+"""docs/file-format.md is sufficient to read a model without LabDL, and agrees with the code."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""docs/file-format.md says enough to read the folder of a training without LabDL, and says what the code does."""
+"""docs/file-format.md is sufficient to read a checkpoint folder without LabDL, and agrees with the code."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,4 @@
-"""No file whatever crashes, runs anything, or takes more memory than it has content (D10)."""
+"""No file crashes LabDL, executes code, or uses much more memory than its size."""
 
 import io
 import pickle

@@ -1,4 +1,4 @@
-"""Values for a part of a model, or for a model that is in use."""
+"""Loading values into a part of a model, or into a model in use."""
 
 import numpy as np
 import pytest
