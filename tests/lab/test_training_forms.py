@@ -86,7 +86,7 @@ def test_one_class_is_enough_to_be_offered_for_its_task(monkeypatch):
         __module__ = "labdl.train.metrics.scaled"
         task = "classification"
 
-    offered = options._offered.__wrapped__()
+    offered = options._static_choices.__wrapped__()
     assert [o["kind"] for o in offered["losses"] if o["name"] == "scaled"] == ["numbers"]
     assert [o["kind"] for o in offered["metrics"] if o["name"] == "scaled"] == ["classes"]
 
