@@ -1,7 +1,7 @@
 // The alerts of a run, the oldest first.
 
 import type { AlertEvent, RunEvent } from './source';
-import { finite, text } from './validate';
+import { text } from './bounds';
 import type { Reducer } from './reducer';
 
 const KEPT = 500;
@@ -14,10 +14,10 @@ export class Alerts implements Reducer<readonly AlertEvent[]> {
     } else if (event.kind === 'alert') {
       const alert: AlertEvent = {
         kind: 'alert',
-        time: finite(event.time) ?? 0,
-        step: finite(event.step) ?? 0,
+        time: event.time,
+        step: event.step,
         alert: event.alert,
-        level: event.level === 'error' ? 'error' : 'warning',
+        level: event.level ?? 'warning',
         message: text(event.message)
       };
       this._alerts = [...this._alerts, alert].slice(-KEPT);

@@ -1,7 +1,7 @@
 // How the values of layers are spread, over time.
 
 import type { HistogramsEvent, RunEvent } from './source';
-import { fields, finite, list, whole } from './validate';
+import { column, finite, whole } from './bounds';
 import { layerNames, namesOf, type LayerNames } from './layers';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
@@ -35,18 +35,15 @@ export class Histograms implements Reducer<readonly SpreadMoment[]> {
       this._layers = namesOf(event, this._layers);
     }
     if (event.kind === 'histograms') {
-      const step = finite(event.step);
-      if (step !== null) {
-        this._moments.push({
-          step,
-          layers: this._layers,
-          spreads: {
-            weights: this._spreads(event, 'weights'),
-            gradients: this._spreads(event, 'gradients'),
-            outputs: this._spreads(event, 'outputs')
-          }
-        });
-      }
+      this._moments.push({
+        step: event.step,
+        layers: this._layers,
+        spreads: {
+          weights: this._spreads(event, 'weights'),
+          gradients: this._spreads(event, 'gradients'),
+          outputs: this._spreads(event, 'outputs')
+        }
+      });
     }
   }
 
@@ -58,17 +55,14 @@ export class Histograms implements Reducer<readonly SpreadMoment[]> {
     event: HistogramsEvent,
     kind: SpreadKind
   ): Map<string, Spread> {
-    const columns = fields(event[kind]);
-    const [low, high, counts] = [columns.low, columns.high, columns.counts].map(
-      column => list(column)
-    );
+    const { of, low, high, counts } = event[kind];
     const found = new Map<string, Spread>();
-    list(columns.of).forEach((of, row) => {
-      const place = whole(of);
+    column(of).forEach((index, row) => {
+      const place = whole(index);
       const name = place === null ? undefined : this._layers.all[place];
       const from = finite(low[row]);
       const to = finite(high[row]);
-      const parts = list(counts[row], 256).map(each => finite(each) ?? 0);
+      const parts = column(counts[row], 256).map(each => finite(each) ?? 0);
       if (name !== undefined && from !== null && to !== null && to >= from) {
         if (parts.length) {
           const counts = Float32Array.from(parts, part => Math.max(0, part));

@@ -1,8 +1,9 @@
 // What the layers were like, over time: the figures of the health events.
 
+import type { Column } from '../../api/validate';
 import type { HealthFigure, LayerHealth } from './health-figures';
 import type { HealthEvent, HistogramsEvent, RunEvent } from './source';
-import { fields, finite, list, names, whole } from './validate';
+import { column, finite, names, whole } from './bounds';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
 
@@ -88,13 +89,10 @@ export class Layers implements Reducer<readonly LayerMoment[]> {
       this._layers = namesOf(event, this._layers);
     }
     if (event.kind === 'health') {
-      const step = finite(event.step);
-      if (step !== null) {
-        const samples = finite(event.samples) ?? 0;
-        this._moments.push(
-          new LayerMoment(step, samples, this._layers, this._table(event))
-        );
-      }
+      const { step, samples = 0 } = event;
+      this._moments.push(
+        new LayerMoment(step, samples, this._layers, this._table(event))
+      );
     }
   }
 
@@ -103,13 +101,15 @@ export class Layers implements Reducer<readonly LayerMoment[]> {
   }
 
   /** NaN stands for a figure that is not there, infinity for one that is not finite. */
-  private _table(event: object): Float32Array {
+  private _table(event: HealthEvent): Float32Array {
     const count = this._layers.all.length;
     const table = new Float32Array(count * FIGURES.length).fill(NaN);
-    FIGURES.forEach(([group, column], row) => {
-      const columns = fields(fields(event)[group]);
-      const values = list(columns[column]);
-      list(columns.of).forEach((of, index) => {
+    FIGURES.forEach(([group, name], row) => {
+      const columns: { readonly [name: string]: Column | undefined } = {
+        ...event[group]
+      };
+      const values = column(columns[name]);
+      column(columns.of).forEach((of, index) => {
         const place = whole(of);
         if (place !== null && place < count && index < values.length) {
           table[place * FIGURES.length + row] =

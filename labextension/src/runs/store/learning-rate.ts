@@ -2,7 +2,7 @@
 
 import { Series } from './series';
 import type { RunEvent } from './source';
-import { finite } from './validate';
+import { finite } from './bounds';
 import type { Reducer } from './reducer';
 
 export interface RateView {

@@ -1,7 +1,7 @@
 // What stands out on the curves: what people did, and what was seen.
 
 import type { RunEvent, StartEvent } from './source';
-import { fields, finite, text } from './validate';
+import { text } from './bounds';
 import type { Reducer } from './reducer';
 
 export type MarkKind =
@@ -48,15 +48,10 @@ export class Marks implements Reducer<readonly Mark[]> {
         this._put(event.status, event.step ?? this._step, time);
         break;
       case 'learning_rate':
-        this._put('learning_rate', event.step, time, finite(event.value));
+        this._put('learning_rate', event.step, time, event.value);
         break;
       case 'epochs':
-        this._put(
-          'epochs',
-          event.step ?? this._step,
-          time,
-          finite(event.epochs)
-        );
+        this._put('epochs', event.step ?? this._step, time, event.epochs);
         break;
       case 'checkpoint':
         this._put('checkpoint', event.step, time);
@@ -72,9 +67,9 @@ export class Marks implements Reducer<readonly Mark[]> {
       case 'alert':
         this._add({
           kind: 'alert',
-          step: finite(event.step) ?? this._step,
+          step: event.step,
           time,
-          level: event.level === 'error' ? 'error' : 'warning',
+          level: event.level ?? 'warning',
           value: text(event.message)
         });
         break;
@@ -90,7 +85,7 @@ export class Marks implements Reducer<readonly Mark[]> {
     this._step = step;
     this._marks = this._marks.filter(mark => mark.step <= step);
     if (step > 0 && isFirst && parent) {
-      this._put('begun', step, time, text(fields(parent).id, 200));
+      this._put('begun', step, time, text(parent.id, 200));
     } else if (step > 0) {
       this._put('resumed', step, time);
     }

@@ -1,7 +1,6 @@
 // What the process and the computer had to do, over time.
 
 import type { RunEvent, SystemEvent } from './source';
-import { fields, finite, list } from './validate';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
 
@@ -34,10 +33,7 @@ export class System implements Reducer<readonly SystemMoment[]> {
     if (event.kind === 'start' && !event.step) {
       this._moments.clear();
     } else if (event.kind === 'system') {
-      const moment = read(event);
-      if (moment) {
-        this._moments.push(moment);
-      }
+      this._moments.push(read(event));
     }
   }
 
@@ -51,23 +47,17 @@ export class System implements Reducer<readonly SystemMoment[]> {
   );
 }
 
-function read(event: SystemEvent): SystemMoment | null {
-  const time = finite(event.time);
-  return time === null
-    ? null
-    : {
-        time,
-        cpu: finite(event.cpu),
-        memory: finite(event.memory),
-        cpuTotal: finite(event.cpu_total),
-        memoryUsed: finite(event.memory_used),
-        gpus: list(event.gpus, GPUS).map(gpu => {
-          const { use, memory, memory_used } = fields(gpu);
-          return {
-            use: finite(use),
-            memory: finite(memory),
-            memoryUsed: finite(memory_used)
-          };
-        })
-      };
+function read(event: SystemEvent): SystemMoment {
+  return {
+    time: event.time,
+    cpu: event.cpu ?? null,
+    memory: event.memory ?? null,
+    cpuTotal: event.cpu_total ?? null,
+    memoryUsed: event.memory_used ?? null,
+    gpus: (event.gpus ?? []).slice(0, GPUS).map(gpu => ({
+      use: gpu.use ?? null,
+      memory: gpu.memory ?? null,
+      memoryUsed: gpu.memory_used ?? null
+    }))
+  };
 }

@@ -1,7 +1,6 @@
 // Where the time of steps went.
 
 import type { ThroughputEvent, RunEvent } from './source';
-import { finite } from './validate';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
 
@@ -38,22 +37,15 @@ export class Throughput implements Reducer<readonly Pace[]> {
 }
 
 function paceOf(event: ThroughputEvent): Pace | null {
-  const [step, steps, samples, data, compute] = [
-    event.step,
-    event.steps,
-    event.samples,
-    event.data,
-    event.compute
-  ].map(finite);
-  const update = finite(event.update);
-  if (step === null || !steps || data === null || compute === null) {
+  const { step, steps, samples, data, compute, update } = event;
+  if (!steps) {
     return null;
   }
   const seconds = data + compute + (update ?? 0);
   const each = (time: number) => (1000 * time) / steps;
   return {
     step,
-    throughput: seconds > 0 ? (samples ?? 0) / seconds : NaN,
+    throughput: seconds > 0 ? samples / seconds : NaN,
     data: each(data),
     compute: each(compute),
     update: update === null ? null : each(update)

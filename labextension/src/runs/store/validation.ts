@@ -1,22 +1,15 @@
 // What the model makes of the validation data, epoch by epoch: samples that are watched, confusions, and the worst samples.
 
 import type {
+  ConfusionEvent,
   RunEvent,
   SamplesEvent,
   ShownArray,
   ShownOutput,
-  ShownTarget
+  ShownTarget,
+  WatchedSample
 } from './source';
-import {
-  fields,
-  finite,
-  list,
-  names,
-  shownInput,
-  shownOutput,
-  shownTarget,
-  whole
-} from './validate';
+import { names, shownInput, shownOutput, shownTarget } from './bounds';
 import type { Reducer } from './reducer';
 import { BoundedList } from './bounded-list';
 
@@ -77,7 +70,7 @@ export class Validation implements Reducer<ValidationView> {
       case 'predictions':
         this._predictions.push({
           ...moment(event),
-          outputs: list(event.outputs, SAMPLES).map(shownOutput)
+          outputs: event.outputs.slice(0, SAMPLES).map(shownOutput)
         });
         break;
       case 'confusion':
@@ -86,14 +79,11 @@ export class Validation implements Reducer<ValidationView> {
       case 'worst':
         this._worst.push({
           ...moment(event),
-          samples: list(event.samples, SAMPLES).map(value => {
-            const { loss, output } = fields(value);
-            return {
-              ...sample(value),
-              loss: finite(loss),
-              output: shownOutput(output)
-            };
-          })
+          samples: event.samples.slice(0, SAMPLES).map(each => ({
+            ...sample(each),
+            loss: each.loss,
+            output: shownOutput(each.output)
+          }))
         });
         break;
       default:
@@ -129,39 +119,27 @@ export class Validation implements Reducer<ValidationView> {
 }
 
 function told(event: SamplesEvent) {
-  const { task } = event;
   return {
-    task: task === 'classification' || task === 'regression' ? task : 'other',
-    classes: Array.isArray(event.classes) ? names(event.classes) : null,
-    samples: list(event.samples, SAMPLES).map(sample)
-  } as const;
-}
-
-function sample(value: unknown): Sample {
-  const { index, input, target } = fields(value);
-  return {
-    index: whole(index) ?? 0,
-    input: shownInput(input),
-    target: shownTarget(target)
+    task: event.task ?? 'other',
+    classes: event.classes && names(event.classes),
+    samples: event.samples.slice(0, SAMPLES).map(sample)
   };
 }
 
-function moment(event: { epoch: unknown; step: unknown }) {
-  return { epoch: finite(event.epoch) ?? 0, step: finite(event.step) ?? 0 };
+function sample({ index, input, target }: WatchedSample): Sample {
+  return { index, input: shownInput(input), target: shownTarget(target) };
 }
 
-function confused(event: { counts?: unknown; pairs?: unknown }) {
-  const rows = list(event.counts, CLASSES);
-  const counts = rows.map(row =>
-    Array.from({ length: rows.length }, (_, column) =>
-      Math.max(0, finite(list(row)[column]) ?? 0)
-    )
-  );
-  const pairs = list(event.pairs, PAIRS).flatMap(pair => {
-    const [truth, predicted, count] = list(pair).map(whole);
-    return truth === null || predicted === null || !count
-      ? []
-      : [[truth, predicted, count] as [number, number, number]];
-  });
+function moment({ epoch, step }: { epoch: number; step: number }) {
+  return { epoch, step };
+}
+
+function confused(event: ConfusionEvent) {
+  const rows = (event.counts ?? []).slice(0, CLASSES);
+  // rows of a file may be shorter or longer than there are rows
+  const counts = rows.map(row => rows.map((_, column) => row[column] ?? 0));
+  const pairs = (event.pairs ?? [])
+    .slice(0, PAIRS)
+    .filter(([, , count]) => count > 0);
   return { counts: rows.length ? counts : null, pairs };
 }

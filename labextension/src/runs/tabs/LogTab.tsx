@@ -2,7 +2,6 @@
 
 import { memo, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { formatCount, formatTime } from '../../ui/number-format';
-import { finite } from '../store/validate';
 import type { LoggedEvent } from '../store/log';
 import type { Translator } from '../../ui/translator';
 import type { TabProps } from '.';
@@ -50,9 +49,11 @@ export function LogTab({ view, source, trans }: TabProps): JSX.Element {
     );
   }
   const words = ({ event, level }: (typeof shown)[number]) =>
-    [clock(event.time), levelNames(trans)[level], logText(event, trans)].join(
-      '  '
-    );
+    [
+      formatTime(event.time),
+      levelNames(trans)[level],
+      logText(event, trans)
+    ].join('  ');
   return (
     <div className="labdl-log">
       <div className="labdl-tab-tools">
@@ -121,7 +122,7 @@ const Line = memo(function Line({
 }): JSX.Element {
   return (
     <div className="labdl-log-line" data-level={level} data-kind={event.kind}>
-      <time>{clock(event.time)}</time>
+      <time>{formatTime(event.time)}</time>
       <span className="labdl-level" data-level={level}>
         {levelNames(trans)[level]}
       </span>
@@ -131,11 +132,6 @@ const Line = memo(function Line({
     </div>
   );
 });
-
-function clock(time: unknown): string {
-  const seconds = finite(time);
-  return seconds === null ? '–' : formatTime(seconds);
-}
 
 function levelNames(trans: Translator): Record<LogLevel, string> {
   return {

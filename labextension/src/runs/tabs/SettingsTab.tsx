@@ -1,7 +1,7 @@
 // With what a run was started: where it comes from, its settings, and its code.
 
 import { formatCount } from '../../ui/number-format';
-import { fields, finite, names, text } from '../store/validate';
+import { names, text } from '../store/bounds';
 import type { RunInfo } from '../store/run-info';
 import type { Translator } from '../../ui/translator';
 import type { TabProps } from '.';
@@ -23,8 +23,8 @@ export function SettingsTab({ view, source, trans }: TabProps): JSX.Element {
       </EmptyState>
     );
   }
-  const settings = Object.entries(fields(start.settings));
-  const params = Object.entries(fields(start.params));
+  const settings = Object.entries(start.settings ?? {});
+  const params = Object.entries(start.params ?? {});
   const code = Object.entries(files ?? {}).filter(
     ([name]) => name !== ERROR_FILE
   );
@@ -46,11 +46,7 @@ export function SettingsTab({ view, source, trans }: TabProps): JSX.Element {
           <CopyButton
             label={trans.__('Copy as JSON')}
             text={() =>
-              JSON.stringify(
-                { ...fields(start.settings), ...fields(start.params) },
-                null,
-                2
-              )
+              JSON.stringify({ ...start.settings, ...start.params }, null, 2)
             }
             trans={trans}
           />
@@ -119,7 +115,7 @@ function origin({ start, branches }: RunInfo, trans: Translator): NameValue[] {
         trans.__(
           '%1, after step %2 (%3)',
           text(parent.id),
-          formatCount(finite(parent.step) ?? 0),
+          formatCount(parent.step ?? 0),
           text(parent.folder)
         )
     ],
@@ -128,7 +124,7 @@ function origin({ start, branches }: RunInfo, trans: Translator): NameValue[] {
       trans.__('Branches'),
       branches
         .map(({ id, step }) =>
-          trans.__('%1 (step %2)', text(id), formatCount(finite(step) ?? 0))
+          trans.__('%1 (step %2)', text(id), formatCount(step))
         )
         .join(', ')
     ]

@@ -7,9 +7,9 @@ import {
   formatSignificant,
   formatBytes
 } from '../../ui/number-format';
-import { fields, finite, list, text } from '../store/validate';
+import { text } from '../store/bounds';
 import type { SystemMoment } from '../store/system';
-import type { StartEvent } from '../store/source';
+import type { Environment, StartEvent } from '../store/source';
 import type { Translator } from '../../ui/translator';
 import type { XAxis } from '../charts/x-axis';
 import type { TabProps } from '.';
@@ -27,7 +27,7 @@ const SECONDS: XAxis = {
 
 export function SystemTab({ view, trans }: TabProps): JSX.Element {
   const { system: moments, facts } = view;
-  const environment = fields(facts.start?.environment);
+  const environment = facts.start?.environment ?? {};
   const known = machine(environment, facts.start, trans);
   const charted = useChartView(SECONDS);
   const began = facts.start?.time ?? moments[0]?.time ?? 0;
@@ -91,11 +91,11 @@ interface Drawing {
 
 function drawings(
   moments: readonly SystemMoment[],
-  environment: { readonly [name: string]: unknown },
+  environment: Environment,
   trans: Translator
 ): Drawing[] {
   const percent = (value: number) => `${formatSignificant(value)} %`;
-  const cores = finite(environment.cores);
+  const { cores } = environment;
   const column = (of: (moment: SystemMoment) => number | null | undefined) =>
     moments.map(moment => of(moment) ?? null);
   const gpus = Math.max(...moments.map(moment => moment.gpus.length));
@@ -129,7 +129,7 @@ function drawings(
         }
       ],
       write: formatBytes,
-      range: [0, finite(environment.memory) ?? 0]
+      range: [0, environment.memory ?? 0]
     },
     ...Array.from({ length: gpus }, (_, gpu): Drawing[] => [
       {
@@ -153,36 +153,33 @@ function drawings(
           }
         ],
         write: formatBytes,
-        range: [0, finite(fields(list(environment.gpus)[gpu]).memory) ?? 0]
+        range: [0, environment.gpus?.[gpu]?.memory ?? 0]
       }
     ]).flat()
   ];
 }
 
 function machine(
-  environment: { readonly [name: string]: unknown },
+  environment: Environment,
   start: StartEvent | null,
   trans: Translator
 ): NameValue[] {
-  const memory = finite(environment.memory);
-  const cores = finite(environment.cores);
+  const { memory, cores, gpus } = environment;
   const framework = [start?.backend, environment.framework]
-    .filter(each => typeof each === 'string')
+    .filter(Boolean)
     .join(' ');
   const known: [string, unknown][] = [
     [trans.__('Computer'), start?.host],
     [trans.__('Platform'), environment.platform],
     [trans.__('Processor'), environment.processor],
-    [trans.__('Cores'), cores === null ? null : formatCount(cores)],
-    [trans.__('Memory'), memory === null ? null : formatBytes(memory)],
-    ...list(environment.gpus, 16).map((gpu, index): [string, unknown] => {
-      const { name, memory } = fields(gpu);
-      const size = finite(memory);
-      return [
+    [trans.__('Cores'), cores && formatCount(cores)],
+    [trans.__('Memory'), memory && formatBytes(memory)],
+    ...(gpus ?? [])
+      .slice(0, 16)
+      .map(({ name, memory: size }, index): [string, unknown] => [
         trans.__('GPU %1', index),
-        size === null ? name : `${text(name, 200)}, ${formatBytes(size)}`
-      ];
-    }),
+        size ? `${text(name, 200)}, ${formatBytes(size)}` : name
+      ]),
     ['Python', environment.python],
     ['LabDL', environment.labdl],
     [trans.__('Framework'), framework],

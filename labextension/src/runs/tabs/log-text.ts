@@ -7,7 +7,7 @@ import {
   formatNumber,
   formatSetting
 } from '../../ui/number-format';
-import { fields, finite, text } from '../store/validate';
+import { finite, text } from '../store/bounds';
 import type { LoggedEvent } from '../store/log';
 import type { RunCommand } from '../store/source';
 import type { Translator } from '../../ui/translator';
@@ -31,13 +31,12 @@ const PYTHON_LEVELS: { readonly [level: string]: LogLevel } = {
   CRITICAL: 'error'
 };
 
-/** Events of a log of which nothing is known are as they are; no event throws. */
 export function logLevel(event: LoggedEvent): LogLevel {
   switch (event.kind) {
     case 'log':
-      return PYTHON_LEVELS[String(event.level).toUpperCase()] ?? 'info';
+      return PYTHON_LEVELS[(event.level ?? '').toUpperCase()] ?? 'info';
     case 'alert':
-      return event.level === 'error' ? 'error' : 'warning';
+      return event.level ?? 'warning';
     case 'problem':
       return 'warning';
     case 'command':
@@ -50,33 +49,32 @@ export function logLevel(event: LoggedEvent): LogLevel {
 }
 
 export function logText(event: LoggedEvent, trans: Translator): string {
-  const step = (value: unknown) => formatCount(finite(value) ?? 0);
   switch (event.kind) {
     case 'start':
       return startWords(event, trans);
     case 'epoch':
-      return trans.__('Epoch %1: %2', step(event.epoch), figures(event));
+      return trans.__('Epoch %1: %2', formatCount(event.epoch), figures(event));
     case 'status':
       return statusWords(event.status, trans);
     case 'learning_rate':
       return trans.__(
         'Learning rate set manually to %1 after step %2',
-        formatSetting(finite(event.value) ?? NaN),
-        step(event.step)
+        formatSetting(event.value),
+        formatCount(event.step)
       );
     case 'epochs':
-      return trans.__('Total epochs changed to %1', step(event.epochs));
+      return trans.__('Total epochs changed to %1', formatCount(event.epochs));
     case 'checkpoint':
       return trans.__(
         'Checkpoint of step %1: %2',
-        step(event.step),
+        formatCount(event.step),
         text(event.path)
       );
     case 'branch':
       return trans.__(
         'Run %1 branched off after step %2',
         text(event.id),
-        step(event.step)
+        formatCount(event.step)
       );
     case 'command':
       return commandWords(event, trans);
@@ -115,7 +113,7 @@ function statusWords(status: string, trans: Translator): string {
     running: trans.__('Running'),
     stopping: trans.__('Stopping…')
   };
-  return words[status] ?? text(status, 50);
+  return words[status];
 }
 
 function endWords(event: Of<'end'>, trans: Translator): string {
@@ -124,10 +122,10 @@ function endWords(event: Of<'end'>, trans: Translator): string {
     stopped: trans.__('Stopped'),
     failed: trans.__('Failed')
   };
-  const status = words[event.status] ?? text(event.status, 50);
-  const seconds = finite(fields(event.summary).seconds);
+  const status = words[event.status];
+  const seconds = event.summary?.seconds;
   const how =
-    seconds === null
+    seconds === undefined
       ? status
       : trans.__('%1 after %2 of training', status, formatDuration(seconds));
   return event.message

@@ -1,5 +1,6 @@
 // Shows the tabs over events, as the dashboard does.
 import { render } from '@testing-library/react';
+import { validate } from '../../../api/events';
 import { plainTranslator } from '../../../ui/translator';
 import { tabParts, type TabViews } from '../reducers';
 import { System } from '../system';
@@ -25,8 +26,12 @@ export interface Showing {
 export function show(events: readonly RunEvent[], how: Showing = {}) {
   localStorage.setItem('labdl:dashboard-tab', how.tab ?? 'overview');
   const parts = { ...tabParts(), system: new System() };
-  const apply = (event: RunEvent) =>
-    Object.values(parts).forEach(part => part.apply(event));
+  const apply = (given: RunEvent) => {
+    const event = validate('RunEvent', given);
+    if (event) {
+      Object.values(parts).forEach(part => part.apply(event));
+    }
+  };
   const view = () =>
     Object.fromEntries(
       Object.entries(parts).map(([name, part]) => [name, part.view()])
