@@ -53,7 +53,7 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
 class _Writer:
     def __init__(self, model: GraphModule, backend, values: dict[str, np.ndarray]):
         self.model, self.backend, self.values, self.words = model, backend, values, backend.SOURCE
-        self.attributes = Names(*self.words["taken"])
+        self.attributes = Names(*self.words["reserved"])
         self.setup: list[str] = []
         self.parameters: dict[str, str] = {}
         self.kept: dict[bytes, str] = {}
@@ -86,7 +86,7 @@ class _Writer:
             ]
         called = "\n".join([*self.setup, *steps])
         making = [
-            line for name, lines in self.words["making"].items() if f"{name}(" in called for line in (*lines, "", "")
+            line for name, lines in self.words["functions"].items() if f"{name}(" in called for line in (*lines, "", "")
         ]
         return "\n".join(
             [
@@ -126,7 +126,7 @@ class _Writer:
         if seen not in self.kept:
             name = self.kept[seen] = self.attributes.new("constant")
             self.values[name] = array
-            self.setup.append(self.words["kept"].format(name=name, array=f"_array(values[{name!r}])"))
+            self.setup.append(self.words["unsaved"].format(name=name, array=f"_array(values[{name!r}])"))
         return f"self.{self.kept[seen]}"
 
 

@@ -178,7 +178,7 @@ _DRAWS = {
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": ("import mindspore", "import numpy as np"),
-    "making": _DRAWS,
+    "functions": _DRAWS,
     "base": "mindspore.nn.Cell",
     "method": "construct",
     "mode": "",
@@ -186,9 +186,9 @@ SOURCE: SourceWords = {
     "size": "{x}.shape[{axis}]",
     "parameter": 'self.{name} = mindspore.Parameter(mindspore.Tensor({array}), name="{name}")',
     "buffer": 'self.{name} = mindspore.Parameter(mindspore.Tensor({array}), name="{name}", requires_grad=False)',
-    "kept": "self.{name} = mindspore.Tensor({array})",
+    "unsaved": "self.{name} = mindspore.Tensor({array})",
     "constant": "mindspore.Tensor({array})",
     "numbers": 'mindspore.Tensor(np.array({values}, "{dtype}"))',
-    "held": "self.{name} = {value}",
-    "taken": tuple(dir(mindspore.nn.Cell())),
+    "existing": "self.{name} = {value}",
+    "reserved": tuple(dir(mindspore.nn.Cell())),
 }

@@ -117,7 +117,7 @@ def literal(value) -> str | None:
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": ("import numpy as np", "import paddle", "from paddle import _C_ops"),
-    "making": {
+    "functions": {
         "_parameter": (
             "def _parameter(array):",
             "    start = paddle.nn.initializer.Assign(array)",
@@ -131,9 +131,9 @@ SOURCE: SourceWords = {
     "size": "{x}.shape[{axis}]",
     "parameter": "self.{name} = _parameter({array})",
     "buffer": 'self.register_buffer("{name}", paddle.to_tensor({array}))',
-    "kept": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
+    "unsaved": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
     "constant": "paddle.to_tensor({array})",
     "numbers": 'paddle.to_tensor({values}, "{dtype}")',
-    "held": 'self.register_buffer("{name}", {value}, persistable=False)',
-    "taken": tuple(dir(paddle.nn.Layer())),
+    "existing": 'self.register_buffer("{name}", {value}, persistable=False)',
+    "reserved": tuple(dir(paddle.nn.Layer())),
 }

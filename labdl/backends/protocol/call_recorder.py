@@ -29,7 +29,7 @@ class _EverySourceWord(TypedDict):
     """The framework's name."""
     imports: tuple[str, ...]
     """Import lines."""
-    making: dict[str, tuple[str, ...]]
+    functions: dict[str, tuple[str, ...]]
     """Functions that the source may call, by name: their lines."""
     base: str
     """The class of a module."""
@@ -45,20 +45,20 @@ class _EverySourceWord(TypedDict):
     """The statement that creates a trained variable from ``{array}``."""
     buffer: str
     """The statement that creates a variable that is saved and not trained."""
-    kept: str
+    unsaved: str
     """The statement that creates a tensor that is not saved."""
     constant: str
     """The expression for a tensor of ``{array}``."""
     numbers: str
     """The expression for a tensor of ``{values}`` of ``{dtype}``."""
-    taken: tuple[str, ...]
+    reserved: tuple[str, ...]
     """Names that a module's attributes may not have."""
 
 
 class SourceWords(_EverySourceWord, total=False):
     """Templates of source text of a model in the framework, with placeholders such as ``{name}``."""
 
-    held: str
+    existing: str
     """The statement that holds an existing variable, for compilers that take the flat form."""
 
 

@@ -144,7 +144,7 @@ def literal(value) -> str | None:
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": ("import numpy as np", "import tensorflow as tf"),
-    "making": {},
+    "functions": {},
     "base": "tf.Module",
     "method": "__call__",
     "mode": ", training=False",
@@ -152,8 +152,8 @@ SOURCE: SourceWords = {
     "size": "tf.shape({x})[{axis}]",
     "parameter": 'self.{name} = tf.Variable({array}, name="{name}")',
     "buffer": 'self.{name} = tf.Variable({array}, name="{name}", trainable=False)',
-    "kept": "self.{name} = tf.constant({array})",
+    "unsaved": "self.{name} = tf.constant({array})",
     "constant": "tf.constant({array})",
     "numbers": 'tf.cast({values}, "{dtype}")',
-    "taken": tuple(dir(tf.Module())),
+    "reserved": tuple(dir(tf.Module())),
 }

@@ -75,7 +75,7 @@ def literal(value) -> str | None:
 SOURCE: SourceWords = {
     "title": FACTS.title,
     "imports": ("import numpy as np", "import torch"),
-    "making": {},
+    "functions": {},
     "base": "torch.nn.Module",
     "method": "forward",
     "mode": "",
@@ -83,8 +83,8 @@ SOURCE: SourceWords = {
     "size": "{x}.shape[{axis}]",
     "parameter": "self.{name} = torch.nn.Parameter(torch.from_numpy({array}))",
     "buffer": 'self.register_buffer("{name}", torch.from_numpy({array}))',
-    "kept": 'self.register_buffer("{name}", torch.from_numpy({array}), persistent=False)',
+    "unsaved": 'self.register_buffer("{name}", torch.from_numpy({array}), persistent=False)',
     "constant": "torch.from_numpy({array})",
     "numbers": "torch.tensor({values}, dtype=torch.{dtype})",
-    "taken": tuple(dir(torch.nn.Module())),
+    "reserved": tuple(dir(torch.nn.Module())),
 }

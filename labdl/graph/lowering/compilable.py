@@ -75,11 +75,11 @@ class _Writer:
 
     def __init__(self, subject: Subject):
         self.backend, self.words = subject.backend, subject.backend.SOURCE
-        self.attributes, self.setup = Names("run", "draw", *self.words["taken"]), []
+        self.attributes, self.setup = Names("run", "draw", *self.words["reserved"]), []
         self.given: dict[str, Any] = {}
         self.parameters = {}
         for key, parameter in subject.parameters.items():
-            kind = "self.{name} = {value}" if parameter.learnable else self.words["held"]
+            kind = "self.{name} = {value}" if parameter.learnable else self.words["existing"]
             self.parameters[key] = self._hold(
                 identifier(key.removesuffix(":0").replace("/", "_")), parameter.value, kind
             )
@@ -121,7 +121,7 @@ class _Writer:
         return f"self.{name}"
 
     def _constant(self, array: np.ndarray) -> str:
-        return self._hold("constant", self.backend.tensor(array), self.words["held"])
+        return self._hold("constant", self.backend.tensor(array), self.words["existing"])
 
     def _object(self, value) -> str:
         known = [name for name, held in self.given.items() if held is value]
