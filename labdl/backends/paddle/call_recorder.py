@@ -116,7 +116,14 @@ def literal(value) -> str | None:
 
 SOURCE: SourceWords = {
     "title": FACTS.title,
-    "imports": ("import numpy as np", "import paddle", "from paddle import _C_ops"),
+    "imports": (
+        "import numpy as np",
+        "import paddle",
+        "",
+        "# The kernels that the model runs, for the same numbers. Their names are not public: other versions of Paddle may",
+        "# need other ones.",
+        "from paddle import _C_ops",
+    ),
     "functions": {
         "_parameter": (
             "def _parameter(array):",
