@@ -44,6 +44,7 @@ def getitem(x, index):
     case(floats(2, 5), (slice(None), ints(1)), floats(2, 1)),
     case(floats(3, 4), (ints(1, high=3), ints(1, high=4)), 0.5),
     takes=ANY,
+    without_onnx="no scattering of whole slices",
 )
 def setitem(x, index, value):
     """A new tensor: ``x`` with ``value`` at ``index``, which is one of `getitem`.

@@ -126,6 +126,7 @@ def tile(x, repetitions, /):
     case(floats(2, 3), ints(3, high=4), axis=-1),
     takes=ANY,
     cost=0,
+    without_onnx="repeats must be known",
 )
 def repeat(x, repeats, /, *, axis=None):
     """Each element several times in a row: ``repeats`` is one number or, as a tensor, one for each element of the axis.
@@ -272,6 +273,7 @@ def diag(x, /, *, offset=0):
     takes=NUMBERS_AND_BOOL,
     differentiable=False,
     cost=0,
+    without_onnx="complex numbers",
 )
 def astype(x, dtype):
     """Elements converted to another dtype, given by name; fractions are truncated toward 0.

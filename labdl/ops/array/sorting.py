@@ -87,7 +87,7 @@ def kthvalue(x, k, axis=-1, *, keepdims=False):
 _UNIQUE: dict[str, Any] = {"takes": (*_ORDERED, *COMPLEX), "differentiable": False, "composite": True}
 
 
-@operator(shapes.unique_all, *_REPEATED, **_UNIQUE)
+@operator(shapes.unique_all, *_REPEATED, **_UNIQUE, without_onnx="no counting into a size that is unknown")
 def unique_all(x, /):
     """The unique elements, sorted; their first positions in the flattened tensor; for each element of ``x`` its
     position among them; and how often each occurs. Complex numbers are ordered by their real parts, then by the imaginary ones;
@@ -106,20 +106,20 @@ def unique_all(x, /):
     return take(flat, starts, axis=0), starts, inverse, bincount(number)
 
 
-@operator(shapes.unique_values, *_REPEATED, **_UNIQUE)
+@operator(shapes.unique_values, *_REPEATED, **_UNIQUE, without_onnx="no counting into a size that is unknown")
 def unique_values(x, /):
     """The unique elements, sorted: see `unique_all`."""
     return unique_all(x)[0]
 
 
-@operator(shapes.unique_counts, *_REPEATED, **_UNIQUE)
+@operator(shapes.unique_counts, *_REPEATED, **_UNIQUE, without_onnx="no counting into a size that is unknown")
 def unique_counts(x, /):
     """The unique elements, sorted, and how often each occurs: see `unique_all`."""
     found, _, _, counts = unique_all(x)
     return found, counts
 
 
-@operator(shapes.unique_inverse, *_REPEATED, **_UNIQUE)
+@operator(shapes.unique_inverse, *_REPEATED, **_UNIQUE, without_onnx="no counting into a size that is unknown")
 def unique_inverse(x, /):
     """The unique elements, sorted, and for each element of ``x`` its position among them: see `unique_all`."""
     found, _, inverse, _ = unique_all(x)
@@ -135,6 +135,7 @@ def unique_inverse(x, /):
     case(floats(3, low=0.5, high=0.5), floats(4), sorter=ints(3, high=3)),
     takes=REALS,
     differentiable=False,
+    without_onnx="no counting into a size that is unknown",
 )
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Positions at which the elements of ``x2`` fit into the sorted tensor ``x1`` of one axis.
@@ -175,7 +176,12 @@ def isin(x1, x2, /, *, invert=False):
 
 
 @operator(
-    shapes.bincount, case(ints(9)), case(ints(6), floats(6)), case(ints(4, high=3), minlength=6), differentiable=False
+    shapes.bincount,
+    case(ints(9)),
+    case(ints(6), floats(6)),
+    case(ints(4, high=3), minlength=6),
+    differentiable=False,
+    without_onnx="no counting into a size that is unknown",
 )
 def bincount(x, /, weights=None, *, minlength=0):
     """How often each number from 0 up occurs in a tensor of integers of one axis; with weights, the sum of them.
@@ -192,6 +198,7 @@ def bincount(x, /, weights=None, *, minlength=0):
     case(floats(12), bins=3, density=True),
     takes=REALS,
     differentiable=False,
+    without_onnx="no counting into a size that is unknown",
 )
 def histogram(x, /, bins=10, *, range=None, density=False):
     """Counts of the elements in equal intervals, and the edges of these: one more than there are counts.

@@ -199,13 +199,20 @@ def addcdiv(x, y, z, /, *, value=1):
     return x + (y / z if value == 1 else value * y / z)
 
 
-@operator(rules.binary, *_INTEGERS, takes=INTEGERS, differentiable=False)
+@operator(rules.binary, *_INTEGERS, takes=INTEGERS, differentiable=False, without_onnx="no such function")
 def gcd(x, y, /):
     """Greatest common divisor, element by element; never negative, and that of 0 and 0 is 0."""
     return np.gcd(x, y)
 
 
-@operator(None, *_INTEGERS[1:], case(values(3, high=1), values(3)), takes=INTEGERS, differentiable=False)
+@operator(
+    None,
+    *_INTEGERS[1:],
+    case(values(3, high=1), values(3)),
+    takes=INTEGERS,
+    differentiable=False,
+    without_onnx="no such function",
+)
 def lcm(x, y, /):
     """Least common multiple, element by element; never negative, and 0 where either is 0."""
     return abs(floor_divide(x, maximum(gcd(x, y), 1)) * y)
@@ -261,6 +268,7 @@ def copysign(x, y, /):
     case(floats(2, 1), floats(3)),
     takes=("float32", "float64"),
     differentiable=False,
+    without_onnx="no such function",
 )
 def nextafter(x, y, /):
     """The next number of the dtype after ``x`` toward ``y``."""

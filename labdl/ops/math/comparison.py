@@ -133,13 +133,17 @@ def bitwise_invert(x, /):
     return np.invert(x)
 
 
-@operator(rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False)
+@operator(
+    rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False, without_onnx="shifts of unsigned integers only"
+)
 def bitwise_left_shift(x, y, /):
     """Bits of ``x`` shifted left by ``y`` places, from 0 to one less than the bits of the dtype."""
     return np.left_shift(x, y)
 
 
-@operator(rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False)
+@operator(
+    rules.binary, *_SHIFTED, takes=INTEGERS, differentiable=False, without_onnx="shifts of unsigned integers only"
+)
 def bitwise_right_shift(x, y, /):
     """Bits of ``x`` shifted right by ``y`` places, keeping the sign: floor division by a power of two."""
     return np.right_shift(x, y)

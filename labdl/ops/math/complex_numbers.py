@@ -12,7 +12,14 @@ _COMPLEX = (case(values(2, 3, dtype="complex64", low=-2, high=2)), case(values(d
 _PARTS = (case(floats(2, 3), floats(2, 3)), case(floats(2, 1), floats(3)))
 
 
-@operator(rules.complex_of, *_PARTS, case(floats(3), 1.0), takes=("float32", "float64"), differentiable=False)
+@operator(
+    rules.complex_of,
+    *_PARTS,
+    case(floats(3), 1.0),
+    takes=("float32", "float64"),
+    differentiable=False,
+    without_onnx="complex numbers",
+)
 def complex(real, imag, /):
     """Complex numbers from their real and imaginary parts; complex64 from float32. Semantics: torch.complex."""
     real, imag = np.broadcast_arrays(real, imag)
@@ -27,6 +34,7 @@ def complex(real, imag, /):
     case(floats(2, 1, low=0), floats(3)),
     takes=("float32", "float64"),
     differentiable=False,
+    without_onnx="complex numbers",
 )
 def polar(radius, angle, /):
     """Complex numbers from their absolute values and angles in radians. Semantics: torch.polar."""
@@ -39,13 +47,13 @@ def real(x, /):
     return np.real(x)
 
 
-@operator(rules.real, *_COMPLEX, takes=COMPLEX, differentiable=False)
+@operator(rules.real, *_COMPLEX, takes=COMPLEX, differentiable=False, without_onnx="complex numbers")
 def imag(x, /):
     """The imaginary part of complex numbers."""
     return np.imag(x)
 
 
-@operator(None, *_COMPLEX, takes=COMPLEX, differentiable=False)
+@operator(None, *_COMPLEX, takes=COMPLEX, differentiable=False, without_onnx="complex numbers")
 def angle(x, /):
     """The angle of complex numbers in radians, from -pi to pi."""
     return atan2(imag(x), real(x))

@@ -33,25 +33,27 @@ _GRIDS = (
 _OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-@operator(rules.fft, *_OPTIONS, takes=_PRECISE, precision="float32")
+@operator(rules.fft, *_OPTIONS, takes=_PRECISE, precision="float32", without_onnx="complex numbers")
 def fft(x, n=None, axis=-1, norm="backward"):
     """Discrete Fourier transform along an axis."""
     return np.fft.fft(x, n, axis, norm)  # type: ignore[arg-type]
 
 
-@operator(rules.fft, *_OPTIONS, takes=_PRECISE, precision="float32")
+@operator(rules.fft, *_OPTIONS, takes=_PRECISE, precision="float32", without_onnx="complex numbers")
 def ifft(x, n=None, axis=-1, norm="backward"):
     """Inverse of `fft`."""
     return np.fft.ifft(x, n, axis, norm)  # type: ignore[arg-type]
 
 
-@operator(rules.rfft, *_OPTIONS, takes=("float32", "float64"), precision="float32")
+@operator(rules.rfft, *_OPTIONS, takes=("float32", "float64"), precision="float32", without_onnx="complex numbers")
 def rfft(x, n=None, axis=-1, norm="backward"):
     """Fourier transform of a real signal: the n // 2 + 1 results for frequencies from 0 on."""
     return np.fft.rfft(x, n, axis, norm)  # type: ignore[arg-type]
 
 
-@operator(rules.irfft, *_OPTIONS, case(floats(2, 3), 5), takes=_PRECISE, precision="float32")
+@operator(
+    rules.irfft, *_OPTIONS, case(floats(2, 3), 5), takes=_PRECISE, precision="float32", without_onnx="complex numbers"
+)
 def irfft(x, n=None, axis=-1, norm="backward"):
     """Inverse of `rfft`: a real signal of ``n`` elements, by default an even number, 2 * (size - 1).
 
@@ -60,13 +62,20 @@ def irfft(x, n=None, axis=-1, norm="backward"):
     return np.fft.irfft(x, n, axis, norm)  # type: ignore[arg-type]
 
 
-@operator(rules.irfft, *_OPTIONS, takes=_PRECISE, composite=True, precision="float32")
+@operator(rules.irfft, *_OPTIONS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def hfft(x, n=None, axis=-1, norm="backward"):
     """Fourier transform of a Hermitian signal, of which one half is given; the result is real."""
     return irfft(conj(x), n, axis, _OPPOSITE[norm])
 
 
-@operator(rules.rfft, *_OPTIONS, takes=("float32", "float64"), composite=True, precision="float32")
+@operator(
+    rules.rfft,
+    *_OPTIONS,
+    takes=("float32", "float64"),
+    composite=True,
+    precision="float32",
+    without_onnx="complex numbers",
+)
 def ihfft(x, n=None, axis=-1, norm="backward"):
     """Inverse of `hfft`."""
     return conj(rfft(x, n, axis, _OPPOSITE[norm]))
@@ -78,13 +87,13 @@ def _each(function, x, axes, sizes, norm):
     return x
 
 
-@operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32")
+@operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def fftn(x, s=None, axes=None, norm="backward"):
     """`fft` over several axes, with None all of them; sizes ``s`` without axes are those of the last ones."""
     return _each(fft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm)
 
 
-@operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32")
+@operator(rules.fftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def ifftn(x, s=None, axes=None, norm="backward"):
     """Inverse of `fftn`."""
     return _each(ifft, x, *rules.transform_axes(spec_of(x).ndim, s, axes), norm)
@@ -97,6 +106,7 @@ def ifftn(x, s=None, axes=None, norm="backward"):
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="complex numbers",
 )
 def fft2(x, s=None, axes=(-2, -1), norm="backward"):
     """`fft` over the last two axes, or two others."""
@@ -110,20 +120,28 @@ def fft2(x, s=None, axes=(-2, -1), norm="backward"):
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="complex numbers",
 )
 def ifft2(x, s=None, axes=(-2, -1), norm="backward"):
     """Inverse of `fft2`."""
     return ifftn(x, s, axes, norm)
 
 
-@operator(rules.rfftn, *_GRIDS, takes=("float32", "float64"), composite=True, precision="float32")
+@operator(
+    rules.rfftn,
+    *_GRIDS,
+    takes=("float32", "float64"),
+    composite=True,
+    precision="float32",
+    without_onnx="complex numbers",
+)
 def rfftn(x, s=None, axes=None, norm="backward"):
     """`fftn` of a real signal: `rfft` over the last of the axes, `fft` over the others."""
     axes, sizes = rules.transform_axes(spec_of(x).ndim, s, axes)
     return _each(fft, rfft(x, sizes[-1], axes[-1], norm), axes[:-1], sizes[:-1], norm)
 
 
-@operator(rules.irfftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32")
+@operator(rules.irfftn, *_GRIDS, takes=_PRECISE, composite=True, precision="float32", without_onnx="complex numbers")
 def irfftn(x, s=None, axes=None, norm="backward"):
     """Inverse of `rfftn`; see `irfft` for the size of the last of the axes."""
     axes, sizes = rules.transform_axes(spec_of(x).ndim, s, axes)
@@ -170,6 +188,7 @@ def _shift(x, axes, amount):
     takes=("float32", "float64"),
     composite=True,
     precision="float32",
+    without_onnx="complex numbers",
 )
 def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="reflect", normalized=False, onesided=True):
     """Spectra of overlapping frames of a signal (..., time): (..., frequencies, frames), complex.
@@ -196,6 +215,7 @@ def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="refle
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="complex numbers",
 )
 def istft(x, n_fft, hop_length=None, window=None, *, center=True, normalized=False, onesided=True, length=None):
     """Inverse of `stft`: the signal with the nearest spectra to (..., frequencies, frames), real.

@@ -55,6 +55,7 @@ def _symmetric(x: np.ndarray) -> np.ndarray:
     case(floats(2, 2, 2, transform=_definite), upper=True),
     takes=_PRECISE,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def cholesky(x, /, *, upper=False):
     """The triangular matrix L of L Lᴴ = x, or U of Uᴴ U = x, for symmetric (Hermitian), positive definite matrices."""
@@ -81,6 +82,7 @@ def det(x, /):
     case(floats(2, 2, 2, transform=_regular)),
     takes=_PRECISE,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def slogdet(x, /):
     """Sign and logarithm of the absolute value of determinants; (0, -inf) for singular matrices."""
@@ -93,6 +95,7 @@ def slogdet(x, /):
     case(floats(2, 2, 2, transform=_regular)),
     takes=_PRECISE,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def inv(x, /):
     """Inverses of square matrices."""
@@ -106,6 +109,7 @@ def inv(x, /):
     case(floats(2, 3, 3, transform=_regular), floats(3, 2)),
     takes=_PRECISE,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def solve(x, y, /):
     """The solution of ``x @ result = y`` with a square matrix ``x``: one vector, or the columns of matrices."""
@@ -125,6 +129,7 @@ def _solve_columns(x, y):
     case(floats(3, 3), floats(2, 3, 2), unit_diagonal=True),
     takes=_PRECISE,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def triangular_solve(x, y, /, *, upper=False, unit_diagonal=False):
     """As `solve` for triangular ``x``: reads one triangle only; ``unit_diagonal`` assumes ones on the diagonal."""
@@ -146,6 +151,7 @@ def _compare_qr(results, x):
     differentiable=False,
     compare=_compare_qr,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def qr(x, /, *, mode="reduced"):
     """A matrix as a product Q R: columns of Q orthonormal, R upper triangular.
@@ -176,6 +182,7 @@ def _compare_svd(results, x):
     differentiable=False,
     compare=_compare_svd,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def svd(x, /, *, full_matrices=True):
     """Singular values: U, S and Vᴴ of x = U diag(S) Vᴴ, S from large to small.
@@ -187,7 +194,15 @@ def svd(x, /, *, full_matrices=True):
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))
 
 
-@operator(rules.svdvals, case(floats(3, 2)), case(floats(2, 2, 3)), takes=_PRECISE, composite=True, precision="float32")
+@operator(
+    rules.svdvals,
+    case(floats(3, 2)),
+    case(floats(2, 2, 3)),
+    takes=_PRECISE,
+    composite=True,
+    precision="float32",
+    without_onnx="no factorizations of matrices",
+)
 def svdvals(x, /):
     """Singular values of matrices, from large to small."""
     return svd(x, full_matrices=False)[1]
@@ -206,6 +221,7 @@ def _compare_eigh(results, x):
     differentiable=False,
     compare=_compare_eigh,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def eigh(x, /):
     """Eigenvalues of symmetric (Hermitian) matrices, from small to large, and their eigenvectors as columns.
@@ -223,6 +239,7 @@ def eigh(x, /):
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def eigvalsh(x, /):
     """Eigenvalues of symmetric (Hermitian) matrices, from small to large."""
@@ -254,6 +271,7 @@ def _compare_eig(results, x):
     differentiable=False,
     compare=_compare_eig,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def eig(x, /):
     """Eigenvalues of square matrices in any order, and their eigenvectors as columns of length 1; both complex."""
@@ -269,6 +287,7 @@ def eig(x, /):
     composite=True,
     compare=_compare_eigvals,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def eigvals(x, /):
     """Eigenvalues of square matrices in any order, complex."""
@@ -283,6 +302,7 @@ def eigvals(x, /):
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def pinv(x, /, *, rtol=None):
     """Moore-Penrose pseudo-inverses; singular values up to ``rtol`` times the largest count as 0.
@@ -305,6 +325,7 @@ def pinv(x, /, *, rtol=None):
     differentiable=False,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def matrix_rank(x, /, *, rtol=None):
     """The number of singular values above ``rtol`` times the largest; see `pinv`."""
@@ -328,6 +349,7 @@ def _nonzero_values(s, spec, rtol):
     takes=_PRECISE,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def lstsq(x, y, /):
     """The least-squares solution of ``x @ result = y``, the shortest of several; ``x`` has full rank."""
@@ -350,6 +372,7 @@ def lstsq(x, y, /):
     takes=NUMBERS,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def matrix_power(x, n, /):
     """The ``n``-th power of square matrices; negative powers invert them (floats only)."""

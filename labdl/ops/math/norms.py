@@ -79,6 +79,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     takes=NUMBERS,
     composite=True,
     precision="float32",
+    without_onnx="no factorizations of matrices",
 )
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """The size of matrices: "fro" the root of the sum of squares, "nuc" the sum of the singular values.

@@ -166,6 +166,7 @@ def std(x, axis=None, keepdims=False, correction=0):
     case(floats(2, 6), 0.33, axis=1, method="midpoint"),
     case(floats(2, 6), 0.33, axis=1, method="nearest"),
     takes=REALS,
+    without_onnx="no interpolation between ranks",
 )
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     """The ``q``-quantile (0 to 1) along one axis or over all.
@@ -195,7 +196,7 @@ def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     return np.stack(results) if isinstance(q, list | tuple) else results[0]
 
 
-@operator(None, *_ONE_AXIS, takes=REALS)
+@operator(None, *_ONE_AXIS, takes=REALS, without_onnx="no interpolation between ranks")
 def median(x, axis=None, keepdims=False):
     """The middle element along one axis or over all; of an even number the mean of the two (torch takes the lower)."""
     return quantile(x, 0.5, axis=axis, keepdims=keepdims)
@@ -229,7 +230,13 @@ def cumulative_sum(x, axis=None, *, dtype=None, include_initial=False):
     return np.cumsum(np.concatenate([np.zeros_like(_first(x, axis)), x], axis) if include_initial else x, axis)
 
 
-@operator(rules.cumulative_total, *_RUNNING_SUMS, takes=NUMBERS_AND_BOOL, precision="float32")
+@operator(
+    rules.cumulative_total,
+    *_RUNNING_SUMS,
+    takes=NUMBERS_AND_BOOL,
+    precision="float32",
+    without_onnx="running sums only",
+)
 def cumulative_prod(x, axis=None, *, dtype=None, include_initial=False):
     """Running product along an axis, which may be left out for tensors of one axis.
 
@@ -246,19 +253,19 @@ def _first(x, axis):
     return np.empty([1 if a == axis % x.ndim else n for a, n in enumerate(x.shape)], x.dtype)
 
 
-@operator(rules.cumulative, *_RUNNING, takes=REALS)
+@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only")
 def cumulative_max(x, axis=None):
     """The largest element so far along an axis; NaN from the first NaN on. Semantics: the values of torch.cummax."""
     return np.maximum.accumulate(x, axis or 0)
 
 
-@operator(rules.cumulative, *_RUNNING, takes=REALS)
+@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only")
 def cumulative_min(x, axis=None):
     """The smallest element so far along an axis; NaN from the first NaN on. Semantics: the values of torch.cummin."""
     return np.minimum.accumulate(x, axis or 0)
 
 
-@operator(rules.cumulative, *_RUNNING, precision="float32")
+@operator(rules.cumulative, *_RUNNING, precision="float32", without_onnx="running sums only")
 def logcumsumexp(x, axis=None):
     """Logarithm of the running sum of exponentials along an axis, without overflow. Semantics: torch.logcumsumexp."""
     return np.logaddexp.accumulate(x, axis or 0)

@@ -47,6 +47,7 @@ def erfc(x, /):
     case(floats(4, low=0.9, high=0.99)),
     takes=REALS_AND_BOOL,
     precision="float32",
+    without_onnx="no such function",
 )
 def erfinv(x, /):
     """The inverse of `erf`: infinite at -1 and 1, NaN beyond."""
@@ -70,7 +71,7 @@ def _lgamma(value: float) -> float:
     return math.lgamma(value)
 
 
-@operator(rules.floating, *_GAMMA, takes=REALS_AND_BOOL, precision="float32")
+@operator(rules.floating, *_GAMMA, takes=REALS_AND_BOOL, precision="float32", without_onnx="no such function")
 def lgamma(x, /):
     """Logarithm of the absolute value of the gamma function: infinite at 0, -1, -2, ..."""
     return _each(_lgamma, x)
@@ -92,7 +93,7 @@ def _digamma(value: float) -> float:
     return shift + math.log(value) - 0.5 / value + series
 
 
-@operator(rules.floating, *_GAMMA, takes=REALS_AND_BOOL, precision="float32")
+@operator(rules.floating, *_GAMMA, takes=REALS_AND_BOOL, precision="float32", without_onnx="no such function")
 def digamma(x, /):
     """Derivative of `lgamma`: -infinity at 0, NaN at -1, -2, ..."""
     return _each(_digamma, x)

@@ -204,6 +204,7 @@ def _select_boxes(boxes, scores, iou_threshold, classes=None):
     composite=True,
     differentiable=False,
     precision="float32",
+    without_onnx="computed on the host",
 )
 def nms(boxes, scores, iou_threshold):
     """Positions of boxes (N, 4) that overlap no kept box of a higher score by more than a threshold, best first, int64.
@@ -219,6 +220,7 @@ def nms(boxes, scores, iou_threshold):
     composite=True,
     differentiable=False,
     precision="float32",
+    without_onnx="computed on the host",
 )
 def batched_nms(boxes, scores, classes, iou_threshold):
     """`nms` within each class (N): positions of the kept boxes of all classes, best first, int64.

@@ -21,6 +21,7 @@ def operator(
     cost: Callable | int | None = 1,
     precision: Precision | None = None,
     onnx: str | None = None,
+    without_onnx: str | None = None,
 ):
     """Register the decorated function as an operator.
 
@@ -41,6 +42,7 @@ def operator(
             classifies operators; by default the dtypes of the tensors decide.
         onnx: the ONNX operator of the same inputs and no attributes. Operators that need more have a writer in
             `labdl.saving.onnx.exporter`; composites need none.
+        without_onnx: why ONNX has no form of it, at least for some arguments.
     """
 
     def register(body: Callable):
@@ -61,6 +63,7 @@ def operator(
             cost=cost,
             precision=precision,
             onnx=onnx,
+            without_onnx=without_onnx,
             category=body.__module__.rsplit(".", 1)[-1],
         )
         return make_function(entry)

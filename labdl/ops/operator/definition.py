@@ -41,6 +41,7 @@ class Operator:
     cost: Callable | int | None = 1
     precision: Precision | None = None
     onnx: str | None = None
+    without_onnx: str | None = None
     category: str = ""
 
     def __post_init__(self):

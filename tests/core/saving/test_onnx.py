@@ -17,7 +17,7 @@ from labdl.nn.schema import LAYERS
 from labdl.ops.operator import OPERATORS
 from labdl.saving.onnx import export_onnx
 from labdl.saving.onnx.exporter.file import encode
-from labdl.saving.onnx.exporter.registry import UNSUPPORTED, WRITERS
+from labdl.saving.onnx.exporter.registry import WRITERS
 from labdl.spec import Spec
 
 sys.path.append(str(Path(__file__).parents[2] / "backend"))  # the cases of layers
@@ -139,15 +139,15 @@ def test_every_operator_gives_the_same_in_onnx_runtime_or_is_refused_by_name(nam
             continue
         assert_same(run(data, arrays), flat(model(*[a.copy() for a in arrays])))
     assert all(re.search("as ONNX|has no ONNX form|outside of the graph", message) for message in refused)
-    assert bool(refused) == (name in UNSUPPORTED), refused
+    assert bool(refused) == bool(OPERATORS[name].without_onnx), refused
 
 
 def test_every_primitive_has_one_onnx_form_or_a_reason_for_having_none():
     for name, entry in OPERATORS.items():
         forms = [entry.onnx is not None, name in WRITERS]
         assert sum(forms) < 2, f"{name} names an ONNX operator and has a writer"
-        assert any(forms) or entry.composite or name in UNSUPPORTED, f"{name} has no ONNX form and no reason"
-    assert {*WRITERS, *UNSUPPORTED} <= OPERATORS.keys()
+        assert any(forms) or entry.composite or entry.without_onnx, f"{name} has no ONNX form and no reason"
+    assert WRITERS.keys() <= OPERATORS.keys()
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -13,8 +13,8 @@ from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
 from labdl.ops.operator import Operator
-from labdl.saving.onnx.exporter.registry import UNSUPPORTED, writer_of
-from labdl.saving.onnx.exporter.value import Value, map_values, values_in
+from labdl.saving.onnx.exporter.registry import writer_of
+from labdl.saving.onnx.exporter.value import Value, replaced, values_in
 from labdl.saving.onnx.standard import DTYPES, package
 from labdl.spec import COMPLEX, Spec, dtype_name
 
@@ -153,7 +153,7 @@ class Writer:
         if entry.composite:
             return neutral(entry.body)(*args, **kwargs)
         what = "" if write is None else " with these arguments"
-        reason = f" ({UNSUPPORTED[entry.name]})" if entry.name in UNSUPPORTED else ""
+        reason = f" ({entry.without_onnx})" if entry.without_onnx else ""
         raise ModelError(
             f"ops.{entry.name} in {self.place()} has no ONNX form{what}{reason}: replace it by other operators"
         )
