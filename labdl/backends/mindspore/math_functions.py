@@ -64,7 +64,7 @@ def tanh(x):
 _other_tanh = _function(ops.tanh)
 exp2 = _of_reals(lambda x: ops.pow(2.0, x))
 erf, erfc, erfinv = map(_of_reals, (ops.erf, ops.erfc, ops.erfinv))
-lgamma = _of_reals(ops.lgamma)
+lgamma, i0 = map(_of_reals, (ops.lgamma, ops.bessel_i0))
 sigmoid = _function(ops.sigmoid)
 atan2 = pair(ops.atan2, FRACTIONS, INTEGERS_INTO_FRACTIONS)
 hypot = pair(ops.hypot, FRACTIONS[1:], {"float16": ("float32", "float16"), **HALF}, numbers=False)

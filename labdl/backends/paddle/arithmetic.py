@@ -259,7 +259,7 @@ def erfc(x):
     return where(near, plain, tail)
 
 
-lgamma, digamma = fractions(paddle.lgamma), fractions(paddle.digamma)
+lgamma, digamma, i0 = fractions(paddle.lgamma), fractions(paddle.digamma), fractions(paddle.i0)
 
 
 def complex(real, imag):

@@ -244,6 +244,7 @@ atan2 = pair(lambda y, x: _raw.Atan2(y=y, x=x), _fractions(tf.atan2))
 
 erf, erfc = floating(of(_raw.Erf)), floating(of(_raw.Erfc))
 erfinv = floating(of(_raw.Erfinv), through(tf.float32, tf.math.erfinv, *HALVES))
+i0 = floating(of(_raw.BesselI0), through(tf.float32, tf.math.special.bessel_i0, tf.bfloat16))
 lgamma = floating(of(_raw.Lgamma), through(tf.float32, tf.math.lgamma, tf.bfloat16))
 
 

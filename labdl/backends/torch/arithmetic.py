@@ -123,5 +123,5 @@ def logaddexp(x, y):
     return torch.logaddexp(*(v if v.is_floating_point() else v.float() for v in (x, y)))
 
 
-erfinv, digamma, lgamma = map(_floating, (torch.erfinv, torch.digamma, torch.lgamma))
+erfinv, digamma, lgamma, i0 = map(_floating, (torch.erfinv, torch.digamma, torch.lgamma, torch.special.i0))
 sqrt, rsqrt, reciprocal = torch.sqrt, torch.rsqrt, torch.reciprocal

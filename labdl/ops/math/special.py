@@ -99,6 +99,19 @@ def digamma(x, /):
     return _each(_digamma, x)
 
 
+@operator(
+    rules.floating,
+    case(floats(2, 3)),
+    case(floats(4, low=-8, high=8)),
+    takes=REALS_AND_BOOL,
+    precision="float32",
+    without_onnx="no such function",
+)
+def i0(x, /):
+    """Modified Bessel function of the first kind and order 0, as in the Kaiser window. Semantics: torch.special.i0."""
+    return np.i0(_fractions(x).astype("float64"))
+
+
 @operator(None, case(floats(2, 3)), case(floats(2, 3, low=0.1)), takes=REALS, precision="float32")
 def sinc(x, /):
     """sin(pi x) / (pi x), and 1 at 0. Semantics: torch.sinc."""
