@@ -8,7 +8,39 @@ from labdl.train import BoundOptimizer, Optimizer, optimizer
 
 SHAPES = {"conv/kernel:0": (2, 3, 2, 4), "head/kernel:0": (3, 2), "head/bias:0": (2,), "scale:0": ()}
 
-# a name, settings, and torch's optimizer with its own words for them (None: the formula below)
+
+def lion(s, t, w, g, m):
+    u = np.sign(s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g)
+    m["m"] = s.beta_2 * m.get("m", 0) + (1 - s.beta_2) * g
+    return w - s.learning_rate * (u + s.weight_decay * w)
+
+
+def lars(s, t, w, g, m):
+    """Algorithm 1 of the paper, with the trust coefficient as its eta."""
+    rate = s.trust * np.linalg.norm(w) / (np.linalg.norm(g) + s.weight_decay * np.linalg.norm(w))
+    m["v"] = s.momentum * m.get("v", 0) + s.learning_rate * rate * (g + s.weight_decay * w)
+    return w - m["v"]
+
+
+def lamb(s, t, w, g, m):
+    """Algorithm 2 of the paper, with phi(z) = z."""
+    m["m"] = s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g
+    m["v"] = s.beta_2 * m.get("v", 0) + (1 - s.beta_2) * g**2
+    r = m["m"] / (1 - s.beta_1**t) / (np.sqrt(m["v"] / (1 - s.beta_2**t)) + s.epsilon) + s.weight_decay * w
+    return w - s.learning_rate * np.linalg.norm(w) / np.linalg.norm(r) * r
+
+
+def ftrl(s, t, w, g, m):
+    """Algorithm 1 of the paper; the weight is that of the state before the gradient."""
+    n, alpha = m.get("n", np.full_like(w, s.initial)), s.learning_rate
+    sigma = (np.sqrt(n + g**2) - np.sqrt(n)) / alpha
+    m["z"], m["n"] = m.get("z", 0) + g - sigma * w, n + g**2
+    z = m["z"]
+    new = -(z - np.sign(z) * s.l1) / ((s.beta + np.sqrt(m["n"])) / alpha + s.l2)
+    return np.where(np.abs(z) <= s.l1, 0.0, new)
+
+
+# a name, settings, and torch's optimizer with its own words for them, or the formula of the paper
 CASES = {
     "sgd": ("sgd", {"learning_rate": 0.1, "weight_decay": 0.02}, ("SGD", {"lr": 0.1, "weight_decay": 0.02})),
     "momentum": ("momentum", {"weight_decay": 0.01}, ("SGD", {"lr": 0.01, "momentum": 0.9, "weight_decay": 0.01})),
@@ -45,12 +77,12 @@ CASES = {
         {"learning_rate": 0.5, "decay": -0.4},
         ("Adafactor", {"lr": 0.5, "beta2_decay": -0.4}),
     ),
-    "lion": ("lion", {"learning_rate": 0.01, "weight_decay": 0.3}, None),
-    "lars": ("lars", {"weight_decay": 0.05, "trust": 0.1}, None),
-    "lars plain": ("lars", {"momentum": 0.0}, None),
-    "lamb": ("lamb", {"learning_rate": 0.02, "weight_decay": 0.1}, None),
-    "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, None),
-    "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, None),
+    "lion": ("lion", {"learning_rate": 0.01, "weight_decay": 0.3}, lion),
+    "lars": ("lars", {"weight_decay": 0.05, "trust": 0.1}, lars),
+    "lars plain": ("lars", {"momentum": 0.0}, lars),
+    "lamb": ("lamb", {"learning_rate": 0.02, "weight_decay": 0.1}, lamb),
+    "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, ftrl),
+    "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, ftrl),
 }
 
 
