@@ -40,6 +40,14 @@ def ftrl(s, t, w, g, m):
     return np.where(np.abs(z) <= s.l1, 0.0, new)
 
 
+def adabelief(s, t, w, g, m):
+    """Algorithm 2 of the paper, with decoupled weight decay."""
+    m["m"] = s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g
+    m["s"] = s.beta_2 * m.get("s", 0) + (1 - s.beta_2) * (g - m["m"]) ** 2 + s.epsilon
+    size = np.sqrt(m["s"] / (1 - s.beta_2**t)) + s.epsilon
+    return w * (1 - s.learning_rate * s.weight_decay) - s.learning_rate * m["m"] / (1 - s.beta_1**t) / size
+
+
 # a name, settings, and torch's optimizer with its own words for them, or the formula of the paper
 CASES = {
     "sgd": ("sgd", {"learning_rate": 0.1, "weight_decay": 0.02}, ("SGD", {"lr": 0.1, "weight_decay": 0.02})),
@@ -81,6 +89,7 @@ CASES = {
     "lars": ("lars", {"weight_decay": 0.05, "trust": 0.1}, lars),
     "lars plain": ("lars", {"momentum": 0.0}, lars),
     "lamb": ("lamb", {"learning_rate": 0.02, "weight_decay": 0.1}, lamb),
+    "adabelief": ("adabelief", {"learning_rate": 0.02, "weight_decay": 0.1, "epsilon": 1e-6}, adabelief),
     "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, ftrl),
     "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, ftrl),
 }

@@ -11,7 +11,7 @@ from labdl.nn.types import Positive, Rate
 from labdl.settings import Amount
 from labdl.train.optimizers.base import Optimizer, apply_weight_decay, register
 
-__all__ = ["FTRL", "Adadelta", "Adafactor", "Adagrad", "RMSprop"]
+__all__ = ["FTRL", "AdaBelief", "Adadelta", "Adafactor", "Adagrad", "RMSprop"]
 
 
 @register()
@@ -139,6 +139,39 @@ class Adafactor(Optimizer):
 
 def _root_mean_square(x):
     return ops.sqrt(ops.mean(x * x))
+
+
+@register()
+class AdaBelief(Optimizer):
+    """AdaBelief: steps are large where the gradient is close to its running mean, the prediction.
+
+    m is the running mean of g, s that of (g - m)² + epsilon, both bias-corrected; parameter = (1 - rate · weight_decay) ·
+    parameter - rate · m / (sqrt(s) + epsilon) (Zhuang et al., "AdaBelief Optimizer", 2020, algorithm 2).
+    """
+
+    learning_rate: Amount = 1e-3
+    beta_1: Rate = 0.9
+    beta_2: Rate = 0.999
+    epsilon: Amount = 1e-16
+    weight_decay: Amount = 0.0
+
+    def slots(self, shape):
+        return {"mean": (shape, 0.0), "variance": (shape, 0.0)}
+
+    def numbers(self, step, rate):
+        spread = (1 - self.beta_2**step) ** 0.5
+        return {
+            "kept": 1 - rate * self.weight_decay,
+            "rate": rate * spread / (1 - self.beta_1**step),
+            "epsilon": self.epsilon * spread,
+        }
+
+    def update(self, parameter, gradient, state, *, kept, rate, epsilon):
+        mean = state["mean"] * self.beta_1 + gradient * (1 - self.beta_1)
+        gap = gradient - mean
+        variance = state["variance"] * self.beta_2 + gap * gap * (1 - self.beta_2) + self.epsilon
+        step = mean / (ops.sqrt(variance) + epsilon)
+        return parameter * kept - step * rate, {"mean": mean, "variance": variance}
 
 
 @register()
