@@ -42,40 +42,9 @@ BOXES, OBJECTS = detections()
 
 # for each metric inputs that it is tried with, and settings beside its own
 INPUTS = {
-    **dict.fromkeys(
-        [
-            "accuracy",
-            "precision",
-            "recall",
-            "specificity",
-            "f1",
-            "f_beta",
-            "jaccard",
-            "balanced_accuracy",
-            "cohen_kappa",
-            "matthews_correlation",
-            "hamming_loss",
-            "confusion_matrix",
-            "top_k_accuracy",
-            "roc_auc",
-            "average_precision",
-            "log_loss",
-            "perplexity",
-        ],
-        (SCORES, CLASSES),
-    ),
-    **dict.fromkeys(
-        [
-            "mean_absolute_error",
-            "mean_squared_error",
-            "root_mean_squared_error",
-            "mean_absolute_percentage_error",
-            "r2",
-            "pearson_correlation",
-            "spearman_correlation",
-        ],
-        (REAL, TRUE),
-    ),
+    **{name: (SCORES, CLASSES) for name, cls in METRICS.items() if cls.task == "classification"},
+    "perplexity": (SCORES, CLASSES),
+    **{name: (REAL, TRUE) for name, cls in METRICS.items() if cls.task == "regression"},
     **dict.fromkeys(["mean_iou", "pixel_accuracy", "dice"], (np.moveaxis(PIXELS, 1, -1), MASKS)),
     **dict.fromkeys(["mean_average_precision", "box_recall"], (BOXES, OBJECTS)),
     **dict.fromkeys(["pck", "normalized_mean_error", "object_keypoint_similarity"], (GUESSED, SEEN)),
