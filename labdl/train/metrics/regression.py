@@ -11,6 +11,7 @@ from labdl.train.metrics.ranking import ranks
 
 __all__ = [
     "R2",
+    "ExplainedVariance",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
     "MeanSquaredError",
@@ -112,6 +113,12 @@ def _moments_of(name: str, output, target):
     return n, mean, np.einsum("anc,bnc->abc", away, away)
 
 
+def _explained(unexplained: np.ndarray, total: np.ndarray, average: str):
+    """1 - unexplained / total of each column or their mean; a constant target counts 1 when it is met, else 0."""
+    values = np.where(total > 0, 1 - ratio(unexplained, total), np.where(unexplained > 0, 0.0, 1.0))
+    return values if average == "none" else float(values.mean())
+
+
 @metric
 class R2(Metric):
     """Coefficient of determination: 1 is perfect, 0 is no better than the mean.
@@ -132,8 +139,27 @@ class R2(Metric):
         # the squared error, from the moments about the means
         wrong = products[0, 0] + products[1, 1] - 2 * products[0, 1] + n * (mean[0] - mean[1]) ** 2
         whole = products[1, 1]
-        values = np.where(whole > 0, 1 - ratio(wrong, whole), np.where(wrong > 0, 0.0, 1.0))
-        return values if self.average == "none" else float(values.mean())
+        return _explained(wrong, whole, self.average)
+
+
+@metric
+class ExplainedVariance(Metric):
+    """Share of the target's variance that the output explains: as `R2`, without a penalty for a constant offset.
+
+    The mean over columns where there are several. Semantics: sklearn.metrics.explained_variance_score.
+    """
+
+    task = "regression"
+    higher_is_better = True
+
+    join = staticmethod(moments)
+    average: Literal["macro", "none"] = "macro"
+
+    def statistics(self, output, target):
+        return _moments_of("ExplainedVariance", output, target)
+
+    def value(self, n, mean, products):
+        return _explained(products[0, 0] + products[1, 1] - 2 * products[0, 1], products[1, 1], self.average)
 
 
 @metric

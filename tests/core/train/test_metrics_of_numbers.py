@@ -137,6 +137,7 @@ def test_log_loss_and_perplexity():
         (M.MeanSquaredError, sk.mean_squared_error),
         (M.MeanAbsolutePercentageError, sk.mean_absolute_percentage_error),
         (M.R2, sk.r2_score),
+        (M.ExplainedVariance, sk.explained_variance_score),
         (M.RootMeanSquaredError, lambda t, o: np.sqrt(np.mean((t - o) ** 2))),
         (M.PearsonCorrelation, lambda t, o: np.mean([scipy.stats.pearsonr(*c)[0] for c in zip(t.T, o.T, strict=True)])),
         (
