@@ -8,7 +8,7 @@ from labdl.data.dataset import ArrayDataset
 from labdl.data.preprocessing import standardize, train_test_split
 from labdl.data.registry import register
 
-__all__ = ["breast_cancer", "diabetes", "iris", "wine"]
+__all__ = ["breast_cancer", "diabetes", "iris", "linnerud", "wine"]
 
 
 @register("Species of 150 iris flowers from 4 features (scikit-learn)", input_shape=(None, 4), classes=3, samples=150)
@@ -45,10 +45,21 @@ def diabetes(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, Arra
 
     Features and target have mean 0 and standard deviation 1 over the training samples; split by ``seed``.
     """
-    source = _load("diabetes")
-    train, test = train_test_split(len(source.data), test_share, seed)
-    x, y = standardize(source.data, train), standardize(source.target[:, None], train)
-    return ArrayDataset(x[train], y[train], name="diabetes"), ArrayDataset(x[test], y[test], name="diabetes (test)")
+    return _regression("diabetes", test_share, seed)
+
+
+@register(
+    "Weight, waist and pulse of 20 people from 3 exercises, regression (scikit-learn)",
+    input_shape=(None, 3),
+    classes=None,
+    samples=20,
+)
+def linnerud(test_share: float = 0.2, seed: int = 0) -> tuple[ArrayDataset, ArrayDataset]:
+    """(train, test): 3 exercises of 20 people (N, 3), and their weight, waist and pulse (N, 3) float32.
+
+    Scaled and split as in `diabetes`.
+    """
+    return _regression("linnerud", test_share, seed)
 
 
 def _load(name: str) -> Any:
@@ -65,3 +76,10 @@ def _classification(name: str, test_share: float, seed: int) -> tuple[ArrayDatas
         ArrayDataset(x[train], y[train], name=name, classes=names),
         ArrayDataset(x[test], y[test], name=f"{name} (test)", classes=names),
     )
+
+
+def _regression(name: str, test_share: float, seed: int) -> tuple[ArrayDataset, ArrayDataset]:
+    source = _load(name)
+    train, test = train_test_split(len(source.data), test_share, seed)
+    x, y = standardize(source.data, train), standardize(source.target.reshape(len(source.data), -1), train)
+    return ArrayDataset(x[train], y[train], name=name), ArrayDataset(x[test], y[test], name=f"{name} (test)")
