@@ -14,7 +14,7 @@ from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
 from labdl.ops.operator import Operator
 from labdl.saving.onnx.exporter.registry import writer_of
-from labdl.saving.onnx.exporter.value import Value, replaced, values_in
+from labdl.saving.onnx.exporter.value import Value, map_values, values_in
 from labdl.saving.onnx.standard import DTYPES, package
 from labdl.spec import COMPLEX, Spec, dtype_name
 
