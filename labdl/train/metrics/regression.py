@@ -113,7 +113,7 @@ def _moments_of(name: str, output, target):
     return n, mean, np.einsum("anc,bnc->abc", away, away)
 
 
-def _explained(unexplained: np.ndarray, total: np.ndarray, average: str):
+def _explained_share(unexplained: np.ndarray, total: np.ndarray, average: str):
     """1 - unexplained / total of each column or their mean; a constant target counts 1 when it is met, else 0."""
     values = np.where(total > 0, 1 - ratio(unexplained, total), np.where(unexplained > 0, 0.0, 1.0))
     return values if average == "none" else float(values.mean())
@@ -139,7 +139,7 @@ class R2(Metric):
         # the squared error, from the moments about the means
         wrong = products[0, 0] + products[1, 1] - 2 * products[0, 1] + n * (mean[0] - mean[1]) ** 2
         whole = products[1, 1]
-        return _explained(wrong, whole, self.average)
+        return _explained_share(wrong, whole, self.average)
 
 
 @metric
@@ -159,7 +159,7 @@ class ExplainedVariance(Metric):
         return _moments_of("ExplainedVariance", output, target)
 
     def value(self, n, mean, products):
-        return _explained(products[0, 0] + products[1, 1] - 2 * products[0, 1], products[1, 1], self.average)
+        return _explained_share(products[0, 0] + products[1, 1] - 2 * products[0, 1], products[1, 1], self.average)
 
 
 @metric
