@@ -10,6 +10,7 @@ import { Dashboard } from '../../runs/dashboard/Dashboard';
 import type { RunEvent } from '../../runs/store/source';
 import type { Translator } from '../../editor';
 import type { LabDLApi } from '../requests';
+import { fetchFinalSnapshot } from './final-snapshot';
 import { LabRunSource } from './run-source';
 import { LabRunsSource } from './runs-source';
 
@@ -115,7 +116,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
       this._source = source;
       this._unfollow = api.runs.follow(
         path,
-        (events, alive) => this._heard(path, events, alive),
+        (events, alive) => this._saveAtEnd(path, events, alive),
         ['start', 'end']
       );
       this._root.render(<Dashboard source={source} trans={trans} />);
@@ -127,36 +128,33 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   }
 
   /** The notebook keeps the last picture, also where the kernel that made it could not tell this page. */
-  private _heard(
+  private _saveAtEnd(
     path: string,
     events: readonly RunEvent[],
     alive: boolean | null
   ): void {
     const last = events.length ? events[events.length - 1] : null;
     if (alive === false || last?.kind === 'end') {
-      void this._keepPicture(path);
+      void this._saveFinalPicture(path);
     }
   }
 
-  private async _keepPicture(path: string): Promise<void> {
+  private async _saveFinalPicture(path: string): Promise<void> {
+    const key = this._key;
+    const place = () =>
+      this._model?.data[this.options.mimeType] as OutputPlace | undefined;
+    const svg = await fetchFinalSnapshot(
+      () => this.host.api.runPicture(path),
+      () => !this.isDisposed && key === this._key && place()?.final === false
+    );
     const model = this._model;
-    const { mimeType } = this.options;
-    const place = model?.data[mimeType] as OutputPlace | undefined;
-    if (!model || !place || place.final) {
-      return;
-    }
-    try {
-      const { svg, final } = await this.host.api.runPicture(path);
-      if (!this.isDisposed && final && model === this._model) {
-        const data = {
-          ...model.data,
-          [PICTURE]: svg,
-          [mimeType]: { ...place, final }
-        };
-        model.setData({ data });
-      }
-    } catch {
-      // The picture that is there stays.
+    if (svg !== null && model) {
+      const data = {
+        ...model.data,
+        [PICTURE]: svg,
+        [this.options.mimeType]: { ...place(), final: true }
+      };
+      model.setData({ data });
     }
   }
 
