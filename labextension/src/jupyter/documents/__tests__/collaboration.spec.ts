@@ -16,10 +16,10 @@ import { LabDLModelFactory } from '../document-factory';
 
 const ROOTS = ['nodes', 'edges', 'positions', 'meta', 'notes'];
 
-/** Written by both sides; tests/lab/test_shared.py reads it too. */
+/** Written by both sides; tests/lab/collaboration/test_shared_documents.py reads it too. */
 const FIXTURE = JSON.parse(
   fs.readFileSync(
-    path.join(__dirname, '../../../../../tests/lab/files/shared.json'),
+    path.join(__dirname, '../../../../../tests/lab/collaboration/files/shared.json'),
     'utf8'
   )
 ) as {

@@ -25,7 +25,7 @@ from labdl.nn.schema import LAYERS
 from labdl.saving import structure
 
 FIXTURE = json.loads((Path(__file__).parent / "files" / "shared.json").read_text(encoding="utf-8"))
-FILES = sorted((Path(__file__).parents[1] / "core" / "files").glob("*.labdl"))
+FILES = sorted((Path(__file__).parents[2] / "core" / "files").glob("*.labdl"))
 
 
 def shared(data: bytes | None = None, *, updates=()):
