@@ -2,6 +2,7 @@
 export type { EditorActions } from './commands/actions';
 export type { MakeSourceEditor, Reading } from './code/source-editor';
 export type { Alignment } from './commands/alignment';
+export { SELECTION_COMMANDS } from './commands/selection-commands';
 export { Banner } from '../ui/Banner';
 export { Button } from '../ui/Button';
 export type { DiffHost, Difference } from './diff/diff-data';

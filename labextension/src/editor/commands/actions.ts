@@ -19,7 +19,7 @@ import { linksBetween } from './link-layers';
 import { LayoutRequest, layoutRequest, Places } from '../canvas/layout-request';
 import { READABLE } from '../canvas/initial-view';
 import { NoteEditing } from '../notes/note-editing';
-import { placesOf, visibleNotes } from '../notes/notes';
+import { placesOf } from '../notes/notes';
 import { makeNoteActions } from '../notes/note-actions';
 import { isBlock } from '../model/paths';
 import { Reading } from '../code/source-editor';
@@ -27,6 +27,7 @@ import { pasteOffset } from './paste-position';
 import { looksLikePython } from './paste-python';
 import { makeSourceActions } from '../code/source-actions';
 import { edgesBehind, nodesOf, Scene } from '../canvas/scene';
+import { SelectionCommand } from './selection-commands';
 import { SelectionStore } from '../model/selection';
 import { Translator } from '../../ui/translator';
 
@@ -38,7 +39,8 @@ export interface EditorActions {
   paste(): Promise<void>;
   duplicate(): void;
   deleteSelection(): void;
-  selectAll(): void;
+  /** Selects what a command selects. */
+  select(command: SelectionCommand): void;
   clearSelection(): void;
   /** Selects nodes and brings them into view. */
   selectNodes(ids: string[]): void;
@@ -263,11 +265,9 @@ export function makeActions(now: () => Surroundings): EditorActions {
       }
     },
 
-    selectAll() {
-      const { document, scene, selection } = now();
-      const { nodes, edges } = scene.graph;
-      const notes = visibleNotes(document.snapshot(), scene);
-      selection.set(Object.keys({ ...nodes, ...notes }), Object.keys(edges));
+    select(command) {
+      const { nodes, edges } = command.select(now());
+      now().selection.set(nodes, edges);
     },
 
     clearSelection: () => now().selection.clear(),

@@ -1,5 +1,6 @@
 // The keys of the canvas and what they do.
 import { EditorActions } from './actions';
+import { SELECTION_COMMANDS } from './selection-commands';
 
 interface Binding {
   key: string;
@@ -17,7 +18,10 @@ const BINDINGS: Binding[] = [
   { key: 'c', accel: true, run: actions => void actions.copy() },
   { key: 'v', accel: true, run: actions => void actions.paste() },
   { key: 'd', accel: true, run: actions => actions.duplicate() },
-  { key: 'a', accel: true, run: actions => actions.selectAll() },
+  ...SELECTION_COMMANDS.map(command => ({
+    ...command.key,
+    run: (actions: EditorActions) => actions.select(command)
+  })),
   { key: 'a', shift: true, run: actions => actions.openMenu() },
   { key: 'n', shift: true, run: actions => actions.addNote() },
   { key: 'l', run: actions => actions.link() },

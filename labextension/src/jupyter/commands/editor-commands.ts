@@ -13,6 +13,7 @@ import {
   undoIcon
 } from '@jupyterlab/ui-components';
 
+import { SELECTION_COMMANDS } from '../../editor';
 import type { Alignment, EditorActions, Translator } from '../../editor';
 import { blockCommands } from './block-commands';
 import { healthCommands } from './health-commands';
@@ -88,13 +89,13 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       icon: deleteIcon,
       run: actions => actions.deleteSelection()
     },
-    {
-      id: 'labdl:select-all',
-      label: trans.__('Select All'),
-      caption: trans.__('Select all layers'),
-      run: actions => actions.selectAll(),
+    ...SELECTION_COMMANDS.map(command => ({
+      id: `labdl:${command.id}`,
+      label: command.label(trans),
+      caption: command.caption(trans),
+      run: (actions: EditorActions) => actions.select(command),
       reads: true
-    },
+    })),
     {
       id: 'labdl:add-layer',
       label: trans.__('Add Layer…'),

@@ -18,6 +18,7 @@ import {
   ungroupBlock
 } from '../../blocks/grouping';
 import { NODE_SIZE } from '../../canvas/node-size';
+import { SELECTION_COMMANDS } from '../../commands/selection-commands';
 import { GraphData, LayerSchema, NoteData } from '../../model/graph-data';
 import { placeScene } from '../../canvas/scene-places';
 import { isNote, LONGEST, noteAround, visibleNotes } from '../notes';
@@ -35,6 +36,7 @@ const LAYER: LayerSchema = {
   schema: {}
 };
 const LAYERS = new Map([[LAYER.type, LAYER]]);
+const [SELECT_ALL] = SELECTION_COMMANDS;
 
 const note = (values: Partial<NoteData> = {}): NoteData => ({
   text: 'why?',
@@ -277,7 +279,7 @@ describe('on the canvas', () => {
 
   it('are selected, aligned, duplicated, cut and deleted as layers are', async () => {
     const { document, actions } = await open(GRAPH);
-    act(() => actions.selectAll());
+    act(() => actions.select(SELECT_ALL));
     expect(actions.selectedNotes()).toEqual(['inner', 'outer']);
     act(() => actions.align('left'));
     expect(document.snapshot().notes?.outer.x).toBe(0);
