@@ -1,4 +1,4 @@
-// The graph editor: palette, canvas, inspector and status line around one document.
+// Graph editor: palette, canvas, inspector and status bar for one document.
 import { ReactFlowProvider } from '@xyflow/react';
 import {
   ReactNode,
@@ -60,24 +60,24 @@ export interface EditorProps {
   document: GraphDocument;
   host: EditorHost;
   trans: Translator;
-  /** Receives what the editor can be told to do, once. */
+  /** Receives the editor's actions, once. */
   actions?: (api: EditorActions) => void;
-  /** Receives what runs one sample through the model, once. */
+  /** Receives the `SampleRun`, once. */
   sample?: (run: SampleRun) => void;
-  /** Receives what shows how the layers do in training, once. */
+  /** Receives the `HealthStore`, once. */
   health?: (store: HealthStore) => void;
-  /** Further buttons for the bar over the canvas. */
+  /** Additional buttons of the toolbar over the canvas. */
   toolbar?: ReactNode;
-  /** What the host has to say about the document, over the editor. */
+  /** Messages of the host about the document, above the editor. */
   notices?: ReactNode;
   preferences?: EditorPreferences;
-  /** The canvas alone, for a view that shows it beside something else. */
+  /** Shows only the canvas, for views that embed it. */
   only?: CanvasOnly;
-  /** Who else works on the document. */
+  /** Other users who edit the document. */
   people?: People | null;
-  /** Where the properties stand when they are not beside the canvas. */
+  /** Element of the host for the properties, instead of the pane beside the canvas. */
   aside?: HTMLElement | null;
-  /** Where a line about the model may stand, beside the editor's own. */
+  /** Element in the host's status bar for a summary of the model. */
   status?: HTMLElement | null;
 }
 
@@ -147,7 +147,7 @@ function EditorBody({
   const [closed] = useState(() => new Set<string>());
   const pad = useMemo(() => new NoteEditing(document), [document]);
 
-  // A graph that was loaded into an empty document brings its own direction.
+  // A graph that is loaded into an empty document determines the direction.
   const isEmpty = Object.keys(graph.nodes).length === 0;
   useEffect(
     () => setDirection(directionOf(document.snapshot(), preferences.direction)),
@@ -165,7 +165,7 @@ function EditorBody({
   );
   const places = placed ?? NOWHERE;
   useEffect(() => {
-    // Inside of a block there is no telling where the rest would stand.
+    // Inside a block, the positions of the nodes outside it are unknown.
     document.shownAt = () => (scene.within ? {} : places);
     return () => {
       document.shownAt = undefined;
@@ -174,7 +174,7 @@ function EditorBody({
   const view = useMemo(
     () => ({
       whole: graph,
-      // Without the layers' ports there is nothing to draw the edges to.
+      // Edges cannot be drawn before the ports of the layers are known.
       graph: isLoading || !placed ? EMPTY_GRAPH : scene.graph,
       scene,
       places,
@@ -235,7 +235,7 @@ function EditorBody({
       <div
         className="labdl-editor"
         onKeyDown={event => {
-          // Undo is wanted after a click on any of the editor's buttons.
+          // Undo also works while a button of the editor has the focus.
           const isUndo = ['z', 'y'].includes(event.key.toLowerCase());
           if (isUndo && !isTyping(event.target) && runKey(event, actions)) {
             event.preventDefault();
@@ -344,7 +344,7 @@ function EditorBody({
   );
 }
 
-/** Puts the cursor into the name field of the node that was double-clicked. */
+/** Moves the focus to the name field of the node that was double-clicked. */
 function focusName(
   canvas: HTMLElement | null,
   aside: HTMLElement | null | undefined
@@ -358,7 +358,7 @@ function focusName(
 
 const NOTICE_TIME = 5000;
 
-/** A sentence in the status line that goes away by itself. */
+/** A message in the status bar that disappears after a few seconds. */
 function useNotice(): [string, (notice: string) => void] {
   const [notice, setNotice] = useState('');
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Finds out whether the layers of a model are known here, and says why it cannot be edited.
+// Banner that says why a model cannot be edited, such as unknown layers.
 import { useEffect } from 'react';
 
 import { Banner } from '../ui/Banner';
@@ -19,7 +19,7 @@ export function ReadOnlyBanner({ document, layers }: ReadOnlyBannerProps) {
   const { trans } = useEditorContext();
   const lock = useLock(document);
   useEffect(() => {
-    // While they are loaded, or could not be, nobody knows.
+    // While the layers are loading, or failed to load, nothing can be compared.
     if (layers.size > 0) {
       document.lock.compare(document.snapshot(), layers);
     }

@@ -1,4 +1,4 @@
-// The line at the bottom: size of the model, problems, and how the check is doing.
+// Status bar: size of the model, problems and state of the check.
 import { useSyncExternalStore } from 'react';
 
 import { formatBytes, formatShortCount } from '../ui/number-format';
@@ -38,7 +38,7 @@ export function StatusBar({ nodes, notice, actions }: StatusBarProps) {
   );
 }
 
-/** The model's costs; a click on one shows it on each layer. */
+/** Costs of the model; a click on one shows it on every layer. */
 function Totals({ total }: { total: Costs }) {
   const { checks, trans } = useEditorContext();
   const shown = useSyncExternalStore(checks.subscribe, checks.figure);

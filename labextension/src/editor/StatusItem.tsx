@@ -1,4 +1,4 @@
-// The model in the host's own status bar: how large it is, and whether it has problems.
+// Item in the host's status bar: size of the model and number of problems.
 import { useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 

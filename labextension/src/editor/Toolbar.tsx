@@ -1,4 +1,4 @@
-// The small bar over the canvas: undo, redo, arrange, code, and what the host adds.
+// Toolbar over the canvas: undo, redo, arrange, code and the host's buttons.
 import { Panel } from '@xyflow/react';
 import { ReactNode, useSyncExternalStore } from 'react';
 

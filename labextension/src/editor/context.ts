@@ -1,4 +1,4 @@
-// What every part of the editor reads from its surroundings.
+// React context that the components of the editor share.
 import { createContext, useContext } from 'react';
 
 import { HUES } from '../api/drawing';
@@ -14,12 +14,12 @@ export interface EditorContext {
   trans: Translator;
   checks: CheckStore;
   host: EditorHost;
-  /** One sample through the model, and what the layers made of it. */
+  /** Runs one sample through the model and keeps its activations. */
   sample: SampleRun;
-  /** How the layers do in the run that trains the model. */
+  /** Health of the layers in the run that trains the model. */
   health: HealthWatch;
   people: People;
-  /** The sections of the inspector that a person has closed. */
+  /** Names of the collapsed sections of the inspector. */
   closed: Set<string>;
   /** Hue of a category's color, 0 to 359. */
   hueOf(category: string | undefined): number | undefined;
@@ -37,7 +37,7 @@ export function useEditorContext(): EditorContext {
   return context;
 }
 
-/** Colors by the order in which the categories come. */
+/** Hues of the categories in their order of appearance. */
 export function huesOf(layers: LayerTable): Map<string, number> {
   const hues = new Map<string, number>();
   for (const { category } of layers.values()) {

@@ -1,4 +1,4 @@
-// What the editor asks of the program it runs in.
+// Interface of the program that runs the editor.
 import type { LayoutAnswer, LayoutRequest } from '../api/layout';
 import type { RunEvent } from '../runs/store/source';
 import { KernelClasses } from './code/kernel-classes';
@@ -8,34 +8,34 @@ import { CheckResult, GraphData, LayerSchema } from './model/graph-data';
 import { KeptElsewhere } from './palette/palette-storage';
 
 export interface EditorHost {
-  /** Every layer that may stand in a graph. */
+  /** All layers that a graph may contain. */
   layers(): Promise<LayerSchema[]>;
   /** Shapes, parameter counts and problems of a graph. */
   check(graph: GraphData): Promise<CheckResult>;
-  /** Positions for nodes that have none, or for all that are to be arranged anew. */
+  /** Positions for the nodes of a request. */
   layout(request: LayoutRequest): Promise<LayoutAnswer['positions']>;
-  /** The graph as Python source. */
+  /** Python source of a graph. */
   code(graph: GraphData): Promise<string>;
   /**
-   * The graph that Python source describes, with ids, places and inputs of the canvas's graph where they are the same;
-   * without that, a piece of a graph that may be added to any.
+   * Parses Python source into a graph that keeps ids, positions and inputs of `graph` where they match; without it,
+   * into a fragment that can be added to any graph.
    */
   read(source: string, graph: GraphData | null): Promise<Reading>;
-  /** The classes of models that a notebook's kernel has; null if the person chose none. */
+  /** Model classes of a notebook's kernel; null if the user canceled. */
   classes?(): Promise<KernelClasses | null>;
-  /** Keeps favorites and blocks better than this browser does. */
+  /** Storage for favorites and blocks, instead of the browser's. */
   palette?: KeptElsewhere;
-  /** Edits source better than a text area. */
+  /** Code editor, instead of a text area. */
   sourceEditor?: MakeSourceEditor;
-  /** Puts source where it can be run. */
+  /** Inserts source code where it can be run. */
   sendCode?(source: string): void;
-  /** Statistics of the parameters of some layers, or of single ones by their full names. */
+  /** Statistics of the parameters of layers, or of single parameters by full name. */
   weights?(names: string[], graph: GraphData): Promise<WeightsAnswer>;
-  /** What each layer makes of one sample, computed in a kernel. */
+  /** Activations of all layers for one sample, computed in a kernel. */
   sample?(graph: GraphData): Promise<SampleAnswer>;
   /**
-   * Tells what happens in the runs that train this graph: first what has happened in the last one, then what comes; each
-   * run begins with its start event. Returns the end of that.
+   * Reports the events of the runs that train this graph: first those of the last run, then new ones; each run begins
+   * with its start event. Returns a function that stops.
    */
   followRun?(hear: (events: readonly RunEvent[]) => void): () => void;
 }

@@ -1,4 +1,4 @@
-// The editor's public face: everything its hosts need.
+// Public interface of the editor for its hosts.
 export type { EditorActions } from './commands/actions';
 export type { MakeSourceEditor, Reading } from './code/source-editor';
 export type { Alignment } from './commands/alignment';

@@ -1,14 +1,14 @@
-// What a person has set for every editor.
+// Preferences of the user for all editors.
 
 import { Figure } from './model/check-store';
 import { Direction } from './canvas/node-size';
 
 export interface EditorPreferences {
-  /** The way a graph flows that has no connections yet. */
+  /** Direction of a graph without connections. */
   direction: Direction;
-  /** Which of its costs a layer shows at first. */
+  /** Cost that layers show initially. */
   figure: Figure;
-  /** Whether dragged layers come to stand on the dots of the canvas. */
+  /** Whether dragged layers snap to the grid of the canvas. */
   snapToGrid: boolean;
 }
 

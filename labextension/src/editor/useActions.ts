@@ -1,4 +1,4 @@
-// Gives the actions the canvas they act on; the actions stay the same object for good.
+// Connects the actions with their canvas; the returned object is stable.
 import { useReactFlow, useStoreApi } from '@xyflow/react';
 import { RefObject, useLayoutEffect, useRef, useState } from 'react';
 
@@ -36,7 +36,7 @@ export function useActions(props: ActionProps): EditorActions {
   const store = useStoreApi();
   const pointer = usePointer(props.canvas);
 
-  /** A point of the canvas, given in parts of its width and height. */
+  /** Position in the graph for a point given as fractions of the canvas. */
   const pointAt = (across: number, down: number): Position => {
     const { width, height, transform } = store.getState();
     const [x, y, zoom] = transform;
@@ -75,7 +75,7 @@ export function useActions(props: ActionProps): EditorActions {
       );
     },
     fit: () => void flow.fitView({ ...FIT, ...MOTION }),
-    // The nodes are where they will be once React has drawn them.
+    // Wait until React has drawn the nodes at their new positions.
     openAgain: (leastZoom = VISIBLE) =>
       void requestAnimationFrame(() =>
         fitInitialView(flow, store.getState(), leastZoom)
@@ -85,7 +85,7 @@ export function useActions(props: ActionProps): EditorActions {
         ...FIT,
         ...MOTION,
         nodes: ids.map(id => ({ id })),
-        // to see a node is not to see it from nearer or farther
+        // keep the zoom if it is in a readable range
         minZoom: Math.min(flow.getZoom(), 1),
         maxZoom: Math.max(flow.getZoom(), 0.6)
       }),

@@ -1,11 +1,11 @@
-// A bar over the whole editor that says how the document is, and what a person can do about it.
+// Bar above the editor with the state of the document and buttons to act on it.
 import { ReactNode } from 'react';
 
 import { Icon, IconName } from './Icon';
 
 export interface BannerProps {
   icon: IconName;
-  /** Buttons after the text. */
+  /** Buttons behind the text. */
   actions?: ReactNode;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// A button with a word or two on it, as the editor draws them.
+// Text button in the style of the editor.
 import { ComponentProps } from 'react';
 
 export function Button(props: ComponentProps<'button'>) {

@@ -1,4 +1,4 @@
-// A button that copies a text, and says for a moment that it has.
+// Button that copies a text and briefly confirms it.
 
 import { useEffect, useState } from 'react';
 import type { Translator } from './translator';
@@ -6,7 +6,7 @@ import type { Translator } from './translator';
 const SHOWN = 1500;
 
 export interface CopyButtonProps {
-  /** Made when it is asked for. */
+  /** Called on click. */
   text: () => string;
   label: string;
   trans: Translator;

@@ -1,20 +1,20 @@
-// Words about a run that are edited where they stand: Enter or leaving keeps them, Escape does not.
+// Inline editable text: Enter or blur saves, Escape cancels.
 
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import type { Translator } from './translator';
 
 interface EditableTextProps {
   value: string;
-  /** What is edited, for those who hear it. */
+  /** Accessible name of the field. */
   label: string;
   placeholder: string;
   children: ReactNode;
-  /** Null where it was kept, what another has written since `before` where it was not. */
+  /** Saves the text; returns null, or the current value if another user changed it since `before`. */
   onKeep: (value: string, before: string) => Promise<string | null>;
-  /** Editing was asked for elsewhere; it is told when it has ended. */
+  /** Starts editing from outside; `onEnd` is called when it ends. */
   isEdited?: boolean;
   onEnd?: () => void;
-  /** Without it the words themselves are the button that begins. */
+  /** Whether a separate button starts editing; otherwise the text itself does. */
   hasOwnButton?: boolean;
   trans: Translator;
 }
@@ -109,7 +109,7 @@ export function EditableText(props: EditableTextProps): JSX.Element {
         aria-label={label}
         aria-invalid={trouble !== null}
         onChange={event => setEdit({ ...edit, text: event.target.value })}
-        // what was refused waits for a decision, leaving is none
+        // a refused text stays until Enter or Escape
         onBlur={() => (trouble === null ? void keep() : undefined)}
         onKeyDown={event => {
           event.stopPropagation();

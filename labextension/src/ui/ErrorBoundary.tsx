@@ -1,4 +1,4 @@
-// A fault in one tab is told there; the rest of the dashboard goes on.
+// Shows an error of one tab in its place; the rest of the dashboard keeps working.
 
 import { Component, type ReactNode } from 'react';
 import type { Translator } from './translator';

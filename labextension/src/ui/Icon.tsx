@@ -1,4 +1,4 @@
-// The editor's few pictures, drawn in the color of the text.
+// Icons of the editor, drawn in the color of the text.
 
 const PATHS = {
   undo: 'M9 14 4 9l5-5M4 9h10a6 6 0 0 1 0 12h-3',

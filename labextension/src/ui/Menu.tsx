@@ -1,10 +1,10 @@
-// A button that unfolds choices below itself; Escape and a click elsewhere fold them again.
+// Button with a menu below it; Escape and a click elsewhere close it.
 
 import { useEffect, useRef, type ReactNode } from 'react';
 
 interface MenuProps {
   label: string;
-  /** How many choices are made, where that is worth saying. */
+  /** Number of active choices, shown on the button. */
   count?: number;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-// Tabs: a list that the arrow keys, Home and End move through, and the panels of its tabs.
+// Tabs: a tab list with keyboard navigation (arrow keys, Home, End) and its panels.
 
 import {
   useEffect,
@@ -15,7 +15,7 @@ export interface TabItem<Id extends string = string> {
 }
 
 interface TabListProps<Id extends string> {
-  /** Prefix of the elements' ids, the same as of the panels. */
+  /** Prefix of the element ids, the same as that of the panels. */
   id: string;
   label: string;
   tabs: readonly TabItem<Id>[];
@@ -45,7 +45,7 @@ export function TabList<Id extends string>(
     }
   };
   useEffect(() => {
-    // keeps the selected tab in view in a list that scrolls; scrollIntoView would also move the page
+    // scrolls the selected tab into view inside the list; scrollIntoView would also scroll the page
     const frame = list.current;
     const box = frame?.getBoundingClientRect();
     const own = frame
@@ -88,7 +88,7 @@ export function TabList<Id extends string>(
 }
 
 interface TabPanelProps {
-  /** Prefix of the elements' ids, the same as of the list. */
+  /** Prefix of the element ids, the same as that of the list. */
   id: string;
   tab: string;
   hidden?: boolean;
@@ -126,7 +126,7 @@ interface TabsProps {
   onSelect: (id: string) => void;
 }
 
-/** A list of tabs with the panel of the selected one; the first where the selected one does not exist. */
+/** A list of tabs with the panel of the selected one; the first one if the selection does not exist. */
 export function Tabs({
   label,
   tabs,

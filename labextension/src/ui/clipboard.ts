@@ -1,4 +1,4 @@
-// The system's clipboard, with a memory of our own for where it is refused.
+// System clipboard, with a fallback in memory if access is denied.
 
 let memory = '';
 
@@ -7,7 +7,7 @@ export async function writeClipboard(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // No permission, or a page without https: the memory serves this page.
+    // No permission, or a page without https: the copy in memory works within the page.
   }
 }
 
@@ -16,7 +16,7 @@ export async function readClipboard(): Promise<string[]> {
   try {
     return [await navigator.clipboard.readText(), memory];
   } catch {
-    // See above; what was copied in this page can still be pasted in it.
+    // See above; text that was copied in this page can still be pasted in it.
     return [memory];
   }
 }

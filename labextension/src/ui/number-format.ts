@@ -1,6 +1,6 @@
-// Numbers and durations as people read them.
+// Formats numbers and durations.
 
-/** Four significant digits; very small and very large figures in powers of ten. */
+/** Four significant digits; scientific notation for very small and very large numbers. */
 export function formatNumber(value: number | null | undefined): string {
   if (value === undefined) {
     return '–';
@@ -20,14 +20,14 @@ export function formatNumber(value: number | null | undefined): string {
     : value.toPrecision(4);
 }
 
-/** A setting as a person types it: 0.003, 1e-7. */
+/** A setting in short form: 0.003, 1e-7. */
 export function formatSetting(value: number, digits = 4): string {
   const short = Number(value.toPrecision(digits));
   const isTiny = short !== 0 && Math.abs(short) < 1e-4;
   return isTiny ? short.toExponential() : String(short);
 }
 
-/** A moment (unix seconds) as the clock on the wall showed it. */
+/** A time (unix seconds) as the local time of day. */
 export function formatTime(time: number): string {
   return new Date(time * 1000).toLocaleTimeString();
 }
@@ -47,7 +47,7 @@ export function formatDuration(seconds: number): string {
     : `${minutes}:${two(whole % 60)}`;
 }
 
-/** Three digits, or as many as there is room for, with a proper minus sign. */
+/** Three significant digits by default, with a proper minus sign. */
 export function formatSignificant(value: number | null, digits = 3): string {
   if (value === null) {
     return '–';
@@ -60,7 +60,7 @@ export function formatSignificant(value: number | null, digits = 3): string {
   return text.replace('e+', 'e').replace(/-/g, '−');
 }
 
-/** "0 %", "12.5 %", and never 0 % or 100 % of what is not so. */
+/** "0 %", "12.5 %"; only exact values become 0 % or 100 %. */
 export function formatPercent(share: number | null): string {
   if (share === null) {
     return '–';
@@ -81,7 +81,7 @@ const UNITS: [number, string][] = [
   [1e3, 'k']
 ];
 
-/** "160", "12.3 k", "1.2 M": three figures are enough on a node. */
+/** "160", "12.3 k", "1.2 M": three digits are enough on a node. */
 export function formatShortCount(count: number): string {
   for (const [size, unit] of UNITS) {
     // 999 950 would round to "1000 k"

@@ -1,8 +1,8 @@
-// A choice that the browser remembers.
+// Choice that is stored in the browser.
 
 import { useState } from 'react';
 
-/** The choice among `all`, and how to change it; `first` where nothing is remembered. */
+/** The stored choice among `all` with its setter; `first` by default. */
 export function useStoredChoice<T extends string>(
   name: string,
   all: readonly T[],
@@ -25,7 +25,7 @@ function read(name: string): string | null {
   try {
     return localStorage.getItem(`labdl:${name}`);
   } catch {
-    return null; // a page that may not keep anything
+    return null; // the page has no storage
   }
 }
 
@@ -33,6 +33,6 @@ function write(name: string, value: string): void {
   try {
     localStorage.setItem(`labdl:${name}`, value);
   } catch {
-    // a page that may not keep anything
+    // the page has no storage
   }
 }

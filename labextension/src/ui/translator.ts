@@ -1,4 +1,4 @@
-// How the editor asks for the words it shows; JupyterLab's TranslationBundle fits.
+// Interface of the translator; JupyterLab's TranslationBundle implements it.
 
 export interface Translator {
   __(text: string, ...args: unknown[]): string;
@@ -13,7 +13,7 @@ export function fill(text: string, args: unknown[]): string {
   });
 }
 
-/** The words as they are written in the source, for hosts without translations. */
+/** Returns texts untranslated, for hosts without translations. */
 export const plainTranslator: Translator = {
   __: (text, ...args) => fill(text, args),
   // gettext passes the number as the first argument

@@ -1,4 +1,4 @@
-// How wide an element is, now and whenever that changes.
+// React hook for the current width of an element.
 
 import { useEffect, useState, type RefObject } from 'react';
 

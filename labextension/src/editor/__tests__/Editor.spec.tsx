@@ -1,4 +1,4 @@
-// The editor as a person uses it, without the drawing: palette, form, status line.
+// Tests of the editor without the drawing: palette, form, status bar.
 import { act, fireEvent, screen } from '@testing-library/react';
 
 import { CheckResult, LayerSchema } from '../model/graph-data';
@@ -52,7 +52,7 @@ const fine = () => Promise.resolve(NOTHING);
 const field = (id: string) =>
   window.document.querySelector(`#${id}`) as HTMLInputElement;
 
-/** Lets time pass and what it sets off come to rest. */
+/** Advances the timers and waits for pending promises. */
 const pass = (ms: number) =>
   act(async () => {
     jest.advanceTimersByTime(ms);

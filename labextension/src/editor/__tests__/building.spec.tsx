@@ -1,4 +1,4 @@
-// Building a graph as a person does: the quick menu, layers dropped into links, favorites.
+// Tests of building a graph: the quick menu, layers dropped onto edges, favorites.
 import {
   act,
   createEvent,
@@ -64,7 +64,7 @@ describe('the quick menu', () => {
     act(() => void actions.addLayer('Source'));
     fireEvent.keyDown(canvas(), { key: 'A', shiftKey: true });
     expect(window.document.activeElement).toBe(search());
-    // what was used last comes first
+    // the layer that was used last comes first
     expect(offered()).toEqual(['Source', 'LongFilter', 'Filter', 'Sink']);
     fireEvent.change(search(), { target: { value: 'filter' } });
     expect(offered()).toEqual(['Filter', 'LongFilter']);
@@ -86,7 +86,7 @@ describe('the quick menu', () => {
     act(() => actions.openMenu({ at: [0, 0], spot }));
     expect(offered()).not.toContain('Sink');
     fireEvent.click(screen.getByRole('option', { name: /LongFilter/ }));
-    // a plain input holds one edge
+    // an input that is not variadic accepts one edge
     expect(edgesOf(document)).toEqual(['longfilter filter']);
     act(() => actions.undo());
     expect(document.snapshot()).toEqual(before);
@@ -133,7 +133,7 @@ describe('a layer dropped from the palette', () => {
     };
     for (const kind of ['dragOver', 'drop'] as const) {
       const event = createEvent[kind](onto, { dataTransfer: data });
-      // jsdom has no drag events, and so no places of them
+      // jsdom has no drag events, so they have no coordinates
       fireEvent(onto, Object.assign(event, { clientX: 40, clientY: 50 }));
     }
   };
@@ -145,7 +145,7 @@ describe('a layer dropped from the palette', () => {
       actions.addLayer('Sink');
     });
     const [id] = Object.keys(document.snapshot().edges);
-    // jsdom measures no nodes, so React Flow draws no links
+    // jsdom measures no nodes, so React Flow draws no edges
     const link = window.document.createElement('div');
     link.className = 'react-flow__edge';
     link.dataset.id = id;
@@ -153,7 +153,7 @@ describe('a layer dropped from the palette', () => {
     drop('Source', link);
     expect(edgesOf(document)).toEqual(['source sink']);
     drop('Filter', link);
-    // The one that enters what the old one entered has its place.
+    // The edge into the same port keeps the order of the old one.
     expect(edgesOf(document)).toEqual(['filter sink', 'source filter']);
     expect(document.snapshot().edges[id]).toBeUndefined();
     act(() => actions.undo());

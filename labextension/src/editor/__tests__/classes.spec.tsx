@@ -1,4 +1,4 @@
-// Python that becomes layers: dropped text and files, and the classes of a kernel.
+// Tests of adding layers from Python: dropped text and files, classes of a kernel.
 import {
   act,
   cleanup,
@@ -55,7 +55,7 @@ const canvas = () => screen.getByLabelText('Graph of the model');
 
 async function drop(data: object, onto: Element = canvas()): Promise<void> {
   const event = createEvent.drop(onto, { dataTransfer: data });
-  // jsdom has no drag events, and so no places of them
+  // jsdom has no drag events, so they have no coordinates
   fireEvent(onto, Object.assign(event, { clientX: 300, clientY: 200 }));
   for (let turn = 0; turn < 5; turn++) {
     await act(async () => undefined);

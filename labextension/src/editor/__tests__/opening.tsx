@@ -1,4 +1,4 @@
-// Opens the editor for tests that use it as a person does, in a page that knows no sizes.
+// Opens the editor in tests; jsdom has no layout, so sizes are mocked.
 import { act, render } from '@testing-library/react';
 import * as Y from 'yjs';
 
@@ -14,7 +14,7 @@ class NoObserver {
 Object.assign(globalThis, { ResizeObserver: NoObserver });
 Element.prototype.scrollIntoView = () => undefined;
 
-/** A host without layers, whose check finds nothing. */
+/** A host without layers, whose check reports no problems. */
 const HOST: EditorHost = {
   layers: () => Promise.resolve([]),
   layout: request => Promise.resolve(placesInRow(request)),

@@ -1,4 +1,4 @@
-// What is set for every editor does something; and a document that must not be edited says why.
+// Tests of the preferences, and of the reason that a read-only document shows.
 import {
   act,
   cleanup,

@@ -1,4 +1,4 @@
-// The selected block: its name and class, what is in it, and what can be done with it.
+// Properties of the selected block: name, class, contents and actions.
 import { useState, useSyncExternalStore } from 'react';
 
 import { EditorActions } from '../commands/actions';

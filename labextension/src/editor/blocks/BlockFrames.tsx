@@ -1,4 +1,4 @@
-// The frames around open blocks, behind the nodes; the line with the name folds, selects and moves.
+// Frames around open blocks, behind the nodes; the title folds, selects and moves the block.
 import { useReactFlow, ViewportPortal } from '@xyflow/react';
 import { memo, PointerEvent, useMemo, useRef } from 'react';
 
@@ -18,9 +18,9 @@ export interface BlockFramesProps {
   notes: NoteFlowNode[];
   view: View;
   actions: EditorActions;
-  /** Shows nodes elsewhere while they are dragged. */
+  /** Shows nodes at other positions during a drag. */
   onDrag: (positions: { [id: string]: Position }) => void;
-  /** They were let go. */
+  /** Writes the positions at the end of a drag. */
   onDrop: (positions: { [id: string]: Position }) => void;
 }
 
@@ -99,7 +99,7 @@ interface HeadingProps extends BlockFramesProps {
   children: React.ReactNode;
 }
 
-/** Dragging it drags what the frame holds. */
+/** Title of a frame; dragging it moves the nodes inside. */
 function Heading(props: HeadingProps) {
   const { path, inside, nodes, notes, actions, onDrag, onDrop } = props;
   const flow = useReactFlow();

@@ -1,4 +1,4 @@
-// A folded block: its name, how much is in it, what it gives and what it costs.
+// Node of a folded block: name, number of layers, output shapes and costs.
 import { NodeProps, Position as Side } from '@xyflow/react';
 import { memo, useSyncExternalStore } from 'react';
 

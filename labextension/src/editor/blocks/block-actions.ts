@@ -1,4 +1,4 @@
-// What can be done with blocks: make, take apart, fold, open, enter, repeat, keep.
+// Actions on blocks: group, ungroup, fold, unfold, enter, repeat, add to the palette.
 import type { EditorActions, Surroundings } from '../commands/actions';
 import { portsOf } from '../model/connect';
 import { Drawn, collapseBlock, expandBlock, expandRequest } from './collapse';
@@ -46,7 +46,7 @@ export function makeBlockActions(
 ): BlockActions {
   const picture = (): Drawn => ({ ...now(), graph: now().document.snapshot() });
 
-  /** The block of the selection: the one that is selected, else the one that holds it. */
+  /** Block of the selection: the selected block, else the block around the first selected node. */
   const blockAtHand = (): string | null => {
     const whole = blocks.selectedBlock();
     if (whole !== null) {
@@ -58,7 +58,7 @@ export function makeBlockActions(
     return home && isInside(home, scene.within) ? home : null;
   };
 
-  /** Positions for the content of those of these folded blocks in which it has none; null if the host has failed. */
+  /** Positions for the contents of these folded blocks, where missing; null if the host failed. */
   const arrangeInside = async (
     paths: string[]
   ): Promise<Map<string, Places> | null> => {
@@ -91,7 +91,7 @@ export function makeBlockActions(
         return;
       }
       const { path, change } = groupNodes(graph, ids);
-      // Nodes that had no position keep the place they were shown at.
+      // Nodes without a position keep the one they are drawn at.
       const places = placesIn(now());
       const { notes = {} } = graph;
       const taken = notesAmong(graph, selection.state().nodes);
@@ -151,7 +151,7 @@ export function makeBlockActions(
       }
       const { document, scene, selection } = now();
       const paths = chosen.filter(isFoldedNow);
-      // One step, however many are opened.
+      // One undo step for all blocks.
       let drawing = picture();
       let change = {};
       for (const one of paths) {
@@ -199,7 +199,7 @@ export function makeBlockActions(
         say(reason);
         return;
       }
-      // Several are easier to see folded.
+      // Repeated blocks are easier to read folded.
       const isFolded = scene.blocks.has(blockId(path));
       const start = isFolded
         ? { positions: placesIn(now()) }
@@ -230,7 +230,7 @@ export function makeBlockActions(
           isInside(name, path)
         )
       );
-      // It is kept as it would stand in the model itself.
+      // The palette keeps the block as if it were at the top level of the model.
       const alone = { ...graph, nodes, positions: {} };
       const moved = applyChange(
         alone,
@@ -247,7 +247,7 @@ export function makeBlockActions(
       );
     }
   };
-  // What was clicked may be gone: the keyboard goes on at the canvas.
+  // The clicked element may be removed, so the canvas takes the focus.
   for (const name of [
     'group',
     'ungroup',
@@ -271,14 +271,14 @@ export function makeBlockActions(
   return blocks;
 }
 
-/** The places of what is drawn, as it is drawn. */
+/** Positions of the drawn nodes, without those outside the entered block. */
 function placesIn({ places, scene }: Surroundings) {
   return Object.fromEntries(
     Object.entries(places).filter(([id]) => !scene.outside.has(id))
   );
 }
 
-/** New places for what lies after a folded block that gets followers. */
+/** New positions of the nodes behind a folded block that is repeated. */
 function roomAfter(
   graph: Drawn['graph'],
   path: string,

@@ -1,4 +1,4 @@
-// Folding a block into one box, and opening it in its place: what stands around makes room, or closes up.
+// Folds a block into one node and opens it in place; surrounding nodes move accordingly.
 import { FRAME } from '../../api/drawing';
 import { Change } from '../model/document';
 import { framesOf, Rect } from './frame-geometry';
@@ -24,7 +24,7 @@ export interface Drawn {
   sizeOf(id: string): Size;
 }
 
-/** The change that draws an open block as one box. */
+/** Change that folds an open block into one node. */
 export function collapseBlock(path: string, drawn: Drawn): Change {
   const { scene, places, direction, sizeOf } = drawn;
   const frame = frameIn(scene, path, places, sizeOf);
@@ -44,7 +44,7 @@ export function collapseBlock(path: string, drawn: Drawn): Change {
   };
 }
 
-/** What is to be arranged before a folded block can be opened; null where its content has positions. */
+/** Layout request that precedes opening a folded block; null if its contents have positions. */
 export function expandRequest(
   path: string,
   drawn: Drawn
@@ -55,7 +55,7 @@ export function expandRequest(
     : layoutRequest(scene, drawn.direction, drawn.sizeOf, path);
 }
 
-/** The change that opens a folded block; `arranged` answers its `expandRequest`. */
+/** Change that opens a folded block; `arranged` is the answer to its `expandRequest`. */
 export function expandBlock(
   path: string,
   drawn: Drawn,
@@ -108,13 +108,13 @@ export function expandBlock(
   };
 }
 
-/** The scene in which a block is open, and the positions of its content if all of it has some. */
+/** Scene with the block open, and the positions of its contents if all of them have one. */
 function openScene(
   path: string,
   { graph, layers, scene, places }: Drawn
 ): { scene: Scene; stored: Places | null } {
   const id = blockId(path);
-  // Whatever else was folded stays so, now that there are places.
+  // With positions for all drawn nodes, other folded blocks stay folded.
   const positions = { ...graph.positions, ...without(places, [id], scene) };
   delete positions[id];
   const open = sceneOf({ ...graph, positions }, layers, scene.within);
@@ -131,7 +131,7 @@ function openScene(
       };
 }
 
-/** Notes beside a block go where nodes would; what lies under it or around it stays. */
+/** Moved notes: those beside a block move like nodes, those that overlap it stay. */
 function notesBeside(path: string, from: Rect, to: Rect, drawn: Drawn): Notes {
   const notes = visibleNotes(drawn.graph, drawn.scene);
   const inside = notesInside(notes, path);
@@ -153,7 +153,7 @@ function notesBeside(path: string, from: Rect, to: Rect, drawn: Drawn): Notes {
   return notesMoved(beside, (_, id) => places[id]);
 }
 
-/** The places of what would be drawn inside a block, if all of it has one. */
+/** Positions of the nodes drawn inside a block, if all of them have one. */
 function storedInside(scene: Scene, path: string): Places | null {
   const ids = drawnInside(scene, path);
   const { positions } = scene.graph;
@@ -162,10 +162,10 @@ function storedInside(scene: Scene, path: string): Places | null {
     : null;
 }
 
-/** Of a block with more layers than this, one level is opened at a time. */
+/** Blocks with more layers than this open one level at a time. */
 const FEW = 12;
 
-/** The graph with the blocks inside one folded, if it has many layers. */
+/** Graph with the blocks inside one block folded, if it has many layers. */
 function foldedInside(
   graph: GraphData,
   positions: Places,
@@ -207,14 +207,14 @@ function without(places: Places, ids: string[], scene: Scene): Places {
   );
 }
 
-/** The corner of a rectangle that begins where another does in the flow, and has its middle across it. */
+/** Corner for a rectangle that starts where the old one does and is centered across the flow. */
 function inPlaceOf(old: Rect, size: Size, direction: Direction): Position {
   return direction === 'down'
     ? [Math.round(old.x + (old.width - size.width) / 2), Math.round(old.y)]
     : [Math.round(old.x), Math.round(old.y + (old.height - size.height) / 2)];
 }
 
-/** Where the nodes around go when one rectangle becomes another. */
+/** New positions of the surrounding nodes when a rectangle changes its size. */
 function movePositions(
   others: Places,
   from: Rect,

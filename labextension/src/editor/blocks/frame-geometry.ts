@@ -1,4 +1,4 @@
-// The frames around open blocks: as large as what stands in them.
+// Frames around open blocks, computed from the nodes inside.
 import { FRAME } from '../../api/drawing';
 import { Size } from '../canvas/node-size';
 import { Position } from '../model/graph-data';
@@ -13,7 +13,7 @@ export interface Rect {
 
 const { padding, heading, foot } = FRAME;
 
-/** The smallest rectangle around others; null around none. */
+/** The bounding box of rectangles; null if there are none. */
 export function around(rects: Rect[]): Rect | null {
   if (rects.length === 0) {
     return null;
@@ -37,14 +37,14 @@ export function frameAround({ x, y, width, height }: Rect): Rect {
   };
 }
 
-/** A drawn node as frames see it: the block or layer's name, and where it is. */
+/** Name, position and size of a drawn node or folded block. */
 export interface Placed {
   name: string;
   at: Position;
   size: Size;
 }
 
-/** The frame of each block; `paths` has the outer ones first. */
+/** The frame of each block; `paths` lists outer blocks first. */
 export function framesOf(paths: string[], placed: Placed[]): Map<string, Rect> {
   const open = new Set(paths);
   const held = new Map<string, Rect[]>(paths.map(path => [path, []]));

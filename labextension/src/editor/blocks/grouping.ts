@@ -1,4 +1,4 @@
-// Blocks made of layers: into one, apart again, under another name, several times in a row.
+// Groups layers into blocks; ungroups, renames and repeats blocks.
 import type { Change } from '../model/document';
 import {
   Fragment,
@@ -22,7 +22,7 @@ import {
 } from '../model/paths';
 import { Translator } from '../../ui/translator';
 
-/** The change that gives nodes and blocks other names, with all that goes by them. */
+/** Change that renames nodes and blocks, and everything that refers to them by name. */
 export function renamePaths(
   graph: GraphData,
   to: (name: string) => string
@@ -75,13 +75,13 @@ export function renamePaths(
   return { nodes, positions, groups, ties, notes };
 }
 
-/** What becomes of a block is told by what becomes of a node in it. */
+/** New path of a block; `to` maps node names, so a placeholder node inside is mapped. */
 function pathTo(path: string, to: (name: string) => string): string {
   const inside = to(`${path}/_`);
   return inside.endsWith('/_') ? inside.slice(0, -2) : path;
 }
 
-/** The change that makes one block of these nodes, and its path; what is an input of the model stays outside. */
+/** Change that groups nodes into a block, and the block's path; inputs of the model stay outside. */
 export function groupNodes(
   graph: GraphData,
   ids: string[],
@@ -91,7 +91,7 @@ export function groupNodes(
   const chosen = new Set(ids.filter(id => graph.nodes[id].type !== 'Input'));
   const names = [...chosen].map(id => graph.nodes[id].name);
   const whole = outermostWhole(graph, chosen);
-  // A block that is chosen as a whole goes in as a whole.
+  // A completely selected block stays one unit.
   const units = names.map(
     name => pathsOf(name).find(path => whole.has(path)) ?? name
   );
@@ -124,7 +124,7 @@ export function groupNodes(
   };
 }
 
-/** The outermost blocks all of whose nodes are chosen. */
+/** The outermost blocks whose nodes are all selected. */
 function outermostWhole(graph: GraphData, chosen: Set<string>): Set<string> {
   const { groups } = fragmentOf(graph, chosen);
   return new Set(
@@ -132,7 +132,7 @@ function outermostWhole(graph: GraphData, chosen: Set<string>): Set<string> {
   );
 }
 
-/** Why these nodes cannot be one block; null if they can. */
+/** The reason why nodes cannot be grouped; null if they can. */
 export function groupingRefusal(
   graph: GraphData,
   ids: string[],
@@ -151,7 +151,7 @@ export function groupingRefusal(
       );
 }
 
-/** A node outside that takes from these and gives to them. */
+/** A node outside the selection on a path between two selected nodes. */
 function nodeBetween(graph: GraphData, chosen: Set<string>): string | null {
   const walk = (from: 'source' | 'target', to: 'source' | 'target') => {
     const next = new Map<string, string[]>();
@@ -175,7 +175,7 @@ function nodeBetween(graph: GraphData, chosen: Set<string>): string | null {
   return [...after].find(id => before.has(id)) ?? null;
 }
 
-/** The change that takes a block apart; its layers stand where it stood. */
+/** Change that ungroups a block; its layers move to the parent block. */
 export function ungroupBlock(graph: GraphData, path: string): Change {
   const home = parentOf(path);
   const taken = takenNames(graph);
@@ -190,7 +190,7 @@ export function ungroupBlock(graph: GraphData, path: string): Change {
     let mapped = fresh.get(unit);
     if (mapped === undefined && !name.endsWith('/_')) {
       mapped = uniquePath(
-        home ? `${home}/${word}` : readable(word, path),
+        home ? `${home}/${word}` : topLevelName(word, path),
         taken
       );
       taken.add(mapped);
@@ -208,12 +208,12 @@ export function ungroupBlock(graph: GraphData, path: string): Change {
   return { ...change, notes, groups: { ...change.groups, [path]: null } };
 }
 
-/** A number alone is no name for a layer of the model. */
-function readable(word: string, path: string): string {
+/** A valid name at the top level, where a plain number is not allowed. */
+function topLevelName(word: string, path: string): string {
   return /^\d/.test(word) ? `${wordOf(path)}_${word}` : word;
 }
 
-/** The change that gives a block another last word. */
+/** Change that replaces the last part of a block's path. */
 export function renameBlock(
   graph: GraphData,
   path: string,
@@ -226,7 +226,7 @@ export function renameBlock(
   );
 }
 
-/** What a block takes from outside, with all that take it, and what it gives. */
+/** Inputs of a block with the ports that each one feeds, outputs, and all nodes with an outgoing edge. */
 export function endsOfBlock(graph: GraphData, path: string) {
   const inside = (id: string) => isInside(graph.nodes[id]?.name ?? '', path);
   const takes = new Map<string, [string, string][]>();
@@ -246,7 +246,7 @@ export function endsOfBlock(graph: GraphData, path: string) {
   return { takes: [...takes.values()], gives: [...gives.values()], used };
 }
 
-/** Why a block cannot be repeated in a row; null if it can. */
+/** The reason why a block cannot be repeated; null if it can. */
 export function repeatingRefusal(
   graph: GraphData,
   path: string,
@@ -262,7 +262,7 @@ export function repeatingRefusal(
       );
 }
 
-/** The change that puts a block `times` in a row, each after the one before; `step` leads from a box to the next. */
+/** Change that repeats a block `times` in sequence; `step` is the distance between two copies. */
 export function repeatBlock(
   graph: GraphData,
   path: string,
@@ -340,7 +340,7 @@ export function repeatBlock(
   return mergeChanges(change, { edges: outgoing });
 }
 
-/** Two changes, one after the other. */
+/** Applies one change after another, as one change. */
 export function mergeChanges(a: Change, b: Change): Change {
   return {
     nodes: { ...a.nodes, ...b.nodes },
@@ -352,7 +352,7 @@ export function mergeChanges(a: Change, b: Change): Change {
   };
 }
 
-/** A graph as it will be after a change. */
+/** The graph after a change. */
 export function applyChange(graph: GraphData, change: Change): GraphData {
   const table = <T>(
     old: { [id: string]: T },

@@ -1,4 +1,4 @@
-// The way from the model to the block that was entered.
+// Breadcrumbs from the model to the entered block.
 import { Panel } from '@xyflow/react';
 
 import { EditorActions } from '../commands/actions';
@@ -6,7 +6,7 @@ import { useEditorContext } from '../context';
 import { pathsOf, wordOf } from '../model/paths';
 
 export interface BreadcrumbsProps {
-  /** The model's name. */
+  /** Name of the model. */
   name: string;
   within: string;
   actions: EditorActions;

@@ -1,4 +1,4 @@
-// The drawing of the graph: React Flow shows it, gestures go to the document.
+// Canvas: React Flow draws the graph, gestures change the document.
 import {
   Background,
   Controls,
@@ -83,7 +83,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const [isActive, setActive] = useState(false);
   const isLocked = useLock(document) !== null;
 
-  // --- what is drawn ---
+  // --- nodes and edges ---
 
   const [nodes, setNodes] = useState(() => flowNodes(view, new Map()));
   useLayoutEffect(
@@ -109,7 +109,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
     return next;
   }, [view, problems, drop.edge, faulty]);
 
-  // React Flow computes every edge anew whenever a node moves.
+  // React Flow redraws every edge when a node moves, so large graphs use a single path when zoomed out.
   const isFar = useStore(state => state.transform[2] < FAR);
   const isSheet = isFar && isLarge(view.graph);
   const single = useMemo(
@@ -147,7 +147,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const moveTo = useCallback(
     (moved: { [id: string]: Position }, typing?: string) => {
       const { places, scene } = latest.current;
-      // Nodes that had no position keep the place they were shown at.
+      // Nodes without a position keep the one they are drawn at.
       const all = Object.entries({ ...places, ...moved });
       document.move(
         Object.fromEntries(all.filter(([id]) => !scene.outside.has(id))),
@@ -282,7 +282,7 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
             props.onRename();
           }
         }}
-        // What the host's menu offers is about what was clicked.
+        // The host's context menu applies to the selection.
         onNodeContextMenu={(_, { id }) => {
           if (!selection.state().nodes.has(id)) {
             selection.set([id]);
@@ -300,11 +300,11 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
         nodesConnectable={!isLocked}
         edgesReconnectable={!isLocked}
         onlyRenderVisibleElements={isLarge(view.graph)}
-        // The canvas has its own keys; space belongs to the page around it.
+        // The canvas has its own key bindings; the space key belongs to the page.
         deleteKeyCode={null}
         panActivationKeyCode={null}
         zoomOnDoubleClick={false}
-        // A notebook scrolls past the editor until someone works in it.
+        // The page scrolls past an editor that does not have the focus.
         zoomOnScroll={isActive}
         preventScrolling={isActive}
         selectionMode={SelectionMode.Partial}

@@ -1,4 +1,4 @@
-// The names of others who have selected a node, in their colors.
+// Names of other users who have selected a node, in their colors.
 import { CSSProperties, useSyncExternalStore } from 'react';
 
 import { useEditorContext } from '../context';

@@ -1,4 +1,4 @@
-// One connection between two nodes.
+// An edge between two nodes.
 import { BaseEdge, EdgeProps } from '@xyflow/react';
 import { memo } from 'react';
 

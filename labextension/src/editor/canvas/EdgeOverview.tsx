@@ -1,4 +1,4 @@
-// The line of `edgeLines`, behind the nodes.
+// Draws the paths of `EdgeLines` behind the nodes.
 import { ViewportPortal } from '@xyflow/react';
 import { memo, useState } from 'react';
 

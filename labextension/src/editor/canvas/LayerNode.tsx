@@ -1,4 +1,4 @@
-// One node of the graph: name, type, output shape, parameters and its problem.
+// Node of a layer: name, type, output shape, parameters and problem.
 import { NodeProps, Position as Side } from '@xyflow/react';
 import { CSSProperties, memo, useSyncExternalStore } from 'react';
 

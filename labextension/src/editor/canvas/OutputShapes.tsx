@@ -1,4 +1,4 @@
-// What flows out of a node, beside the connections where they leave it.
+// Output shapes of a node, beside the ports where its edges start.
 import { CSSProperties } from 'react';
 
 import { Ports } from '../model/connect';

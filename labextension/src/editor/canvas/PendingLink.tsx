@@ -1,4 +1,4 @@
-// The line from a port to the menu that asks what to connect it with.
+// Line from a port to the quick menu while a link waits for a layer.
 import { ViewportPortal } from '@xyflow/react';
 
 import { edgePath } from './edge-path';

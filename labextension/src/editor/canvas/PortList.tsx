@@ -1,4 +1,4 @@
-// The ports on one side of a node, and their measuring.
+// Ports on one side of a node, and their measurement.
 import {
   Handle,
   Position as Side,
@@ -48,14 +48,14 @@ export function PortList({ kind, side, ports }: PortListProps) {
   });
 }
 
-/** Has the page measure the ports again whenever they are others. */
+/** Measures the ports again when they change. */
 export function useMeasuredPorts(id: string, ports: Ports): void {
   const updateInternals = useUpdateNodeInternals();
   const portNames = JSON.stringify(ports);
   const measured = useRef(portNames);
   useEffect(() => {
-    // The lines end at the ports as they were measured: measure new ones.
-    // Not at the start, where React Flow measures all nodes in one go.
+    // Edges end at the measured positions of the ports.
+    // Not on mount, since React Flow measures all new nodes together.
     if (measured.current !== portNames) {
       measured.current = portNames;
       updateInternals(id);

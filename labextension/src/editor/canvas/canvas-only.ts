@@ -1,4 +1,4 @@
-// The editor reduced to its canvas, for views that show models beside something else.
+// Editor reduced to its canvas, for views that embed models.
 import { EdgeTypes, NodeTypes } from '@xyflow/react';
 import { ReactNode } from 'react';
 
@@ -6,17 +6,17 @@ import { EditorActions } from '../commands/actions';
 import { SelectionStore } from '../model/selection';
 
 export interface CanvasOnly {
-  /** How nodes and edges are drawn, where not as usual. */
+  /** Components of nodes and edges; by default those of the editor. */
   nodeTypes?: NodeTypes;
   edgeTypes?: EdgeTypes;
   selection: SelectionStore;
-  /** Opens or folds a block in the view, since the document must not be changed. */
+  /** Opens or folds a block in the view; the document is read-only. */
   toggle(path: string): void;
-  /** Stands in the canvas. */
+  /** Content of the canvas. */
   children: ReactNode;
 }
 
-/** The actions of a canvas that only shows: to open and to fold a block is the view's business. */
+/** Actions of a read-only canvas; the view opens and folds blocks. */
 export function showing(
   actions: EditorActions,
   { toggle }: CanvasOnly

@@ -1,9 +1,9 @@
-// What a layer carries that is dragged from the palette onto the canvas.
+// Drag data of layers and Python source that are dropped onto the canvas.
 import { fits } from '../model/insertion';
 import { LayerSchema } from '../model/graph-data';
 
 const LAYER_MIME = 'application/x-labdl-layer';
-/** There if the layer fits into an edge: before the drop a page sees the kinds of data, not the data. */
+/** Set if the layer fits into an edge: during a drag only the types of the data are readable. */
 const INNER_MIME = 'application/x-labdl-inner-layer';
 
 export function setDraggedLayer(data: DataTransfer, layer: LayerSchema): void {
@@ -22,19 +22,19 @@ export function isInnerLayer(data: DataTransfer): boolean {
   return data.types.includes(INNER_MIME);
 }
 
-/** Whether it may be Python: text, or files of this computer. */
+/** Whether the data may be Python: text or files. */
 export function isSource(data: DataTransfer): boolean {
   return data.types.includes('text/plain') || data.types.includes('Files');
 }
 
-/** So much of a file is read; no model is as long. */
+/** Maximum size of a dropped file in bytes. */
 const LARGEST = 1_000_000;
 
-/** The Python that was dropped; null if there are only files of another kind. */
+/** The dropped Python source; null if there are only other files. */
 export async function readDroppedSource(
   data: DataTransfer
 ): Promise<string | null> {
-  // the data are there during the drop only, the files also later
+  // the text is readable only during the event, files also later
   const text = data.getData('text/plain');
   const files = [...data.files];
   if (files.length === 0) {
@@ -52,7 +52,7 @@ export function isPythonFile(name: string): boolean {
   return name.toLowerCase().endsWith('.py');
 }
 
-/** The type of the layer that was dropped; empty for anything else. */
+/** Type of the dropped layer; empty if the data is not a layer. */
 export function readDroppedLayer(data: DataTransfer): string {
   return data.getData(LAYER_MIME);
 }

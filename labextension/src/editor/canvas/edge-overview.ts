@@ -1,11 +1,11 @@
-// All edges of a large graph as one line, for when it is seen from so far that none of them can be pointed at.
+// All edges of a large graph as one path, for zoom levels at which edges cannot be clicked.
 import { Position as Side } from '@xyflow/react';
 
 import { edgePath } from './edge-path';
 import { LayerFlowEdge, LayerFlowNode } from './react-flow';
 import { NODE_SIZE } from './node-size';
 
-/** Below this zoom a node is not wider than a thumb. */
+/** Zoom below which nodes are too small to work with. */
 export const FAR = 0.3;
 
 interface Known {
@@ -14,9 +14,9 @@ interface Known {
   path: string;
 }
 
-/** The lines of edges; those at nodes that stayed the same objects are not computed again. */
+/** Paths of edges, recomputed only for nodes that changed. */
 export class EdgeLines {
-  /** Those at nodes that are being dragged come apart, so that the page paints the others once. */
+  /** Edges at dragged nodes are separate, so that the others are painted once. */
   lines(
     nodes: LayerFlowNode[],
     edges: LayerFlowEdge[]
@@ -31,7 +31,7 @@ export class EdgeLines {
       if (!source || !target) {
         continue;
       }
-      const before = this._known.get(edge.id);
+      const before = this._cache.get(edge.id);
       const entry =
         before?.source === source && before.target === target
           ? before
@@ -40,11 +40,11 @@ export class EdgeLines {
       const isMoving = source.dragging || target.dragging;
       (isMoving ? moving : still).push(entry.path);
     }
-    this._known = known;
+    this._cache = known;
     return { still: still.join(''), moving: moving.join('') };
   }
 
-  private _known = new Map<string, Known>();
+  private _cache = new Map<string, Known>();
 }
 
 function pathOf(

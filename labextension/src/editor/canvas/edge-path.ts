@@ -1,4 +1,4 @@
-// The line of an edge: a curve, led around the nodes in between when the edge skips some.
+// Path of an edge: a curve, routed around the nodes in between if the edge skips some.
 import { getBezierPath, Position as Side } from '@xyflow/react';
 
 import { EDGE, NODE_SIZE } from '../../api/drawing';
@@ -23,7 +23,7 @@ export function edgePath(ends: Ends): string {
   return isSkip ? around(ends, down, along, width) : getBezierPath(ends)[0];
 }
 
-/** Out to the side, along a lane, and back; longer skips take outer lanes. */
+/** Path along a lane beside the nodes; longer skips use outer lanes. */
 function around(
   ends: Ends,
   down: boolean,

@@ -1,4 +1,4 @@
-// Where the ports of a node are before the page has measured them.
+// Estimated positions of a node's ports before they are measured.
 import { NodeHandle, Position as Side } from '@xyflow/react';
 
 import { Ports } from '../model/connect';
@@ -9,11 +9,11 @@ export const SIDES: { [key in Direction]: { in: Side; out: Side } } = {
   right: { in: Side.Left, out: Side.Right }
 };
 
-/** As in the style sheet. */
+/** Same sizes as in the style sheet. */
 const PORT = 10;
 const WIDE_PORT = 22;
 
-/** So that a large graph can be drawn without first putting all of it into the page. */
+/** Estimated ports; a large graph can be drawn without rendering all of its nodes first. */
 export function estimatedHandles(
   ports: Ports,
   direction: Direction,

@@ -1,4 +1,4 @@
-// Brings a graph into view: all of it if that is readable, else where it begins.
+// Initial viewport: the whole graph if it is readable, else its start.
 import { Position as Side, ReactFlowInstance } from '@xyflow/react';
 
 import { LayerFlowEdge, LayerFlowNode } from './react-flow';
@@ -6,9 +6,9 @@ import { NODE_SIZE, Size } from './node-size';
 
 export const FIT = { padding: 0.12, maxZoom: 1 };
 
-/** Below this zoom the text on the nodes cannot be read. */
+/** Zoom below which text on nodes is not readable. */
 export const READABLE = 0.45;
-/** Below this one the shape of the graph cannot be seen. */
+/** Zoom below which the structure of the graph is not visible. */
 export const VISIBLE = 0.12;
 
 const START_ZOOM = 0.75;

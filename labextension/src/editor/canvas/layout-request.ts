@@ -1,4 +1,4 @@
-// What the host is asked to arrange: the layout itself is computed in Python (labdl/graph/drawing).
+// Layout requests to the host; the layout is computed in Python (labdl/graph/drawing).
 import type { LayoutRequest } from '../../api/layout';
 import { GraphData, Position } from '../model/graph-data';
 import { isInside } from '../model/paths';
@@ -9,7 +9,7 @@ export type { LayoutRequest };
 
 export type Places = { [id: string]: Position };
 
-/** The nodes of a scene, or those of one open block in it. */
+/** Request for the nodes of a scene, or of one open block in it. */
 export function layoutRequest(
   scene: Scene,
   direction: Direction,
@@ -26,7 +26,7 @@ export function layoutRequest(
   );
 }
 
-/** All nodes of a graph, without frames around its blocks. */
+/** Request for all nodes of a graph, without frames around blocks. */
 export function flatLayoutRequest(
   graph: Pick<GraphData, 'nodes' | 'edges'>,
   direction: Direction
@@ -42,7 +42,7 @@ export function flatLayoutRequest(
   );
 }
 
-/** Places in one row, for a host that fails to arrange them. */
+/** Positions in one row, as a fallback if the layout fails. */
 export function placesInRow({ nodes, direction }: LayoutRequest): Places {
   let along = 0;
   const places: Places = {};

@@ -1,4 +1,4 @@
-// The size of nodes on the canvas, and the direction in which edges lead.
+// Size of nodes and ports, and the direction of edges.
 import { NODE_SIZE, PORT_NAMES } from '../../api/drawing';
 import { Ports } from '../model/connect';
 
@@ -11,7 +11,7 @@ export interface Size {
 
 export { NODE_SIZE };
 
-/** The size of a layer once it is drawn: the names of several ports on a side need a line. */
+/** Expected size of a node; names of several ports on one side need an additional line. */
 export function expectedSize(
   ports: Ports | undefined,
   direction: Direction

@@ -1,13 +1,13 @@
-// Where nodes are drawn: their positions in the document, and places for those that have none.
+// Positions of nodes: those of the document, and computed ones for nodes without a position.
 import { GraphData, Position } from '../model/graph-data';
 import { Direction, NODE_SIZE, Size } from './node-size';
 
 type Places = { [id: string]: Position };
 
-/** Between a node and the one after it. */
+/** Distance between a node and the next one. */
 export const GAP = 44;
 
-/** The way a graph flows, read from its positions; `preferred` where they do not tell. */
+/** Direction of the flow, estimated from positions; `preferred` if they are ambiguous. */
 export function directionOf(
   graph: GraphData,
   preferred: Direction = 'down'
@@ -18,7 +18,7 @@ export function directionOf(
     const from = graph.positions[source];
     const to = graph.positions[target];
     if (from && to) {
-      // a node is wider than high, so a step to the right is longer
+      // distances relative to the size of a node
       right += Math.abs(to[0] - from[0]) / NODE_SIZE.width;
       down += Math.abs(to[1] - from[1]) / NODE_SIZE.height;
     }
@@ -26,7 +26,7 @@ export function directionOf(
   return right === down ? preferred : right > down ? 'right' : 'down';
 }
 
-/** The upper left corner of a node whose middle is given. */
+/** Upper left corner of a node with the given center. */
 export function centerAt([x, y]: Position): Position {
   return [
     Math.round(x - NODE_SIZE.width / 2),
@@ -34,7 +34,7 @@ export function centerAt([x, y]: Position): Position {
   ];
 }
 
-/** A place near `wanted` where a new node covers no other. */
+/** A position near `wanted` where a new node overlaps no other. */
 export function freePlace(
   wanted: Position,
   places: Places,
@@ -61,7 +61,7 @@ export function freePlace(
   return wanted;
 }
 
-/** The place after a node, in the direction of the flow. */
+/** The position behind a node, in the direction of the flow. */
 export function placeAfter(
   at: Position,
   direction: Direction,
@@ -72,7 +72,7 @@ export function placeAfter(
     : [at[0] + size.width + GAP, at[1]];
 }
 
-/** A place for every node; the document's own where it has one. */
+/** A position for every node; those of the document are kept. */
 export function placeAll(graph: GraphData, direction: Direction): Places {
   const missing = Object.keys(graph.nodes).filter(id => !graph.positions[id]);
   if (missing.length === 0) {
@@ -86,7 +86,7 @@ export function placeAll(graph: GraphData, direction: Direction): Places {
     }
   }
   const corner = cornerOf(Object.values(graph.positions));
-  // Several rounds, since a node may follow one that is itself being placed.
+  // Several passes, since a node may follow another one without a position.
   for (let open = missing; open.length;) {
     const waiting = open.filter(id => !(id in places));
     const next = waiting.filter(id => (source.get(id) ?? '') in places);

@@ -1,4 +1,4 @@
-// Where the pointer is on the canvas, for what a key or the context menu adds there.
+// Pointer position on the canvas, for commands from keys and the context menu.
 import { RefObject, useEffect, useRef } from 'react';
 
 interface Point {
@@ -6,14 +6,14 @@ interface Point {
   y: number;
 }
 
-/** Asks for the pointer's place on the page; null if it is not over the free canvas. */
+/** Returns a function for the pointer's position on the page; null while it is not over the canvas. */
 export function usePointer(
   canvas: RefObject<HTMLElement | null>
 ): () => Point | null {
   const at = useRef<Point | null>(null);
   useEffect(() => {
     const element = canvas.current;
-    // A menu that opened under the pointer stands for the place that it was opened at.
+    // While a context menu is open, the position at which it was opened counts.
     let isMenu = false;
     const move = (event: PointerEvent | MouseEvent) => {
       const target = event.target instanceof Element ? event.target : null;

@@ -1,4 +1,4 @@
-// The graph as React Flow's nodes and edges; whatever did not change stays the same object.
+// Graph as nodes and edges of React Flow; unchanged ones keep their identity.
 import { Edge, Node } from '@xyflow/react';
 
 import { Ports, portsOf } from '../model/connect';
@@ -20,11 +20,11 @@ export interface LayerNodeData extends Record<string, unknown> {
   node: NodeData;
   schema: LayerSchema | undefined;
   ports: Ports;
-  /** The name of the layer whose settings and weights this node uses. */
+  /** Name of the layer whose settings and weights this node shares. */
   sharedWith: string | undefined;
-  /** The name in the block around it. */
+  /** Name relative to the block that contains the node. */
   title: string;
-  /** What a box stands for. */
+  /** The block of a folded node; undefined for a layer. */
   block: Block | undefined;
 }
 
@@ -33,7 +33,7 @@ export type LayerFlowEdge = Edge<Record<string, unknown>, 'data'>;
 
 const OUTSIDE = 'labdl-mod-outside';
 
-/** From this size on, only what is in view is in the page. */
+/** Above this number of nodes, only those in view are rendered. */
 const LARGE = 150;
 
 export function isLarge(graph: GraphData): boolean {
@@ -41,10 +41,10 @@ export function isLarge(graph: GraphData): boolean {
 }
 
 export interface View {
-  /** All of the model. */
+  /** The whole model. */
   whole: GraphData;
   scene: Scene;
-  /** What is drawn of it. */
+  /** The drawn part of the model. */
   graph: GraphData;
   places: { [id: string]: Position };
   layers: LayerTable;
@@ -79,7 +79,7 @@ export function flowNodes(
       before.data.sharedWith === sharedWith &&
       before.data.schema === schema &&
       sameJson(before.data.ports, ports);
-    // Someone else's change must not pull a node from under the pointer.
+    // Changes by other users must not move a node that is being dragged.
     const samePlace =
       before &&
       (before.dragging || (before.position.x === x && before.position.y === y));
@@ -102,7 +102,7 @@ export function flowNodes(
       id,
       type: block ? 'block' : 'layer',
       className: isOutside ? OUTSIDE : undefined,
-      // a node that says nothing follows the canvas
+      // undefined: the setting of the canvas applies
       draggable: isOutside ? false : undefined,
       position: before && samePlace ? before.position : { x, y },
       data:
@@ -124,7 +124,7 @@ export function flowNodes(
   });
 }
 
-/** Parameters that other nodes use: edges leave them as they leave an output. */
+/** Parameters that other nodes use; they are drawn as additional outputs. */
 function parameterPorts(graph: GraphData): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const { source, source_port: port } of Object.values(graph.edges)) {
@@ -147,7 +147,7 @@ function withParameters(ports: Ports, more: Set<string> | undefined): Ports {
   };
 }
 
-/** What was measured counts more than what was estimated. */
+/** Drops estimated ports once a node is measured. */
 export function withoutEstimates(
   nodes: LayerFlowNode[],
   measured: ReadonlySet<string>
@@ -170,7 +170,7 @@ export function flowEdges(
 ): LayerFlowEdge[] {
   return Object.entries(view.graph.edges).flatMap(([id, edge]) => {
     if (!view.graph.nodes[edge.source] || !view.graph.nodes[edge.target]) {
-      return []; // the check reports it; there is nothing to draw it between
+      return []; // the check reports such an edge; without both ends it cannot be drawn
     }
     const before = old.get(id);
     const next: LayerFlowEdge = {

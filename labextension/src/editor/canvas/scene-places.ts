@@ -1,21 +1,21 @@
-// Where the nodes of a scene are drawn.
+// Positions of the nodes of a scene.
 import { Position } from '../model/graph-data';
 import { Places } from './layout-request';
 import { Direction, NODE_SIZE } from './node-size';
 import { placeAll } from './placement';
 import { Scene } from './scene';
 
-/** Between a node and those beyond the block that was entered. */
+/** Distance between the entered block and the nodes outside it. */
 const BEYOND = 96;
 
-/** Whether no node of a scene has a position, so that all of them are to be arranged. */
+/** Whether no node of a scene has a position, so that the host arranges all of them. */
 export function isUnplaced({ graph, outside }: Scene): boolean {
   return Object.keys(graph.nodes).every(
     id => outside.has(id) || !graph.positions[id]
   );
 }
 
-/** A place for every node: the document's own, else the one at which it was arranged, else a free one. */
+/** A position for every node: from the document, else from the layout, else a free one. */
 export function placeScene(
   scene: Scene,
   direction: Direction,
@@ -30,12 +30,16 @@ export function placeScene(
   const positions = isUnplaced(scene) ? arranged : graph.positions;
   const inner = placeAll({ ...graph, nodes, positions }, direction);
   return outside.size
-    ? { ...inner, ...beyond(scene, inner, direction) }
+    ? { ...inner, ...positionsOutside(scene, inner, direction) }
     : inner;
 }
 
-/** Before those that they feed and after those that feed them, side by side. */
-function beyond(scene: Scene, inner: Places, direction: Direction): Places {
+/** Positions of the nodes outside: sources before the nodes they feed, consumers behind, side by side. */
+function positionsOutside(
+  scene: Scene,
+  inner: Places,
+  direction: Direction
+): Places {
   const [along, across] = direction === 'down' ? [1, 0] : [0, 1];
   const length = direction === 'down' ? NODE_SIZE.height : NODE_SIZE.width;
   const width = direction === 'down' ? NODE_SIZE.width : NODE_SIZE.height;

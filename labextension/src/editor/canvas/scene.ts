@@ -1,4 +1,4 @@
-// What is drawn of a graph: a folded block as one box, and of a block that was entered its inside and what it is connected to.
+// Drawn part of a graph: folded blocks as single nodes, and for an entered block its inside with the connected nodes.
 import { Ports } from '../model/connect';
 import {
   EdgeData,
@@ -21,7 +21,7 @@ import {
   pathsOf
 } from '../model/paths';
 
-/** A folded block as it is drawn. */
+/** A folded block with its ports. */
 export interface Block {
   path: string;
   members: string[];
@@ -29,20 +29,20 @@ export interface Block {
 }
 
 export interface Scene {
-  /** Path of the block whose inside is drawn; empty for the whole model. */
+  /** Path of the entered block; empty for the whole model. */
   within: string;
-  /** The drawn nodes and edges. A box has its path and "/" as id and as type, an edge the id of one that it stands for. */
+  /** Drawn nodes and edges. Id and type of a folded block are its path and "/"; an edge has the id of one it represents. */
   graph: GraphData;
-  /** The layers, and the boxes as if they were some. */
+  /** Schemas of the layers and of the folded blocks. */
   layers: LayerTable;
   blocks: ReadonlyMap<string, Block>;
-  /** Paths of the open blocks of which something is drawn, outer ones first. */
+  /** Paths of the open blocks with drawn nodes, outer ones first. */
   frames: string[];
-  /** Nodes beyond the block that was entered. */
+  /** Connected nodes outside the entered block. */
   outside: ReadonlySet<string>;
-  /** As what a node is drawn; undefined if not at all. */
+  /** Id under which a node is drawn; undefined if it is not drawn. */
   drawnAs(id: string): string | undefined;
-  /** The edges that a drawn one stands for. */
+  /** Edges of the graph that a drawn edge represents. */
   edgesOf(id: string): string[];
 }
 
@@ -91,7 +91,7 @@ export function sceneOf(
   };
   for (const [id, edge] of Object.entries(graph.edges)) {
     if (!graph.nodes[edge.source] || !graph.nodes[edge.target]) {
-      continue; // the check reports it; there is nothing to draw it between
+      continue; // the check reports such an edge; without both ends it cannot be drawn
     }
     if (!drawn.has(edge.source) && !drawn.has(edge.target)) {
       continue;
@@ -127,13 +127,13 @@ export function sceneOf(
   const blocks = new Map<string, Block>();
   const table = members.size ? new Map(layers) : layers;
   for (const [as, ids] of members) {
-    ports.free(as, ids, layers);
+    ports.addUnconnected(as, ids, layers);
     const label = graph.groups?.[blockPath(as)] ?? '';
     (table as Map<string, LayerSchema>).set(
       as,
-      boxSchema(as, label, ports.of(as))
+      boxSchema(as, label, ports.get(as))
     );
-    const block = { path: blockPath(as), members: ids, ports: ports.of(as) };
+    const block = { path: blockPath(as), members: ids, ports: ports.get(as) };
     const before = old?.blocks.get(as);
     blocks.set(as, before && sameJson(before, block) ? before : block);
   }
@@ -171,7 +171,7 @@ export function sceneOf(
   };
 }
 
-/** The drawn nodes in a block that is open. */
+/** Ids of the drawn nodes inside an open block. */
 export function drawnInside(scene: Scene, path: string): string[] {
   return Object.keys(scene.graph.nodes).filter(
     id =>
@@ -180,7 +180,7 @@ export function drawnInside(scene: Scene, path: string): string[] {
   );
 }
 
-/** The drawn nodes in each block that is open. */
+/** Ids of the drawn nodes inside each open block. */
 export function drawnInFrames(scene: Scene): Map<string, string[]> {
   const held = new Map<string, string[]>(scene.frames.map(path => [path, []]));
   for (const [id, { name }] of Object.entries(scene.graph.nodes)) {
@@ -191,7 +191,7 @@ export function drawnInFrames(scene: Scene): Map<string, string[]> {
   return held;
 }
 
-/** The block all of which is selected, and nothing else; null if there is none. */
+/** The open block whose nodes are exactly the selected ones; null if there is none. */
 export function selectedBlockOf(
   scene: Scene,
   selected: ReadonlySet<string>
@@ -214,14 +214,14 @@ export function selectedBlockOf(
   return whole ?? null;
 }
 
-/** Nodes of the graph by the ids under which they are drawn. */
+/** Ids of the graph's nodes behind drawn ids; a folded block stands for all of its nodes. */
 export function nodesOf(scene: Scene, ids: Iterable<string>): string[] {
   return [...ids].flatMap(id =>
     scene.outside.has(id) ? [] : (scene.blocks.get(id)?.members ?? [id])
   );
 }
 
-/** The connections of the graph that one drawn between these ends stands for. */
+/** Edges of the graph that a drawn edge between these ends represents. */
 export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
   const [source, source_port] = endIn(edge.source, edge.source_port);
   const [target, target_port] = endIn(edge.target, edge.target_port);
@@ -229,7 +229,7 @@ export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
   if (target === edge.target) {
     return [one];
   }
-  // An input of a box stands for all that take the same value.
+  // An input of a folded block stands for all ports that receive the same value.
   const all = Object.values(graph.edges);
   const fed = all.find(
     other => other.target === target && other.target_port === target_port
@@ -251,7 +251,7 @@ export function edgesBehind(edge: EdgeData, graph: GraphData): EdgeData[] {
     : [one];
 }
 
-/** The node and port behind a port of a drawn node. */
+/** Node and port of the graph behind a port of a drawn node. */
 export function endIn(id: string, port: string): [string, string] {
   const at = isBlock(id) ? port.lastIndexOf(SEPARATOR) : -1;
   return at < 0 ? [id, port] : [port.slice(0, at), port.slice(at + 1)];
@@ -274,47 +274,47 @@ function sameTable<T>(a: { [id: string]: T }, b: { [id: string]: T }): boolean {
   );
 }
 
-/** The ports of boxes, found while the edges are walked. */
+/** Ports of folded blocks, collected from the edges. */
 class BlockPorts {
   constructor(private readonly _graph: GraphData) {}
 
   output(box: string, { source, source_port }: EdgeData): string {
     const name = `${source}${SEPARATOR}${source_port}`;
-    const { outputs } = this.of(box);
+    const { outputs } = this.get(box);
     if (!outputs.some(port => port.name === name)) {
       outputs.push({ name, label: this._label(box, source, source_port) });
     }
     return name;
   }
 
-  /** What takes one value is one input. */
+  /** Ports that receive the same value share one input. */
   input(box: string, edge: EdgeData): string {
     const key = `${box} ${edge.source} ${edge.source_port}`;
-    const known = this._fed.get(key);
+    const known = this._inputBySource.get(key);
     if (known !== undefined) {
       return known;
     }
     const name = this._addInput(box, edge.target, edge.target_port, false);
-    this._fed.set(key, name);
+    this._inputBySource.set(key, name);
     return name;
   }
 
-  /** Inputs inside that want something, and results that nobody takes. */
-  free(box: string, members: string[], layers: LayerTable): void {
-    this._used ??= endsOf(this._graph);
+  /** Adds the required inputs without an edge and the unused outputs of the nodes inside. */
+  addUnconnected(box: string, members: string[], layers: LayerTable): void {
+    this._usedPorts ??= endsOf(this._graph);
     for (const id of members) {
       const { type, params } = this._graph.nodes[id];
       const schema = layers.get(type);
       for (const port of schema?.inputs ?? []) {
         const isFed =
-          this._used.has(`in ${id} ${port.name}`) || port.name in params;
+          this._usedPorts.has(`in ${id} ${port.name}`) || port.name in params;
         if (!port.optional && !isFed) {
           this._addInput(box, id, port.name, port.variadic);
         }
       }
-      // What is known of other layers are the ports that are used.
+      // Layers without a schema only have the ports that edges use.
       const [first] = schema?.outputs ?? [];
-      if (first && !this._used.has(`out ${id}`)) {
+      if (first && !this._usedPorts.has(`out ${id}`)) {
         this.output(box, {
           source: id,
           source_port: first.name,
@@ -325,7 +325,7 @@ class BlockPorts {
     }
   }
 
-  of(box: string): { inputs: InputPort[]; outputs: OutputPort[] } {
+  get(box: string): { inputs: InputPort[]; outputs: OutputPort[] } {
     const known = this._ports.get(box);
     if (known) {
       return known;
@@ -342,7 +342,7 @@ class BlockPorts {
     variadic: boolean
   ): string {
     const name = `${id}${SEPARATOR}${port}`;
-    const { inputs } = this.of(box);
+    const { inputs } = this.get(box);
     if (!inputs.some(other => other.name === name)) {
       const label = this._label(box, id, port);
       inputs.push({ name, label, variadic, optional: false });
@@ -358,8 +358,8 @@ class BlockPorts {
     string,
     { inputs: InputPort[]; outputs: OutputPort[] }
   >();
-  private readonly _fed = new Map<string, string>();
-  private _used: Set<string> | undefined;
+  private readonly _inputBySource = new Map<string, string>();
+  private _usedPorts: Set<string> | undefined;
 }
 
 function endsOf(graph: GraphData): Set<string> {

@@ -1,11 +1,11 @@
-// Asks the host for positions on command, and says when that fails or takes long.
+// Requests a layout from the host; reports failures and long waits.
 import { useMemo } from 'react';
 
 import { EditorHost } from '../host';
 import { Translator } from '../../ui/translator';
 import { LayoutRequest, Places } from './layout-request';
 
-/** Milliseconds after which a person is told what the editor waits for. */
+/** Milliseconds before a message says that the layout is still running. */
 const PATIENCE = 1000;
 
 export function useArrange(

@@ -1,4 +1,4 @@
-// Links drawn with the pointer: which may be, what they do, and the menu where one ends in the open.
+// Links drawn with the pointer: validation, new edges, and the quick menu at a free end.
 import {
   Connection,
   Edge,
@@ -15,7 +15,7 @@ import { View } from './react-flow';
 import { EdgeData } from '../model/graph-data';
 import { edgesBehind } from './scene';
 
-/** A link shorter than this, in pixels, is a slip of the hand. */
+/** Shorter links, in pixels, count as accidental. */
 const SLIP = 24;
 
 export interface ConnectingProps {
@@ -69,7 +69,7 @@ export function useConnecting(props: ConnectingProps) {
     (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
       const { fromHandle, from } = state;
       const point = pointOf(event);
-      // An edge that was taken off its port and let go stays as it was.
+      // A reconnected edge that is dropped on the free canvas stays unchanged.
       if (!fromHandle || !from || isReconnecting.current || !isOpen(point)) {
         return;
       }
@@ -132,9 +132,9 @@ function pointOf(event: MouseEvent | TouchEvent): { x: number; y: number } {
   return { x: clientX, y: clientY };
 }
 
-/** Whether a point of the screen is canvas with no node and no control on it. */
+/** Whether a point of the screen is free canvas, without a node or control. */
 function isOpen({ x, y }: { x: number; y: number }): boolean {
-  // The target of a touch is where it began.
+  // The target of a touch event is where the touch started.
   const under = window.document.elementFromPoint(x, y);
   return Boolean(
     under?.closest('.react-flow__pane') && !under.closest('.react-flow__node')

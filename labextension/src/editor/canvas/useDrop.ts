@@ -1,4 +1,4 @@
-// What is dropped: layers from the palette onto the canvas or into the edge under the pointer, and Python source.
+// Drops onto the canvas: layers from the palette, also into the edge under the pointer, and Python source.
 import { useReactFlow } from '@xyflow/react';
 import { DragEvent, useState } from 'react';
 
@@ -14,7 +14,7 @@ import {
 import { isTyping } from '../commands/key-bindings';
 
 interface Drop {
-  /** The edge that would take the layer, were it dropped now. */
+  /** The edge that a drop would insert the layer into. */
   edge: string | null;
   handlers: { [name: string]: (event: DragEvent<HTMLElement>) => void };
 }

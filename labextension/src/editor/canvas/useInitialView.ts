@@ -1,4 +1,4 @@
-// Brings the graph, or the block that was entered, into view once, as soon as it and the canvas have a size.
+// Fits the graph, or the entered block, into the view once both it and the canvas are measured.
 import { useNodesInitialized, useReactFlow, useStore } from '@xyflow/react';
 import { useEffect, useRef } from 'react';
 
@@ -17,7 +17,7 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
     if (shown.current !== within) {
       shown.current = within;
       isOpen.current = false;
-      // The nodes of the other place are still there in this round.
+      // This render still has the nodes of the previous scene.
       return;
     }
     if (nodes.length === 0) {
@@ -29,7 +29,7 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
       return;
     }
     isOpen.current = true;
-    // A first layer that was just added is where the person wants it.
+    // A first layer that was just added stays where it was placed.
     if (nodes.length > 1 || !nodes[0].selected) {
       fitInitialView(flow, { width, height }, READABLE);
     }

@@ -12,8 +12,8 @@ export interface Layout {
 }
 
 /**
- * The host's last answer in this scope; null before the first one. A host that fails is reported, and the nodes stand in
- * one row.
+ * The host's last layout in this scope; null before the first one. If the host fails, the failure is reported and the
+ * nodes are placed in one row.
  */
 export function useLayout(
   host: EditorHost,
@@ -48,7 +48,7 @@ export function useLayout(
   return layout?.scope === scope ? layout : null;
 }
 
-/** Whether a layout answers a request. */
+/** Whether a layout is the answer to a request. */
 export function isLayoutOf(
   layout: Layout | null,
   request: LayoutRequest

@@ -1,4 +1,4 @@
-// The places of a scene; the host arranges it where no node has a position.
+// Positions of a scene; the host arranges it if no node has a position.
 import { useMemo } from 'react';
 
 import { EditorHost } from '../host';
@@ -8,7 +8,7 @@ import { Scene } from './scene';
 import { isUnplaced, placeScene } from './scene-places';
 import { useLayout } from './useLayout';
 
-/** Null until the host has answered for the first time. */
+/** Positions of a scene; null until the first layout. */
 export function usePlaces(
   scene: Scene,
   direction: Direction,
@@ -29,7 +29,7 @@ export function usePlaces(
     if (!request) {
       return isArranged && isLoading ? null : placeScene(scene, direction);
     }
-    // Until the next answer, what was there before keeps its place.
+    // Until the next layout, nodes keep their positions of the previous one.
     const known = Object.keys(request.nodes).filter(id => layout?.places[id]);
     return layout && known.length
       ? placeScene(

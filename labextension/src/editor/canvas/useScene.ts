@@ -1,4 +1,4 @@
-// What of the graph is drawn: all of it, or the inside of the block that was entered.
+// Scene to draw: the whole graph, or the inside of the entered block.
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { GraphDocument } from '../model/document';
@@ -21,7 +21,7 @@ export function useScene(
   useEffect(() => {
     old.current = scene;
   }, [scene]);
-  /** The scene as it is about to be drawn: two changes may come between two drawings. */
+  /** The scene of the current document, which may be newer than the rendered one. */
   const sceneNow = () => {
     const latest = document.snapshot();
     return latest === graph
@@ -31,7 +31,7 @@ export function useScene(
   return { scene, sceneNow, setWithin };
 }
 
-/** The block, or if it is gone what was around it. */
+/** The block, or the nearest block around it that still exists. */
 function nearest(graph: GraphData, path: string): string {
   const names = Object.values(graph.nodes).map(node => node.name);
   let found = path;

@@ -1,4 +1,4 @@
-// The list of a kernel's classes over the canvas, to choose one that is put onto it.
+// List of a kernel's classes over the canvas; the chosen one is added to the graph.
 import { KeyboardEvent, RefObject, useEffect, useRef, useState } from 'react';
 
 import { EditorActions } from '../commands/actions';
@@ -76,7 +76,7 @@ export function ClassMenu({ found, onChoose, onClose }: ClassMenuProps) {
   );
 }
 
-/** Asks the host for classes, and shows them; without a kernel to ask there is nothing to offer. */
+/** Asks the host for classes and shows them; does nothing if the host has no kernel. */
 export function useClassMenu(
   host: EditorHost,
   say: (notice: string) => void,
@@ -97,7 +97,7 @@ export function useClassMenu(
       }
       setFound(answer ?? null);
     } catch (error) {
-      // Whatever the kernel says has to be seen by the person who asked it.
+      // Errors of the kernel are shown to the user.
       const message = error instanceof Error ? error.message : String(error);
       say(
         trans.__('The classes of the kernel could not be listed: %1', message)

@@ -1,4 +1,4 @@
-// The line between canvas and code, which a person drags or moves with the arrow keys.
+// Divider between canvas and code, resized by dragging or with the arrow keys.
 import { PointerEvent, useRef } from 'react';
 
 import { NARROWEST, WIDEST, within } from './code-pane';

@@ -1,4 +1,4 @@
-// The model as Python beside the canvas: what is written there is read, and what changes on the canvas is written there.
+// Python code of the model beside the canvas; changes on either side update the other.
 import { useReactFlow } from '@xyflow/react';
 import {
   useEffect,
@@ -23,11 +23,11 @@ export interface CodePanelProps {
   host: EditorHost;
   document: GraphDocument;
   width: number;
-  /** How often a person has asked for it: each time it takes the focus. */
+  /** Number of requests for the panel: each one moves the focus to it. */
   asked: number;
   onResize: (width: number) => void;
   onClose: () => void;
-  /** Gives the keyboard's focus back to the canvas. */
+  /** Returns the focus to the canvas. */
   onLeave: () => void;
 }
 
@@ -69,7 +69,7 @@ export function CodePanel(props: CodePanelProps) {
     }
   }, [asked]);
 
-  // What was in the middle of the canvas stays in its middle.
+  // The center of the canvas stays in the center when the panel opens or closes.
   const { getViewport, setViewport } = useReactFlow();
   useEffect(() => {
     const taken = place.current?.parentElement?.offsetWidth ?? 0;
@@ -89,7 +89,7 @@ export function CodePanel(props: CodePanelProps) {
         style={{ width }}
         aria-label={trans.__('Python code')}
         onKeyDown={event => {
-          // Escape closes a list of completions first
+          // Escape closes the list of completions first
           if (event.key === 'Escape' && !event.defaultPrevented) {
             event.stopPropagation();
             onLeave();

@@ -1,4 +1,4 @@
-// Whether the code stands beside the canvas and how wide, remembered for the session.
+// Visibility and width of the code panel, stored for the session.
 
 export interface CodePane {
   isOpen: boolean;
@@ -16,7 +16,7 @@ export function readCodePane(): CodePane {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as unknown;
     return isPane(kept) ? { ...kept, width: within(kept.width) } : CLOSED;
   } catch {
-    // No storage on this page, or something else wrote there.
+    // The page has no storage, or the value is invalid.
     return CLOSED;
   }
 }
@@ -25,7 +25,7 @@ export function keepCodePane(pane: CodePane): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(pane));
   } catch {
-    // The page has no storage: it is forgotten, and nothing else happens.
+    // Without storage, the state is lost on reload.
   }
 }
 

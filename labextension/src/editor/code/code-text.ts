@@ -1,24 +1,24 @@
-// The canvas and its Python text: what changes on one is read or written into the other.
+// Synchronizes the canvas with its Python code in both directions.
 import { GraphDocument } from '../model/document';
 import { EditorHost } from '../host';
 import { GraphData, sameJson } from '../model/graph-data';
 
 export type CodeState =
-  /** The text is asked from the host. */
+  /** The host is generating the code. */
   | 'writing'
-  /** Text and canvas say the same. */
+  /** Code and canvas agree. */
   | 'agreed'
-  /** A person changed the text; it will be read, or is being read. */
+  /** The user changed the code; it will be parsed, or is being parsed. */
   | 'edited'
-  /** The text cannot be read: the canvas stays as it is, and the text too. */
+  /** The code cannot be parsed; code and canvas stay as they are. */
   | 'unreadable'
-  /** The canvas cannot be written as text. */
+  /** No code can be generated from the canvas. */
   | 'unwritable';
 
 export interface CodeSnapshot {
   text: string;
   state: CodeState;
-  /** Why it is unreadable or unwritable. */
+  /** Error message of `unreadable` and `unwritable`. */
   message: string;
   line: number | null;
 }
@@ -37,66 +37,66 @@ export class CodeText {
     return () => this._listeners.delete(listener);
   };
 
-  /** Follows the canvas until the returned end. */
+  /** Follows the canvas; returns a function that stops. */
   start(): () => void {
     this._stopped = false;
-    const stop = this._document.subscribe(this._canvasChanged);
+    const stop = this._document.subscribe(this._onCanvasChange);
     void this._write();
     return () => {
       this._stopped = true;
-      this._turn++;
+      this._requestCount++;
       clearTimeout(this._timer);
       stop();
     };
   }
 
-  /** A person changed the text. */
+  /** Handles an edit of the code by the user. */
   readonly edit = (text: string): void => {
     if (text === this._state.text) {
       return;
     }
     this._set({ text, state: 'edited', message: '', line: null });
-    this._later(() => this._read(), this._times.read);
+    this._schedule(() => this._read(), this._times.read);
   };
 
-  /** Drops the text for that of the canvas. */
+  /** Replaces the code with that of the canvas. */
   readonly takeBack = (): void => {
     clearTimeout(this._timer);
     void this._write();
   };
 
-  private readonly _canvasChanged = (): void => {
-    if (this._isAgreed(this._document.snapshot())) {
-      return; // only something moved
+  private readonly _onCanvasChange = (): void => {
+    if (this._isInSync(this._document.snapshot())) {
+      return; // only positions changed
     }
     const { state } = this._state;
     if (state !== 'edited' && state !== 'unreadable') {
-      this._later(() => this._write(), this._times.write);
+      this._schedule(() => this._write(), this._times.write);
     }
   };
 
   private async _write(): Promise<void> {
-    const turn = ++this._turn;
+    const request = ++this._requestCount;
     const graph = this._document.snapshot();
-    this._agreed = graph;
+    this._syncedGraph = graph;
     if (this._state.state !== 'agreed') {
       this._set({ ...this._state, state: 'writing' });
     }
     try {
       const text = await this._host.code(graph);
-      if (turn === this._turn) {
+      if (request === this._requestCount) {
         this._set({ text, state: 'agreed', message: '', line: null });
       }
     } catch (error) {
-      if (turn === this._turn) {
-        const message = sentence(error);
+      if (request === this._requestCount) {
+        const message = errorMessage(error);
         this._set({ ...this._state, state: 'unwritable', message });
       }
     }
   }
 
   private async _read(): Promise<void> {
-    const turn = ++this._turn;
+    const request = ++this._requestCount;
     const before = this._document.snapshot();
     const { text } = this._state;
     let problem: { message: string; line: number | null } | null;
@@ -104,11 +104,11 @@ export class CodeText {
     try {
       ({ graph, problem } = await this._host.read(text, before));
     } catch (error) {
-      // Whatever went wrong on the way, the person at the screen has to know.
-      problem = { message: sentence(error), line: null };
+      // Any failure must be visible to the user.
+      problem = { message: errorMessage(error), line: null };
     }
-    if (turn !== this._turn) {
-      return; // the text has changed meanwhile
+    if (request !== this._requestCount) {
+      return; // the code has changed in the meantime
     }
     if (problem || !graph) {
       this._set({
@@ -120,37 +120,37 @@ export class CodeText {
       return;
     }
     if (!sameGraph(before, this._document.snapshot())) {
-      void this._read(); // what others did meanwhile stays
+      void this._read(); // parse again, so that changes by others are kept
       return;
     }
-    this._take(graph);
+    this._loadGraph(graph);
     this._set({ text, state: 'agreed', message: '', line: null });
   }
 
-  /** Puts the graph onto the canvas in one step, unless it is there. */
-  private _take(graph: GraphData): void {
+  /** Loads the graph into the document as one undo step, unless they are equal. */
+  private _loadGraph(graph: GraphData): void {
     const now = this._document.snapshot();
     const isNew = !sameGraph(graph, now);
-    // What was moved while the text was read stays where it is.
+    // Nodes that were moved during parsing keep their new positions.
     const positions = { ...graph.positions };
     for (const id of Object.keys(positions)) {
       positions[id] = now.positions[id] ?? positions[id];
     }
-    this._agreed = null;
+    this._syncedGraph = null;
     if (isNew) {
       const { notes } = now;
       this._document.load({ ...graph, positions, notes }, { undoable: true });
     }
-    this._agreed = this._document.snapshot();
+    this._syncedGraph = this._document.snapshot();
     clearTimeout(this._timer);
   }
 
-  private _isAgreed(graph: GraphData): boolean {
-    return this._agreed !== null && sameGraph(graph, this._agreed);
+  private _isInSync(graph: GraphData): boolean {
+    return this._syncedGraph !== null && sameGraph(graph, this._syncedGraph);
   }
 
-  private _later(run: () => Promise<void>, time: number): void {
-    this._turn++;
+  private _schedule(run: () => Promise<void>, time: number): void {
+    this._requestCount++;
     clearTimeout(this._timer);
     this._timer = setTimeout(() => {
       if (!this._stopped) {
@@ -171,19 +171,19 @@ export class CodeText {
     line: null
   };
   private readonly _listeners = new Set<() => void>();
-  /** The graph that the text says. */
-  private _agreed: GraphData | null = null;
-  /** Counts questions, so that an answer that comes too late is known. */
-  private _turn = 0;
+  /** The graph that the code describes. */
+  private _syncedGraph: GraphData | null = null;
+  /** Counts requests, to recognize outdated answers. */
+  private _requestCount = 0;
   private _stopped = false;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-function sentence(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether two graphs are written as the same text: places do not matter. */
+/** Whether two graphs have the same code: positions are ignored. */
 function sameGraph(a: GraphData, b: GraphData): boolean {
   return (
     a.name === b.name &&
@@ -194,7 +194,7 @@ function sameGraph(a: GraphData, b: GraphData): boolean {
   );
 }
 
-/** Their order means something where a port takes several. */
+/** The order of edges matters for variadic ports. */
 function sameEdges(a: GraphData, b: GraphData): boolean {
   return sameJson(Object.entries(a.edges), Object.entries(b.edges));
 }

@@ -1,4 +1,4 @@
-// The classes of models that a notebook's kernel has defined.
+// Model classes that the kernel of a notebook has defined.
 
 import type { KernelClass } from '../../api/editor';
 
@@ -6,6 +6,6 @@ export type { KernelClass };
 
 export interface KernelClasses {
   classes: KernelClass[];
-  /** Path of their notebook, if there are several. */
+  /** Path of the notebook, if there are several. */
   from?: string;
 }

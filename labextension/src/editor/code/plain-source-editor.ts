@@ -1,4 +1,4 @@
-// A text area for source, where the host brings no editor of its own.
+// Plain text area for source code, for hosts without a code editor.
 import { SourceEditor, SourceEditorOptions } from './source-editor';
 
 const INDENT = '    ';
@@ -16,7 +16,7 @@ export function plainSource(
   area.wrap = 'off';
   area.addEventListener('input', () => changed(area.value));
   area.addEventListener('keydown', event => {
-    // With Escape, which leaves the text, a person gets past the Tab key.
+    // Escape leaves the field, so that Tab does not trap the keyboard focus.
     const isTab = event.key === 'Tab' && !event.ctrlKey && !event.altKey;
     if (isTab && !area.readOnly && !event.shiftKey) {
       event.preventDefault();

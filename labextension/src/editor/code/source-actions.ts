@@ -1,4 +1,4 @@
-// Python that becomes layers: source that was pasted, dropped, or that a kernel has of a class.
+// Adds layers from Python source: pasted, dropped, or of a class in a kernel.
 import type { EditorActions, Surroundings } from '../commands/actions';
 import { homeAt } from '../commands/add-layers';
 import { Fragment } from '../model/fragment';

@@ -1,11 +1,11 @@
-// The interface of a text editor for Python source that a host may bring.
+// Interface of a code editor for Python source that a host may provide.
 
 export type { ReadAnswer as Reading } from '../../api/editor';
 
-/** An editor of source in an element. */
+/** A code editor inside an element. */
 export interface SourceEditor {
   setText(text: string): void;
-  /** Marks a line, counted from 1, as the one with the problem; null marks none. */
+  /** Marks a line, counted from 1, as erroneous; null removes the mark. */
   mark(line: number | null): void;
   setReadOnly(isReadOnly: boolean): void;
   focus(): void;
@@ -13,9 +13,9 @@ export interface SourceEditor {
 }
 
 export interface SourceEditorOptions {
-  /** What a screen reader calls it. */
+  /** Accessible name for screen readers. */
   label: string;
-  /** A person changed the text. */
+  /** Called when the user changes the text. */
   changed: (text: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// The button that mends a problem at a click.
+// Button that fixes a problem.
 import { EditorActions } from './actions';
 import { useEditorContext } from '../context';
 import { fixLabel } from './fixes';
@@ -15,7 +15,7 @@ export function FixButton({ actions, graph, fix }: FixButtonProps) {
   const { trans } = useEditorContext();
   const label = fix && fixLabel(fix, graph, trans);
   if (!fix || label === null) {
-    return null; // nothing is known to help, or the graph has changed since
+    return null; // no fix is known, or the graph has changed since the check
   }
   return (
     <button
@@ -23,7 +23,7 @@ export function FixButton({ actions, graph, fix }: FixButtonProps) {
       className="labdl-button labdl-fix"
       onClick={() => {
         actions.mend(fix);
-        actions.focus(); // this button goes, and the next Ctrl+Z belongs to the canvas
+        actions.focus(); // the button disappears; the next Ctrl+Z must reach the canvas
       }}
     >
       <Icon name="mend" />

@@ -1,4 +1,4 @@
-// A small searchable menu of layers that opens on the canvas.
+// Searchable menu of layers on the canvas.
 import {
   CSSProperties,
   KeyboardEvent,
@@ -14,19 +14,19 @@ import { Icon } from '../../ui/Icon';
 import { Size } from '../canvas/node-size';
 import { LayerSchema } from '../model/graph-data';
 
-/** As in the style sheet. */
+/** Same size as in the style sheet. */
 const MENU: Size = { width: 264, height: 300 };
 const MARGIN = 8;
 
 export interface QuickMenuProps {
-  /** Where it opens, in pixels of the canvas. */
+  /** Position in pixels of the canvas. */
   at: { x: number; y: number };
-  /** The canvas, which it does not leave. */
+  /** Size of the canvas, which limits the menu. */
   room: Size;
-  /** The layers to offer, the best match first. */
+  /** Matching layers, the best match first. */
   search: (query: string) => LayerSchema[];
   onChoose: (type: string) => void;
-  /** Asks to be closed; the focus goes back to the canvas unless it went elsewhere. */
+  /** Closes the menu; `toCanvas` returns the focus to the canvas. */
   onClose: (toCanvas: boolean) => void;
 }
 
@@ -43,7 +43,7 @@ export function QuickMenu(props: QuickMenuProps) {
 
   useLayoutEffect(() => input.current?.focus({ preventScroll: true }), []);
 
-  // What happens outside of the menu closes it; where that is leads the focus.
+  // A click or scroll outside the menu closes it; a click moves the focus itself.
   const close = useRef(onClose);
   useEffect(() => {
     close.current = onClose;
@@ -67,7 +67,7 @@ export function QuickMenu(props: QuickMenuProps) {
   }, [active, query]);
 
   const keyDown = (event: KeyboardEvent) => {
-    // The page around the editor has keys of its own.
+    // Keys must not reach the shortcuts of the page.
     event.stopPropagation();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
@@ -130,7 +130,7 @@ export function QuickMenu(props: QuickMenuProps) {
             title={layer.description ?? layer.summary}
             style={{ '--labdl-hue': hueOf(layer.category) } as CSSProperties}
             onPointerMove={() => setActive(index)}
-            // The cursor stays in the search field.
+            // Keeps the focus in the search field.
             onMouseDown={event => event.preventDefault()}
             onClick={() => onChoose(layer.type)}
           >
@@ -150,7 +150,7 @@ export function QuickMenu(props: QuickMenuProps) {
   );
 }
 
-/** Beside the point, or as near to it as the canvas allows. */
+/** Position beside the point, within the canvas. */
 function placeIn(room: Size, at: { x: number; y: number }): CSSProperties {
   const inside = (wanted: number, size: number, whole: number) =>
     Math.max(MARGIN, Math.min(wanted, whole - size - MARGIN));

@@ -1,4 +1,4 @@
-// Everything the editor can be told to do, by a key, a button or a command of the host.
+// Actions of the editor, called by keys, buttons and the commands of a host.
 import { makeAdding } from './add-layers';
 import { alignNodes, Alignment } from './alignment';
 import { makeBlockActions } from '../blocks/block-actions';
@@ -42,141 +42,141 @@ export interface EditorActions {
   /** Selects what a command selects. */
   select(command: SelectionCommand): void;
   clearSelection(): void;
-  /** Selects nodes and brings them into view. */
+  /** Selects nodes and scrolls them into view. */
   selectNodes(ids: string[]): void;
-  /** The ids of the selected nodes. */
+  /** Ids of the selected nodes. */
   selectedNodes(): string[];
-  /** The ids of the selected notes. */
+  /** Ids of the selected notes. */
   selectedNotes(): string[];
-  /** Adds a note at the pointer, or in the middle of the view, and begins to write it. */
+  /** Adds a note at the pointer, or in the center of the view, and starts editing it. */
   addNote(): void;
-  /** Adds a note around what is selected. */
+  /** Adds a note around the selection. */
   frameSelection(): void;
-  /** Adds what Python source describes, at a point of the page or in the middle of the view. */
+  /** Adds the layers of Python source at a point of the page, or in the center of the view. */
   addSource(source: string, point?: { x: number; y: number }): Promise<void>;
-  /** Adds a class of models that a kernel has, or a layer that only the kernel knows. */
+  /** Adds a model class of a kernel, or a layer that only the kernel knows. */
   addClass(chosen: KernelClass): Promise<void>;
-  /** Asks for the classes of a kernel and offers them. */
+  /** Asks for the classes of a kernel and shows them as a menu. */
   offerClasses(): Promise<void>;
-  /** Shows a sentence for a while. */
+  /** Shows a message in the status bar for a few seconds. */
   say(notice: string): void;
-  /** Calls back when the selection changed. */
+  /** Calls the listener when the selection changes. */
   onSelection(listener: () => void): () => void;
-  /** Arranges all nodes; without a direction, in the present one. */
+  /** Arranges all nodes; by default in the current direction. */
   autoLayout(direction?: Direction): Promise<void>;
   fit(): void;
-  /** The view as on opening: all of the graph if that is readable, else its beginning. */
+  /** Resets the view: the whole graph if it is readable, else its start. */
   openView(): void;
   zoomIn(): void;
   zoomOut(): void;
-  /** Adds a layer after the selection, or into the selected edge, and connects it; returns the node's id. */
+  /** Adds a layer behind the selection or into the selected edge, and connects it; returns the node's id. */
   addLayer(type: string): string | null;
-  /** Adds a layer where a person pointed, connected as the place in the graph asks. */
+  /** Adds a layer at a position, connected according to `spot`. */
   addLayerAt(
     type: string,
     point: Position,
     spot?: Spot,
     params?: { [key: string]: Json }
   ): string | null;
-  /** Puts the selected nodes in a line, or at equal distances. */
+  /** Aligns or distributes the selected nodes. */
   align(how: Alignment): void;
-  /** Makes one block of the selected nodes. */
+  /** Groups the selected nodes into a block. */
   group(): void;
-  /** Takes the selected blocks apart, or this one. */
+  /** Ungroups a block; by default the selected ones. */
   ungroup(path?: string): Promise<void>;
-  /** Draws an open block as one box; without a path, the blocks of the selected nodes. */
+  /** Folds a block into one node; by default the blocks of the selected nodes. */
   fold(path?: string): void;
-  /** Shows what stands in a folded block; without a path, in those that are selected. */
+  /** Opens a folded block; by default the selected ones. */
   unfold(path?: string): Promise<void>;
-  /** Shows only the inside of a block; of the model, if it is empty. */
+  /** Shows only the inside of a block; the whole model for an empty path. */
   enter(path: string): void;
-  /** Shows what is around the block that was entered. */
+  /** Returns from the entered block to the one around it. */
   leave(): void;
   /** Selects a block. */
   selectBlock(path: string): void;
-  /** The block that is selected as a whole; null if there is none. */
+  /** Path of the completely selected block; null if there is none. */
   selectedBlock(): string | null;
-  /** Puts a block several times in a row. */
+  /** Repeats a block in sequence. */
   repeat(path: string, times: number): void;
-  /** Keeps a block in the palette. */
+  /** Adds a block to the palette. */
   keepBlock(path: string): void;
-  /** Connects each selected layer with the next, in the order in which they were selected. */
+  /** Connects each selected layer with the next, in the order of selection. */
   link(): void;
-  /** Makes a change that mends a problem. */
+  /** Applies a fix. */
   mend(fix: Fix): void;
-  /** Opens the menu of layers; without a request, for a layer after the selection. */
+  /** Opens the quick menu; without a request, for a layer behind the selection. */
   openMenu(request?: MenuRequest): void;
-  /** Asks the host for the layers again. */
+  /** Reloads the layers from the host. */
   reloadLayers(): void;
   /** Checks the graph again. */
   check(): void;
   /** Shows the model as Python source. */
   showCode(): void;
-  /** Puts the keyboard's focus on the canvas. */
+  /** Moves the focus to the canvas. */
   focus(): void;
 }
 
-/** What the menu of layers is opened for. */
+/** Position and connection for a layer from the quick menu. */
 export interface MenuRequest {
-  /** The point of the graph at which it opens. */
+  /** Position in the graph. */
   at: Position;
-  /** What the layer is connected to there; without it, the selection. */
+  /** Connection of the layer; without it, the layer follows the selection. */
   spot?: Spot;
-  /** Where the link begins that was drawn to that point. */
+  /** Start of the link that was drawn to the position. */
   from?: Position;
 }
 
-/** What the actions work on, as it is at the moment of the call. */
+/** State and services for the actions, read at each call. */
 export interface Surroundings {
   document: GraphDocument;
   layers: LayerTable;
   selection: SelectionStore;
   direction: Direction;
   trans: Translator;
-  /** What is drawn. */
+  /** The drawn part of the graph. */
   scene: Scene;
-  /** Where every node is drawn. */
+  /** Positions of all drawn nodes. */
   places: { [id: string]: Position };
-  /** Shows the inside of a block. */
+  /** Enters a block. */
   setWithin(path: string): void;
-  /** Keeps a piece of a graph in the palette; false if there is no room. */
+  /** Adds a graph fragment to the palette; false if the storage is full. */
   keep(name: string, fragment: Fragment): boolean;
-  /** The piece that is kept under a type of the palette. */
+  /** The fragment of a saved block; undefined for a layer. */
   kept(type: string): Fragment | undefined;
   sizeOf(id: string): Size;
-  /** The middle of the visible part of the canvas. */
+  /** Center of the visible part of the canvas. */
   middle(): Position;
-  /** Where the pointer is, if it is on the canvas. */
+  /** Pointer position in the graph; null if the pointer is not on the canvas. */
   pointer(): Position | null;
-  /** The point of the graph at a point of the page. */
+  /** Position in the graph for a point of the page. */
   at(point: { x: number; y: number }): Position;
-  /** Asks for the classes of a kernel and offers them. */
+  /** Asks for the classes of a kernel and shows them as a menu. */
   offerClasses(): Promise<void>;
   pad: NoteEditing;
   isVisible(position: Position): boolean;
-  /** Asks the host for positions; says why if there are none, and returns null. */
+  /** Positions from the host; null after reporting a failure. */
   arrange(request: LayoutRequest): Promise<Places | null>;
   setDirection(direction: Direction): void;
   say(notice: string): void;
   fit(): void;
-  /** Brings a graph that was arranged anew into view, whole down to a zoom. */
+  /** Fits the graph into the view, at `leastZoom` or above. */
   openAgain(leastZoom?: number): void;
   show(ids: string[]): void;
   zoomIn(): void;
   zoomOut(): void;
   reloadLayers(): void;
   check(): void;
-  /** What Python source describes, as a piece of a graph. */
+  /** Parses Python source into a graph fragment. */
   readPiece(source: string): Promise<Reading>;
   showCode(): void;
   openMenu(request: MenuRequest): void;
-  /** Notes that a layer was chosen. */
+  /** Records a layer as recently used. */
   used(type: string): void;
   focus(): void;
 }
 
 export function makeActions(now: () => Surroundings): EditorActions {
-  /** As they are drawn. */
+  /** The selected nodes in drawing order. */
   const drawn = () => {
     const { scene, selection } = now();
     const chosen = selection.state().nodes;
@@ -277,7 +277,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
       const { nodes } = document.snapshot();
       const drawn = ids.map(id => scene.drawnAs(id));
       if (drawn.includes(undefined) && nodes[ids[0]]) {
-        // it stands beyond what is shown
+        // the node is outside the entered block
         setWithin('');
         setTimeout(() => actions.selectNodes(ids));
         return;
@@ -302,7 +302,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
       setDirection(direction);
       document.move(
         Object.fromEntries(
-          // what was deleted or unfolded meanwhile stays so
+          // skip nodes that were deleted or unfolded in the meantime
           Object.entries(places).filter(([id]) => scene.graph.nodes[id])
         )
       );
@@ -320,7 +320,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
         ids.map(id => [id, { position: places[id], size: sizeOf(id) }])
       );
       if (ids.length > 1) {
-        // Nodes that had no position keep the place they were shown at.
+        // Nodes without a position keep the one they are drawn at.
         document.move({ ...places, ...alignNodes(nodes, how) });
       }
     },

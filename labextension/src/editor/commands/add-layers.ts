@@ -1,4 +1,4 @@
-// New layers: after the selection, at a place a person pointed at, or inside an edge.
+// Adds layers: behind the selection, at a position, or into an edge.
 import type { EditorActions, Surroundings } from './actions';
 import { edgesInto } from '../model/connect';
 import { Around, Change } from '../model/document';
@@ -28,7 +28,7 @@ export function makeAdding(
   now: () => Surroundings,
   selected: () => string[]
 ): Adding {
-  /** The edge that is selected, if nothing else is. */
+  /** The selected edge, if nothing else is selected. */
   const selectedEdge = (): string | undefined => {
     const { scene, selection } = now();
     const { nodes, edges } = selection.state();
@@ -37,10 +37,10 @@ export function makeAdding(
     return isOnly && scene.graph.edges[edge] ? edge : undefined;
   };
 
-  /** Where a layer goes that nobody gave a place. */
+  /** Position of a layer that was added without one. */
   const nextPlace = (): Position => {
     const { places, direction, middle, sizeOf } = now();
-    // A node that was added a moment ago may not be drawn yet.
+    // A node that was just added may not be drawn yet.
     const last = selected()
       .filter(id => places[id])
       .pop();
@@ -49,7 +49,7 @@ export function makeAdding(
       : centerAt(middle());
   };
 
-  /** The edges of the graph behind those that are drawn. */
+  /** Maps the edges between drawn nodes to edges of the graph. */
   const behind = ({
     incoming,
     outgoing,
@@ -71,7 +71,7 @@ export function makeAdding(
     };
   };
 
-  /** Adds a layer, or a block that was kept; returns the id under which it is drawn. */
+  /** Adds a layer or a saved block; returns the id under which it is drawn. */
   const put = (
     type: string,
     params: { [key: string]: Json } | undefined,
@@ -115,7 +115,7 @@ export function makeAdding(
     return box;
   };
 
-  /** The block in which a new layer stands: that of what it is connected to, else the one under the point. */
+  /** Block for a new layer: that of its connected nodes, else the one at the point. */
   const homeOf = (spot: Spot | undefined, point: Position): string => {
     const { scene } = now();
     const { nodes, edges } = scene.graph;
@@ -210,7 +210,7 @@ export function makeAdding(
         const at = beforeNode(places[node], sizeOf(node), now().direction);
         adding.addLayerAt(type, at, spot, params);
       } else {
-        // It happens inside a folded block.
+        // The node is inside a folded block.
         const schema = layers.get(type);
         const graph = document.snapshot();
         if (schema) {
@@ -242,7 +242,7 @@ export function makeAdding(
   return adding;
 }
 
-/** The innermost open block under a point. */
+/** The innermost open block at a point. */
 export function homeAt(
   [x, y]: Position,
   { scene, places, sizeOf }: Pick<Surroundings, 'scene' | 'places' | 'sizeOf'>
@@ -264,7 +264,7 @@ export function homeAt(
   return holding[0] ?? scene.within;
 }
 
-/** Where a link would begin that comes straight from before a node. */
+/** Start of a straight link into a node. */
 function beforeNode(
   [left, top]: Position,
   { width, height }: Size,

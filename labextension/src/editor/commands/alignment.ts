@@ -1,4 +1,4 @@
-// Selected nodes in a line, or at equal distances.
+// Aligns and distributes selected nodes.
 import { Size } from '../canvas/node-size';
 import { Position } from '../model/graph-data';
 
@@ -17,7 +17,7 @@ export interface Place {
   size: Size;
 }
 
-/** New positions of nodes; a line runs through what lies outermost, or through the middle. */
+/** New positions of nodes, aligned to the outermost edge or the center. */
 export function alignNodes(
   nodes: { [id: string]: Place },
   how: Alignment

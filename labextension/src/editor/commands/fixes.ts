@@ -1,9 +1,9 @@
-// Changes that mend a problem: what they are called, and how they are made.
+// Labels of fixes, and their application.
 import { GraphDocument } from '../model/document';
 import { Fix, GraphData, Json } from '../model/graph-data';
 import { Translator } from '../../ui/translator';
 
-/** What the button says; null if the graph no longer has what the change is about. */
+/** Label of the button; null if the fix no longer applies to the graph. */
 export function fixLabel(
   fix: Fix,
   graph: GraphData,
@@ -15,7 +15,7 @@ export function fixLabel(
   switch (fix.kind) {
     case 'insert':
     case 'add':
-      return trans.__('Insert %1', called(fix.type, fix.params));
+      return trans.__('Insert %1', constructorCall(fix.type, fix.params));
     case 'connect': {
       const source = graph.nodes[fix.source];
       return source ? trans.__('Connect to %1', source.name) : null;
@@ -36,13 +36,16 @@ export function fixLabel(
   }
 }
 
-/** A layer as its constructor would be written: Conv2d(16, 1). */
-function called(type: string, params: { [key: string]: Json }): string {
+/** A layer as a constructor call: Conv2d(16, 1). */
+function constructorCall(
+  type: string,
+  params: { [key: string]: Json }
+): string {
   const values = Object.values(params).map(value => JSON.stringify(value));
   return values.length ? `${type}(${values.join(', ')})` : type;
 }
 
-/** Makes a change that brings no new layer, as one undo step. */
+/** Applies a fix that adds no layer, as one undo step. */
 export function applyFix(
   fix: Exclude<Fix, { kind: 'insert' | 'add' }>,
   document: GraphDocument

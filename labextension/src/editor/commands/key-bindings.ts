@@ -1,4 +1,4 @@
-// The keys of the canvas and what they do.
+// Key bindings of the canvas.
 import { EditorActions } from './actions';
 import { SELECTION_COMMANDS } from './selection-commands';
 
@@ -46,7 +46,7 @@ export interface KeyStroke {
   altKey: boolean;
 }
 
-/** Runs what a key stands for; false if it stands for nothing here. */
+/** Runs the action of a key; false if there is none. */
 export function runKey(stroke: KeyStroke, actions: EditorActions): boolean {
   const accel = stroke.ctrlKey || stroke.metaKey;
   const found = BINDINGS.find(
@@ -60,7 +60,7 @@ export function runKey(stroke: KeyStroke, actions: EditorActions): boolean {
   return found !== undefined;
 }
 
-/** Whether a key goes into a text that is being written. */
+/** Whether the target is a text field. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&

@@ -1,4 +1,4 @@
-// Links made by a key: each selected layer feeds the next one.
+// Connects each selected layer with the next one.
 import { portsOf, refusal, edgesReplacedBy } from '../model/connect';
 import { EdgeData, GraphData, LayerTable } from '../model/graph-data';
 import { Translator } from '../../ui/translator';
@@ -8,7 +8,7 @@ export interface Links {
   replaced: string[];
 }
 
-/** Edges from each node to the next, into an input that is free if there is one; or why one cannot be. */
+/** Edges from each node to the next, into a free input if there is one; or the reason why not. */
 export function linksBetween(
   ids: string[],
   graph: GraphData,
@@ -24,7 +24,7 @@ export function linksBetween(
       edge => edge.source === source && edge.target === target
     );
     if (areLinked && ids.length > 2) {
-      continue; // part of the row is there already
+      continue; // in a longer selection, existing connections stay
     }
     const ports = (id: string) =>
       portsOf(id, layers.get(current.nodes[id].type), current);

@@ -1,14 +1,14 @@
-// Where a piece of a graph goes that is pasted or duplicated.
+// Position of a pasted or duplicated fragment.
 import type { Surroundings } from './actions';
 import { Fragment } from '../model/fragment';
 import { Position } from '../model/graph-data';
 import { placeOf } from '../notes/notes';
 import { centerAt } from '../canvas/placement';
 
-/** From a piece to its copy. */
+/** Offset of a copy from its original. */
 const PASTE_SHIFT = 40;
 
-/** Beside the original; in the middle of the view if that is elsewhere. */
+/** Offset beside the original, or to the center of the view if the original is not visible. */
 export function pasteOffset(
   fragment: Fragment,
   places: { [id: string]: Position },

@@ -1,4 +1,4 @@
-// Python on the clipboard as a piece of a graph: classes of Modules, a row of layers, lines that call layers.
+// Parses Python from the clipboard into a fragment: Module classes, lists of layers, or calls of layers.
 import { Reading } from '../code/source-editor';
 import { Fragment } from '../model/fragment';
 import {
@@ -11,7 +11,7 @@ import { Direction, NODE_SIZE } from '../canvas/node-size';
 import { Position } from '../model/graph-data';
 import { GAP } from '../canvas/placement';
 
-/** What paste needs of the editor. */
+/** State and services that pasting needs. */
 interface Around {
   readPiece(source: string): Promise<Reading>;
   arrange(request: LayoutRequest): Promise<Places | null>;
@@ -20,12 +20,12 @@ interface Around {
   middle(): Position;
 }
 
-/** Whether a text is meant as layers in Python: whoever copies something else need not be told what is wrong with it. */
+/** Whether a text looks like layers in Python; other text is ignored without a message. */
 export function looksLikePython(text: string): boolean {
   return /\b(nn|ops|layers)\.\w+\s*\(|^\s*class\s+\w+.*:\s*$/m.test(text);
 }
 
-/** The piece with places in the middle of the view that cover no node, or the sentence that says why there is none. */
+/** The fragment at a free position in the center of the view, or an error message. */
 export async function pieceOfPython(
   text: string,
   around: Around
@@ -51,7 +51,7 @@ export async function pieceOfPython(
         b + NODE_SIZE.height > top + shift[1] &&
         b < bottom + shift[1]
     );
-  // beside the flow, where there is no node
+  // move across the flow until there is no node
   for (let tries = 0; tries < taken.length && isTaken(); tries++) {
     shift =
       around.direction === 'down'

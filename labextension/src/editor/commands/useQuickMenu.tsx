@@ -1,4 +1,4 @@
-// When and where the quick menu is open, what it offers, and the link that waits for a layer.
+// State of the quick menu: visibility, position, offered layers and the pending link.
 import { useStoreApi } from '@xyflow/react';
 import { ReactNode, RefObject, useState } from 'react';
 
@@ -19,7 +19,7 @@ interface QuickMenuProps {
 }
 
 interface Opened extends MenuRequest {
-  /** The point on the canvas, in pixels. */
+  /** Position on the canvas, in pixels. */
   corner: { x: number; y: number };
   room: Size;
 }
@@ -69,7 +69,7 @@ export function useQuickMenu(props: QuickMenuProps): OpenMenu {
           <PendingLink from={from} to={at} spot={spot} direction={direction} />
         )}
         <QuickMenu
-          // Opened anew elsewhere, it starts anew.
+          // A new position resets the menu.
           key={`${corner.x} ${corner.y}`}
           at={corner}
           room={room}

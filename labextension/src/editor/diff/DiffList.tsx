@@ -1,4 +1,4 @@
-// The differences in words, one after the other, and what both models cost.
+// List of the differences, and the costs of both models.
 import { KeyboardEvent, RefObject, useEffect, useId, useRef } from 'react';
 
 import { formatShortCount } from '../../ui/number-format';
@@ -12,7 +12,7 @@ import { Translator } from '../../ui/translator';
 
 export interface DiffListProps {
   changes: ChangeEntry[];
-  /** The one that was gone to; -1 before the first. */
+  /** Index of the active entry; -1 if there is none. */
   active: number;
   totals: { [side in DiffSideName]: Costs | null };
   trans: Translator;

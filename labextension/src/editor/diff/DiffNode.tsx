@@ -1,4 +1,4 @@
-// Nodes and edges with what became of them: a line over the node, in a color, with a sign and in words.
+// Nodes and edges with a mark for their change: color, sign and text.
 import { EdgeProps, NodeProps } from '@xyflow/react';
 import { createContext, memo, ReactNode, useContext } from 'react';
 
@@ -23,7 +23,7 @@ export const MARK_ICONS: { [kind in MarkKind]: IconName } = {
   renamed: 'right'
 };
 
-function Marked({ mark, children }: { mark?: Mark; children: ReactNode }) {
+function WithMark({ mark, children }: { mark?: Mark; children: ReactNode }) {
   return mark ? (
     <div className={`labdl-diff-node labdl-diff-${mark.kind}`}>
       <div className="labdl-diff-strip" title={mark.words}>
@@ -40,9 +40,9 @@ function Marked({ mark, children }: { mark?: Mark; children: ReactNode }) {
 const DiffLayer = memo(function DiffLayer(props: NodeProps<LayerFlowNode>) {
   const { nodes } = useContext(DiffMarks);
   return (
-    <Marked mark={nodes.get(props.id)}>
+    <WithMark mark={nodes.get(props.id)}>
       <LayerNode {...props} />
-    </Marked>
+    </WithMark>
   );
 });
 
@@ -67,9 +67,9 @@ const DiffBlock = memo(function DiffBlock(props: NodeProps<LayerFlowNode>) {
           )
         };
   return (
-    <Marked mark={mark}>
+    <WithMark mark={mark}>
       <BlockNode {...props} />
-    </Marked>
+    </WithMark>
   );
 });
 

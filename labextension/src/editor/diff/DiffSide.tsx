@@ -1,4 +1,4 @@
-// One of two models side by side: the canvas, which only shows, and its view that follows the other's.
+// One of two compared models: a read-only canvas whose viewport follows the other one.
 import {
   ReactFlowInstance,
   useNodesInitialized,
@@ -26,7 +26,7 @@ import { Costs, GraphData } from '../model/graph-data';
 import { SelectionStore } from '../model/selection';
 import { Translator } from '../../ui/translator';
 
-/** What the two sides are moved by. */
+/** Access to the viewport of one side. */
 export interface SideView {
   flow: ReactFlowInstance;
   size(): Size;
@@ -36,7 +36,7 @@ export interface DiffSideProps {
   side: DiffSideName;
   title: string;
   caption: string;
-  /** With the places of its nodes. */
+  /** Graph with positions. */
   graph: GraphData;
   marks: Marks;
   host: DiffHost;
@@ -98,7 +98,7 @@ export function DiffSide(props: DiffSideProps) {
   );
 }
 
-/** Tells of the view and of the check; in the canvas, since that is where both are known. */
+/** Reports the viewport and the costs; inside the canvas, where its context is available. */
 function Follower({
   side,
   onView,
@@ -120,7 +120,7 @@ function Follower({
       const { width, height } = store.getState();
       return { width, height };
     };
-    // the canvas has brought itself into view by then
+    // wait until the canvas has set its initial viewport
     const timer = setTimeout(() => onView(side, { flow, size }));
     return () => {
       clearTimeout(timer);

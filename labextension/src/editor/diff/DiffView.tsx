@@ -1,4 +1,4 @@
-// Two models side by side: what only one of them has, what is set otherwise, and a list of it all.
+// Two models side by side with marked differences and a list of them.
 import {
   KeyboardEvent,
   useCallback,
@@ -25,7 +25,7 @@ import { useSyncedViews } from './useSyncedViews';
 
 export interface ComparedModel {
   title: string;
-  /** Where it is from, in full. */
+  /** Full origin of the model. */
   caption: string;
   graph: GraphData;
 }
@@ -35,7 +35,7 @@ export interface DiffViewProps {
   new: ComparedModel;
   host: DiffHost;
   trans: Translator;
-  /** The list takes the keyboard's focus from what is around it, once it is there. */
+  /** Moves the focus to the list once it is rendered. */
   takesFocus?: boolean;
 }
 
@@ -65,20 +65,20 @@ export function DiffView(props: DiffViewProps) {
           </Button>
         </div>
       ) : difference && layers.size ? (
-        <Compared
+        <Comparison
           {...props}
           difference={difference}
           layers={layers}
           onFailure={setUnarranged}
         />
       ) : (
-        <Waiting trans={trans} />
+        <Progress trans={trans} />
       )}
     </div>
   );
 }
 
-function Waiting({ trans }: { trans: Translator }) {
+function Progress({ trans }: { trans: Translator }) {
   return (
     <p className="labdl-diff-failure" role="status">
       {trans.__('Comparing…')}
@@ -86,7 +86,7 @@ function Waiting({ trans }: { trans: Translator }) {
   );
 }
 
-interface ComparedProps extends DiffViewProps {
+interface ComparisonProps extends DiffViewProps {
   difference: Difference;
   layers: LayerTable;
   onFailure: (message: string) => void;
@@ -97,7 +97,7 @@ const NOTHING: { [side in DiffSideName]: Costs | null } = {
   new: null
 };
 
-function Compared(props: ComparedProps) {
+function Comparison(props: ComparisonProps) {
   const { difference, layers, host, onFailure, trans } = props;
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const toggle = useCallback(
@@ -120,7 +120,7 @@ function Compared(props: ComparedProps) {
   return layout ? (
     <SideBySide {...props} layout={layout} toggle={toggle} />
   ) : (
-    <Waiting trans={trans} />
+    <Progress trans={trans} />
   );
 }
 

@@ -1,4 +1,4 @@
-// The differences one after the other, as they follow each other on the canvas, in words.
+// List of differences with descriptions, in the order of the canvas.
 import { Difference, DiffSideName, MarkKind, Pair } from './diff-data';
 import { DiffLayout } from './diff-layout';
 import { formatValue } from '../inspector/field-text';
@@ -8,15 +8,15 @@ import { Translator } from '../../ui/translator';
 
 export interface ChangeEntry {
   kind: MarkKind;
-  /** What it is about: a layer, a block, a connection. */
+  /** Name of the layer, block or connection. */
   title: string;
-  /** What happened to it. */
+  /** Description of the change. */
   words: string;
-  /** As what it is drawn; null where it has no place. */
+  /** Id of the drawn node; null if it is not drawn. */
   drawn: string | null;
 }
 
-/** What stands over a node. */
+/** Mark above a node. */
 export interface Mark {
   kind: MarkKind;
   words: string;
@@ -27,7 +27,7 @@ export interface Marks {
   edges: ReadonlyMap<string, MarkKind>;
 }
 
-/** "kernel_size 3 → 5". */
+/** "kernel_size: 3 → 5". */
 function pairWords(name: string, [was, is]: Pair, trans: Translator): string {
   const text = (value: Pair[0]) =>
     value === null ? trans.__('nothing') : formatValue(value);
@@ -43,7 +43,7 @@ function settingWords(
     .join(', ');
 }
 
-/** What is shown at the nodes and edges of one side, by their ids there. */
+/** Marks of the nodes and edges of one side, by their ids there. */
 export function marksOf(
   side: DiffSideName,
   old: GraphData,
@@ -94,7 +94,7 @@ export function changesOf(
     const drawn = scene.drawnAs(id) ?? null;
     if (drawn !== null && isBlock(drawn)) {
       boxes.set(drawn, (boxes.get(drawn) ?? 0) + 1);
-      continue; // said of the block as a whole
+      continue; // listed as part of the block
     }
     const words =
       kind === 'removed' ? trans.__('removed') : (onNew.get(id)?.words ?? '');
@@ -107,12 +107,12 @@ export function changesOf(
   const known = new Set<string>();
   const addEdge = (kind: MarkKind, from: string, to: string) => {
     if (!shared.has(from) || !shared.has(to)) {
-      return; // it came, or went, with a layer
+      return; // added or removed together with a layer
     }
     const [source, target] = [from, to].map(id => scene.drawnAs(id) ?? id);
     const key = `${kind} ${source} ${target}`;
     if (known.has(key)) {
-      return; // drawn as one
+      return; // several edges that are drawn as one
     }
     known.add(key);
     const nameOf = (id: string) => scene.graph.nodes[id]?.name ?? id;
@@ -142,7 +142,7 @@ export function changesOf(
   return [...aboutTheModel(difference, trans), ...entries];
 }
 
-/** What differs and stands nowhere on the canvas. */
+/** Differences that are not visible on the canvas. */
 function aboutTheModel(
   { name, classes, ties }: Difference,
   trans: Translator

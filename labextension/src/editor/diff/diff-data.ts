@@ -1,4 +1,4 @@
-// How two models differ, as Python says it, and both as one graph to arrange them alike.
+// Difference of two models as computed in Python, and the union of both graphs for a common layout.
 import type { Difference } from '../../api/editor';
 import { EditorHost } from '../host';
 import { EdgeData, GraphData, NodeData } from '../model/graph-data';
@@ -13,16 +13,16 @@ export interface DiffHost extends EditorHost {
 export const SIDES_OF_DIFF = ['old', 'new'] as const;
 export type DiffSideName = (typeof SIDES_OF_DIFF)[number];
 
-/** What is shown at a node or an edge. */
+/** Kind of change of a node or edge. */
 export type MarkKind = 'added' | 'removed' | 'changed' | 'renamed';
 
-/** Both graphs as one: the new one, with what only the old one has. */
+/** Union of both graphs: the new one plus the nodes and edges that only the old one has. */
 export interface Union {
   graph: GraphData;
-  /** The id that a node of the old graph has in it; those of the new one are the same. */
+  /** Id in the union for a node of the old graph; ids of the new graph stay the same. */
   idOf(old: string): string;
   marks: ReadonlyMap<string, MarkKind>;
-  /** Blocks in which a connection came or went. */
+  /** Blocks in which a connection was added or removed. */
   rewired: ReadonlySet<string>;
 }
 
@@ -65,7 +65,7 @@ export function unionOf(
   return { graph, idOf, marks, rewired };
 }
 
-/** The blocks in which both nodes stand. */
+/** The blocks that contain both nodes. */
 function blocksAround(
   nodes: { [id: string]: NodeData },
   source: string,

@@ -1,4 +1,4 @@
-// Two models as one scene, which the host arranges: what is the same stands at the same place on both sides.
+// Common layout of two models: unchanged nodes have the same position on both sides.
 import { Difference, MarkKind, Union, unionOf } from './diff-data';
 import { expectedSize, NODE_SIZE, Size } from '../canvas/node-size';
 import { GraphData, LayerTable, Position } from '../model/graph-data';
@@ -6,12 +6,12 @@ import { LayoutRequest, layoutRequest, Places } from '../canvas/layout-request';
 import { blockId, CONTAINERS, pathsOf } from '../model/paths';
 import { Scene, sceneOf } from '../canvas/scene';
 
-/** Up to so many layers all are shown, above that blocks without a difference inside are drawn as one box. */
+/** Up to this number of layers nothing is folded; above it, blocks without differences are. */
 const FEW = 40;
-/** The line over a node that says what happened to it. */
+/** Height of the mark above a node. */
 export const STRIP = 21;
 
-/** Both graphs in one, as they are drawn, before they are arranged. */
+/** Union of both graphs as a scene, before the layout. */
 export interface DiffScene {
   union: Union;
   scene: Scene;
@@ -22,12 +22,12 @@ export interface DiffScene {
 
 export interface DiffLayout extends DiffScene {
   places: Places;
-  /** The two graphs with their places. */
+  /** Both graphs with their positions. */
   old: GraphData;
   new: GraphData;
 }
 
-/** `toggled` are the blocks that a person has opened or folded against what they were at first. */
+/** Scene of both graphs; `toggled` are blocks that the user has opened or folded. */
 export function diffScene(
   old: GraphData,
   next: GraphData,
@@ -39,7 +39,7 @@ export function diffScene(
   const { graph, marks } = union;
   const folded = foldedBlocks(union, toggled);
   const positions: { [id: string]: Position } = {};
-  // with a place for each, nothing is folded but what has one as a block
+  // nodes with a position are drawn, so that only the chosen blocks are folded
   Object.keys(graph.nodes).forEach(id => (positions[id] = [0, 0]));
   folded.forEach(path => (positions[blockId(path)] = [0, 0]));
   const scene = sceneOf({ ...graph, positions }, layers, '');
@@ -56,7 +56,7 @@ export function diffScene(
   return { union, scene, sizeOf, folded, request };
 }
 
-/** `places` answer the request of the scene. */
+/** Layout of both graphs from the `places` that the host computed for the scene's request. */
 export function diffLayout(
   old: GraphData,
   next: GraphData,
@@ -88,7 +88,7 @@ export function diffLayout(
 
 type State = MarkKind | 'same';
 
-/** The outermost blocks in which all is the same, or all new, or all gone. */
+/** The outermost blocks whose nodes are all unchanged, all added or all removed. */
 function foldedBlocks(
   { graph, marks, rewired }: Union,
   toggled: ReadonlySet<string>

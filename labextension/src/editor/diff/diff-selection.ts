@@ -1,9 +1,9 @@
-// What is selected in one of two models side by side is selected in the other.
+// Synchronizes the selections of two compared models.
 import { Difference, DiffSideName } from './diff-data';
 import { isBlock } from '../model/paths';
 import { SelectionStore } from '../model/selection';
 
-/** Links the selections, as far as the layers are in both models; returns what ends that. */
+/** Links the selections of layers that both models have; returns a function that unlinks them. */
 export function followSelection(
   selections: { [side in DiffSideName]: SelectionStore },
   { same }: Pick<Difference, 'same'>

@@ -1,4 +1,4 @@
-// The joint layout of two models; what was drawn before stays until the host has arranged what was opened or folded.
+// Common layout of two models; the previous one stays until the host has answered.
 import { useMemo, useRef } from 'react';
 
 import { isLayoutOf, useLayout } from '../canvas/useLayout';

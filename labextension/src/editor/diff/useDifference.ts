@@ -1,4 +1,4 @@
-// Asks the host how two graphs differ, and again when one of them has changed.
+// Requests the difference of two graphs, again whenever one of them changes.
 import { useCallback, useEffect, useState } from 'react';
 
 import { DiffHost, Difference } from './diff-data';
@@ -11,7 +11,7 @@ export function useDifference(
 ): {
   /** Null before the first answer. */
   difference: Difference | null;
-  /** Why there is none. */
+  /** Error message if the request failed. */
   failure: string | null;
   again: () => void;
 } {

@@ -1,4 +1,4 @@
-// The views of two canvases side by side: one follows the other, and both begin with all of it or with the first difference.
+// Synchronized viewports of two canvases; initially the whole graph or the first difference.
 import { useCallback, useLayoutEffect, useRef } from 'react';
 
 import { DiffSideName, SIDES_OF_DIFF } from './diff-data';
@@ -9,7 +9,7 @@ import { READABLE } from '../canvas/initial-view';
 
 const START_ZOOM = 0.75;
 const MOTION = 200;
-/** So much of the canvas is filled at most. */
+/** Maximum share of the canvas that a fitted graph fills. */
 const FILLED = 0.9;
 
 export function useSyncedViews(layout: DiffLayout, first: string | null) {
@@ -32,7 +32,7 @@ export function useSyncedViews(layout: DiffLayout, first: string | null) {
     }
   }, []);
 
-  /** Brings something drawn to the middle of both sides, unless it can be seen and read where it is. */
+  /** Centers a drawn node on both sides, unless it is already visible and readable. */
   const show = (drawn: string, leastZoom = READABLE, duration = MOTION) => {
     const place = layout.places[drawn];
     const view = views.current.new;
@@ -58,7 +58,7 @@ export function useSyncedViews(layout: DiffLayout, first: string | null) {
     }
   };
 
-  /** Shows all of it where that can be read, else where the models begin to differ. */
+  /** Shows the whole graph if it is readable, else the first difference. */
   const open = () => {
     const view = views.current.new;
     const all = around(

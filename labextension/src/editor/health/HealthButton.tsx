@@ -1,4 +1,4 @@
-// The toolbar's button that shows how the layers do in training, or hides it; there is none before anything was measured.
+// Toolbar button that shows or hides the health of layers; hidden before the first measurement.
 import { useSyncExternalStore } from 'react';
 
 import { useEditorContext } from '../context';

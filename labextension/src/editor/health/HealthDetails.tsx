@@ -1,4 +1,4 @@
-// How the selected layer does in training: its figures, each with the way it has come.
+// Health of the selected layer: its measurements, each with its history.
 import { useSyncExternalStore } from 'react';
 
 import { Sparkline } from '../../runs/charts/Sparkline';
@@ -9,7 +9,7 @@ import { faultText, healthFacts, measuredText } from './health-text';
 import { Icon } from '../../ui/Icon';
 import { CollapsibleSection } from '../inspector/CollapsibleSection';
 
-/** Figures that are compared by how many times as large they are. */
+/** Figures that are plotted on a logarithmic scale. */
 const LOGARITHMIC: readonly HealthFigure[] = [
   'gradient',
   'update',

@@ -1,4 +1,4 @@
-// How a layer does in training, at the lower edge of its node: its gradient as a bar, and a word where something is wrong.
+// Health strip at the lower edge of a node: the gradient as a bar, and a text if there is a problem.
 import { useState, useSyncExternalStore } from 'react';
 
 import { stateText, stateLabel } from '../../runs/dashboard/health-text';
@@ -21,7 +21,7 @@ export function HealthStrip({ id }: { id: string }) {
   return <HealthOf ids={[id]} strip={strip} />;
 }
 
-/** A folded block shows the layer in it that most needs a look. */
+/** Strip of a folded block: the layer inside with the most severe state. */
 export function BlockHealthStrip({
   id,
   members
@@ -44,7 +44,7 @@ function HealthOf({ ids, strip }: { ids: string[]; strip: Strip | undefined }) {
     return found && ids.includes(found.id) ? found.what : null;
   });
   const { isStale } = useSyncExternalStore(store.subscribe, store.state);
-  // All figures are put into words only where somebody points.
+  // The full list of figures is formatted only on hover.
   const [isRead, read] = useState(0);
   if (!strip && fault === null) {
     return null;

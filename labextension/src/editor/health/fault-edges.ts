@@ -1,4 +1,4 @@
-// The edges along which what is not finite went on from where it appeared first.
+// Edges along which non-finite values spread from their origin.
 import { useMemo, useSyncExternalStore } from 'react';
 
 import { useEditorContext } from '../context';
@@ -8,7 +8,7 @@ import { endIn } from '../canvas/scene';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Of a graph as it is drawn; a gradient and an update do not leave their layer. */
+/** Edges of a drawn graph; empty for gradients and updates, which stay in their layer. */
 export function faultEdges(
   graph: GraphData,
   fault: Fault | null

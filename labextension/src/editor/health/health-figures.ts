@@ -1,4 +1,4 @@
-// What the strip of a layer in training shows.
+// Content of a layer's health strip.
 import {
   LayerHealth,
   HealthState,
@@ -11,17 +11,17 @@ export interface Strip {
   state: HealthState;
   /** Length of the bar in percent; null without parameters. */
   level: number | null;
-  /** Share of zeros in percent, where there are that many. */
+  /** Share of zeros in percent, if it is noteworthy. */
   zeros: number | null;
-  /** The layer of a folded block that this is about. */
+  /** The layer of a folded block that the strip describes. */
   id?: string;
 }
 
-/** The range of the bars, the same for all layers of all models, so that lengths can be compared. */
+/** Range of the bars, the same for all models, so that lengths are comparable. */
 export const LOWEST = 1e-8;
 export const HIGHEST = 1e3;
 
-/** Rough enough that it stays the same while the figures move a little. */
+/** The strip of a layer, rounded so that small changes of the figures do not redraw it. */
 export function stripOf(
   health: LayerHealth,
   largest: number,
@@ -31,7 +31,11 @@ export function stripOf(
   return {
     state: stateOf(health, largest, step),
     level:
-      gradient === undefined ? null : gradient === null ? 100 : part(gradient),
+      gradient === undefined
+        ? null
+        : gradient === null
+          ? 100
+          : barLength(gradient),
     zeros:
       zeros !== undefined && zeros !== null && zeros >= MANY_ZEROS
         ? Math.floor(zeros * 100)
@@ -39,7 +43,7 @@ export function stripOf(
   };
 }
 
-/** The strip of the layer in a block that most needs a look. */
+/** The strip with the most severe state. */
 export function worstOf(strips: readonly Strip[]): Strip | undefined {
   const bad = ({ state }: Strip) => WORSE.indexOf(state);
   return [...strips].sort(
@@ -50,7 +54,7 @@ export function worstOf(strips: readonly Strip[]): Strip | undefined {
   )[0];
 }
 
-function part(gradient: number): number {
+function barLength(gradient: number): number {
   const span = Math.log10(HIGHEST / LOWEST);
   const at = Math.log10(Math.max(gradient, LOWEST) / LOWEST) / span;
   return Math.min(100, Math.round(at * 50) * 2);

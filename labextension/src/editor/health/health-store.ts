@@ -1,4 +1,4 @@
-// How the layers do in the run that trains this model, outside React, so that only nodes that look different redraw.
+// Health of the layers in the run that trains the model; outside React, so that only changed nodes redraw.
 import type { FaultPlace, HealthEvent } from '../../runs/store/source';
 import {
   figuresOf,
@@ -9,15 +9,15 @@ import { Strip, stripOf, worstOf } from './health-figures';
 import { sameJson } from '../model/graph-data';
 
 export interface HealthState {
-  /** Whether a person wants to see it. */
+  /** Whether the user has switched it on. */
   isShown: boolean;
-  /** Whether anything has been measured. */
+  /** Whether there is a measurement. */
   isAny: boolean;
-  /** Whether the graph has changed since the run began. */
+  /** Whether the graph has changed since the run started. */
   isStale: boolean;
 }
 
-/** What was not finite first, and the node of which. */
+/** The first non-finite value: its node and kind. */
 export interface Fault {
   id: string;
   what: FaultPlace['what'];
@@ -28,22 +28,22 @@ export interface Measured {
   samples: number;
 }
 
-/** So many measurements make a history. */
+/** Number of measurements in the history. */
 const KEPT = 60;
 
 export class HealthStore {
   readonly state = (): HealthState => this._state;
 
-  /** Where the run came upon what is not finite; null if it did not. */
+  /** The first non-finite value of the run; null if there is none. */
   readonly fault = (): Fault | null =>
     this._state.isShown ? this._fault : null;
 
-  /** What a node's strip shows; the same object as long as it looks the same. */
+  /** The strip of a node; the same object while its content is equal. */
   strip(id: string): Strip | undefined {
     return this._state.isShown ? this._strips.get(id) : undefined;
   }
 
-  /** The strip of the layer in a block that most needs a look. */
+  /** The strip of the layer in a block with the most severe state. */
   worst(block: string, members: readonly string[]): Strip | undefined {
     const strips = members.flatMap(id => {
       const strip = this.strip(id);
@@ -58,13 +58,13 @@ export class HealthStore {
     return worst;
   }
 
-  /** The last figures of a node; the same object until others come. */
+  /** The last figures of a node; the same object until the next measurement. */
   figures(id: string): LayerHealth | undefined {
     const name = this._names.get(id);
     return name === undefined ? undefined : this._last?.layers.get(name);
   }
 
-  /** What the run calls a node. */
+  /** The name of a node in the run. */
   nameOf(id: string): string | undefined {
     return this._names.get(id);
   }
@@ -86,7 +86,7 @@ export class HealthStore {
     return () => this._listeners.delete(listener);
   };
 
-  /** A run begins; these are the names that it knows the nodes by. */
+  /** Resets the store for a new run; `names` are the run's names of the nodes by id. */
   begin(names: ReadonlyMap<string, string>): void {
     this._names = names;
     this._layers = [];
@@ -125,7 +125,7 @@ export class HealthStore {
     this._set({ isAny: true });
   }
 
-  /** The run has ended because something was not finite. */
+  /** Records the non-finite value that ended the run. */
   fail({ node, what }: FaultPlace): void {
     const entry = [...this._names].find(([, name]) => name === node);
     this._fault = entry ? { id: entry[0], what } : null;

@@ -1,4 +1,4 @@
-// The health of a layer in words, for tooltips, screen readers and the inspector.
+// Texts for the health of a layer: tooltips, screen readers and the inspector.
 import { HealthFigure, LayerHealth } from '../../runs/store/health-figures';
 import { Fault, Measured } from './health-store';
 import { formatSignificant, formatPercent } from '../../ui/number-format';
@@ -17,7 +17,7 @@ export function faultText(what: Fault['what'], trans: Translator): string {
   }
 }
 
-/** Each figure that a layer has, with its name and how it is read. */
+/** The figures of a layer with their names and formatted values. */
 export function healthFacts(
   health: LayerHealth,
   trans: Translator
@@ -88,7 +88,7 @@ export function healthFacts(
   });
 }
 
-/** All figures of a layer, line by line. */
+/** All figures of a layer, one per line. */
 export function healthLines(
   health: LayerHealth | undefined,
   measured: Measured | null,
@@ -99,7 +99,7 @@ export function healthLines(
   return measured ? [...lines, measuredText(measured, trans)] : lines;
 }
 
-/** When the figures were measured, and of what. */
+/** Step of the measurement and number of samples, as text. */
 export function measuredText(
   { step, samples }: Measured,
   trans: Translator

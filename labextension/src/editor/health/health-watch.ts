@@ -1,4 +1,4 @@
-// Follows the run that trains the graph, and sees when what it tells no longer fits the graph.
+// Follows the run that trains the graph, and detects when its health no longer applies to the graph.
 import type { HealthEvent, RunEvent } from '../../runs/store/source';
 import { GraphDocument } from '../model/document';
 import { HealthStore } from './health-store';
@@ -17,21 +17,21 @@ export class HealthWatch {
     return this._host.followRun !== undefined;
   }
 
-  /** Follows run and graph; returns what ends it. */
+  /** Follows run and graph; returns a function that stops. */
   start(): () => void {
     const ends = [
       this._document.subscribe(() => this._compare()),
-      this._host.followRun?.(events => this._hear(events))
+      this._host.followRun?.(events => this._handleEvents(events))
     ];
     return () => ends.forEach(end => end?.());
   }
 
-  private _hear(events: readonly RunEvent[]): void {
+  private _handleEvents(events: readonly RunEvent[]): void {
     let measured: HealthEvent[] = [];
     for (const event of events) {
       if (event.kind === 'start') {
         measured = [];
-        this._begin();
+        this._startRun();
       } else if (event.kind === 'health') {
         measured.push(event);
       } else if (event.kind === 'end' && event.place) {
@@ -41,7 +41,7 @@ export class HealthWatch {
     this.store.measure(measured);
   }
 
-  private _begin(): void {
+  private _startRun(): void {
     this._graph = this._document.snapshot();
     const nodes = Object.entries(this._graph.nodes);
     this.store.begin(new Map(nodes.map(([id, { name }]) => [id, name])));
@@ -54,11 +54,11 @@ export class HealthWatch {
     }
   }
 
-  /** The graph as it was when the run began, or when the page came to know of it. */
+  /** The graph at the start of the run, or when the page connected to it. */
   private _graph: GraphData | null = null;
 }
 
-/** What a run is about: a new name or place changes none of it. */
+/** The parts of a graph that matter for a run: neither names nor positions. */
 function structure({ nodes, edges }: GraphData) {
   const layers = Object.entries(nodes).map(([id, node]) => [
     id,

@@ -1,4 +1,4 @@
-// Follows the run that trains a document for as long as its editor is on the page.
+// Follows the run of a document while its editor is mounted.
 import { useEffect, useMemo } from 'react';
 
 import { GraphDocument } from '../model/document';

@@ -1,4 +1,4 @@
-// An array in figures: histogram, mean, deviation, range, zeros, and what is not a number.
+// Statistics of an array: histogram, mean, deviation, range, zeros and non-finite values.
 import { formatSignificant, formatPercent } from '../../ui/number-format';
 import { Histogram } from '../../runs/charts/Histogram';
 import { useEditorContext } from '../context';

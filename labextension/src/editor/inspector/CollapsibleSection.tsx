@@ -1,11 +1,11 @@
-// A part of the inspector that a person may close, and that stays closed for the next layer.
+// Section of the inspector that can be collapsed; the state applies to all layers.
 import { ReactNode, useState } from 'react';
 
 import { Icon } from '../../ui/Icon';
 import { useEditorContext } from '../context';
 
 export interface CollapsibleSectionProps {
-  /** What the state is kept under. */
+  /** Key of the stored state. */
   name: string;
   title: string;
   children: ReactNode;

@@ -1,4 +1,4 @@
-// What layers cost, as lines of a tooltip and as facts of the inspector.
+// Costs of layers, as lines of a tooltip and as facts in the inspector.
 import { useSyncExternalStore } from 'react';
 
 import { formatBytes, formatShortCount } from '../../ui/number-format';
@@ -7,7 +7,7 @@ import { fullCount } from '../model/shape-format';
 import { Costs } from '../model/graph-data';
 import { Translator } from '../../ui/translator';
 
-/** Each cost as a line of text. */
+/** The costs as lines of text. */
 export function costLines(costs: Costs, trans: Translator): string[] {
   return [
     trans._n(
@@ -21,7 +21,7 @@ export function costLines(costs: Costs, trans: Translator): string[] {
   ];
 }
 
-/** The cost that the status line has chosen, on a node; nothing if it is none. */
+/** The cost that is chosen in the status bar, on a node; hidden if it is zero. */
 export function CostBadge({ costs }: { costs: Costs }) {
   const { checks, trans } = useEditorContext();
   const figure = useSyncExternalStore(checks.subscribe, checks.figure);
@@ -36,7 +36,7 @@ export function CostBadge({ costs }: { costs: Costs }) {
   ) : null;
 }
 
-/** The costs as entries of a list of facts. */
+/** The costs as entries of a description list. */
 export function CostFacts({ costs }: { costs: Costs }) {
   const { trans } = useEditorContext();
   return (
@@ -61,7 +61,7 @@ export function CostFacts({ costs }: { costs: Costs }) {
   );
 }
 
-/** The costs of several layers together. */
+/** The total costs of several layers. */
 export function sumOfCosts(each: (Costs | undefined)[]): Costs {
   const sum = (figure: keyof Costs) =>
     each.reduce((total, costs) => total + (costs?.[figure] ?? 0), 0);

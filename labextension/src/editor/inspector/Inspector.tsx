@@ -1,4 +1,4 @@
-// The right-hand side: the selected node with its parameters, or the model as a whole.
+// Inspector: the selected node with its parameters, or the whole model.
 import { memo, useSyncExternalStore } from 'react';
 
 import { EditorActions } from '../commands/actions';
@@ -25,7 +25,7 @@ export interface InspectorProps {
   scene: Scene;
   selected: Selected;
   actions: EditorActions;
-  /** Absent where they cannot be hidden. */
+  /** Hides the inspector; undefined if it cannot be hidden. */
   onClose?: () => void;
 }
 

@@ -1,4 +1,4 @@
-// Where the properties stand: beside the canvas, or in a place that the host has for them.
+// Position of the inspector: beside the canvas, or in an element of the host.
 import { createPortal } from 'react-dom';
 
 import { useEditorContext } from '../context';
@@ -7,7 +7,7 @@ import { Inspector, InspectorProps } from './Inspector';
 
 interface InspectorSlotProps extends Omit<InspectorProps, 'onClose'> {
   isBeside: boolean;
-  /** The host's place, where it has one. */
+  /** Element of the host, if it provides one. */
   aside: HTMLElement | null | undefined;
   onPlace: (isBeside: boolean) => void;
 }

@@ -1,4 +1,4 @@
-// What is inside the selected layer: its parameters, and what it made of one sample.
+// Internals of the selected layer: its parameters, and its activations for one sample.
 import { useSyncExternalStore } from 'react';
 
 import { ActivationDetails } from '../samples/ActivationDetails';
@@ -8,7 +8,7 @@ import { Weights } from './Weights';
 
 export interface LayerInternalsProps {
   id: string;
-  /** The node whose parameters it uses, by default its own. */
+  /** Id of the node that owns the parameters; by default the layer itself. */
   owner: string;
   graph: GraphData;
 }
@@ -19,7 +19,7 @@ export function LayerInternals({ id, owner, graph }: LayerInternalsProps) {
     checks.node(owner)
   );
   const { name } = graph.nodes[owner];
-  // A parameter that takes the place of another is saved under the other's name.
+  // A tied parameter is saved under the name of the other one.
   const tied = Object.entries(graph.ties ?? {})
     .filter(([own]) => own.startsWith(`${name}/`))
     .map(([, other]) => other);

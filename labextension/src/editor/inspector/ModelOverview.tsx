@@ -1,4 +1,4 @@
-// What the inspector shows while nothing is selected: the model's name, size and problems.
+// Inspector without a selection: name, size and problems of the model.
 import { useSyncExternalStore } from 'react';
 
 import { EditorActions } from '../commands/actions';

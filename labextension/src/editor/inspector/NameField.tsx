@@ -1,4 +1,4 @@
-// A text field that is written as one types, with a reason when a text is refused.
+// Text field that applies valid input immediately and shows why input is invalid.
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 export interface NameFieldProps {
@@ -6,12 +6,12 @@ export interface NameFieldProps {
   label: string;
   value: string;
   placeholder?: string;
-  /** Takes the text when the field is left, and not with each letter. */
+  /** Applies the text on blur instead of on every change. */
   commitOnLeave?: boolean;
-  /** Why a text cannot be taken; null if it can. */
+  /** Error message for a text; null if it is valid. */
   refuse: (text: string) => string | null;
   onChange: (text: string) => void;
-  /** The field was left. */
+  /** Called when the field loses the focus. */
   onDone: () => void;
 }
 
@@ -21,7 +21,7 @@ export function NameField(props: NameFieldProps) {
   const written = useRef(value);
   const isGivenUp = useRef(false);
   useEffect(() => {
-    // The name changed elsewhere: by undo or by someone else.
+    // The name was changed elsewhere: by undo or by another user.
     if (value !== written.current) {
       written.current = value;
       setText(value);

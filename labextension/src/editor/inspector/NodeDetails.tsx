@@ -1,4 +1,4 @@
-// The selected node: name, what it does, figures, problem, parameters.
+// Properties of the selected node: name, description, figures, problem, parameters.
 import { CSSProperties, useSyncExternalStore } from 'react';
 
 import { EditorActions } from '../commands/actions';
@@ -34,14 +34,14 @@ export function NodeDetails(props: NodeDetailsProps) {
   const { problems } = useSyncExternalStore(checks.subscribe, checks.state);
   const fix = problems.find(problem => problem.node === id)?.fix ?? null;
   const node = graph.nodes[id];
-  // A layer that is called again keeps its settings in one place.
+  // A node that shares a layer shows the settings of its owner.
   const owner = node.shares && graph.nodes[node.shares] ? node.shares : id;
   const hue = hueOf(schema?.category);
 
   const word = wordOf(node.name);
   const home = node.name.slice(0, -word.length);
   const refuse = (name: string): string | null => {
-    // In a list of layers a number is a name.
+    // Layers in a ModuleList have numbers as names.
     if (!isIdentifier(name) && !(home && /^\d+$/.test(name))) {
       return trans.__(
         '“%1” is not a valid name: use letters, digits and _, and do not start with a digit.',
@@ -131,7 +131,7 @@ export function NodeDetails(props: NodeDetailsProps) {
   );
 }
 
-/** What is written about a layer: its first line, and at a click the rest. */
+/** Description of a layer: the summary, expandable to the full text. */
 function About({ schema }: { schema: LayerSchema }) {
   const { summary, description = summary } = schema;
   const rest = description.slice(summary.length).trim();
@@ -145,7 +145,7 @@ function About({ schema }: { schema: LayerSchema }) {
   );
 }
 
-/** A layer that is not installed here: its parameters can be read, not edited. */
+/** Read-only parameters of a layer that is not installed. */
 function UnknownParams({ params }: { params: object }) {
   const { trans } = useEditorContext();
   return (

@@ -1,4 +1,4 @@
-// The form of a node's parameters; changes are written as one types.
+// Form of a node's parameters; changes apply immediately.
 import Form from '@rjsf/core';
 import validator from '@rjsf/validator-ajv8';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import { Json, LayerSchema, NodeData } from '../model/graph-data';
 import { changedParams, paramForm, visibleParams } from './param-form';
 import { fieldKind } from './param-schema';
 
-/** Milliseconds, so that what a key changes is drawn before it is worked with. */
+/** Milliseconds before a change is applied, so that the field redraws first. */
 const WAIT = 16;
 
 type Changes = Map<string, Json | undefined>;
@@ -27,7 +27,7 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
   const params = schema.schema;
   const form = useMemo(() => paramForm(params), [params]);
 
-  /** What was typed and is not in the document yet. */
+  /** Input that is not yet in the document. */
   const [typed, setTyped] = useState<Changes>(new Map());
   const waiting = useRef<Changes>(new Map());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -46,7 +46,7 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
       setTyped(new Map());
     }
   };
-  // Another node was selected before the wait was over.
+  // Applies pending input when another node is selected.
   useEffect(() => () => flush.current(), []);
 
   const shown = useMemo(() => {
@@ -74,7 +74,7 @@ export function ParamFields({ document, id, node, schema }: ParamFieldsProps) {
 
   return (
     <Form
-      // A <form> would send itself on Enter.
+      // Enter would submit a <form>.
       tagName="div"
       className="labdl-form"
       idPrefix="labdl"

@@ -1,4 +1,4 @@
-// The model's problems, each leading to its node.
+// Problems of the model, each with a link to its node.
 import { EditorActions } from '../commands/actions';
 import { useEditorContext } from '../context';
 import { FixButton } from '../commands/FixButton';
@@ -17,7 +17,7 @@ export function ProblemList(props: ProblemListProps) {
   if (problems.length === 0) {
     return null;
   }
-  /** The node to show: the problem's own, or the one its edge leads to. */
+  /** The node of a problem, or the target of its edge. */
   const nodeOf = ({ node, edge }: Problem) =>
     node ?? (edge ? graph.edges[edge]?.target : undefined);
   return (

@@ -1,4 +1,4 @@
-// A form of settings that belong to no layer: made of a schema, as a layer's is, and told to whoever shows it.
+// Form of settings from a schema, outside the graph editor.
 import Form from '@rjsf/core';
 import validator from '@rjsf/validator-ajv8';
 import { useMemo } from 'react';
@@ -13,10 +13,10 @@ export interface Settings {
 }
 
 export interface SettingsFormProps {
-  /** What the ids of its fields begin with: different from that of every other form on the page. */
+  /** Prefix of the field ids, unique on the page. */
   id: string;
   schema: ParamSchema;
-  /** The settings that differ from their defaults. */
+  /** Settings that differ from their defaults. */
   values: Settings;
   trans: Translator;
   onChange: (values: Settings) => void;

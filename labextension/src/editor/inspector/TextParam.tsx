@@ -1,4 +1,4 @@
-// The field of a parameter that is written as text: numbers, lists, words, ? for unknown.
+// Text field of a parameter: numbers, lists, words, ? for unknown.
 import { FieldProps } from '@rjsf/utils';
 import { KeyboardEvent, useEffect, useRef, useState } from 'react';
 
@@ -7,10 +7,10 @@ import { Json, ParamSchema, sameJson } from '../model/graph-data';
 import { acceptsOf } from './param-schema';
 import { Translator } from '../../ui/translator';
 
-/** What the form gives to its fields. */
+/** Translator and texts for the fields of a form. */
 export interface FormWords {
   trans: Translator;
-  /** How a field shows that nothing is set; a layer's shows that it is not known. */
+  /** Text for a value that is not set; without it, null means an unknown size. */
   nothing?: string;
 }
 
@@ -29,7 +29,7 @@ export function TextParam(props: FieldProps) {
 
   const [text, setText] = useState(write(value));
   const [error, setError] = useState<string | null>(null);
-  /** The value that the text stands for. */
+  /** The value that the text represents. */
   const meant = useRef(value);
   useEffect(() => {
     if (!sameJson(meant.current, value)) {

@@ -1,4 +1,4 @@
-// The parameters of the selected layer, as they were saved or as they are in the kernel's model.
+// Parameters of the selected layer, from the file or from the kernel's model.
 import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../../ui/Button';
@@ -11,7 +11,7 @@ import { GraphData } from '../model/graph-data';
 export interface WeightsProps {
   /** The layer that owns the parameters. */
   name: string;
-  /** Full names of parameters that it takes from other layers. */
+  /** Full names of tied parameters that belong to other layers. */
   tied: string[];
   graph: GraphData;
 }
@@ -40,7 +40,7 @@ function Contents({ name, tied, graph }: WeightsProps) {
     host
       .weights?.(JSON.parse(asked), latest.current)
       .then(tell, (error: unknown) =>
-        // whatever went wrong on the way, the person at the screen has to know
+        // any failure must be visible to the user
         tell({
           problem: error instanceof Error ? error.message : String(error)
         })

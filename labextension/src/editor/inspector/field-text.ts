@@ -1,4 +1,4 @@
-// Parameter values as a line of text: 3 | 3, 3 | same | ? and back.
+// Formats and parses parameter values as text: 3 | 3, 3 | same | ?.
 import { Json, ParamSchema } from '../model/graph-data';
 import { Accepts, acceptsOf } from './param-schema';
 import { Translator } from '../../ui/translator';
@@ -7,7 +7,7 @@ export type Parsed = { value: Json | undefined } | { error: string };
 
 const NULL_WORDS = new Set(['?', 'none', 'null']);
 
-/** The text of a value; undefined is an empty field. */
+/** The text of a value; empty for undefined. */
 export function formatValue(value: Json | undefined): string {
   if (value === undefined) {
     return '';
@@ -22,11 +22,11 @@ export function formatValue(value: Json | undefined): string {
         ? `[${formatValue(item)}]`
         : formatValue(item)
     );
-    // Without the outer brackets, [[1, 2]] could not be told from [1, 2].
+    // The outer brackets distinguish [[1, 2]] from [1, 2].
     return isNested ? `[${items.join(', ')}]` : items.join(', ');
   }
   if (typeof value === 'object') {
-    // Numbers that JSON has not, and floats whose type is not declared.
+    // Numbers that JSON cannot represent, and floats of undeclared type.
     const { float, ...others } = value;
     return typeof float === 'string' && Object.keys(others).length === 0
       ? float
@@ -35,7 +35,7 @@ export function formatValue(value: Json | undefined): string {
   return String(value);
 }
 
-/** The value that a text means for a schema, or why it means none. */
+/** The value of a text according to a schema, or an error message. */
 export function parseText(
   text: string,
   schema: ParamSchema,
@@ -134,7 +134,7 @@ function parseList(
 ): Parsed {
   const bare = isBracketed(text) ? text.slice(1, -1) : text;
   const items = splitItems(bare);
-  // A single word that is not a list in itself was meant as something else.
+  // A single word that is no valid list is parsed as an item, for its error message.
   if (items.length === 1 && bare === text && accepts.values.length) {
     const only = parseItem(items[0], rule, trans);
     return 'error' in only
@@ -177,7 +177,7 @@ function parseItem(text: string, rule: ParamSchema, trans: Translator): Parsed {
   return parse(text, acceptsOf(rule.items ?? { type: 'number' }), trans);
 }
 
-/** Whether the bracket at the start is closed by the one at the end. */
+/** Whether the first bracket is closed by the last one. */
 function isBracketed(text: string): boolean {
   if (!/^(\[.*\]|\(.*\))$/s.test(text)) {
     return false;
@@ -189,12 +189,12 @@ function isBracketed(text: string): boolean {
   });
 }
 
-/** One deeper, one up, or neither. */
+/** Change of the bracket depth at a character. */
 function stepOf(letter: string): number {
   return '[('.includes(letter) ? 1 : '])'.includes(letter) ? -1 : 0;
 }
 
-/** Splits at the commas outside brackets; a comma at the end adds nothing. */
+/** Splits at commas outside brackets; a trailing comma is ignored. */
 function splitItems(text: string): string[] {
   const items: string[] = [];
   let depth = 0;
@@ -218,7 +218,7 @@ function sentence(text: string, accepts: Accepts, trans: Translator): string {
   return trans.__('“%1” is not valid: %2.', text, expectation(accepts, trans));
 }
 
-/** What a field takes, as in "an integer, or same". */
+/** Description of the accepted input, as in "an integer, or same". */
 export function expectation(accepts: Accepts, trans: Translator): string {
   const kinds: string[] = [];
   if (accepts.number) {

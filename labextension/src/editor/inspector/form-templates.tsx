@@ -1,4 +1,4 @@
-// The parts of which the form library builds the parameters' form.
+// Templates of the form library for parameter forms.
 import {
   FieldTemplateProps,
   ObjectFieldTemplateProps,

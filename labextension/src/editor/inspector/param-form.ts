@@ -1,4 +1,4 @@
-// Turns a layer's parameter schema into what the form library draws.
+// Converts a layer's parameter schema for the form library.
 import { RJSFSchema, UiSchema } from '@rjsf/utils';
 
 import { Json, ParamSchema, sameJson } from '../model/graph-data';
@@ -11,7 +11,7 @@ export interface ParamForm {
 
 type Params = { [key: string]: Json };
 
-/** The form of a layer; unions become one text field or one menu. */
+/** The form of a layer; a union becomes one text field or one menu. */
 export function paramForm(schema: ParamSchema): ParamForm {
   const properties: { [key: string]: RJSFSchema } = {};
   const uiSchema: UiSchema = {};
@@ -25,7 +25,7 @@ export function paramForm(schema: ParamSchema): ParamForm {
     } as RJSFSchema;
     const kind = fieldKind(param);
     if (kind === 'text') {
-      // No type: the text field itself knows what the parameter takes.
+      // No type: the text field validates the input itself.
       properties[key] = head;
       uiSchema[key] = {
         'ui:field': 'LabdlText',
@@ -45,7 +45,7 @@ export function paramForm(schema: ParamSchema): ParamForm {
   return { schema: { type: 'object', properties }, uiSchema };
 }
 
-/** The values that a form shows: the node's own over the defaults. */
+/** The values in a form: the node's own over the defaults. */
 export function visibleParams(schema: ParamSchema, params: Params): Params {
   const shown: Params = {};
   for (const [key, param] of Object.entries(schema.properties ?? {})) {
@@ -58,7 +58,7 @@ export function visibleParams(schema: ParamSchema, params: Params): Params {
   return shown;
 }
 
-/** What to write for the values that changed; undefined for a default. */
+/** The changed parameters; undefined for those reset to their default. */
 export function changedParams(
   schema: ParamSchema,
   before: Params,

@@ -1,17 +1,17 @@
-// What a parameter's schema accepts, read into one flat list of alternatives.
+// Alternatives that a parameter's schema accepts, as one flat record.
 import { Json, ParamSchema } from '../model/graph-data';
 
 export interface Accepts {
-  /** A whole number, with bounds. */
+  /** An integer, with bounds. */
   integer?: ParamSchema;
   /** Any number, with bounds. */
   number?: ParamSchema;
   /** A list, with the schema of its items. */
   array?: ParamSchema;
   text: boolean;
-  /** Fixed values, null and booleans among them. */
+  /** Fixed values, including null and booleans. */
   values: Json[];
-  /** Something a line of text cannot hold. */
+  /** Values that a line of text cannot represent. */
   other: boolean;
 }
 
@@ -63,7 +63,7 @@ export function acceptsOf(schema: ParamSchema): Accepts {
 
 export type FieldKind = 'text' | 'choice' | 'switch' | 'schema';
 
-/** Which kind of field a parameter gets; "schema" leaves it to the form library. */
+/** The kind of field for a parameter; "schema" leaves it to the form library. */
 export function fieldKind(schema: ParamSchema): FieldKind {
   const accepts = acceptsOf(schema);
   if (accepts.other) {

@@ -1,27 +1,27 @@
-// What a gesture changes of a graph, as plain data.
+// Changes of a graph by one gesture, as plain data.
 import { EdgeData, Json, NodeData, NoteData, Position } from './graph-data';
 
 export interface NewNode {
   type: string;
-  /** Where it is drawn; without one, where there is room. */
+  /** Position; by default a free one. */
   position?: Position;
   params?: { [key: string]: Json };
-  /** The block that it stands in. */
+  /** Path of the block that contains the node. */
   home?: string;
 }
 
-/** What changes around a node that is being added. */
+/** Changes around a node that is being added. */
 export interface Around {
   /** Edges into the new node and out of it. */
   incoming?: Omit<EdgeData, 'target'>[];
   outgoing?: Omit<EdgeData, 'source'>[];
-  /** Edges that give way to these. */
+  /** Ids of edges that these edges replace. */
   replaced?: string[];
-  /** New places of nodes that make room. */
+  /** New positions of nodes that make room. */
   moved?: { [id: string]: Position };
 }
 
-/** Parts of a graph as they will be; null takes a thing away. */
+/** New values of parts of a graph; null removes a part. */
 export interface Change {
   nodes?: { [id: string]: NodeData | null };
   edges?: { [id: string]: EdgeData | null };

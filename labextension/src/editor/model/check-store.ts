@@ -1,4 +1,4 @@
-// The latest answer of the check, outside React, so that only nodes whose figures changed redraw.
+// Latest result of the check; outside React, so that only changed nodes redraw.
 import { CheckResult, Costs, NodeCheck, Problem, sameJson } from './graph-data';
 
 export type Figure = keyof Costs;
@@ -7,9 +7,9 @@ export type CheckPhase = 'waiting' | 'checking' | 'done' | 'failed';
 
 export interface CheckState {
   phase: CheckPhase;
-  /** Why the check failed; empty otherwise. */
+  /** Error message of a failed check; empty otherwise. */
   message: string;
-  /** Of the whole model; null before the first answer. */
+  /** Costs of the whole model; null before the first result. */
   total: Costs | null;
   problems: Problem[];
 }
@@ -17,12 +17,12 @@ export interface CheckState {
 export class CheckStore {
   readonly state = (): CheckState => this._state;
 
-  /** Figures of one node; the same object as long as they stay the same. */
+  /** Result for one node; the same object while it is equal. */
   node(id: string): NodeCheck | undefined {
     return this._nodes.get(id);
   }
 
-  /** Which of its costs a layer shows on the canvas. */
+  /** The cost that layers show on the canvas. */
   readonly figure = (): Figure => this._figure;
 
   showFigure(figure: Figure): void {

@@ -1,4 +1,4 @@
-// Who else works on the document, and on what.
+// Other users who edit the document, and their selections.
 
 export interface Person {
   name: string;
@@ -6,16 +6,16 @@ export interface Person {
   color: string;
 }
 
-/** The others who have the document open; a host has this where there can be others. */
+/** Other users of the document, from hosts that support collaboration. */
 export interface People {
-  /** Who has selected the node; the same list while it says the same. */
+  /** Users who have selected the node; the same list while it is equal. */
   at(node: string): readonly Person[];
   subscribe(listener: () => void): () => void;
-  /** Tells the others what is selected here. */
+  /** Shares the own selection with the others. */
   select(nodes: Iterable<string>): void;
 }
 
-/** What an editor shows where there is nobody else. */
+/** Collaborators of an editor without collaboration. */
 export const NOBODY: People = {
   at: () => NONE,
   subscribe: () => () => undefined,

@@ -1,20 +1,20 @@
-// What several people have made of a graph together, mended where each did what the others could not know of.
-// labdl/lab/collaboration/conflict_resolution.py mends the same for the file, by the same rules.
+// Resolves conflicts between concurrent edits of a graph, such as duplicate names and dangling edges.
+// labdl/lab/collaboration/conflict_resolution.py applies the same rules to the file.
 import * as Y from 'yjs';
 
 import { GraphData } from './graph-data';
 import { uniquePath } from './naming';
 
 export interface Resolution {
-  /** New names of nodes; of those with one name, the first keeps it. */
+  /** New names of nodes; the first of several nodes with one name keeps it. */
   names: { [id: string]: string };
-  /** Edges that lead to nodes which somebody has removed. */
+  /** Ids of edges from or to removed nodes. */
   edges: string[];
-  /** Nodes that shared the settings of one which somebody has removed. */
+  /** Ids of nodes that shared the settings of a removed node. */
   orphans: string[];
 }
 
-/** What must be changed so that the graph can stand in a file; null if it can. Everybody finds the same. */
+/** Changes that make the graph valid; null if it is. The result is the same for every user. */
 export function resolveConflicts({
   nodes,
   edges
@@ -43,7 +43,7 @@ export function resolveConflicts({
   return isSound && !orphans.length ? null : found;
 }
 
-/** Mends the shared maps. It is nobody's step: undo does not take it back. */
+/** Resolves the conflicts in the shared maps, outside of the undo history. */
 export function applyResolution(ydoc: Y.Doc, graph: GraphData): void {
   const mending = resolveConflicts(graph);
   if (!mending) {

@@ -1,4 +1,4 @@
-// Which connections a graph takes, and what they replace.
+// Valid connections of a graph, and the edges they replace.
 import {
   EdgeData,
   GraphData,
@@ -14,7 +14,7 @@ export interface Ports {
   outputs: OutputPort[];
 }
 
-/** The ports of a node; for a layer nobody knows, those its edges use. */
+/** The ports of a node; for an unknown layer, those that its edges use. */
 export function portsOf(
   id: string,
   schema: LayerSchema | undefined,
@@ -54,7 +54,7 @@ function inputPort(
   );
 }
 
-/** The edges that a new edge takes the place of: a plain port holds one. */
+/** Ids of the edges that a new edge replaces: a port that is not variadic accepts one. */
 export function edgesReplacedBy(
   edge: EdgeData,
   graph: GraphData,
@@ -71,7 +71,7 @@ export function edgesReplacedBy(
   });
 }
 
-/** Why a connection cannot be made, or null if it can. */
+/** The reason why a connection is invalid, or null if it is valid. */
 export function refusal(
   edge: EdgeData,
   graph: GraphData,
@@ -117,7 +117,7 @@ export function reaches(from: string, to: string, graph: GraphData): boolean {
   return reachable(from, graph).has(to);
 }
 
-/** A node and all that its output flows to. */
+/** A node and all nodes that its output reaches. */
 export function reachable(from: string, graph: GraphData): Set<string> {
   const next = new Map<string, string[]>();
   for (const edge of Object.values(graph.edges)) {
@@ -143,7 +143,7 @@ export function reachable(from: string, graph: GraphData): Set<string> {
 
 /**
  * The edges that connect the selected nodes to a layer about to be added:
- * one for each free port in turn, any number for a variadic one.
+ * one per free port in order, any number for a variadic one.
  */
 export function edgesInto(
   schema: LayerSchema,

@@ -1,4 +1,4 @@
-// Reads the shared document into plain data, re-reading only what a transaction touched.
+// Reads the shared document into plain data; rereads only changed entries.
 import * as Y from 'yjs';
 
 import {
@@ -11,7 +11,7 @@ import {
 } from './graph-data';
 import { isNote } from '../notes/notes';
 
-/** One root map, read entry by entry. */
+/** A root map of the shared document, read entry by entry. */
 class Table<T> {
   constructor(
     private readonly _map: Y.Map<unknown>,
@@ -109,7 +109,7 @@ export class Reader {
         positions: this._positions.value,
         ...(meta.groups ? { groups: words(meta.groups) } : {}),
         ...(meta.ties ? { ties: words(meta.ties) } : {}),
-        ...this._noted()
+        ...this._optionalNotes()
       };
     }
     return this._snapshot;
@@ -120,20 +120,20 @@ export class Reader {
     return () => this._listeners.delete(listener);
   }
 
-  /** The notes that can be drawn; the table stays the same object while they do. */
-  private _noted(): { notes?: { [id: string]: NoteData } } {
-    if (this._whole !== this._notes.value) {
-      this._whole = this._notes.value;
-      const found = Object.entries(this._whole).flatMap(([id, note]) =>
+  /** The valid notes; the same object while the shared map is unchanged. */
+  private _optionalNotes(): { notes?: { [id: string]: NoteData } } {
+    if (this._rawNotes !== this._notes.value) {
+      this._rawNotes = this._notes.value;
+      const found = Object.entries(this._rawNotes).flatMap(([id, note]) =>
         note ? [[id, note] as const] : []
       );
-      this._fitting = found.length ? Object.fromEntries(found) : undefined;
+      this._validNotes = found.length ? Object.fromEntries(found) : undefined;
     }
-    return this._fitting ? { notes: this._fitting } : {};
+    return this._validNotes ? { notes: this._validNotes } : {};
   }
 
-  private _whole: { [id: string]: NoteData | null } | undefined;
-  private _fitting: { [id: string]: NoteData } | undefined;
+  private _rawNotes: { [id: string]: NoteData | null } | undefined;
+  private _validNotes: { [id: string]: NoteData } | undefined;
   private _snapshot: GraphData | undefined;
   private readonly _nodes: Table<NodeData>;
   private readonly _edges: Table<EdgeData>;
@@ -143,7 +143,7 @@ export class Reader {
   private readonly _listeners = new Set<() => void>();
 }
 
-/** Shared types and Python's big integers as plain JSON. */
+/** Shared types and big integers from Python as plain JSON. */
 function plain(value: unknown): Json {
   if (value instanceof Y.AbstractType) {
     return plain(value.toJSON());
@@ -172,7 +172,7 @@ function readNode(value: unknown): NodeData {
   };
 }
 
-/** A table of words; anything else counts as an empty one. */
+/** A table of strings; invalid values count as empty. */
 function words(value: Json | undefined): { [key: string]: string } {
   const table = typeof value === 'object' && value !== null ? value : {};
   return Object.fromEntries(
@@ -192,7 +192,7 @@ function readEdge(value: unknown): EdgeData {
   };
 }
 
-/** Another program may share the document: what is no note is not drawn. */
+/** A note, or null if invalid: other programs may write to the shared document. */
 function readNote(value: unknown): NoteData | null {
   const note = plain(value);
   if (!isNote(note)) {
@@ -207,7 +207,7 @@ function readPosition(value: unknown): Position {
   return [x, y];
 }
 
-/** Entries in the order that was written down; those of the same, which two people added at once, by their ids. */
+/** Entries by their stored order; ties, from concurrent additions, by id. */
 function inOrder(map: Y.Map<unknown>): [string, unknown][] {
   const ranked = [...map.entries()].map(([id, entry]) => {
     const order = entry instanceof Y.Map ? entry.get('order') : undefined;

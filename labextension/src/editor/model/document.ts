@@ -1,4 +1,4 @@
-// The graph as a shared document: one method a gesture, one transaction and one undo step each.
+// Graph as a shared document: each gesture is one method, one transaction and one undo step.
 import * as Y from 'yjs';
 
 import type { Around, Change, NewNode } from './change';
@@ -19,9 +19,9 @@ export type { Around, Change, NewNode } from './change';
 
 export class GraphDocument {
   readonly undoManager: Y.UndoManager;
-  /** Whether and why it must not be edited. */
+  /** Whether the document is read-only, and why. */
   readonly lock = new LockStore();
-  /** Where nodes are drawn that have no place of their own; they stay there when the graph around them changes. */
+  /** Drawn positions of nodes without a stored one; stored when the graph around them changes. */
   shownAt: (() => { [id: string]: Position }) | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ export class GraphDocument {
     this._ownsManager = undoManager === undefined;
     this.undoManager =
       undoManager ?? new Y.UndoManager(scope, { trackedOrigins: new Set() });
-    // A manager that the host made tracks the host's transactions; add ours.
+    // The host's manager tracks its own transactions; add those of the document.
     this.undoManager.addToScope(scope);
     this.undoManager.addTrackedOrigin(this);
     this._reader = new Reader(ydoc);
@@ -58,10 +58,10 @@ export class GraphDocument {
     }
   }
 
-  /** The graph as plain data; parts that did not change keep their identity. */
+  /** The graph as plain data; unchanged parts keep their identity. */
   readonly snapshot = (): GraphData => this._reader.snapshot();
 
-  /** Calls back once after every transaction that changed the graph. */
+  /** Calls the listener once after every transaction that changed the graph. */
   readonly subscribe = (listener: () => void): (() => void) =>
     this._reader.subscribe(listener);
 
@@ -71,8 +71,8 @@ export class GraphDocument {
   addNode(node: NewNode, around: Around = {}): string {
     const { incoming = [], outgoing = [], replaced = [], moved = {} } = around;
     const id = newId('n', this._nodes);
-    this._gesture(() => {
-      this._settle();
+    this._transact(() => {
+      this._storePositions();
       const word = nameOfType(node.type);
       const wanted = node.home ? `${node.home}/${word}` : word;
       const name = uniquePath(wanted, this._names());
@@ -80,8 +80,8 @@ export class GraphDocument {
       if (node.position) {
         this._positions.set(id, node.position);
       }
-      this._place(moved);
-      this._exchange(replaced, [
+      this._writePositions(moved);
+      this._replaceEdges(replaced, [
         ...incoming.map(edge => ({ ...edge, target: id })),
         ...outgoing.map(edge => ({ ...edge, source: id }))
       ]);
@@ -89,21 +89,21 @@ export class GraphDocument {
     return id;
   }
 
-  /** Adds edges; `replaced` are those that give way to them. */
+  /** Adds edges; `replaced` are removed. */
   addEdges(edges: EdgeData[], replaced: string[] = []): string[] {
     let ids: string[] = [];
-    this._gesture(() => {
-      this._settle();
-      ids = this._exchange(replaced, edges);
+    this._transact(() => {
+      this._storePositions();
+      ids = this._replaceEdges(replaced, edges);
     });
     return ids;
   }
 
-  /** Removes nodes, the edges at them, and further edges; notes too, by their ids. */
+  /** Removes nodes with their edges, further edges, and notes, by id. */
   remove(nodes: Iterable<string>, edges: Iterable<string> = []): void {
     const gone = new Set(nodes);
-    this._gesture(() => {
-      this._settle();
+    this._transact(() => {
+      this._storePositions();
       for (const id of edges) {
         this._edges.delete(id);
       }
@@ -112,7 +112,7 @@ export class GraphDocument {
           this._edges.delete(id);
         }
       }
-      this._handOver(gone);
+      this._reassignShared(gone);
       gone.forEach(id => {
         this._nodes.delete(id);
         this._positions.delete(id);
@@ -121,24 +121,24 @@ export class GraphDocument {
     });
   }
 
-  /** Moves nodes and notes; a run of moves with the same `typing` word is one undo step. */
+  /** Moves nodes and notes; consecutive moves with the same `typing` key are one undo step. */
   move(positions: { [id: string]: Position }, typing?: string): void {
-    this._gesture(() => this._place(positions), typing);
+    this._transact(() => this._writePositions(positions), typing);
   }
 
-  /** Sets a parameter; undefined goes back to the default. */
+  /** Sets a parameter; undefined restores the default. */
   setParam(
     id: string,
     key: string,
     value: Json | undefined,
     typing?: string
   ): void {
-    this._gesture(() => this._writeParam(id, key, value), typing);
+    this._transact(() => this._writeParam(id, key, value), typing);
   }
 
-  /** A node that shares another's settings and weights gets its own copy of the settings. */
+  /** Gives a node that shares the settings of another its own copy. */
   separate(id: string): void {
-    this._gesture(() => {
+    this._transact(() => {
       const { nodes } = this.snapshot();
       const node = nodes[id];
       const owner = node?.shares && nodes[node.shares];
@@ -149,7 +149,7 @@ export class GraphDocument {
   }
 
   rename(id: string, name: string, typing?: string): void {
-    this._gesture(() => {
+    this._transact(() => {
       const node = this._nodes.get(id);
       if (node) {
         setIfNew(node, 'name', name);
@@ -157,15 +157,15 @@ export class GraphDocument {
     }, typing);
   }
 
-  /** Gives the model another name. */
+  /** Renames the model. */
   renameModel(name: string, typing?: string): void {
-    this._gesture(() => setIfNew(this._meta, 'name', name), typing);
+    this._transact(() => setIfNew(this._meta, 'name', name), typing);
   }
 
-  /** Changes many things in one step, or in that of the same `typing` word. */
+  /** Applies a change in one undo step; consecutive ones with the same `typing` key share it. */
   patch(change: Change, typing?: string): void {
-    this._gesture(() => {
-      this._settle();
+    this._transact(() => {
+      this._storePositions();
       for (const [id, note] of Object.entries(change.notes ?? {})) {
         if (note) {
           writeEntry(this._notes, id, note);
@@ -208,8 +208,8 @@ export class GraphDocument {
   }
 
   /**
-   * Makes the document say what `graph` says, touching only what differs.
-   * No undo step unless asked for: undo must not empty a file that was opened.
+   * Makes the document equal to `graph`, writing only differences.
+   * Without an undo step by default: undo must not empty a file that was opened.
    */
   load(graph: GraphData, options: { undoable?: boolean } = {}): void {
     const change = () => {
@@ -241,7 +241,7 @@ export class GraphDocument {
       }
     };
     if (options.undoable) {
-      this._gesture(change);
+      this._transact(change);
     } else {
       this.endTyping();
       this.ydoc.transact(change, 'load');
@@ -270,7 +270,7 @@ export class GraphDocument {
   readonly canRedo = (): boolean =>
     !this.lock.state() && this.undoManager.redoStack.length > 0;
 
-  /** Calls back when undo or redo may have become possible or impossible. */
+  /** Calls the listener when the availability of undo or redo may have changed. */
   readonly subscribeHistory = (listener: () => void): (() => void) => {
     const events = [
       'stack-item-added',
@@ -285,7 +285,7 @@ export class GraphDocument {
     };
   };
 
-  /** The next change starts a new undo step, even in the same field. */
+  /** Starts a new undo step with the next change, even in the same field. */
   endTyping(): void {
     this._typing = undefined;
     this.undoManager.stopCapturing();
@@ -293,14 +293,14 @@ export class GraphDocument {
 
   // --- inside a transaction ---
 
-  private _gesture(change: () => void, typing?: string): void {
+  private _transact(change: () => void, typing?: string): void {
     if (this.lock.state()) {
       return;
     }
     const manager = this.undoManager;
     const timeout = manager.captureTimeout;
     if (typing !== undefined && typing === this._typing) {
-      // However slowly a person types, it is one step until they leave the field.
+      // All typing in a field is one undo step until the field loses the focus.
       manager.captureTimeout = Infinity;
     } else {
       manager.stopCapturing();
@@ -313,14 +313,14 @@ export class GraphDocument {
     }
   }
 
-  private _settle(): void {
+  private _storePositions(): void {
     const shown = Object.entries(this.shownAt?.() ?? {});
-    this._place(
+    this._writePositions(
       Object.fromEntries(shown.filter(([id]) => !this._positions.has(id)))
     );
   }
 
-  private _place(positions: { [id: string]: Position }): void {
+  private _writePositions(positions: { [id: string]: Position }): void {
     for (const [id, position] of Object.entries(positions)) {
       if (this._nodes.has(id) || isBlock(id)) {
         setIfNew(this._positions, id, position);
@@ -344,8 +344,8 @@ export class GraphDocument {
     }
   }
 
-  /** The first of the nodes that call a removed layer again becomes its owner. */
-  private _handOver(gone: Set<string>): void {
+  /** Moves the settings of a removed layer to the first node that shares it. */
+  private _reassignShared(gone: Set<string>): void {
     const heirs = new Map<string, string>();
     const nodes = this.snapshot().nodes;
     for (const [id, node] of Object.entries(nodes)) {
@@ -375,8 +375,8 @@ export class GraphDocument {
     }
   }
 
-  /** Writes edges; one that replaces another at its port comes where that came. */
-  private _exchange(replaced: string[], edges: EdgeData[]): string[] {
+  /** Replaces edges; an edge into the port of a replaced one takes its order. */
+  private _replaceEdges(replaced: string[], edges: EdgeData[]): string[] {
     const freed = new Map<string, unknown>();
     for (const old of replaced) {
       const entry = this._edges.get(old);
@@ -388,7 +388,7 @@ export class GraphDocument {
     const ids = edges.map(edge =>
       this._writeEdge(edge, freed.get(`${edge.target} ${edge.target_port}`))
     );
-    // Only now, so that no other new edge comes where these were.
+    // Removed last, so that no other new edge takes the order of these.
     replaced.forEach(old => this._edges.delete(old));
     return ids;
   }

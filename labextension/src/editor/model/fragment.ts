@@ -1,4 +1,4 @@
-// A piece of a graph as text, for the clipboard.
+// Part of a graph as text, for the clipboard.
 import type { Change } from './document';
 import { EdgeData, GraphData, NodeData, Position } from './graph-data';
 import { isNote, Notes } from '../notes/notes';
@@ -15,19 +15,19 @@ import {
 
 export interface Fragment {
   nodes: { [id: string]: NodeData };
-  /** Edges between the nodes of the fragment only. */
+  /** Only edges between nodes of the fragment. */
   edges: { [id: string]: EdgeData };
-  /** Of nodes, and of folded blocks by their path and "/". */
+  /** Positions of nodes, and of folded blocks by path and "/". */
   positions: { [id: string]: Position };
-  /** Classes of the blocks that are in it as a whole. */
+  /** Classes of the blocks that are completely in the fragment. */
   groups: { [path: string]: string };
-  /** Those that were asked for, and those of its whole blocks. */
+  /** Selected notes, and the notes in complete blocks. */
   notes?: Notes;
 }
 
 const MARK = 'graph-fragment';
 
-/** The nodes and notes with these ids and the edges among them. */
+/** The nodes and notes with these ids and the edges between them. */
 export function fragmentOf(
   graph: GraphData,
   ids: Iterable<string>,
@@ -66,7 +66,7 @@ export function fragmentOf(
     : fragment;
 }
 
-/** The blocks all of whose nodes are in a fragment. */
+/** The blocks whose nodes are all in a fragment. */
 function wholeBlocks(graph: GraphData, { nodes }: Fragment): string[] {
   const whole = new Map<string, boolean>();
   for (const [id, { name }] of Object.entries(graph.nodes)) {
@@ -77,7 +77,7 @@ function wholeBlocks(graph: GraphData, { nodes }: Fragment): string[] {
   return [...whole].filter(([, isWhole]) => isWhole).map(([path]) => path);
 }
 
-/** The change that adds a fragment to a graph, in a block, moved by `offset`; under which ids, and the path of its first block. */
+/** Change that adds a fragment to a block, moved by `offset`; the new ids, and the path of the fragment's first block. */
 export function pasteFragment(
   fragment: Fragment,
   graph: GraphData,
@@ -93,7 +93,7 @@ export function pasteFragment(
     return stays ? name : within ? `${within}/${inside}` : inside;
   };
 
-  // A block gets another name as a whole, and so do the layers that stand alone.
+  // A block is renamed as a whole; layers outside of blocks are renamed one by one.
   const renamed = new Map<string, string>();
   const rename = (name: string): string => {
     const outer = pathsOf(name).find(path => path in fragment.groups);
@@ -147,7 +147,7 @@ export function pasteFragment(
     ids.set(old, id);
     notes[id] = {
       ...note,
-      // A block is a unit with what stands in it; any other note is where it is put.
+      // Notes of a copied block stay in it; all others belong to the block they are pasted into.
       home:
         note.home in fragment.groups
           ? blockPath(rename(blockId(note.home)))
@@ -181,7 +181,7 @@ export function fragmentFromText(text: string): Fragment | null {
   try {
     data = JSON.parse(text);
   } catch {
-    // The clipboard holds whatever was copied last; most of it is not JSON.
+    // The clipboard may contain any text.
     return null;
   }
   if (!isRecord(data) || data.labdl !== MARK || !isRecord(data.nodes)) {

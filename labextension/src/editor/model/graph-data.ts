@@ -1,4 +1,4 @@
-// The plain data of the editor: the graph, the layers' schemas and the result of the check.
+// Plain data of the editor: graph, schemas of layers, result of the check.
 
 import type { GraphData, LayerSchema } from '../../api/graph';
 
@@ -24,7 +24,7 @@ export type {
   Shape
 } from '../../api/graph';
 
-/** Layers by their type. */
+/** Schemas of layers by type. */
 export type LayerTable = ReadonlyMap<string, LayerSchema>;
 
 export const EMPTY_GRAPH: GraphData = {
@@ -35,7 +35,7 @@ export const EMPTY_GRAPH: GraphData = {
   positions: {}
 };
 
-/** Whether two JSON values say the same. */
+/** Whether two JSON values are equal. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) {
     return true;

@@ -1,17 +1,17 @@
-// Where a new layer may go, and what changes around it: after an output, before an input, into an edge.
+// Insertion of a new layer, behind an output, before an input or into an edge, and its effect on the surrounding nodes.
 import { reachable, edgesReplacedBy } from './connect';
 import { Around } from './document';
 import { Direction, NODE_SIZE, Size } from '../canvas/node-size';
 import { GraphData, LayerSchema, LayerTable, Position } from './graph-data';
 import { centerAt, GAP } from '../canvas/placement';
 
-/** The place in the graph that a new layer takes. */
+/** Target of an insertion: an output, an input or an edge. */
 export type Spot =
   | { after: { node: string; port: string } }
   | { before: { node: string; port: string } }
   | { edge: string };
 
-/** Whether a layer has the ports that a place in the graph asks for. */
+/** Whether a layer has the ports that an insertion needs. */
 export function fits(layer: LayerSchema, spot: Spot | undefined): boolean {
   const needsInput = spot !== undefined && !('before' in spot);
   const needsOutput = spot !== undefined && !('after' in spot);
@@ -21,7 +21,7 @@ export function fits(layer: LayerSchema, spot: Spot | undefined): boolean {
   );
 }
 
-/** The edges that put a layer into its place; none if it does not fit, or the place is gone. */
+/** The edges that insert a layer; none if it does not fit or the target no longer exists. */
 export function edgesAt(
   layer: LayerSchema,
   spot: Spot,
@@ -54,7 +54,7 @@ export function edgesAt(
       incoming: [{ source: node, source_port: port, target_port: input.name }]
     };
   }
-  // The source is not in the graph yet, and which edges give way does not depend on it.
+  // The source is not in the graph yet; the replaced edges do not depend on it.
   const edge = { source_port: output.name, target: node, target_port: port };
   return {
     outgoing: [edge],
@@ -62,7 +62,7 @@ export function edgesAt(
   };
 }
 
-/** The upper left corner of a new node that a pointer put somewhere. */
+/** The upper left corner of a new node at the pointer. */
 export function cornerAt(
   [x, y]: Position,
   spot: Spot | undefined,
@@ -72,7 +72,7 @@ export function cornerAt(
   if (!spot || 'edge' in spot) {
     return [left, top];
   }
-  // The port hangs on the end of the link that was drawn.
+  // The connected port is at the end of the drawn link.
   const isAfter = 'after' in spot;
   return direction === 'down'
     ? [left, Math.round(isAfter ? y : y - NODE_SIZE.height)]
@@ -85,7 +85,7 @@ interface PlacedNodes {
   sizeOf(id: string): Size;
 }
 
-/** A place for a node on an edge, and new places for the nodes behind it where it is too narrow. */
+/** The position of a node in an edge, and new positions of the nodes behind it if there is not enough room. */
 export function roomInside(
   edgeId: string,
   [left, top]: Position,
@@ -99,14 +99,14 @@ export function roomInside(
   const end = places[target][axis];
   const position: Position = [left, top];
   if (end < begin) {
-    return { position, moved: {} }; // it runs backwards: nothing lies behind
+    return { position, moved: {} }; // the edge runs backwards: no node is behind it
   }
   position[axis] = Math.max(position[axis], Math.round(begin + GAP));
   const shift = position[axis] + NODE_SIZE[side] + GAP - end;
   if (shift <= 0) {
     return { position, moved: {} };
   }
-  // Nodes that had no position keep the place they were shown at.
+  // Nodes without a position keep the one they are drawn at.
   const moved = { ...places };
   for (const id of reachable(target, graph)) {
     if (places[id] && places[id][axis] >= end) {
@@ -118,7 +118,7 @@ export function roomInside(
   return { position, moved };
 }
 
-/** The middle between the two ends of an edge. */
+/** The center between the two ends of an edge. */
 export function middleOf(
   edgeId: string,
   graph: GraphData,

@@ -1,4 +1,4 @@
-// Asks the host to check the graph after every change: at once, but never twice at the same time.
+// Checks the graph after every change: immediately, but one request at a time.
 import { CheckStore } from './check-store';
 import { GraphDocument } from './document';
 import { EditorHost } from '../host';
@@ -11,47 +11,48 @@ export class LiveCheck {
     private readonly _store: CheckStore
   ) {}
 
-  /** Checks now and after each change; returns what ends it. */
+  /** Checks now and after each change; returns a function that stops. */
   start(): () => void {
     this._stopped = false;
     const stop = this._document.subscribe(() => {
-      if (!this._isAsked(this._document.snapshot())) {
-        void this._ask(); // before the page draws the change, so that both go on side by side
+      if (!this._isChecked(this._document.snapshot())) {
+        void this._check(); // before the page redraws, so that both run in parallel
       }
     });
-    void this._ask();
+    void this._check();
     return () => {
       this._stopped = true;
       stop();
     };
   }
 
-  /** Checks again although nothing changed. */
+  /** Checks again without a change. */
   retry(): void {
-    this._asked = undefined;
-    void this._ask();
+    this._checkedGraph = undefined;
+    void this._check();
   }
 
-  private _isAsked(graph: GraphData): boolean {
+  private _isChecked(graph: GraphData): boolean {
     return (
-      this._asked?.nodes === graph.nodes && this._asked.edges === graph.edges
+      this._checkedGraph?.nodes === graph.nodes &&
+      this._checkedGraph.edges === graph.edges
     );
   }
 
-  private async _ask(): Promise<void> {
+  private async _check(): Promise<void> {
     if (this._busy) {
-      return; // the answer on its way sees that it is stale and asks again
+      return; // the pending request notices that it is outdated and repeats itself
     }
     this._busy = true;
     const graph = this._document.snapshot();
-    this._asked = graph;
+    this._checkedGraph = graph;
     this._store.checking();
     let tell: () => void;
     try {
       const result = await this._host.check(graph);
       tell = () => this._store.answer(result);
     } catch (error) {
-      // Whatever went wrong on the way, the person at the screen has to know.
+      // Any failure must be visible to the user.
       const message = error instanceof Error ? error.message : String(error);
       tell = () => this._store.failed(message);
     }
@@ -59,14 +60,14 @@ export class LiveCheck {
     if (this._stopped) {
       return;
     }
-    if (this._isAsked(this._document.snapshot())) {
+    if (this._isChecked(this._document.snapshot())) {
       tell();
     } else {
-      void this._ask();
+      void this._check();
     }
   }
 
-  private _asked: GraphData | undefined;
+  private _checkedGraph: GraphData | undefined;
   private _busy = false;
   private _stopped = false;
 }

@@ -1,11 +1,11 @@
-// Why a document must not be edited now: its gestures do nothing as long as there is a reason.
+// Reasons why a document is read-only; while there is one, gestures do nothing.
 
 import { GraphData, LayerTable } from './graph-data';
 
 export type Lock =
-  /** The host says why, in a sentence. */
+  /** Reason of the host, as a sentence. */
   | { kind: 'host'; reason: string }
-  /** The graph came with layers that nobody here knows; a person may edit it nevertheless. */
+  /** The graph was loaded with unknown layers; the user may edit it nevertheless. */
   | { kind: 'layers'; types: readonly string[] };
 
 export class LockStore {
@@ -16,15 +16,15 @@ export class LockStore {
     return () => this._listeners.delete(listener);
   };
 
-  /** Locks for a reason that the host has; an empty one ends that. Each source has one reason at a time. */
+  /** Sets the reason of a source, one at a time; an empty one clears it. */
   setReason(source: string, reason: string): void {
     this._reasons.set(source, reason);
     this._update();
   }
 
   /**
-   * Compares the graph with the layers that there are. The first comparison decides: what a person pastes later locks
-   * nothing, but layers that have come to be known open the document.
+   * Compares the graph with the known layers. The first comparison decides: layers pasted later do not lock the
+   * document, but layers that become known unlock it.
    */
   compare(graph: GraphData, layers: LayerTable): void {
     const missing = unknownTypes(graph, layers);
@@ -37,7 +37,7 @@ export class LockStore {
     this._update();
   }
 
-  /** A person edits the document although it has unknown layers. */
+  /** Unlocks a document with unknown layers. */
   readonly editAnyway = (): void => {
     this._missing = [];
     this._isCompared = true;
@@ -64,7 +64,7 @@ export class LockStore {
   private readonly _listeners = new Set<() => void>();
 }
 
-/** The types of the graph's nodes that are not among the layers, each once. */
+/** The unknown layer types of a graph, without duplicates. */
 export function unknownTypes(graph: GraphData, layers: LayerTable): string[] {
   const types = Object.values(graph.nodes).map(node => node.type);
   return [...new Set(types)].filter(type => !layers.has(type)).sort();

@@ -1,4 +1,4 @@
-// Writing plain data into shared maps, touching only what differs.
+// Writes plain data into shared maps, only where it differs.
 import * as Y from 'yjs';
 
 import { sameJson } from './graph-data';
@@ -27,8 +27,8 @@ export function writeEntry(
 }
 
 /**
- * The place of an entry among the others: the one it has, or behind all. A map keeps no order that every reader sees,
- * and that of inputs, and of edges into a variadic port, means something: so it is written down.
+ * The order of an entry: its stored one, or behind all others. Maps have no order that is the same for every reader,
+ * but the order of inputs, and of edges into a variadic port, matters; so it is stored.
  */
 export function orderOf(map: Y.Map<Entry>, id: string): number {
   const held = map.get(id)?.get('order');

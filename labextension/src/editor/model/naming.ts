@@ -8,12 +8,12 @@ const KEYWORDS = new Set(
   ).split(' ')
 );
 
-/** Whether Python would take the name as an attribute's. */
+/** Whether a name is a valid Python identifier. */
 export function isIdentifier(name: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !KEYWORDS.has(name);
 }
 
-/** A name like `wanted` that nobody in `taken` has: conv2d, conv2d_1, conv2d_2 … */
+/** A name like `wanted` that is not in `taken`: conv2d, conv2d_1, conv2d_2 … */
 export function uniqueName(
   wanted: string,
   taken: { has(name: string): boolean }
@@ -30,7 +30,7 @@ export function uniqueName(
   }
 }
 
-/** A path like `wanted` that is not taken; numbered parts go on counting. */
+/** A path like `wanted` that is not taken; a number at the end is incremented. */
 export function uniquePath(
   wanted: string,
   taken: { has(name: string): boolean }
@@ -49,14 +49,14 @@ export function uniquePath(
   return `${home}${number}`;
 }
 
-/** The name a node gets from its type: the last part in lower case. */
+/** The default name for a type: its last part in lower case. */
 export function nameOfType(type: string): string {
   const last = type.split('.').pop() ?? '';
   const plain = last.toLowerCase().replace(/[^\p{L}\p{N}_]/gu, '');
   return /^[\p{L}_]/u.test(plain) ? plain : `layer_${plain}`;
 }
 
-/** A short id; random, because two people may add a node at the same moment. */
+/** A short id; random, because two users may add a node at the same time. */
 export function newId(
   prefix: string,
   taken: { has(id: string): boolean }

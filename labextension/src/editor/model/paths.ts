@@ -1,18 +1,18 @@
-// Names of nodes are paths: "encoder/0/linear" stands in the blocks "encoder" and "encoder/0".
+// Names of nodes are paths: "encoder/0/linear" is in the blocks "encoder" and "encoder/0".
 import { GraphData } from './graph-data';
 
-/** The blocks in which a name stands, the outermost first. */
+/** The blocks that contain a name, outermost first. */
 export function pathsOf(name: string): string[] {
   const words = name.split('/');
   return words.slice(1).map((_, at) => words.slice(0, at + 1).join('/'));
 }
 
-/** Whether a name or a block stands in a block; all stand in the model, which is called "". */
+/** Whether a name or path is inside a block; the whole model is "". */
 export function isInside(name: string, path: string): boolean {
   return path === '' || name.startsWith(`${path}/`);
 }
 
-/** The id under which a folded block is drawn, and under which its place is kept. */
+/** The id of a folded block, also the key of its position. */
 export function blockId(path: string): string {
   return `${path}/`;
 }
@@ -27,22 +27,22 @@ export function blockPath(id: string): string {
   return id.slice(0, -1);
 }
 
-/** A name as it is called in a block that holds it. */
+/** A name relative to a block that contains it. */
 export function nameIn(name: string, path: string): string {
   return path && isInside(name, path) ? name.slice(path.length + 1) : name;
 }
 
-/** The block that a name or a block stands in directly. */
+/** The block that directly contains a name or path. */
 export function parentOf(name: string): string {
   return name.slice(0, Math.max(0, name.lastIndexOf('/')));
 }
 
-/** The last word of a name. */
+/** The last part of a name. */
 export function wordOf(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
-/** The longest path that all these names stand in. */
+/** The longest path that contains all of these names. */
 export function commonPath(names: string[]): string {
   const [first = '', ...rest] = names.map(parentOf);
   const words = first.split('/');
@@ -57,13 +57,13 @@ export function commonPath(names: string[]): string {
   return words.slice(0, n).join('/');
 }
 
-/** Blocks that only hold others. */
+/** Classes of blocks that only contain others. */
 export const CONTAINERS = ['ModuleList', 'ModuleDict'];
 
-/** From so many nodes on, a graph that nobody has arranged opens with its blocks folded. */
+/** Number of nodes from which a graph without positions opens with folded blocks. */
 const MANY = 60;
 
-/** The blocks that are drawn as one box: those that have a place, and in a large graph without places the outermost. */
+/** The folded blocks: those with a position, and the outermost ones of a large graph without positions. */
 export function foldedPaths(
   graph: GraphData,
   within: string,

@@ -1,4 +1,4 @@
-// Which nodes and edges are selected: one store that canvas, inspector and commands share.
+// Selected nodes and edges, shared by canvas, inspector and commands.
 
 export interface Selected {
   readonly nodes: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export class SelectionStore {
     this.set([]);
   }
 
-  /** Selects or deselects some, leaving the rest as it is. */
+  /** Selects or deselects some elements; the others stay unchanged. */
   change(kind: 'nodes' | 'edges', changes: Map<string, boolean>): void {
     const ids = new Set(this._state[kind]);
     changes.forEach((on, id) => (on ? ids.add(id) : ids.delete(id)));

@@ -1,14 +1,14 @@
-// Shapes and counts as text.
+// Formats shapes, settings and counts.
 import { Json, Shape } from './graph-data';
 
-/** "? × 16 × 8 × 8"; a shape without axes is a single number. */
+/** "? × 16 × 8 × 8"; a shape without axes is a scalar. */
 export function shapeText(shape: Shape, scalar: string): string {
   return shape.length
     ? shape.map(size => (size === null ? '?' : String(size))).join(' × ')
     : scalar;
 }
 
-/** "out_features=16, bias=False": settings as a call says them. */
+/** "out_features=16, bias=False": settings as arguments of a call. */
 export function settingsText(params: { [key: string]: Json }): string {
   return Object.entries(params)
     .map(([key, value]) => `${key}=${settingText(value)}`)
@@ -17,7 +17,7 @@ export function settingsText(params: { [key: string]: Json }): string {
 
 function settingText(value: Json): string {
   if (Array.isArray(value)) {
-    // a size that is not fixed
+    // an unknown size
     const items = value.map(item => (item === null ? '?' : settingText(item)));
     return `(${items.join(', ')})`;
   }
@@ -27,7 +27,7 @@ function settingText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The whole number with separators. */
+/** The integer with thousands separators. */
 export function fullCount(count: number): string {
   return count.toLocaleString('en-GB');
 }

@@ -1,4 +1,4 @@
-// Whether the document may be edited now, for the parts of the editor.
+// React hook for the lock of the document.
 import { useSyncExternalStore } from 'react';
 
 import { GraphDocument } from './document';

@@ -1,4 +1,4 @@
-// The hues that a note may have, as a row of buttons.
+// Hues of notes as a row of buttons.
 import { useRef } from 'react';
 
 import { useEditorContext } from '../context';

@@ -1,4 +1,4 @@
-// The selected note, or several, in the inspector: text, color and size without a pointer.
+// Properties of the selected notes: text, color and size.
 import { useState } from 'react';
 
 import { EditorActions } from '../commands/actions';
@@ -104,7 +104,7 @@ interface SideFieldProps {
 }
 
 function SideField(props: SideFieldProps) {
-  /** What stands in the field while it is no size yet. */
+  /** Input that is not a valid size yet. */
   const [text, setText] = useState<string | null>(null);
   return (
     <div className="labdl-field">

@@ -1,4 +1,4 @@
-// A note on the canvas: a text to read, and to write after a double-click.
+// Node of a note on the canvas; a double-click edits its text.
 import { Node, NodeProps, NodeResizer, NodeToolbar } from '@xyflow/react';
 import { memo, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
@@ -44,7 +44,7 @@ export const NoteNode = memo(function NoteNode({
     >
       <NodeToolbar
         isVisible={mayChange && !isWritten ? undefined : false}
-        // over the layers, though the note is behind them
+        // above the layers, although the note is behind them
         style={{ zIndex: 5 }}
       >
         <NoteColors
@@ -68,7 +68,7 @@ export const NoteNode = memo(function NoteNode({
         }}
       />
       {isWritten ? (
-        <Writing id={id} text={note.text} pad={pad} />
+        <NoteTextField id={id} text={note.text} pad={pad} />
       ) : (
         <div className={`labdl-note-text ${selected ? 'nowheel' : ''}`}>
           {note.text || (
@@ -82,19 +82,19 @@ export const NoteNode = memo(function NoteNode({
   );
 });
 
-interface WritingProps {
+interface NoteTextFieldProps {
   id: string;
   text: string;
   pad: NoteEditing;
 }
 
-function Writing({ id, text, pad }: WritingProps) {
+function NoteTextField({ id, text, pad }: NoteTextFieldProps) {
   const { trans } = useEditorContext();
   const field = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState(text);
   const written = useRef(text);
   useEffect(() => {
-    // It changed elsewhere: by undo or by someone else.
+    // The text was changed elsewhere: by undo or by another user.
     if (text !== written.current) {
       written.current = text;
       setDraft(text);
@@ -124,7 +124,7 @@ function Writing({ id, text, pad }: WritingProps) {
       onKeyDown={event => {
         if (event.key === 'Escape') {
           event.stopPropagation();
-          // The keyboard goes on at the note, which is there when the field is gone.
+          // The note takes the focus when its text field closes.
           event.currentTarget
             .closest<HTMLElement>('.react-flow__node')
             ?.focus({ preventScroll: true });

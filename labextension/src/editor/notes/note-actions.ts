@@ -1,4 +1,4 @@
-// What can be done with notes: add one, put one around the selection.
+// Actions on notes: add one, add one around the selection.
 import type { EditorActions, Surroundings } from '../commands/actions';
 import { homeAt } from '../commands/add-layers';
 import { newId } from '../model/naming';

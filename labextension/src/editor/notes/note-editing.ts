@@ -1,4 +1,4 @@
-// What happens to single notes: which one is being written or resized, and what that changes in the document.
+// Editing of single notes: the edited or resized one, and the changes of the document.
 import { GraphDocument } from '../model/document';
 import { NoteData } from '../model/graph-data';
 import { LONGEST } from './notes';
@@ -6,49 +6,49 @@ import { LONGEST } from './notes';
 export class NoteEditing {
   constructor(readonly document: GraphDocument) {}
 
-  /** The note that is being written; null if there is none. */
-  readonly state = (): string | null => this._written;
+  /** Id of the note whose text is being edited; null if there is none. */
+  readonly state = (): string | null => this._editedId;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this._listeners.add(listener);
     return () => this._listeners.delete(listener);
   };
 
-  /** Adds a note and begins to write it: both are one undo step. */
+  /** Adds a note and starts editing it, in one undo step. */
   add(id: string, note: NoteData): void {
     if (!this.document.lock.state()) {
-      this.document.patch({ notes: { [id]: note } }, stepOf(id));
-      this._tell(id);
+      this.document.patch({ notes: { [id]: note } }, undoKey(id));
+      this._setEdited(id);
     }
   }
 
-  /** Begins to write a note. */
+  /** Starts editing a note. */
   readonly write = (id: string): void => {
     if (!this.document.lock.state() && this._note(id)) {
-      this._tell(id);
+      this._setEdited(id);
     }
   };
 
-  /** The text while it is being written, all in one undo step, and how high it has become. */
+  /** Sets the text during editing, in one undo step, and grows the note to `height`. */
   readonly type = (id: string, text: string, height: number): void => {
     const note = this._note(id);
     if (note) {
       const fitting = { text: text.slice(0, LONGEST).replaceAll('\0', '') };
       const grown = { height: Math.max(note.height, Math.ceil(height)) };
       const next = { ...note, ...fitting, ...grown };
-      this.document.patch({ notes: { [id]: next } }, stepOf(id));
+      this.document.patch({ notes: { [id]: next } }, undoKey(id));
     }
   };
 
-  /** Ends the writing of a note. */
+  /** Ends editing a note. */
   readonly leave = (id: string): void => {
-    if (this._written === id) {
+    if (this._editedId === id) {
       this.document.endTyping();
-      this._tell(null);
+      this._setEdited(null);
     }
   };
 
-  /** Changes something else about a note. */
+  /** Changes other values of a note. */
   readonly change = (
     id: string,
     values: Partial<NoteData>,
@@ -60,22 +60,22 @@ export class NoteEditing {
     }
   };
 
-  /** The note whose edge a person drags; its place and size go to the document when it is let go. */
+  /** Id of the note that is being resized; the document changes at the end. */
   resizing: string | null = null;
 
   private _note(id: string): NoteData | undefined {
     return this.document.snapshot().notes?.[id];
   }
 
-  private _tell(id: string | null): void {
-    this._written = id;
+  private _setEdited(id: string | null): void {
+    this._editedId = id;
     [...this._listeners].forEach(listener => listener());
   }
 
-  private _written: string | null = null;
+  private _editedId: string | null = null;
   private readonly _listeners = new Set<() => void>();
 }
 
-function stepOf(id: string): string {
+function undoKey(id: string): string {
   return `note ${id}`;
 }

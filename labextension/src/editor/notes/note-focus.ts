@@ -1,7 +1,7 @@
-// Keeps the keyboard on the canvas when what had its focus goes away.
+// Returns the focus to the canvas when a focused element is removed.
 import { RefObject, useLayoutEffect } from 'react';
 
-/** As the part goes, by undo, say, the canvas takes the focus from it or from what is around it. */
+/** Moves the focus to the canvas on unmount if it is in the element, or in the closest `around` it. */
 export function useReturnFocus(
   part: RefObject<HTMLElement | null>,
   around?: string

@@ -1,4 +1,4 @@
-// Notes on the canvas: what one is, where it is shown, and how it is called.
+// Notes on the canvas: validation, visibility, labels and positions.
 import { NOTE, NOTE_COLORS } from '../../api/drawing';
 import { around, Rect } from '../blocks/frame-geometry';
 import { Size } from '../canvas/node-size';
@@ -13,13 +13,13 @@ export const LONGEST = NOTE.longest;
 export const NOTE_SIZE: Size = { width: 220, height: 110 };
 export const SMALLEST: Size = { width: 80, height: 36 };
 
-/** Names of the hues, as files have them; the empty one is gray. */
+/** Hues as in files; the empty name is gray. */
 export const COLORS = ['', ...NOTE_COLORS];
 const FIRST_COLOR = 'yellow';
 const COLOR = new RegExp(NOTE.color);
 const HOME = new RegExp(NOTE.home);
 
-/** What a hue is called. */
+/** The translated name of a hue. */
 export function colorName(color: string, trans: Translator): string {
   const names: { [color: string]: string } = {
     '': trans.__('Gray'),
@@ -32,7 +32,7 @@ export function colorName(color: string, trans: Translator): string {
   return names[color] ?? color;
 }
 
-/** Whether a value is a note that can be drawn, written to a file and sent to Python. */
+/** Whether a value is a valid note, for the canvas, files and Python. */
 export function isNote(value: unknown): value is NoteData {
   if (typeof value !== 'object' || value === null) {
     return false;
@@ -54,7 +54,7 @@ export function isNote(value: unknown): value is NoteData {
   );
 }
 
-/** The notes of what is drawn: those of the block that was entered and of the open blocks in it. */
+/** The notes to draw: those of the entered block and of the open blocks in it. */
 export function visibleNotes(
   { nodes, notes = {} }: GraphData,
   scene: Scene
@@ -68,7 +68,7 @@ export function visibleNotes(
   );
   const folded = [...scene.blocks.values()].map(block => block.path);
   const shown = all.filter(([, note]) => {
-    // Of a block that is gone, the notes stand in what was around it.
+    // Notes of a removed block belong to the nearest block that still exists.
     let home = note.home;
     while (home && !paths.has(home)) {
       home = parentOf(home);
@@ -79,7 +79,7 @@ export function visibleNotes(
   return Object.fromEntries(shown);
 }
 
-/** How a note is read out. */
+/** The label of a note for screen readers. */
 export function noteLabel(note: NoteData, trans: Translator): string {
   const text = note.text.trim().slice(0, 300);
   return text ? trans.__('Note: %1', text) : trans.__('Empty note');
@@ -97,11 +97,11 @@ export function newNote(at: Position, home: string): NoteData {
   };
 }
 
-/** Between a note and what it frames; over that is room for a line of text. */
+/** Margin between a note and its content; above it, a line of text. */
 const ROOM = 24;
 const TITLE = 28;
 
-/** A note around some rectangles; null around none. */
+/** A note around rectangles; null if there are none. */
 export function noteAround(rects: Rect[], home: string): NoteData | null {
   const rect = around(rects);
   return (
@@ -113,7 +113,7 @@ export function noteAround(rects: Rect[], home: string): NoteData | null {
   );
 }
 
-/** The notes among ids. */
+/** The ids that belong to notes. */
 export function notesAmong(
   { notes = {} }: Pick<GraphData, 'notes'>,
   ids: Iterable<string>
@@ -131,7 +131,7 @@ export function placesOf(notes: Notes): { [id: string]: Position } {
   );
 }
 
-/** The notes that stand in a block or further inside it. */
+/** The notes in a block and in the blocks inside it. */
 export function notesInside(notes: Notes, path: string): Notes {
   return Object.fromEntries(
     Object.entries(notes).filter(
@@ -140,7 +140,7 @@ export function notesInside(notes: Notes, path: string): Notes {
   );
 }
 
-/** The notes with other places. */
+/** The notes with new positions. */
 export function moveNotes(
   notes: Notes,
   to: (note: NoteData, id: string) => Position | undefined

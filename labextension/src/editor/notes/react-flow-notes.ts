@@ -1,4 +1,4 @@
-// The notes as React Flow's nodes, behind the layers; whatever did not change stays the same object.
+// Notes as nodes of React Flow, behind the layers; unchanged ones keep their identity.
 import { applyNodeChanges, NodeChange } from '@xyflow/react';
 import { KeyboardEvent, useCallback, useLayoutEffect, useState } from 'react';
 
@@ -10,7 +10,7 @@ import { Translator } from '../../ui/translator';
 
 export type CanvasNode = LayerFlowNode | NoteFlowNode;
 
-/** Behind nodes and edges; what is selected React Flow lifts by a thousand. */
+/** Behind nodes and edges; React Flow raises selected nodes by 1000. */
 const BEHIND = -1;
 const LIFT = 1000;
 
@@ -25,12 +25,12 @@ export function noteNodes(
   trans: Translator
 ): NoteFlowNode[] {
   const shown = Object.entries(visibleNotes(whole, scene));
-  // A small one on a large one can be pointed at.
+  // Small notes are above large ones, so that they can be clicked.
   shown.sort(([, a], [, b]) => b.width * b.height - a.width * a.height);
   return shown.map(([id, note]) => {
     const before = old.get(id);
     const isSelected = selected.nodes.has(id);
-    // Someone else's change must not pull a note from under the pointer.
+    // Changes by other users must not move a note that is being dragged.
     const isHeld = before?.dragging || pad.resizing === id;
     if (
       before?.data.note === note &&
@@ -57,7 +57,7 @@ export function noteNodes(
       ariaRole: 'group',
       domAttributes: {
         'aria-roledescription': trans.__('note'),
-        // in the place of what is said of layers
+        // replaces the description of layers
         'aria-describedby': undefined,
         'aria-description': trans.__(
           'Press Enter to write, arrow keys to move the note, Delete to remove it.'
@@ -70,9 +70,9 @@ export function noteNodes(
 
 export interface CanvasNotes {
   nodes: NoteFlowNode[];
-  /** Takes over what React Flow does with the notes among its nodes. */
+  /** Applies the changes that React Flow reports for notes. */
   change(changes: NodeChange<CanvasNode>[]): void;
-  /** Enter on a selected note writes it; false for any other key or place. */
+  /** Enter edits the selected note; false if the event is not handled. */
   keyDown(event: KeyboardEvent): boolean;
 }
 
@@ -117,7 +117,7 @@ export function useNotes(
     const isPlace =
       target === event.currentTarget ||
       target.classList.contains('react-flow__node');
-    // The node with the keyboard's focus has just been selected by React Flow.
+    // React Flow has just selected the focused node, which the view does not show yet.
     const [only, ...others] = notesAmong(
       view.whole,
       target.dataset.id ? [target.dataset.id] : view.selected.nodes

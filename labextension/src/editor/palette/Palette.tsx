@@ -1,4 +1,4 @@
-// The list of layers to choose from: search, categories, drag or Enter.
+// Palette of layers: search, categories, drag or Enter.
 import {
   KeyboardEvent,
   memo,
@@ -21,7 +21,7 @@ import { PaletteStorage, Remembered } from './palette-storage';
 export interface PaletteProps {
   layers: LayerTable;
   memory: PaletteStorage;
-  /** Why the layers could not be loaded; null while all is well. */
+  /** Error message if loading the layers failed; else null. */
   failure: string | null;
   isLoading: boolean;
   onAdd: (type: string) => void;
@@ -157,7 +157,7 @@ export const Palette = memo(function Palette(props: PaletteProps) {
   );
 });
 
-/** Keeps what is under the pointer in its place while the groups above it grow. */
+/** Keeps the scroll position of the list while the groups at the top grow. */
 function useSteadyScroll(
   list: RefObject<HTMLElement | null>,
   top: RefObject<HTMLElement | null>,

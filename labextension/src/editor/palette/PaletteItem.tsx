@@ -1,4 +1,4 @@
-// One layer of the palette, to drag or to choose, and the star that makes it a favorite.
+// Layer in the palette, to drag or to choose, with a button that marks it as a favorite.
 import { CSSProperties } from 'react';
 
 import { useEditorContext } from '../context';
@@ -11,7 +11,7 @@ interface PaletteItemProps {
   isFavorite: boolean;
   onAdd: (type: string) => void;
   onMark: (type: string) => void;
-  /** Takes a block that was kept out of the palette; layers stay. */
+  /** Removes a saved block from the palette; undefined for layers. */
   onForget?: () => void;
 }
 

@@ -1,4 +1,4 @@
-// The palette's contents: layers by category, filtered by what was typed.
+// Contents of the palette: layers by category, filtered by the search.
 import { LayerSchema, LayerTable } from '../model/graph-data';
 
 export interface PaletteGroup {
@@ -6,7 +6,7 @@ export interface PaletteGroup {
   layers: LayerSchema[];
 }
 
-/** The layers in which each word of the query occurs, the best match first. */
+/** The layers that contain every word of the query, the best match first. */
 export function matching(
   layers: Iterable<LayerSchema>,
   query: string
@@ -20,7 +20,7 @@ export function matching(
   return words.length ? sortByMatch(found, words[0]) : found;
 }
 
-/** Groups of layers that match; a group comes as early as its best match. */
+/** Groups of matching layers, in the order of their best match. */
 export function paletteGroups(
   layers: Iterable<LayerSchema>,
   query: string
@@ -37,7 +37,7 @@ export function paletteGroups(
   return [...groups].map(([category, group]) => ({ category, layers: group }));
 }
 
-/** The layers with these types that can be chosen now. */
+/** The available layers with these types. */
 export function chosenLayers(
   types: readonly string[],
   layers: LayerTable
@@ -48,7 +48,7 @@ export function chosenLayers(
   });
 }
 
-/** A layer whose name is or starts with the query comes before one that mentions it. */
+/** Layers whose name equals or starts with the query come before those that only contain it. */
 function sortByMatch(layers: LayerSchema[], word: string): LayerSchema[] {
   const rank = ({ type }: LayerSchema) => {
     const name = type.toLowerCase();

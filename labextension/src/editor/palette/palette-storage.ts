@@ -1,10 +1,10 @@
-// Which layers a person marked, which were used last, and which blocks are kept: remembered across reloads.
+// Stored favorites, recently used layers and saved blocks.
 
-/** What a person put into the palette. */
+/** Favorites and saved blocks of the user. */
 export interface SavedItems {
   /** Types of layers, in the order in which they were marked. */
   readonly favorites: readonly string[];
-  /** Pieces of graphs as texts, by the names under which they are kept. */
+  /** Fragments as text, by name. */
   readonly blocks: { readonly [name: string]: string };
 }
 
@@ -13,29 +13,29 @@ export interface Remembered extends SavedItems {
   readonly recent: readonly string[];
 }
 
-/** A better place than this browser for what a person keeps. */
+/** Storage of a host, used instead of the browser's. */
 export interface KeptElsewhere {
-  /** Null until it is known. */
+  /** Null while loading. */
   state(): SavedItems | null;
   subscribe(listener: () => void): () => void;
   change(edit: (kept: SavedItems) => SavedItems): void;
 }
 
 const KEY = 'labdl:palette';
-/** There once what this browser kept has been copied elsewhere. */
+/** Set once the items of this browser have been copied to the host's storage. */
 const COPIED = 'labdl:palette:copied';
 const RECENT = 6;
-/** Characters of all kept blocks: so much every place takes. */
+/** Maximum number of characters of all saved blocks, for every storage. */
 export const ROOM = 1_000_000;
 const NOTHING: Remembered = { favorites: [], recent: [], blocks: {} };
 
 export class PaletteStorage {
   constructor(
     private readonly _storage: Storage | null = pageStorage(),
-    private readonly _elsewhere?: KeptElsewhere
+    private readonly _hostStorage?: KeptElsewhere
   ) {
     this._local = this._read() ?? NOTHING;
-    this._state = this._whole();
+    this._state = this._mergedItems();
   }
 
   readonly state = (): Remembered => this._state;
@@ -45,20 +45,20 @@ export class PaletteStorage {
     return () => this._listeners.delete(listener);
   };
 
-  /** Follows other editors, in this page and in others, until the returned end. */
+  /** Follows other editors, in this and other pages; returns a function that stops. */
   readonly start = (): (() => void) => {
     const changed = (event: StorageEvent) => {
       if (event.key === KEY) {
         this._local = this._read() ?? this._local;
-        this._tell();
+        this._notify();
       }
     };
     const follow = () => {
-      this._copy();
-      this._tell();
+      this._copyToHost();
+      this._notify();
     };
     window.addEventListener('storage', changed);
-    const stop = this._elsewhere?.subscribe(follow);
+    const stop = this._hostStorage?.subscribe(follow);
     follow();
     return () => {
       window.removeEventListener('storage', changed);
@@ -66,7 +66,7 @@ export class PaletteStorage {
     };
   };
 
-  /** Marks a layer as a favorite, or takes the mark away. */
+  /** Adds a layer to the favorites, or removes it. */
   readonly toggle = (type: string): void => {
     const isMarked = this._state.favorites.includes(type);
     this._change(kept => {
@@ -75,13 +75,13 @@ export class PaletteStorage {
     });
   };
 
-  /** Notes that a layer was used. */
+  /** Records a layer as recently used. */
   readonly use = (type: string): void => {
     const rest = this._local.recent.filter(other => other !== type);
     this._write({ ...this._local, recent: [type, ...rest].slice(0, RECENT) });
   };
 
-  /** Keeps a piece of a graph, in the place of one of that name; false if there is no room. */
+  /** Saves a block, replacing one with the same name; false if the storage is full. */
   readonly keepBlock = (name: string, text: string): boolean => {
     const add = (kept: SavedItems) => ({
       ...kept,
@@ -101,24 +101,24 @@ export class PaletteStorage {
     });
 
   private _change(edit: (kept: SavedItems) => SavedItems): void {
-    if (this._elsewhere?.state()) {
-      this._elsewhere.change(edit);
-      this._tell();
+    if (this._hostStorage?.state()) {
+      this._hostStorage.change(edit);
+      this._notify();
     } else {
       this._write({ ...this._local, ...edit(this._local) });
     }
   }
 
-  /** What this browser kept before goes there too, once; for other editors it stays here. */
-  private _copy(): void {
-    const there = this._elsewhere?.state();
+  /** Copies the items of this browser to the host's storage, once; other editors still use the original. */
+  private _copyToHost(): void {
+    const there = this._hostStorage?.state();
     try {
       if (!there || this._storage?.getItem(COPIED)) {
         return;
       }
       this._storage?.setItem(COPIED, 'true');
     } catch {
-      // Forbidden: then nothing was kept here either.
+      // Storage is forbidden, so there is nothing to copy.
       return;
     }
     const { favorites, blocks } = this._local;
@@ -128,29 +128,29 @@ export class PaletteStorage {
     });
     const isAny = favorites.length + Object.keys(blocks).length > 0;
     if (isAny && lengthOf(add(there)) <= ROOM) {
-      this._elsewhere?.change(add);
+      this._hostStorage?.change(add);
     }
   }
 
   private _write(next: Remembered): void {
     this._local = next;
-    this._tell();
+    this._notify();
     try {
       this._storage?.setItem(KEY, JSON.stringify(next));
     } catch {
-      // Full, or forbidden meanwhile: it is remembered until the page goes.
+      // Storage is full or forbidden: the items last until the page closes.
       return;
     }
-    // The browser tells other pages only.
+    // The browser notifies only other pages.
     window.dispatchEvent(new StorageEvent('storage', { key: KEY }));
   }
 
-  private _whole(): Remembered {
-    return { ...this._local, ...this._elsewhere?.state() };
+  private _mergedItems(): Remembered {
+    return { ...this._local, ...this._hostStorage?.state() };
   }
 
-  private _tell(): void {
-    const next = this._whole();
+  private _notify(): void {
+    const next = this._mergedItems();
     if (JSON.stringify(next) !== JSON.stringify(this._state)) {
       this._state = next;
       [...this._listeners].forEach(listener => listener());
@@ -166,18 +166,18 @@ export class PaletteStorage {
         ...keptIn(kept as Partial<SavedItems>)
       };
     } catch {
-      // Nothing was kept, another program's text, or storage is forbidden.
+      // Nothing stored, an invalid value, or storage is forbidden.
       return null;
     }
   }
 
-  /** What this browser remembers. */
+  /** Items in the storage of this browser. */
   private _local: Remembered;
   private _state: Remembered;
   private readonly _listeners = new Set<() => void>();
 }
 
-/** What is kept, as far as it is of the right kind. */
+/** The valid items among stored values. */
 export function keptIn(values: {
   [Key in keyof SavedItems]?: unknown;
 }): SavedItems {
@@ -208,7 +208,7 @@ function textsIn(table: unknown): { [name: string]: string } {
   ) as { [name: string]: string };
 }
 
-/** The page's storage, or null where the browser forbids even to ask for it. */
+/** The page's storage, or null if the browser denies access. */
 function pageStorage(): Storage | null {
   try {
     return window.localStorage;

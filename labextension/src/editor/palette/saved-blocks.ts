@@ -1,4 +1,4 @@
-// Blocks that a person keeps, offered as layers are.
+// Saved blocks, offered in the palette like layers.
 import { fragmentFromText } from '../model/fragment';
 import { LayerSchema, LayerTable } from '../model/graph-data';
 import { Remembered } from './palette-storage';
@@ -12,12 +12,12 @@ export function savedBlockType(name: string): string {
   return PREFIX + name;
 }
 
-/** The name of the block that a type of the palette stands for; undefined for a layer. */
+/** The name of the block for a type of the palette; undefined for a layer. */
 export function savedBlockName(type: string): string | undefined {
   return type.startsWith(PREFIX) ? type.slice(PREFIX.length) : undefined;
 }
 
-/** The layers, and the blocks that are kept. */
+/** The layers and the saved blocks. */
 export function withSavedBlocks(
   layers: LayerTable,
   blocks: Remembered['blocks'],
@@ -37,7 +37,7 @@ export function withSavedBlocks(
   return new Map([...layers, ...table]);
 }
 
-/** What a kept block looks like from outside: its ports are those of the box it is drawn as. */
+/** Schema of a saved block: its ports are those of the folded block. */
 function schemaOf(
   name: string,
   text: string,

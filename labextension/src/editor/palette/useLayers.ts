@@ -1,4 +1,4 @@
-// The host's layers, loaded once and again on request.
+// Layers of the host, loaded once and again on request.
 import { useCallback, useEffect, useState } from 'react';
 
 import { EditorHost } from '../host';
@@ -6,9 +6,9 @@ import { LayerTable } from '../model/graph-data';
 
 interface Layers {
   layers: LayerTable;
-  /** Why they could not be loaded. */
+  /** Error message if loading failed. */
   failure: string | null;
-  /** They are loaded for the first time. */
+  /** True during the first loading. */
   isLoading: boolean;
   reload: () => void;
 }

@@ -1,4 +1,4 @@
-// What a layer made of one sample, in a strip on its node: a picture or a histogram, and mean ± deviation.
+// Activations of a layer in a strip on its node: a picture or a histogram, and mean ± deviation.
 import { useSyncExternalStore } from 'react';
 
 import { formatSignificant } from '../../ui/number-format';
@@ -9,7 +9,7 @@ import { shapeText } from '../model/shape-format';
 import { Activation as Values } from './inspection-data';
 import { Translator } from '../../ui/translator';
 
-/** Tiles that can be told apart on a node: two rows. */
+/** Maximum number of tiles that are distinguishable on a node: two rows. */
 const MOST = 12;
 
 export function Activation({ id }: { id: string }) {

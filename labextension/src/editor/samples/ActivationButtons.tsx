@@ -1,4 +1,4 @@
-// The toolbar's buttons that run one sample through the model and take its results away.
+// Toolbar buttons that run one sample through the model and clear its activations.
 import { useSyncExternalStore } from 'react';
 
 import { useEditorContext } from '../context';

@@ -1,4 +1,4 @@
-// What the selected layer made of one sample, at length.
+// Activations of the selected layer in detail.
 import { useSyncExternalStore } from 'react';
 
 import { Pixels } from '../../runs/charts/Pixels';

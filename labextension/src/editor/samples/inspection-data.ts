@@ -1,4 +1,4 @@
-// Statistics of parameters, and activations of the layers for one sample.
+// Types for the statistics of parameters and activations.
 
 import type { Activation } from '../../api/inspection';
 

@@ -1,4 +1,4 @@
-// Runs one sample through the model when a person asks, and sees when its results no longer fit the graph.
+// Runs one sample through the model on request, and detects when its activations no longer fit the graph.
 import { GraphDocument } from '../model/document';
 import { EditorHost } from '../host';
 import { SampleOrigin } from './inspection-data';
@@ -20,7 +20,7 @@ export class SampleRun {
     return this._host.sample !== undefined;
   }
 
-  /** Follows the graph; returns what ends it. */
+  /** Follows the graph; returns a function that stops. */
   start(): () => void {
     return this._document.subscribe(() => this._compare());
   }
@@ -40,7 +40,7 @@ export class SampleRun {
       this._compare();
     } catch (error) {
       this.store.running(false);
-      // Whatever went wrong on the way, the person at the screen has to know.
+      // Any failure must be visible to the user.
       this._say(
         this._trans.__(
           'The sample could not run: %1',
@@ -65,11 +65,11 @@ export class SampleRun {
     }
   }
 
-  /** What the results that are shown belong to. */
+  /** The graph of the shown activations. */
   private _graph: GraphData | null = null;
 }
 
-/** Where the sample and the weights come from, in a sentence. */
+/** Origin of the sample and of the weights, as a sentence. */
 export function originText(origin: SampleOrigin, trans: Translator): string {
   const { backend, dataset, index, weights, file, reason } = origin;
   const sample =

@@ -1,11 +1,11 @@
-// What the layers made of one sample, outside React, so that only nodes that show something else redraw.
+// Activations of the layers for one sample; outside React, so that only changed nodes redraw.
 import { NodeActivations, SampleAnswer, SampleOrigin } from './inspection-data';
 
 export interface SampleState {
   isRunning: boolean;
-  /** Where the sample came from; null while none is shown. */
+  /** Origin of the sample; null while none is shown. */
   origin: SampleOrigin | null;
-  /** Whether the graph has changed since. */
+  /** Whether the graph has changed since the run. */
   isStale: boolean;
 }
 
@@ -14,7 +14,7 @@ export class SampleStore {
 
   readonly isStale = (): boolean => this._state.isStale;
 
-  /** What one node gave; the same object until another sample has run. */
+  /** Activations of one node; the same object until the next run. */
   node(id: string): NodeActivations | undefined {
     return this._nodes[id];
   }

@@ -1,4 +1,4 @@
-// Blocks: what is drawn of them, how they are made, folded, repeated and taken apart.
+// Tests of blocks: drawing, grouping, folding, repeating and ungrouping.
 import { Change } from '../../model/document';
 import { Drawn, collapseBlock, expandBlock, expandRequest } from '../collapse';
 import {
@@ -96,7 +96,7 @@ const drawing = (graph: GraphData, scene: Scene) => ({
   sizeOf: () => NODE_SIZE
 });
 
-/** Opens a block as a host arranges it that puts all nodes in one row. */
+/** Opens a block as with a host that arranges all nodes in one row. */
 function opening(graph: GraphData, path: string): GraphData {
   const drawn: Drawn = drawing(graph, sceneOf(graph, LAYERS, ''));
   const request = expandRequest(path, drawn);
@@ -377,7 +377,7 @@ describe('a block in a row', () => {
     expect(pairs).toContainEqual([id('block/2/b'), id('c')]);
     expect(pairs).not.toContainEqual([id('block/0/b'), id('c')]);
     expect(pairs).toHaveLength(7);
-    // and goes on counting
+    // and continues the numbering
     const more = applyChange(
       next,
       repeatBlock(next, 'block/2', 2, [0, 1], () => 'output')

@@ -1,4 +1,4 @@
-// What the canvas and pictures compute alike, compared with the results of Python (scripts/generate_drawing.py).
+// Compares the drawing code with the results of Python (scripts/generate_drawing.py).
 import { readFileSync } from 'fs';
 import path from 'path';
 

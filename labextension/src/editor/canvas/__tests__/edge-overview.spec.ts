@@ -1,4 +1,4 @@
-// The lines of all edges at once: where React Flow would draw them, and computed again only where something moved.
+// Tests of the combined edge path: same lines as React Flow, recomputed only for moved nodes.
 import { EdgeLines } from '../edge-overview';
 import { edgePath } from '../edge-path';
 import { flowEdges, flowNodes, View } from '../react-flow';

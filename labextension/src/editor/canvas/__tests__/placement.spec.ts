@@ -1,4 +1,4 @@
-// Places for nodes without a position beside nodes that have one, and the direction of a graph.
+// Tests of positions for nodes without one, and of the direction of a graph.
 import { EdgeData, NodeData, Position } from '../../model/graph-data';
 import { NODE_SIZE } from '../node-size';
 import { directionOf, freePlace, placeAll } from '../placement';

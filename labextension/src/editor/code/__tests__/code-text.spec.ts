@@ -1,4 +1,4 @@
-// The canvas and its text: who follows whom, and what happens when both change.
+// Tests of synchronization between canvas and code, and of conflicts between both.
 import * as Y from 'yjs';
 
 import { Reading } from '../source-editor';

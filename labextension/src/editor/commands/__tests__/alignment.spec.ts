@@ -1,4 +1,4 @@
-// Selected nodes in a line, or at equal distances.
+// Tests of aligning and distributing selected nodes.
 import { alignNodes, Alignment, Place } from '../alignment';
 
 const place = (x: number, y: number, width = 200, height = 60): Place => ({

@@ -1,4 +1,4 @@
-// What the buttons that mend a problem say; that they mend it is shown in Editor.spec.
+// Tests of the labels of fixes; Editor.spec tests their effect.
 import { fixLabel } from '../fixes';
 import { Fix, GraphData } from '../../model/graph-data';
 import { plainTranslator } from '../../../ui/translator';

@@ -1,4 +1,4 @@
-// Links by a key: which ports are taken, and what is refused.
+// Tests of linking selected layers by key: chosen ports and refusals.
 import { linksBetween } from '../link-layers';
 import { GraphData, LayerSchema } from '../../model/graph-data';
 import { plainTranslator } from '../../../ui/translator';

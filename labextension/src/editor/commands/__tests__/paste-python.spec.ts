@@ -1,4 +1,4 @@
-// Which texts are taken for Python, and where the layers come to stand.
+// Tests of recognizing pasted Python, and of the positions of its layers.
 import { NODE_SIZE } from '../../canvas/node-size';
 import { LayoutRequest, placesInRow } from '../../canvas/layout-request';
 import { GraphData, Position } from '../../model/graph-data';

@@ -1,4 +1,4 @@
-// Two models side by side: one arrangement for both, what is folded, the differences in words, and the view of it.
+// Tests of comparing two models: common layout, folded blocks, descriptions and the view.
 import {
   act,
   cleanup,
@@ -34,7 +34,7 @@ const LAYERS: LayerSchema[] = ['Source', 'Filter'].map((type, at) => ({
 }));
 const TABLE = new Map(LAYERS.map(layer => [layer.type, layer]));
 
-/** A row of layers: the first is a source, the names may be paths. */
+/** Layers in sequence: the first is an input, the names may be paths. */
 function row(names: string[], ids = names): GraphData {
   return {
     version: 2,
@@ -74,7 +74,7 @@ const NONE: Difference = {
   ties: {}
 };
 
-// "b" is only in the old one, "d" only in the new one, "c" is set otherwise and has another id
+// "b" is only in the old one, "d" only in the new one, "c" has other settings and another id
 const OLD = row(['a', 'b', 'c']);
 const NEW = row(['a', 'c', 'd'], ['a', 'c2', 'd']);
 const FOUND: Difference = {
@@ -89,7 +89,7 @@ const FOUND: Difference = {
   ]
 };
 
-/** The layout of a host that puts all nodes in one row, after those that it has `placed`. */
+/** Layout of a host that puts all nodes in one row, behind those in `placed`. */
 function jointLayout(
   old: GraphData,
   next: GraphData,
@@ -118,7 +118,7 @@ it('makes one graph of both', () => {
   );
   expect(Object.values(graph.edges)).toHaveLength(4);
 
-  // an id of the new graph that looks like one of ours
+  // an id of the new graph that looks like one of the union
   const clash = row(['a', 'x'], ['a', 'old:b']);
   const found = {
     ...NONE,
@@ -322,7 +322,7 @@ describe('the view', () => {
     }
     expect(screen.getByText('3 k → 4 k')).toBeTruthy();
     expect(screen.getByText('+33 %')).toBeTruthy();
-    // nothing can be changed
+    // the canvas is read-only
     expect(screen.queryByRole('toolbar')).toBeNull();
     expect(screen.queryByLabelText('Search layers')).toBeNull();
   });

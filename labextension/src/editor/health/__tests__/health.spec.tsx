@@ -1,4 +1,4 @@
-// How layers do in training: from a run's events to the strips on nodes, and the way back to where NaN came from.
+// Tests of the health of layers: from a run's events to the strips, and the origin of NaN.
 import { act, fireEvent, render, screen } from '@testing-library/react';
 import { Profiler, ReactNode } from 'react';
 import * as Y from 'yjs';
@@ -160,7 +160,7 @@ describe('a run', () => {
     expect(strip.title).toContain('After step 3, for 32 samples');
     fireEvent.pointerLeave(strip);
     expect(strip.title).toBe('');
-    // a name that came later changes nothing for the run
+    // a rename after the start does not affect the run
     act(() => document.rename(a, 'other'));
     tell(health([1e-9, 0.5]));
     expect(screen.getByText('vanishing')).toBeTruthy();
@@ -182,7 +182,7 @@ describe('a run', () => {
     expect(drawn).toEqual([]);
     tell(health([1.01, 0.001]));
     expect(drawn).toEqual([b]);
-    // whoever points at a node reads the figures of now
+    // the tooltip has the current figures
     fireEvent.pointerEnter(screen.getAllByRole('img')[0]);
     expect(screen.getAllByRole('img')[0].title).toContain('Gradient: 1.01');
   });

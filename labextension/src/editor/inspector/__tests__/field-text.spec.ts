@@ -1,4 +1,4 @@
-// Parameters as text: what is understood, what is refused and why.
+// Tests of parsing parameters from text: accepted input and error messages.
 import { formatValue, parseText } from '../field-text';
 import { Json, ParamSchema } from '../../model/graph-data';
 import { changedParams, paramForm, visibleParams } from '../param-form';

@@ -1,4 +1,4 @@
-// Which connections are taken, refused, and what they replace.
+// Tests of connections: accepted, refused, and the edges they replace.
 import { edgesInto, portsOf, refusal, edgesReplacedBy } from '../connect';
 import { GraphData, LayerSchema } from '../graph-data';
 import { plainTranslator } from '../../../ui/translator';

@@ -1,4 +1,4 @@
-// Every gesture is one transaction and one undo step; loading touches only what differs.
+// Tests of the document: each gesture is one transaction and undo step; loading writes only differences.
 import * as Y from 'yjs';
 
 import { GraphDocument } from '../document';
@@ -135,7 +135,7 @@ describe('gestures', () => {
     expect(
       placed(document => document.patch({ positions: { b: [7, 7], c: null } }))
     ).toEqual({ a: [1, 1], b: [7, 7] });
-    // what is typed is no reason to write places down
+    // typing does not write positions
     const { document } = make();
     document.load({ ...GRAPH, positions: {} });
     document.shownAt = () => shown;

@@ -1,4 +1,4 @@
-// The smaller parts: names, texts, fragments, palette, selection, keys, flow.
+// Tests of the smaller parts: names, texts, fragments, palette, selection, keys, direction.
 import { EditorActions } from '../../commands/actions';
 import { flowNodes, View } from '../../canvas/react-flow';
 import { formatShortCount } from '../../../ui/number-format';
@@ -116,7 +116,7 @@ describe('the palette', () => {
 
   it('puts the best match first', () => {
     expect(found('pool')).toEqual(['PoolAll', 'AvgPool']);
-    // whatever its category
+    // in any category
     const mention = layer('Blur', 'any', 'A kind of conv.');
     const longer = layer('ConvTranspose', 'any', '');
     const groups = paletteGroups([mention, longer, ...layers], 'conv');

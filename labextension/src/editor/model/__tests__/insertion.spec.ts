@@ -1,4 +1,4 @@
-// Where a new layer fits, which edges put it there, and the room that is made for it.
+// Tests of inserting a layer: where it fits, its edges, and the room made for it.
 import * as Y from 'yjs';
 
 import { GraphDocument } from '../document';

@@ -1,4 +1,4 @@
-// The live check: debounced, one at a time, no stale answers, failures shown.
+// Tests of the live check: debounced, one at a time, no stale answers, failures shown.
 import * as Y from 'yjs';
 
 import { CheckStore } from '../check-store';
@@ -38,7 +38,7 @@ function make() {
   return { asked, document, store, check, stop: check.start() };
 }
 
-/** Lets promises settle. */
+/** Waits for pending promises. */
 async function settle(): Promise<void> {
   for (let n = 0; n < 5; n++) {
     await Promise.resolve();

@@ -1,4 +1,4 @@
-// What must not be edited is not edited, whoever asks; and why is told.
+// Tests of locked documents: no edits, and the displayed reason.
 import * as Y from 'yjs';
 
 import { GraphDocument } from '../document';
@@ -70,7 +70,7 @@ test('unknown layers lock until they are known or a person wants it so', () => {
   expect(lock.state()).toBeNull();
 
   lock.compare(GRAPH, layers('Input'));
-  expect(lock.state()).toBeNull(); // a layer that was pasted locks nothing
+  expect(lock.state()).toBeNull(); // a pasted unknown layer does not lock the document
 
   const other = new LockStore();
   other.compare(GRAPH, layers('Input'));

@@ -1,4 +1,4 @@
-// Notes: data beside the graph, their gestures, and how they are written on the canvas.
+// Tests of notes: data, gestures, and editing on the canvas.
 import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import * as Y from 'yjs';
 
@@ -49,7 +49,7 @@ const note = (values: Partial<NoteData> = {}): NoteData => ({
   ...values
 });
 
-/** Two layers in a block, one after it; a note in the block and one beside everything. */
+/** Two layers in a block, one behind it; a note in the block and one outside of all blocks. */
 const GRAPH: GraphData = {
   version: 2,
   name: 'net',
@@ -166,7 +166,7 @@ describe('and blocks', () => {
 
   it('come back to their place beside the layers when it is opened again', () => {
     const closed = applyChange(GRAPH, collapseBlock('enc', drawing(GRAPH)));
-    expect(closed.notes?.outer.y).toBeLessThan(320); // closed up with the layer beside it
+    expect(closed.notes?.outer.y).toBeLessThan(320); // moved up with the layer beside it
     expect(closed.notes?.outer.y).toBe(320 + (closed.positions.c[1] - 300));
     const open = applyChange(closed, expandBlock('enc', drawing(closed)));
     expect(open.notes?.outer).toEqual(GRAPH.notes?.outer);

@@ -1,4 +1,4 @@
-// Favorites and recent layers: kept, shared between editors, and safe without storage.
+// Tests of favorites and recent layers: stored, shared between editors, and safe without storage.
 import {
   SavedItems,
   KeptElsewhere,

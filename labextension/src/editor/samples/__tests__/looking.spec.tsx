@@ -1,4 +1,4 @@
-// Looking inside a model: the selected layer's parameters, and one sample through all layers.
+// Tests of internals: the selected layer's parameters, and the activations of one sample.
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as Y from 'yjs';
 
@@ -62,7 +62,7 @@ const sampled = (nodes: SampleAnswer['nodes']): SampleAnswer => ({
   file: 'net.npz'
 });
 
-/** A promise that is kept when the test says so. */
+/** A promise that the test resolves. */
 function promised<T>() {
   let keep: (value: T) => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
