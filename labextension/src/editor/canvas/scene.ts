@@ -191,7 +191,7 @@ export function drawnInFrames(scene: Scene): Map<string, string[]> {
   return held;
 }
 
-/** The open block whose nodes are exactly the selected ones; null if there is none. */
+/** Path of the completely selected block, folded or open; null if there is none. */
 export function selectedBlockOf(
   scene: Scene,
   selected: ReadonlySet<string>

@@ -1,4 +1,4 @@
-// Form of settings from a schema, outside the graph editor.
+// Form of settings that do not belong to a layer, generated from a schema.
 import Form from '@rjsf/core';
 import validator from '@rjsf/validator-ajv8';
 import { useMemo } from 'react';
