@@ -204,7 +204,7 @@ def _framework(path, framework: str | None, kind: str) -> str:
         raise ConfigError(f"framework wants one of {', '.join(FRAMEWORKS)}, received {framework!r}")
     if kind != "safetensors" and framework not in (None, home):
         raise ConfigError(
-            f"{Path(path).name} is a file of {home}, not of {framework}'s: a .safetensors file may have the "
+            f"{Path(path).name} is a file of {home}, not of {framework}: a .safetensors file may have the "
             "names of any framework"
         )
     return framework or home

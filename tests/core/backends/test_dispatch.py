@@ -116,7 +116,7 @@ def test_a_choice_that_fails_leaves_the_default_alone():
 
 
 def test_a_missing_framework_says_how_to_get_it(nothing_loaded, monkeypatch):
-    monkeypatch.setattr(framework_info, "installed", lambda name: name != "paddle")
+    monkeypatch.setattr(framework_info, "is_installed", lambda name: name != "paddle")
     with pytest.raises(BackendError, match=r"'paddle' is not installed: pip install labdl\[paddle\]"):
         labdl.use("paddle")
 
@@ -134,7 +134,7 @@ def test_a_folder_that_happens_to_have_a_frameworks_name_is_no_framework(nothing
 
 
 def test_without_any_framework_the_default_is_numpy(nothing_loaded, monkeypatch):
-    monkeypatch.setattr(framework_info, "installed", lambda name: name == "numpy")
+    monkeypatch.setattr(framework_info, "is_installed", lambda name: name == "numpy")
     assert labdl.backends.default() == "numpy"
 
 

@@ -217,14 +217,14 @@ def test_arguments_are_checked(tmp_path):
         save_checkpoint(model, tmp_path / "net.xyz")
     with pytest.raises(ConfigError, match=r"framework wants one of torch, .*received 'jax'"):
         save_checkpoint(model, tmp_path / "net.pt", "jax")
-    with pytest.raises(ConfigError, match="is a file of torch's, not of paddle's"):
+    with pytest.raises(ConfigError, match="is a file of torch, not of paddle"):
         save_checkpoint(model, tmp_path / "net.pt", "paddle")
     with pytest.raises(ModelError, match="not built"):
         save_checkpoint(nn.Linear(3), tmp_path / "net.pt")
     with pytest.raises(FileNotFoundError):
         load_checkpoint(model, tmp_path / "net.pt")
     (tmp_path / "net.xyz").write_bytes(b"anything")
-    with pytest.raises(FileFormatError, match=r"net\.xyz is no checkpoint that LabDL knows"):
+    with pytest.raises(FileFormatError, match=r"net\.xyz is not a checkpoint that LabDL can read"):
         load_checkpoint(model, tmp_path / "net.xyz")
     path = save_checkpoint(model, tmp_path / "net.safetensors", "mindspore")
     assert {"1.gamma", "2.weight"} <= safetensors.read(path).keys()
