@@ -1,4 +1,4 @@
-// What the commands that select layers select.
+// Tests of the commands that select layers.
 import { sceneOf } from '../../canvas/scene';
 import { GraphData } from '../../model/graph-data';
 import { Surroundings } from '../actions';
