@@ -1,4 +1,4 @@
-// The icons that LabDL brings; everything else uses JupyterLab's own.
+// Icons of LabDL; all others are JupyterLab's own.
 
 import { LabIcon } from '@jupyterlab/ui-components';
 

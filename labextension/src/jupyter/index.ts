@@ -1,4 +1,4 @@
-// LabDL in JupyterLab: the plugins.
+// The JupyterLab plugins of LabDL.
 
 import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 

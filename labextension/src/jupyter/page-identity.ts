@@ -1,17 +1,17 @@
-// This page among the others of the browser: which of them still live.
+// Id of this page, and detection of the browser's other open pages.
 
 import { UUID } from '@lumino/coreutils';
 
 const PREFIX = 'labdl-page:';
 
-/** What this page is known by, until it is loaded anew. */
+/** Id of this page, until it is reloaded. */
 export const PAGE = UUID.uuid4();
 
 let held = false;
 
 /**
- * The pages that live, this one among them. The browser gives their locks back when they end, however they end; where it
- * has no locks, because the connection is not secure, no other page is known.
+ * Ids of the open pages, including this one. The browser releases their locks when they end for any reason; without
+ * locks (insecure connection) other pages are not detected.
  */
 export async function livingPages(): Promise<Set<string>> {
   const locks = (navigator as Partial<Navigator>).locks;

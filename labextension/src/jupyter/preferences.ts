@@ -1,4 +1,4 @@
-// What is set in JupyterLab's settings, for the open documents.
+// Values of JupyterLab's settings, for the open documents.
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
@@ -6,7 +6,7 @@ import { PREFERENCES } from '../editor';
 import type { EditorPreferences } from '../editor';
 
 export interface Preferences extends EditorPreferences {
-  /** Whether unsaved changes are kept in the browser. */
+  /** Whether unsaved changes are stored in the browser. */
   recovery: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Requests to the routes of LabDL's server extension, with their types.
+// Typed requests to the routes of LabDL's server extension.
 
 import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
@@ -44,7 +44,7 @@ import type { ZooModel, ZooSettings } from './zoo/zoo-models';
 export class LabDLApi implements DiffHost {
   constructor(private readonly settings: ServerConnection.ISettings) {}
 
-  /** The layers that exist; asked for once, a failure is asked again. */
+  /** Schemas of the layers; cached after the first success. */
   layers(): Promise<LayerSchema[]> {
     this._layers ??= this.get<LayersAnswer>('layers').then(
       answer => answer.layers,
@@ -74,18 +74,18 @@ export class LabDLApi implements DiffHost {
     return this.send<Reading>('POST', 'read', {}, { source, graph });
   }
 
-  /** Given by the plugins that have what these need. */
+  /** Set by the plugins with the required services. */
   sourceEditor?: MakeSourceEditor;
   sendCode?: (source: string) => void;
   classes?: DiffHost['classes'];
   palette?: DiffHost['palette'];
 
-  /** How two graphs differ. */
+  /** Difference of two graphs. */
   difference(old: GraphData, next: GraphData): Promise<Difference> {
     return this.send('POST', 'diff', {}, { old, new: next });
   }
 
-  /** The graph as an SVG picture. */
+  /** The graph as an SVG image. */
   async drawing(graph: GraphData): Promise<string> {
     const answer = await this.send<DrawingAnswer>(
       'POST',
@@ -96,14 +96,14 @@ export class LabDLApi implements DiffHost {
     return answer.svg;
   }
 
-  /** Statistics of the parameters that lie beside a model. */
+  /** Statistics of the parameters beside a model. */
   parameters(path: string, names: string[]): Promise<WeightsAnswer> {
     const query = new URLSearchParams({ path });
     names.forEach(name => query.append('name', name));
     return this.get<WeightsAnswer>('weights', query);
   }
 
-  /** Python code that runs one sample through a graph, and on which backend. */
+  /** Python code that runs one sample through a graph, and its backend. */
   sampleCode(
     path: string,
     graph: GraphData,
@@ -114,7 +114,7 @@ export class LabDLApi implements DiffHost {
     return this.send('POST', 'sample', {}, body);
   }
 
-  /** Makes a model's two files of an ONNX file; null and what is in their place, unless that is to be replaced. */
+  /** Converts an ONNX file to a model's two files; null and the existing files, unless `overwrite` is set. */
   convert(path: string, overwrite: boolean): Promise<ConvertAnswer> {
     return this.send('POST', 'convert', {}, { path, overwrite });
   }
@@ -131,7 +131,7 @@ export class LabDLApi implements DiffHost {
     return (await this.get<ZooAnswer>('zoo')).models;
   }
 
-  /** The graph of a model of the zoo. */
+  /** Graph of a zoo model. */
   zooGraph(name: string, settings: ZooSettings): Promise<GraphData> {
     return this.send('POST', 'zoo/model', {}, { name, settings });
   }
@@ -147,13 +147,13 @@ export class LabDLApi implements DiffHost {
     });
   }
 
-  /** The graph of a file, and why it must not be edited if it must not. */
+  /** Graph of a file, and the reason if it is read-only. */
   async graph(path: string): Promise<GraphData> {
     const model = await this.readGraph(path, { content: true, hash: false });
     return model.content as GraphData;
   }
 
-  /** Writes a model file; one that `isNew` takes the place of no other. */
+  /** Writes a model file; with `isNew` it does not overwrite an existing one. */
   writeGraph(
     path: string,
     graph: GraphData,
@@ -176,7 +176,7 @@ export class LabDLApi implements DiffHost {
     return this.send<TrainingCode>('POST', 'train', {}, body);
   }
 
-  /** What a data file holds, whose path is that from the document's folder. */
+  /** Contents of a data file whose path is relative to the document's folder. */
   dataFile(
     path: string,
     name: string,
@@ -189,18 +189,18 @@ export class LabDLApi implements DiffHost {
     });
   }
 
-  /** Runs, followed. */
+  /** Events of runs. */
   readonly runs = new EventPolling((question, signal) =>
     this.follow(question, signal)
   );
 
-  /** Whether there is a run in a folder. */
+  /** Whether a folder contains a run. */
   async isRun(path: string): Promise<boolean> {
     const place = { beside: path, notebook: '', several: false };
     return (await this.findRun(place)) !== null;
   }
 
-  /** Where the folder lies that the output of a notebook names; null where it cannot be seen from here. */
+  /** Path of the run folder that a notebook output names; null if it is not below the server's root. */
   async findRun(place: {
     folder?: string;
     beside?: string | null;
@@ -218,17 +218,17 @@ export class LabDLApi implements DiffHost {
     return (await this.get<FindAnswer>('runs/find', query)).path;
   }
 
-  /** A run as notebooks keep it, and whether it is over. */
+  /** Snapshot of a run for notebooks, and whether the run has ended. */
   runPicture(path: string): Promise<PictureAnswer> {
     return this.get('runs/picture', { path });
   }
 
-  /** The runs below a folder: what is new since the answer with this token. */
+  /** Runs below a folder that have changed since the answer with this token. */
   listRuns(path: string, seen: string): Promise<RunsAnswer> {
     return this.get<RunsAnswer>('runs', { path, seen });
   }
 
-  /** Keeps what people write about a run, where it is still as it was `before`; and what is there now. */
+  /** Saves texts about a run if they still equal `before`; returns the current ones. */
   writeAbout(
     path: string,
     words: Partial<About>,
@@ -241,7 +241,7 @@ export class LabDLApi implements DiffHost {
     await this.request<object>('run', { path }, { method: 'DELETE' });
   }
 
-  /** The files of a run's code. */
+  /** Files of the run's code. */
   async runCode(path: string): Promise<RunCode> {
     return (await this.get<CodeFiles>('runs/code', { path })).files;
   }

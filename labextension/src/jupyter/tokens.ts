@@ -1,4 +1,4 @@
-// What LabDL's plugins give to each other, and to other extensions.
+// Tokens of LabDL's plugins, also for other extensions.
 
 import { IWidgetTracker } from '@jupyterlab/apputils';
 import { Token } from '@lumino/coreutils';
@@ -7,17 +7,17 @@ import type { LabDLApi } from './requests';
 import type { TrainingRuns } from './training/training-runs';
 import type { GraphWidget } from './documents/document-widget';
 
-/** The name of the document widget factory, of its toolbar, and what a person sees as the kind of the file. */
+/** Name of the document widget factory and its toolbar, which is displayed as the kind of the file. */
 export const FACTORY = 'Model graph';
 
-/** The file type of model graphs. */
+/** File type of model graphs. */
 export const FILE_TYPE = 'labdl';
 
 export interface ILabDL {
   readonly api: LabDLApi;
-  /** The open model graphs. */
+  /** Open model graphs. */
   readonly tracker: IWidgetTracker<GraphWidget>;
-  /** Which run trains which document. */
+  /** Runs by document. */
   readonly runs: TrainingRuns;
 }
 

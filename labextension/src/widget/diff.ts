@@ -1,4 +1,4 @@
-// Two models side by side in a view of a widget.
+// Comparison of two models in a widget's view.
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
@@ -9,7 +9,7 @@ import type { EditorTraits } from './graph-trait';
 import { mountTall } from './mount';
 import { pageTranslator } from './page-translator';
 
-/** What the widget that compares has besides: the model that counts as the one before. */
+/** Traits of the widget with the earlier model. */
 export interface DiffTraits extends EditorTraits {
   _old: GraphData;
 }
@@ -20,7 +20,7 @@ export function isDiff(
   return (model as AnyModel<DiffTraits>).get('_old') !== undefined;
 }
 
-/** Shows both models; returns what ends that. */
+/** Renders both models; returns a cleanup function. */
 export function renderDiff(
   model: AnyModel<DiffTraits>,
   el: HTMLElement,

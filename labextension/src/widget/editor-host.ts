@@ -1,4 +1,4 @@
-// What the editor asks of Python, as numbered requests over the messages of a widget.
+// Requests of the editor to Python, numbered, over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
 import type { LayoutAnswer, LayoutRequest } from '../api/layout';
@@ -27,21 +27,21 @@ interface Waiting {
 
 export class WidgetEditorHost implements DiffHost {
   private readonly _waiting = new Map<string, Waiting>();
-  /** Every page sees every reply: a page knows its own by this. */
+  /** Prefix of request ids, since every page receives every reply. */
   private readonly _page = Math.random().toString(36).slice(2);
   private _count = 0;
   private _runs: WidgetRunSource | undefined;
 
   constructor(private readonly _model: AnyModel<EditorTraits>) {
-    _model.on('msg:custom', this._received);
-    _model.on('comm_live_update', this._abandon);
+    _model.on('msg:custom', this._onMessage);
+    _model.on('comm_live_update', this._rejectAll);
   }
 
   dispose(): void {
-    this._model.off('msg:custom', this._received);
-    this._model.off('comm_live_update', this._abandon);
+    this._model.off('msg:custom', this._onMessage);
+    this._model.off('comm_live_update', this._rejectAll);
     this._runs?.dispose();
-    this._abandon();
+    this._rejectAll();
   }
 
   async layers(): Promise<LayerSchema[]> {
@@ -82,7 +82,7 @@ export class WidgetEditorHost implements DiffHost {
     return this._request<SampleAnswer>('sample', graph);
   }
 
-  /** Of the runs in the widget's kernel. */
+  /** Events of the runs in the widget's kernel. */
   followRun(hear: (events: readonly RunEvent[]) => void): () => void {
     this._runs ??= new WidgetRunSource(this._model);
     return this._runs.subscribe(events => hear(events));
@@ -110,7 +110,7 @@ export class WidgetEditorHost implements DiffHost {
     });
   }
 
-  private readonly _received = (message: WidgetReply): void => {
+  private readonly _onMessage = (message: WidgetReply): void => {
     const waiting =
       message.type === 'reply' ? this._waiting.get(message.id) : undefined;
     if (!waiting) {
@@ -124,8 +124,8 @@ export class WidgetEditorHost implements DiffHost {
     }
   };
 
-  /** The kernel is gone, or the widget: nobody will answer. */
-  private readonly _abandon = (): void => {
+  /** Rejects all pending requests, since the kernel or the widget has ended. */
+  private readonly _rejectAll = (): void => {
     this._waiting.forEach(({ reject }) =>
       reject(new Error('The kernel of this editor has ended.'))
     );

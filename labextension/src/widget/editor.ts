@@ -1,4 +1,4 @@
-// The graph editor as a widget: one document a model, one React tree a view.
+// Graph editor as a widget: one document per model, one React root per view.
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
@@ -11,7 +11,7 @@ import { linkGraph, type EditorTraits } from './graph-trait';
 import { mountTall } from './mount';
 import { pageTranslator } from './page-translator';
 
-/** anywidget calls this once for each model; its views share what is made here. */
+/** Entry point of anywidget, called once per model; its views share the objects created here. */
 export default function editorWidget() {
   let shared: { graph: GraphDocument; host: WidgetEditorHost } | undefined;
   return {

@@ -1,4 +1,4 @@
-// Keeps the trait `_graph` of a widget and a graph document the same, without echoes.
+// Synchronizes the trait `_graph` of a widget with a graph document, without echoes.
 
 import type { AnyModel } from '@anywidget/types';
 import { GraphDocument } from '../editor/model/document';
@@ -9,10 +9,10 @@ export interface EditorTraits {
   height: number;
 }
 
-/** Milliseconds without a change after which the graph goes to the kernel. */
+/** Milliseconds without a change before the graph is sent to the kernel. */
 const REST = 150;
 
-/** Returns the end of the link; a change that still waits is sent then. */
+/** Returns a function that ends the synchronization and sends a pending change. */
 export function linkGraph(
   model: AnyModel<EditorTraits>,
   graph: GraphDocument
@@ -24,7 +24,7 @@ export function linkGraph(
     clearTimeout(timer);
     timer = undefined;
     const now = graph.snapshot();
-    // Also true right after a change that came from the kernel: nothing goes back.
+    // Also equal right after a change that came from the kernel, which is not sent back.
     if (sameJson(now, model.get('_graph'))) {
       return;
     }
@@ -35,7 +35,7 @@ export function linkGraph(
   };
   const read = () => {
     if (!writing) {
-      // What the kernel sets replaces what a person did a moment ago.
+      // A value from the kernel replaces a pending local change.
       clearTimeout(timer);
       timer = undefined;
       graph.load(model.get('_graph'));

@@ -1,16 +1,16 @@
-// Shows a React element inside a widget's view until the view goes.
+// Renders a React element into a widget's view until the view is removed.
 
 import type { AnyModel } from '@anywidget/types';
 import { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 export interface Mounted {
-  /** The element around the React tree. */
+  /** Element around the React root. */
   readonly frame: HTMLElement;
   readonly unmount: () => void;
 }
 
-/** As `mount`, as high as the widget says, with a context menu that is not the host's. */
+/** Like `mount`, with the height of the widget's trait and without the host's context menu. */
 export function mountTall(
   model: AnyModel<{ height: number }>,
   el: HTMLElement,
@@ -36,7 +36,7 @@ export function mount(
 ): Mounted {
   const frame = document.createElement('div');
   frame.className = className;
-  // A notebook must not take keys meant for us: Enter on a button would edit the cell, D D would delete it.
+  // Otherwise the notebook handles keys meant for us: Enter on a button would edit the cell, D D would delete it.
   frame.dataset.lmSuppressShortcuts = 'true';
   el.append(frame);
   const root = createRoot(frame);

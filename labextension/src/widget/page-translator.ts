@@ -1,10 +1,10 @@
-// The words of a widget in the language of the page around it: JupyterLab writes that into the page.
+// Translator of a widget for the language of the page, which JupyterLab states in its HTML.
 import { fill, plainTranslator, Translator } from '../ui/translator';
 
-/** Texts by the words of the source, a form for one and a form for more. */
+/** Translations by source text, with singular and plural forms. */
 export type Catalog = { [text: string]: string[] | object };
 
-/** Put in by the build: the catalogs of this repository by their languages, such as zh_CN. */
+/** Defined by the build: catalogs of this repository by language, such as zh_CN. */
 declare const LABDL_CATALOGS: { [language: string]: Catalog } | undefined;
 
 export function pageTranslator(

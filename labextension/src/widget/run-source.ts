@@ -1,4 +1,4 @@
-// The events of a run over the messages of a widget. Several views share one source, and so one conversation.
+// Events of a run over the messages of a widget. Several views share one source and its requests.
 
 import type { AnyModel } from '@anywidget/types';
 import type * as api from '../api/runs';
@@ -16,7 +16,7 @@ type EventsMessage = Omit<api.EventsMessage, 'events'> & {
   events: PackedEvent[];
 };
 
-/** Somebody who hears a run; `count` is how many of its events have been told. */
+/** Listener of a run; `count` is the number of events that it has received. */
 interface Follower {
   readonly listener: RunListener;
   run: number;
@@ -30,26 +30,26 @@ export class WidgetRunSource implements RunSource {
   private _asking = false;
   private _codes: ((code: RunCode) => void)[] = [];
 
-  /** `path` is that of a run among those of a folder. */
+  /** `path` selects a run of a folder. */
   constructor(
     private readonly _model: AnyModel,
     private readonly _path?: string
   ) {
-    _model.on('msg:custom', this._received);
-    // How ipywidgets tells its models that the kernel has gone, restarts included.
-    _model.on('comm_live_update', this._connection);
+    _model.on('msg:custom', this._onMessage);
+    // ipywidgets emits this when the kernel has ended, restarts included.
+    _model.on('comm_live_update', this._onConnection);
   }
 
   dispose(): void {
-    this._model.off('msg:custom', this._received);
-    this._model.off('comm_live_update', this._connection);
+    this._model.off('msg:custom', this._onMessage);
+    this._model.off('comm_live_update', this._onConnection);
     this._followers.clear();
   }
 
   subscribe(listener: RunListener): () => void {
     const follower = { listener, run: -1, count: 0, alive: true, told: false };
     this._followers.add(follower);
-    this._ask(follower);
+    this._requestEvents(follower);
     return () => {
       this._followers.delete(follower);
     };
@@ -70,7 +70,7 @@ export class WidgetRunSource implements RunSource {
     });
   }
 
-  private readonly _received = (
+  private readonly _onMessage = (
     message: EventsMessage | api.CodeMessage,
     buffers: DataView[]
   ): void => {
@@ -83,7 +83,7 @@ export class WidgetRunSource implements RunSource {
     } else if (message.type === 'events') {
       let events: readonly RunEvent[] | undefined;
       for (const follower of this._followers) {
-        this._hear(follower, message, () => {
+        this._deliver(follower, message, () => {
           events ??= unpack(message.events, buffers);
           return events;
         });
@@ -91,7 +91,7 @@ export class WidgetRunSource implements RunSource {
     }
   };
 
-  private _hear(
+  private _deliver(
     follower: Follower,
     message: EventsMessage,
     unpacked: () => readonly RunEvent[]
@@ -103,12 +103,12 @@ export class WidgetRunSource implements RunSource {
     const next = run > follower.run;
     const known = next ? 0 : follower.count;
     if (first > known) {
-      // Sent before this page listened. The answer to one question covers all that is missing.
-      this._ask(follower);
+      // Events were sent before this page listened. One request is answered with all missing ones.
+      this._requestEvents(follower);
       return;
     }
     this._asking = false;
-    // Every page gets the answer to any page's question: what is known already is left out.
+    // Every page receives the answers to all pages: skip known events.
     const fresh = unpacked().slice(known - first);
     if (!fresh.length && alive === follower.alive && follower.told) {
       return;
@@ -127,8 +127,8 @@ export class WidgetRunSource implements RunSource {
     follower.listener(fresh, alive);
   }
 
-  /** The event does not say whether the kernel went or came back: take it for gone until it answers. */
-  private readonly _connection = (): void => {
+  /** The event does not say whether the kernel ended or returned: assume that it ended until it answers. */
+  private readonly _onConnection = (): void => {
     this._asking = false;
     for (const follower of this._followers) {
       follower.alive = false;
@@ -137,15 +137,15 @@ export class WidgetRunSource implements RunSource {
     const [first] = this._followers;
     if (first) {
       try {
-        this._ask(first);
+        this._requestEvents(first);
       } catch {
-        // A connection that is closed for good refuses to send: there is nobody to answer.
+        // A closed connection refuses to send, and there is no kernel that could answer.
       }
     }
   };
 
-  /** All that follow hear the answer, so one question at a time is enough, unless somebody knows less than it covers. */
-  private _ask(follower: Follower): void {
+  /** Requests events. All followers receive the answer, so one pending request is enough, except for new followers. */
+  private _requestEvents(follower: Follower): void {
     if (!this._asking || follower.count === 0) {
       this._asking = true;
       const { run, count } = follower;

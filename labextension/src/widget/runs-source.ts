@@ -1,4 +1,4 @@
-// The runs of a folder over the messages of a widget.
+// Runs of a folder over the messages of a widget.
 
 import type { AnyModel } from '@anywidget/types';
 import type {
@@ -25,31 +25,31 @@ export class WidgetRunsSource implements RunsSource {
   private readonly _runs = new Map<string, WidgetRunSource>();
   private readonly _writing = new Map<string, Answer>();
   private _token = '';
-  private _now: Runs | null = null;
+  private _list: Runs | null = null;
   private _asking = false;
   private _count = 0;
-  /** Every page sees every answer: a page knows its own by this. */
+  /** Prefix of request ids, since every page receives every answer. */
   private readonly _page = Math.random().toString(36).slice(2);
 
   constructor(private readonly _model: AnyModel) {
-    _model.on('msg:custom', this._received);
-    this._ask();
+    _model.on('msg:custom', this._onMessage);
+    this._requestList();
   }
 
   get folder(): string {
-    return this._now?.folder ?? '';
+    return this._list?.folder ?? '';
   }
 
   dispose(): void {
-    this._model.off('msg:custom', this._received);
+    this._model.off('msg:custom', this._onMessage);
     this._runs.forEach(run => run.dispose());
     this._listeners.clear();
   }
 
   subscribe(listener: RunsListener): () => void {
     this._listeners.add(listener);
-    if (this._now) {
-      listener.runs(this._now);
+    if (this._list) {
+      listener.runs(this._list);
     }
     return () => {
       this._listeners.delete(listener);
@@ -84,25 +84,25 @@ export class WidgetRunsSource implements RunsSource {
     });
   }
 
-  private readonly _received = (
+  private readonly _onMessage = (
     message: ListMessage | WrittenMessage
   ): void => {
     if (message.type === 'written') {
       this._writing.get(message.id)?.(message);
       this._writing.delete(message.id);
     } else if (message.type === 'runs') {
-      this._take(message);
+      this._apply(message);
     }
   };
 
-  private _take(message: ListMessage): void {
+  private _apply(message: ListMessage): void {
     const { trouble = null } = message;
     this._listeners.forEach(listener => listener.trouble(trouble));
     if (trouble !== null) {
       return;
     }
     if (!message.whole && message.since !== this._token) {
-      this._ask(); // something in between was sent before this page listened
+      this._requestList(); // a message in between was sent before this page listened
       return;
     }
     this._asking = false;
@@ -118,11 +118,11 @@ export class WidgetRunsSource implements RunsSource {
       group: message.group ?? null,
       truncated: message.truncated ?? null
     };
-    this._now = now;
+    this._list = now;
     this._listeners.forEach(listener => listener.runs(now));
   }
 
-  private _ask(): void {
+  private _requestList(): void {
     if (!this._asking) {
       this._asking = true;
       const request: ListRequest = { type: 'list', token: '' };

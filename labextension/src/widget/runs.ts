@@ -1,4 +1,4 @@
-// The runs of a folder as a widget: one conversation with the kernel a model, one React tree a view.
+// Runs of a folder as a widget: one connection to the kernel per model, one React root per view.
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
@@ -7,7 +7,7 @@ import { mount } from './mount';
 import { pageTranslator } from './page-translator';
 import { WidgetRunsSource } from './runs-source';
 
-/** anywidget calls this once for each model; its views share what is made here. */
+/** Entry point of anywidget, called once per model; its views share the objects created here. */
 export default function runsWidget() {
   let source: WidgetRunsSource | undefined;
   return {

@@ -1,4 +1,4 @@
-// Cells of a notebook and files of the file browser, dropped onto a canvas: their Python goes onto it.
+// Drop of notebook cells and files onto a canvas: their Python classes become graphs.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import type { Contents } from '@jupyterlab/services';
@@ -10,10 +10,10 @@ import { isPythonFile } from '../../editor';
 const CELLS = 'application/vnd.jupyter.cells';
 const FILES = 'application/x-jupyter-icontents';
 const TARGET = 'labdl-mod-target';
-/** Bytes of a file; no model is as long. */
+/** Maximum size of a file in bytes. */
 const LARGEST = 1_000_000;
 
-/** What Lumino dispatches while something is dragged. */
+/** Drag event of Lumino. */
 interface LuminoDrag extends MouseEvent {
   readonly mimeData: MimeData;
   readonly proposedAction: string;
@@ -27,7 +27,7 @@ export interface Dropping {
   trans: Translator;
 }
 
-/** Lets the canvas in an element take what JupyterLab's own drags carry. */
+/** Accepts JupyterLab's own drags on the canvas in an element. */
 export function acceptSources(element: HTMLElement, dropping: Dropping): void {
   const canvasAt = (event: Event) =>
     event.target instanceof Element
@@ -51,7 +51,7 @@ export function acceptSources(element: HTMLElement, dropping: Dropping): void {
       mark(null);
       return;
     }
-    // what is cancelled is taken, and nothing around it asks for it
+    // a canceled event means that the drop is accepted, and elements around it do not handle it
     event.preventDefault();
     event.stopPropagation();
     event.dropAction = event.proposedAction;
@@ -91,7 +91,7 @@ async function drop(
   }
 }
 
-/** The code of cells, as notebooks write them down. */
+/** Code of notebook cells. */
 function cellSource(cells: unknown): string {
   const texts = (Array.isArray(cells) ? cells : []).map(
     (cell: { cell_type?: string; source?: string | string[] }) => {

@@ -1,4 +1,4 @@
-// Asks the kernel of a notebook that a person chooses for its classes of models.
+// Asks a kernel that the person chooses for its model classes.
 
 import { InputDialog } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
@@ -8,11 +8,11 @@ import type { KernelClasses, Translator } from '../../editor';
 import { execute, isPython, SESSION_TYPE } from '../training/kernel';
 
 const MIME = 'application/vnd.labdl.classes+json';
-/** Leaves no name behind in the notebook. */
+/** Imports within an expression, so that no name is left in the notebook. */
 const CODE =
   "__import__('labdl.lab.editor.kernel_classes', fromlist=['show_classes']).show_classes()";
 
-/** Null if the person chose none; throws what is to be said. */
+/** Resolves to null if no kernel was chosen; throws an error with a message for the person. */
 export async function askKernel(
   services: ServiceManager.IManager,
   trans: Translator
@@ -67,7 +67,7 @@ export async function askKernel(
   }
 }
 
-/** Consoles have a path that says nothing, and a name. */
+/** Label of a session. The path of a console is a generated one, so its name is used. */
 function labelOf({ path, name, type }: Session.IModel): string {
   return type === 'notebook' ? path : name || PathExt.basename(path);
 }

@@ -1,4 +1,4 @@
-// Plugin: classes of models come onto the canvas from kernels, notebooks and files.
+// Plugin: adds model classes from kernels, notebooks and files to the canvas.
 
 import {
   JupyterFrontEnd,

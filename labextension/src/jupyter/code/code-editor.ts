@@ -1,4 +1,4 @@
-// JupyterLab's own editor for the source of a model.
+// JupyterLab's code editor for the source of a model.
 
 import {
   EditorState,
@@ -26,7 +26,7 @@ class ProblemMarker extends GutterMarker {
   override elementClass = PROBLEM;
 }
 
-/** The line with the problem, until the text changes. */
+/** Marks the line with a problem until the text changes. */
 const problemLine = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, transaction) {
@@ -82,7 +82,7 @@ export function codeMirrorSource(services: IEditorServices): MakeSourceEditor {
           isOurs = true;
           model.sharedModel.setSource(text);
           isOurs = false;
-          // the text may have become shorter
+          // the text may have become shorter since
           const row = Math.min(line, editor.lineCount - 1);
           const end = editor.getLine(row)?.length ?? 0;
           editor.setCursorPosition(
@@ -104,7 +104,7 @@ export function codeMirrorSource(services: IEditorServices): MakeSourceEditor {
   };
 }
 
-/** The view inside, which the interface of editors does not show. */
+/** The CodeMirror view of an editor, which is not part of its interface. */
 function view(editor: CodeEditor.IEditor): EditorView | undefined {
   const { editor: inner } = editor as CodeEditor.IEditor & {
     editor?: EditorView;

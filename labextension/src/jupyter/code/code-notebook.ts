@@ -1,4 +1,4 @@
-// A cell in an open notebook, through the shared document that every notebook has.
+// Adds cells to an open notebook through its shared document.
 
 import { YNotebook } from '@jupyter/ydoc';
 import { DocumentWidget } from '@jupyterlab/docregistry';
@@ -19,7 +19,7 @@ export function notebookIn(widget: unknown): OpenNotebook | null {
     : null;
 }
 
-/** Puts code into a new cell below the active one, or into that if it is empty, and makes it the active one. */
+/** Inserts code into a new cell below the active one, or into the active one if it is empty, and activates it. */
 export function addCell({ panel, cells }: OpenNotebook, source: string): void {
   const content = panel.content as { activeCellIndex?: number };
   const active = content.activeCellIndex ?? cells.cells.length - 1;

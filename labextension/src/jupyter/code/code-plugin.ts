@@ -1,4 +1,4 @@
-// Plugin: a model's Python in JupyterLab's own editor, and into a notebook.
+// Plugin: shows a model's Python in JupyterLab's code editor, and adds it to a notebook.
 
 import {
   ILabShell,
@@ -38,7 +38,7 @@ export const codePlugin: JupyterFrontEndPlugin<void> = {
     }
     api.sendCode = source => void commands.execute(SEND, { source });
 
-    // The notebook that was in front last: while a model is, none is.
+    // The most recent notebook, since none is current while a model is.
     let last = notebookIn(app.shell.currentWidget);
     shell?.currentChanged.connect((_sender, { newValue }) => {
       last = notebookIn(newValue) ?? last;

@@ -1,4 +1,4 @@
-// The commands that act on blocks of layers.
+// Commands for blocks of layers.
 
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';

@@ -1,4 +1,4 @@
-// The command that puts a class of a notebook's kernel onto the canvas.
+// Command that adds a class of a notebook's kernel to the canvas.
 
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';

@@ -1,4 +1,4 @@
-// Plugin: what a person can do to a model graph, as commands in palette, menus, launcher and toolbar.
+// Plugin: commands for model graphs in palette, menus, launcher and toolbar.
 
 import {
   JupyterFrontEnd,
@@ -75,7 +75,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
           }
         );
         if (widget) {
-          widget.isUntitled = true; // JupyterLab then asks for a name at the first save
+          widget.isUntitled = true; // makes JupyterLab ask for a name at the first save
         }
         return widget;
       }
@@ -88,7 +88,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: { type: 'object', properties: {} } },
       isEnabled: () => {
         const context = tracker.currentWidget?.context;
-        // JupyterLab calls it "cannot save" where the server saves by itself; a person may ask it to do so now
+        // JupyterLab disables saving where the server saves by itself; a person may still request it
         const { collaborative, readOnly } = context?.model ?? {};
         return (!!context?.canSave || !!collaborative) && !readOnly;
       },
@@ -97,7 +97,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
         if (!widget) {
           return;
         }
-        // JupyterLab saves what is in front, and the panel that trains the model may be
+        // JupyterLab saves the current widget, which may be the Train panel of the model
         app.shell.activateById(widget.id);
         MessageLoop.flush();
         await commands.execute('docmanager:save');
@@ -134,7 +134,7 @@ export const commandPlugin: JupyterFrontEndPlugin<void> = {
       palette?.addItem({ command: id, category });
     }
 
-    // undo and redo come and go with the history; all others with the document in front
+    // undo and redo depend on the history; all others on the current document
     const ids = [SAVE, ...watched.map(({ id }) => id)];
     const refresh = () => ids.forEach(id => commands.notifyCommandChanged(id));
     tracker.currentChanged.connect(refresh);

@@ -1,4 +1,4 @@
-// The commands that act on the graph in front: what they are called and what they do.
+// Labels and actions of the commands for the current graph.
 
 import {
   addIcon,
@@ -31,7 +31,7 @@ export interface EditorCommand {
   run: (actions: EditorActions, widget: GraphWidget) => void;
   enabled?: (widget: GraphWidget) => boolean;
   toggled?: (widget: GraphWidget) => boolean;
-  /** Changes nothing, and so can be done to a document that must not be edited. */
+  /** Whether it changes nothing, so that it is also enabled for read-only documents. */
   reads?: boolean;
 }
 
@@ -101,7 +101,7 @@ export function editorCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Add Layer…'),
       caption: trans.__('Add a layer after the selected layers (Shift+A)'),
       icon: addIcon,
-      // later, since the command palette gives the focus back where it was
+      // delayed, since the command palette restores the previous focus
       run: actions => void setTimeout(() => actions.openMenu())
     },
     {

@@ -1,4 +1,4 @@
-// Plugin: the graph in front as a picture to keep, SVG or PNG.
+// Plugin: exports the current graph as an SVG or PNG image.
 
 import {
   JupyterFrontEnd,
@@ -10,9 +10,9 @@ import { ITranslator } from '@jupyterlab/translation';
 
 import { ILabDL } from '../tokens';
 
-/** Pixels of a PNG for each of the picture's, so that it is sharp in print. */
+/** Scale of a PNG, so that it is sharp in print. */
 const SCALE = 2;
-/** The longest side that every browser draws. */
+/** Longest side in pixels that every browser supports. */
 const LARGEST = 8192;
 
 export const exportPlugin: JupyterFrontEndPlugin<void> = {
@@ -73,7 +73,7 @@ export const exportPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The picture in pixels. */
+/** Rasterizes the image. */
 async function pixels(svg: string): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -96,6 +96,6 @@ function download(content: Blob, name: string): void {
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // the browser takes the content over in its own time
+  // revoke only after the browser has read the content
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,4 +1,4 @@
-// The command that shows how the layers do in training, or hides it.
+// Command that shows or hides the health of the layers in training.
 
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';

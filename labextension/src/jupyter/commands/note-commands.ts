@@ -1,4 +1,4 @@
-// The commands that add notes to the canvas.
+// Commands that add notes to the canvas.
 
 import type { Translator } from '../../editor';
 import type { EditorCommand } from './editor-commands';
@@ -11,7 +11,7 @@ export function noteCommands(trans: Translator): EditorCommand[] {
       label: trans.__('Add Note'),
       caption: trans.__('Add a note to the canvas (Shift+N)'),
       icon: noteIcon,
-      // later, since menus and the command palette give the focus back where it was
+      // delayed, since menus and the command palette restore the previous focus
       run: actions => void setTimeout(() => actions.addNote())
     },
     {

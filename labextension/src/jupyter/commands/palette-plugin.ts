@@ -1,4 +1,4 @@
-// Plugin: favorites and kept blocks of the palette are settings of the person.
+// Plugin: stores favorites and saved blocks of the palette in the person's settings.
 
 import {
   JupyterFrontEnd,

@@ -1,15 +1,15 @@
-// What a person keeps in the palette, in the person's settings: another browser has it too.
+// Favorites and saved blocks of the palette in the person's settings, which are shared by all browsers.
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { keptIn } from '../../editor';
 import type { SavedItems, KeptElsewhere } from '../../editor';
 
-/** What was not written yet as the page went. */
+/** Key for changes that were not saved before the page was closed. */
 const UNSAVED = 'labdl:palette:unsaved';
 
 export class PaletteSettings implements KeptElsewhere {
-  constructor(private readonly _failed: (error: unknown) => void) {}
+  constructor(private readonly _onError: (error: unknown) => void) {}
 
   readonly state = (): SavedItems | null => this._state;
 
@@ -21,29 +21,29 @@ export class PaletteSettings implements KeptElsewhere {
   /** Follows the settings of a plugin. */
   async follow(registry: ISettingRegistry, plugin: string): Promise<void> {
     const settings = await registry.load(plugin);
-    this._fresh = async () => {
-      // another page may have written meanwhile
+    this._reload = async () => {
+      // another page may have saved in the meantime
       await registry.reload(plugin);
       return settings;
     };
     settings.changed.connect(() => {
       if (this._waiting === 0) {
-        this._tell(savedItemsFrom(settings));
+        this._setState(savedItemsFrom(settings));
       }
     });
-    this._tell(savedItemsFrom(settings));
-    const unsaved = this._unsaved();
+    this._setState(savedItemsFrom(settings));
+    const unsaved = this._loadUnsaved();
     if (unsaved) {
       this.change(() => unsaved);
     }
   }
 
-  /** Shows the change at once, and writes it after those before it. */
+  /** Applies the change at once and saves it after the previous ones. */
   change(edit: (kept: SavedItems) => SavedItems): void {
-    if (this._state && this._fresh) {
+    if (this._state && this._reload) {
       const next = edit(this._state);
-      this._tell(next);
-      this._note(next);
+      this._setState(next);
+      this._storeUnsaved(next);
       this._waiting++;
       this._last = this._last.then(() => this._write(edit));
     }
@@ -51,7 +51,7 @@ export class PaletteSettings implements KeptElsewhere {
 
   private async _write(edit: (kept: SavedItems) => SavedItems): Promise<void> {
     try {
-      const settings = await this._fresh?.();
+      const settings = await this._reload?.();
       if (settings) {
         const before = savedItemsFrom(settings);
         const next = edit(before);
@@ -62,19 +62,19 @@ export class PaletteSettings implements KeptElsewhere {
           await settings.set('keptBlocks', { ...next.blocks });
         }
         if (this._waiting === 1) {
-          this._tell(savedItemsFrom(settings));
-          this._note(null);
+          this._setState(savedItemsFrom(settings));
+          this._storeUnsaved(null);
         }
       }
     } catch (error) {
-      // The disk is full, or the server gone: it is shown until the page goes.
-      this._failed(error);
+      // The disk is full or the server is unreachable: the change lasts until the page is closed.
+      this._onError(error);
     } finally {
       this._waiting--;
     }
   }
 
-  private _note(next: SavedItems | null): void {
+  private _storeUnsaved(next: SavedItems | null): void {
     try {
       if (next) {
         window.localStorage.setItem(UNSAVED, JSON.stringify(next));
@@ -82,21 +82,21 @@ export class PaletteSettings implements KeptElsewhere {
         window.localStorage.removeItem(UNSAVED);
       }
     } catch {
-      // Full, or forbidden: then a page that goes in this moment loses the change.
+      // Storage is full or not allowed: a page that is closed now loses the change.
     }
   }
 
-  private _unsaved(): SavedItems | null {
+  private _loadUnsaved(): SavedItems | null {
     try {
       const text = window.localStorage.getItem(UNSAVED);
       return text ? keptIn(JSON.parse(text) as Partial<SavedItems>) : null;
     } catch {
-      // Forbidden, or another program's text.
+      // Storage is not allowed, or contains something else.
       return null;
     }
   }
 
-  private _tell(next: SavedItems): void {
+  private _setState(next: SavedItems): void {
     if (differ(next, this._state)) {
       this._state = next;
       [...this._listeners].forEach(listener => listener());
@@ -104,7 +104,7 @@ export class PaletteSettings implements KeptElsewhere {
   }
 
   private _state: SavedItems | null = null;
-  private _fresh: (() => Promise<ISettingRegistry.ISettings>) | undefined;
+  private _reload: (() => Promise<ISettingRegistry.ISettings>) | undefined;
   private _last: Promise<void> = Promise.resolve();
   private _waiting = 0;
   private readonly _listeners = new Set<() => void>();

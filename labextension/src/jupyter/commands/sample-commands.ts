@@ -1,4 +1,4 @@
-// The commands that run one sample through the model and take its results away.
+// Commands that run one sample through the model and clear its results.
 
 import { closeIcon } from '@jupyterlab/ui-components';
 

@@ -1,10 +1,10 @@
-// Brings a layer of an open model graph in front of a person.
+// Selects a layer in its model graph.
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 
 import type { ILabDL } from '../tokens';
 
-/** By the name that a run knows it by; opens the document where it is not open. */
+/** Shows a layer by its name in a run; opens the document if necessary. */
 export async function showLayer(
   app: JupyterFrontEnd,
   graphs: ILabDL['tracker'],
@@ -32,7 +32,7 @@ export async function showLayer(
     select();
     return;
   }
-  // it has just been opened: its editor is about to be drawn
+  // a new document does not have its editor yet
   const whenDrawn = () => {
     if (content.actions) {
       content.actionsChanged.disconnect(whenDrawn);

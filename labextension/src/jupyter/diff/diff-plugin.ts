@@ -1,4 +1,4 @@
-// Plugin: two models side by side, with what differs.
+// Plugin: compares two models side by side.
 
 import {
   ILayoutRestorer,
@@ -72,7 +72,7 @@ export const diffPlugin: JupyterFrontEndPlugin<void> = {
       shell.activateById(panel.id);
     };
 
-    /** The two model files that are selected in the file browser, the one that was changed first in front. */
+    /** The two model files that are selected in the file browser, the older one first. */
     const selected = (): [string, string] | null => {
       const items = [
         ...(browsers?.tracker.currentWidget?.selectedItems() ?? [])
@@ -183,7 +183,7 @@ export const diffPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** What the arguments of the command say; null if they do not say which models. */
+/** Models in the arguments of the command; null if they are missing. */
 function placesFrom(args: ReadonlyPartialJSONObject): DiffPlaces | null {
   const { old: before, new: after, isSaved } = args;
   return typeof before === 'string' && typeof after === 'string'

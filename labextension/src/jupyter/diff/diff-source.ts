@@ -1,4 +1,4 @@
-// The models of a comparison: an open document as it is on the canvas, or what is in a file.
+// Models of a comparison: an open document as on the canvas, or the contents of a file.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { Contents } from '@jupyterlab/services';
@@ -6,7 +6,7 @@ import { Contents } from '@jupyterlab/services';
 import type { GraphData, Translator } from '../../editor';
 import type { ILabDL } from '../tokens';
 
-/** What can be kept and read again: a file, and whether it counts as it was saved although it is open. */
+/** Serializable description of a model: a file, and whether its saved version is meant although it is open. */
 export interface DiffPlace {
   path: string;
   isSaved: boolean;
@@ -16,7 +16,7 @@ export interface DiffSource {
   title: string;
   caption: string;
   read(): Promise<GraphData>;
-  /** Calls back when the model has become another; returns what ends that. */
+  /** Calls `changed` when the model has changed; returns a function that stops this. */
   watch(changed: () => void): () => void;
 }
 
@@ -62,7 +62,7 @@ export function sourceOf(
       let before = graph?.snapshot();
       const stop = graph?.subscribe(() => {
         const now = graph.snapshot();
-        // places and notes do not count
+        // positions and notes are not compared
         const parts = ['nodes', 'edges', 'groups', 'ties', 'name'] as const;
         if (parts.some(part => now[part] !== before?.[part])) {
           changed();

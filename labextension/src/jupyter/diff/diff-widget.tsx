@@ -1,4 +1,4 @@
-// Two models side by side as a panel, which follows the documents while they are edited.
+// Panel with two models side by side, which follows edits of their documents.
 
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { Message } from '@lumino/messaging';
@@ -10,7 +10,7 @@ import type { ComparedModel, DiffHost, Translator } from '../../editor';
 import type { DiffPlace, DiffSource } from './diff-source';
 import { graphIcon } from '../icons';
 
-/** Milliseconds of rest before a change is compared. */
+/** Milliseconds without a change before the models are compared. */
 const REST = 400;
 
 export interface DiffPlaces {

@@ -1,4 +1,4 @@
-// Several people in one document, where jupyter-collaboration is installed: its server keeps the document, and writes it.
+// Collaboration with jupyter-collaboration, where installed: its server holds and saves the document.
 
 import { ICollaborativeContentProvider } from '@jupyter/collaborative-drive';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -9,22 +9,22 @@ import type { GraphData, Translator } from '../../editor';
 import type { LabDLApi } from '../requests';
 import { LabDLDocument, LabDLModel } from './document';
 
-/** The content type of shared documents; labdl/lab/collaboration/shared_graph.py is known to jupyter-collaboration under it. */
+/** Content type of shared documents, for which labdl/lab/collaboration/shared_graph.py is registered on the server. */
 export const SHARED_TYPE = 'labdl';
 
-/** The name under which jupyter-collaboration registers its content provider. */
+/** Name of jupyter-collaboration's content provider. */
 export const SHARED_PROVIDER = 'rtc';
 
 const WRITTEN_WITHIN = 10_000; // ms
 const PAUSE = 100;
 
-/** Whether model files are opened together with others; then jupyter-collaboration has been told how. */
+/** Registers the document with jupyter-collaboration; returns whether model files are opened collaboratively. */
 export function joinCollaboration(
   provider: ICollaborativeContentProvider | null
 ): boolean {
   const factory = provider?.sharedModelFactory;
   if (!factory?.collaborative) {
-    return false; // it is not installed, or switched off
+    return false; // not installed, or disabled
   }
   factory.registerDocumentFactory(SHARED_TYPE, () => new LabDLDocument());
   return true;
@@ -39,11 +39,11 @@ export interface SavingOptions {
   contents: Pick<Contents.IManager, 'save'>;
   api: Pick<LabDLApi, 'graph'>;
   trans: Translator;
-  /** How long the file may take to be as the canvas, in ms. */
+  /** Timeout for the file to equal the canvas, in ms. */
   within?: number;
 }
 
-/** Saves a document that has changes, for a kernel that will read its file. */
+/** Saves a changed document before a kernel reads its file. */
 export async function saveForKernel(
   context: Context,
   options: SavingOptions
@@ -56,9 +56,8 @@ export async function saveForKernel(
 }
 
 /**
- * Has the server write a shared document if its file does not say what the canvas shows, and waits until it does. The
- * server answers that it has written, but our last change may still be on its way to it, and of a failure only its log
- * knows.
+ * Asks the server to save a shared document until its file equals the canvas. One request is not enough: the server
+ * may answer before our last change has reached it, and reports failures only in its log.
  */
 async function writeShared(
   context: Context,
@@ -92,7 +91,7 @@ async function writeShared(
   }
 }
 
-/** Places and notes do not matter to who loads the file. */
+/** Whether two graphs are the same for a kernel that loads the file: without positions and notes. */
 function isSameGraph(a: GraphData, b: GraphData): boolean {
   const comparableParts = ({ name, nodes, edges, ties = {} }: GraphData) => {
     const order = [Object.keys(nodes), Object.keys(edges)];

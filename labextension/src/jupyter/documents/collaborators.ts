@@ -1,4 +1,4 @@
-// The others who have a document open, as jupyter-collaboration tells of them: names, colors, and what they selected.
+// Other people in a document, from the awareness of jupyter-collaboration: names, colors and selections.
 
 import type { YDocument } from '@jupyter/ydoc';
 import { User } from '@jupyterlab/services';
@@ -8,7 +8,7 @@ import type { People, Person } from '../../editor';
 
 type Awareness = YDocument<object>['awareness'];
 
-/** What each page tells of itself; other extensions have fields of their own beside it. */
+/** Awareness state of a page; other extensions add fields of their own. */
 interface State {
   user?: Partial<User.IIdentity>;
   labdl?: { selected?: unknown };
@@ -16,8 +16,8 @@ interface State {
 
 export class AwarenessCollaborators implements People, IDisposable {
   constructor(private readonly awareness: Awareness) {
-    awareness.on('change', this._read);
-    this._read();
+    awareness.on('change', this._update);
+    this._update();
   }
 
   readonly at = (node: string): readonly Person[] =>
@@ -38,11 +38,11 @@ export class AwarenessCollaborators implements People, IDisposable {
 
   dispose(): void {
     this._isDisposed = true;
-    this.awareness.off('change', this._read);
+    this.awareness.off('change', this._update);
     this._listeners.clear();
   }
 
-  private readonly _read = (): void => {
+  private readonly _update = (): void => {
     const at = new Map<string, Person[]>();
     this.awareness.getStates().forEach((state: State, client) => {
       const selected = state.labdl?.selected;
@@ -57,7 +57,7 @@ export class AwarenessCollaborators implements People, IDisposable {
         at.set(String(node), [...(at.get(String(node)) ?? []), person]);
       }
     });
-    // lists that say the same stay the same: only nodes with somebody new are drawn again
+    // reuse equal lists, so that only changed nodes are rendered again
     at.forEach((people, node) => {
       const former = this._at.get(node);
       if (former && JSON.stringify(former) === JSON.stringify(people)) {
@@ -74,5 +74,5 @@ export class AwarenessCollaborators implements People, IDisposable {
 }
 
 const NOBODY: readonly Person[] = [];
-/** Of a thousand selected nodes, the names would hide all else. */
+/** Maximum number of selected nodes that get a name, since more would cover the graph. */
 const MOST = 50;

@@ -1,11 +1,11 @@
-// Reads and writes model files through LabDL's routes, in the place of Contents' plain REST calls.
+// Reads and writes model files through LabDL's routes instead of the REST API for contents.
 
 import { Contents, IContentProvider } from '@jupyterlab/services';
 
 import type { GraphData } from '../../editor';
 import type { LabDLApi } from '../requests';
 
-/** The name under which the provider is registered on the default drive. */
+/** Name of the provider on the default drive. */
 export const CONTENT_PROVIDER = 'labdl';
 
 export class GraphContentProvider implements IContentProvider {

@@ -1,4 +1,4 @@
-// Makes the models of documents, for one person or for several.
+// Creates the models of documents, for one person or for several.
 
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import { Contents } from '@jupyterlab/services';
@@ -13,11 +13,11 @@ export class LabDLModelFactory implements DocumentRegistry.IModelFactory<
   readonly contentType: Contents.ContentType;
   readonly fileFormat: Contents.FileFormat;
 
-  /** `sharedType` is the content type of documents that several people edit; without one nobody else does. */
+  /** `sharedType` is the content type of collaborative documents; without it, documents are not collaborative. */
   constructor(sharedType?: Contents.ContentType) {
     this.collaborative = sharedType !== undefined;
     this.contentType = sharedType ?? 'file';
-    // a room for several people reads and writes the file's bytes, our own provider the graph
+    // collaboration reads and writes the file's bytes, our own provider the graph
     this.fileFormat = this.collaborative ? 'base64' : 'json';
   }
 

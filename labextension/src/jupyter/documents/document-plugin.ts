@@ -1,4 +1,4 @@
-// Plugin: model files open in the editor, are read and written through LabDL's routes, and come back after a refresh.
+// Plugin: opens model files in the editor through LabDL's routes, and restores them after a reload.
 
 import {
   ILayoutRestorer,

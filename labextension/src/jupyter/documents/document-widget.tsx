@@ -1,4 +1,4 @@
-// The editor as a JupyterLab document widget, and the factory that makes one for a model file.
+// The editor as a JupyterLab document widget, and its factory.
 
 import {
   ABCWidgetFactory,
@@ -26,7 +26,7 @@ import type { Recoveries } from './recoveries';
 import type { Recovery } from './recovery';
 import { RecoveryBanner } from './recovery-banner';
 
-/** What is kept beside the document: unsaved changes of other pages, and what a person has set. */
+/** Services of a document: recovery of unsaved changes, and preferences. */
 export interface Keeping {
   recoveries: Recoveries;
   preferences: PreferenceStore;
@@ -57,38 +57,38 @@ export class GraphPanel extends ReactWidget {
     };
     context.fileChanged.connect(lockIfUnwritable, this);
     void context.ready.then(lockIfUnwritable);
-    // The editor fits its view to the graph once, when it is drawn: the file must have come by then,
-    // and the panels of a refreshed page must have their places.
+    // The editor fits its view to the graph once, at the first rendering: the file must have been loaded by then,
+    // and the panels of a reloaded page must have their positions.
     void Promise.all([context.ready, restored]).then(() => {
       this._isReady = true;
       this.update();
     });
   }
 
-  /** What can be done to the graph now; null until the editor is drawn. */
+  /** Actions on the graph; null until the editor is rendered. */
   get actions(): EditorActions | null {
     return this._actions;
   }
 
-  /** Runs one sample through the model; null until the editor is drawn. */
+  /** Runs one sample through the model; null until the editor is rendered. */
   get sample(): SampleRun | null {
     return this._sample;
   }
 
-  /** How the layers do in training; null until the editor is drawn. */
+  /** Health of the layers in training; null until the editor is rendered. */
   get health(): HealthStore | null {
     return this._health;
   }
 
-  /** Emitted when `actions` has come, and when a sample begins, ends or is cleared. */
+  /** Emitted when `actions` is available, and when a sample starts, ends or is cleared. */
   get actionsChanged(): ISignal<this, void> {
     return this._actionsChanged;
   }
 
-  /** Where the properties stand when they are not beside the canvas. */
+  /** Element for the properties when they are not beside the canvas. */
   readonly aside = document.createElement('div');
 
-  /** Where JupyterLab's status bar says how large the model is. */
+  /** Element of the status bar with the size of the model. */
   readonly status = document.createElement('span');
 
   render(): React.JSX.Element | null {

@@ -1,4 +1,4 @@
-// A model graph as a JupyterLab document: the shared data and the document model over it.
+// A model graph as a JupyterLab document: shared data and document model.
 
 import { DocumentChange, YDocument } from '@jupyter/ydoc';
 import { IChangedArgs } from '@jupyterlab/coreutils';
@@ -14,17 +14,17 @@ import * as Y from 'yjs';
 import { GraphDocument, applyResolution } from '../../editor';
 import type { GraphData } from '../../editor';
 
-/** A change of the document; `graph` says that the graph itself changed, and not only its state. */
+/** Change of the document; `graph` is set if the graph itself changed, and not only its state. */
 export interface LabDLChange extends DocumentChange {
   graph?: boolean;
 }
 
-/** What the server sends for a file: the graph, and why it must not be edited if it must not. */
+/** File as the server sends it: the graph, and the reason if it is read-only. */
 type Source = GraphData & { read_only?: string };
 
 const ROOTS = ['nodes', 'edges', 'positions', 'meta', 'notes'];
 
-/** The shared document: the graph's maps live in the same Y document as JupyterLab's own state. */
+/** Shared document: the graph's maps are in the same Y document as JupyterLab's own state. */
 export class LabDLDocument extends YDocument<LabDLChange> {
   readonly version = '1.0.0';
   readonly graph: GraphDocument;
@@ -50,18 +50,18 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     const reason = this._reason;
     const source: Source = {
       ...this.graph.snapshot(),
-      // The server then refuses to write what is not all of the file.
+      // Makes the server refuse to overwrite a file that was only partially read.
       ...(reason && { read_only: reason })
     };
     return source as unknown as JSONValue;
   }
 
-  /** Counts what was changed here, by a person and not by loading. */
+  /** Number of changes by the person here, without loading. */
   get edits(): number {
     return this._edits;
   }
 
-  /** Take over what is on disk; the document is clean afterwards. */
+  /** Loads the contents of the file; the document is clean afterwards. */
   setSource(value: JSONValue | string): void {
     const data = (typeof value === 'string'
       ? JSON.parse(value)
@@ -82,23 +82,23 @@ export class LabDLDocument extends YDocument<LabDLChange> {
     this.graph.lock.setReason('format', reason);
   }
 
-  /** A server that keeps the document for several people says here why the file must not be edited. */
+  /** A server that holds the document for several people writes the reason for read-only here. */
   private readonly _onFile = (): void =>
     this._lock(String(this._file.get('reason') ?? ''));
 
-  /** One transaction is one change, however many of the maps it touched. */
+  /** Emits one change for each transaction, however many of the maps it touched. */
   private readonly _onTransaction = (transaction: Y.Transaction): void => {
     const touched: unknown[] = [...transaction.changedParentTypes.keys()];
     if (!this._roots.some(root => touched.includes(root))) {
       return;
     }
-    // YDocument marks itself changed by undo and redo only; what others typed is theirs to save
+    // YDocument marks itself as changed only on undo and redo; changes by others are theirs to save
     if (transaction.local && !this._loading) {
       this._edits++;
       this.dirty = true;
     }
     this._changed.emit({ graph: true });
-    // Others did not know what we do meanwhile, and undo does not know what they did.
+    // Concurrent changes may conflict with ours, and undo does not know the others' changes.
     const isMerged =
       !transaction.local || transaction.origin === this.undoManager;
     if (isMerged && !this.graph.lock.state()) {
@@ -148,7 +148,7 @@ export class LabDLModel implements DocumentRegistry.IModel {
     }
   }
 
-  /** Whether there is a reason not to edit the document; who sets this gives none. */
+  /** Whether there is a reason for read-only; the setter has no reason to give. */
   get readOnly(): boolean {
     return this.graph.lock.state() !== null;
   }

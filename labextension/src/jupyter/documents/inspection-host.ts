@@ -1,4 +1,4 @@
-// What the editor of a document may look into: parameters beside the file, and one sample in the document's kernel.
+// Host of a document's editor: parameters beside the file, and one sample in the document's kernel.
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { MainAreaWidget } from '@jupyterlab/apputils';
@@ -23,18 +23,18 @@ export interface DocumentHostOptions {
   api: LabDLApi;
   services: ServiceManager.IManager;
   contents: Contents.IManager;
-  /** The document's path now. */
+  /** Current path of the document. */
   path: () => string;
   runs: TrainingRuns;
-  /** Where the document's Train panel may be. */
+  /** Shell that may contain the document's Train panel. */
   shell: JupyterFrontEnd.IShell;
   trans: Translator;
 }
 
-/** All that the server answers, and what belongs to one document. */
+/** The requests to the server, and those that depend on the document. */
 export function documentHost(options: DocumentHostOptions): EditorHost {
   const { api, contents, path } = options;
-  // whatever the server learns to answer, each document's host answers too
+  // requests of the API are inherited, also future ones
   const host: EditorHost = Object.create(api);
   host.weights = names => api.parameters(contents.localPath(path()), names);
   host.sample = graph => runSample(graph, options);
@@ -69,12 +69,12 @@ async function runSample(
     }
     return answer as unknown as SampleAnswer;
   } finally {
-    // the kernel goes on: the next sample, or a training, will be quicker
+    // the kernel keeps running: the next sample or training starts faster
     session.dispose();
   }
 }
 
-/** What the document's Train panel has trained with; null before that, and for samples that lie in a file. */
+/** Settings of the document's last training; null before that, and for data in a file. */
 function trainingSettings(
   shell: JupyterFrontEnd.IShell,
   path: string

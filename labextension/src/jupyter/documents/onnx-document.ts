@@ -1,4 +1,4 @@
-// An ONNX file as a document: nothing of it is shown, it becomes a model graph, and that is opened in its place.
+// An ONNX file as a document: it is converted to a model graph, which is opened instead.
 
 import {
   ABCWidgetFactory,
@@ -10,10 +10,10 @@ import { Widget } from '@lumino/widgets';
 
 import { graphIcon } from '../icons';
 
-/** The name under which the provider is registered on the default drive. */
+/** Name of the provider on the default drive. */
 export const ONNX_PROVIDER = 'labdl-onnx';
 
-/** Says what a file is without its content: the server converts it, and the page has no use for hundreds of megabytes. */
+/** Provides files without their contents: the server converts them, so the page need not load hundreds of megabytes. */
 export class OnnxContentProvider implements IContentProvider {
   constructor(private readonly contents: Contents.IManager) {}
 
@@ -30,7 +30,7 @@ export class OnnxContentProvider implements IContentProvider {
 export class OnnxWidgetFactory extends ABCWidgetFactory<DocumentWidget> {
   constructor(
     options: DocumentRegistry.IWidgetFactoryOptions<DocumentWidget>,
-    /** What a person reads meanwhile. */
+    /** Text during the conversion. */
     private readonly notice: string,
     private readonly convert: (path: string) => Promise<unknown>
   ) {

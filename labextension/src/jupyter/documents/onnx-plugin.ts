@@ -1,4 +1,4 @@
-// Plugin: an ONNX file in the file browser becomes a model graph.
+// Plugin: converts an ONNX file in the file browser to a model graph.
 
 import {
   JupyterFrontEnd,
@@ -74,7 +74,7 @@ export const onnxPlugin: JupyterFrontEndPlugin<void> = {
         : null;
     };
 
-    /** What a person wants of files that are there already. */
+    /** Asks whether existing files are replaced. */
     const askAbout = async (
       taken: string[]
     ): Promise<'replace' | 'open' | null> => {

@@ -1,4 +1,4 @@
-// JupyterLab's property inspector as the place for the properties of the model that is in front.
+// Shows the properties of the current model in JupyterLab's property inspector.
 
 import type { IPropertyInspectorProvider } from '@jupyterlab/property-inspector';
 import { Widget } from '@lumino/widgets';

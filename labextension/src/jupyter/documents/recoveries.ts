@@ -1,4 +1,4 @@
-// One recovery for each open document, however many views show it.
+// Recoveries of the open documents, one for each, however many views show it.
 
 import { Notification } from '@jupyterlab/apputils';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -28,14 +28,14 @@ export class Recoveries {
         page: PAGE,
         livingPages,
         isOn: this._isOn,
-        failed: this._failed
+        failed: this._warnOnce
       });
       this._open.set(context, recovery);
     }
     return recovery;
   }
 
-  private readonly _failed = (error: unknown): void => {
+  private readonly _warnOnce = (error: unknown): void => {
     if (!this._hasFailed) {
       this._hasFailed = true;
       Notification.warning(

@@ -1,4 +1,4 @@
-// Offers the changes of a page that ended without saving.
+// Banner that offers unsaved changes of a closed page.
 
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import * as React from 'react';
@@ -45,7 +45,7 @@ export function RecoveryBanner(
   );
 }
 
-/** The time of the day, with the date if it was another day. */
+/** Time of day, with the date if it is not today. */
 function timeOf(moment: Date): string {
   const isToday = moment.toDateString() === new Date().toDateString();
   return isToday

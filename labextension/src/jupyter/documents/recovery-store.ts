@@ -1,16 +1,16 @@
-// Where unsaved changes are kept: in the browser's database, since the server may be what is lost.
+// Storage of unsaved changes in the browser's database, since the server may be unreachable.
 
 import { createStore, del, get, keys, set } from 'idb-keyval';
 
 import type { GraphData } from '../../editor';
 
-/** A graph as it was at a moment, in milliseconds since 1970. */
+/** Graph with its time in milliseconds since 1970. */
 export interface Kept {
   graph: GraphData;
   at: number;
 }
 
-/** Whose changes: a document of a server, in one page. */
+/** Owner of changes: a document of a server, in one page. */
 export interface Owner {
   server: string;
   path: string;
@@ -25,8 +25,8 @@ export interface RecoveryStore {
 }
 
 /**
- * IndexedDB, and not the simpler localStorage: what was written survives the end of the browser's process at once and not
- * only after seconds, and may be large.
+ * IndexedDB rather than the simpler localStorage: writes survive a crash of the browser at once, not only after
+ * seconds, and may be large.
  */
 export function databaseStore(): RecoveryStore {
   const database = createStore('labdl-recovery', 'graphs');

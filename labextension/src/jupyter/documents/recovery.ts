@@ -1,4 +1,4 @@
-// Keeps the unsaved changes of a document in the browser, and offers those of a page that ended without saving.
+// Stores the unsaved changes of a document in the browser, and offers those of a closed page.
 
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import { IDisposable } from '@lumino/disposable';
@@ -8,7 +8,7 @@ import { sameJson } from '../../editor';
 import type { LabDLModel } from './document';
 import { Kept, Owner, RecoveryStore } from './recovery-store';
 
-const DELAY = 500; // ms: a crash loses what was changed in them
+const DELAY = 500; // ms: a crash loses the changes of this time
 const LIFETIME = 30 * 24 * 3600 * 1000;
 
 export interface RecoveryOptions {
@@ -18,7 +18,7 @@ export interface RecoveryOptions {
   page: string;
   livingPages: () => Promise<Set<string>>;
   isOn: () => boolean;
-  /** Told once when changes cannot be kept. */
+  /** Called once if changes cannot be stored. */
   failed: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export class Recovery implements IDisposable {
     const { model } = context;
     this._path = context.path;
     void context.ready.then(() => {
-      // A document that others edit at the same time lives on the server.
+      // A collaborative document is stored on the server.
       if (model.collaborative || this._isDisposed) {
         return;
       }
@@ -38,12 +38,12 @@ export class Recovery implements IDisposable {
       context.pathChanged.connect(this._onPath, this);
       window.addEventListener('pagehide', this._flush);
       document.addEventListener('visibilitychange', this._flush);
-      void this._tried(this._look());
+      void this._reportErrors(this._findOffers());
     });
     context.disposed.connect(this.dispose, this);
   }
 
-  /** What another page left, newest first; null when there is nothing. */
+  /** Latest changes of another page, or null. */
   readonly offer = (): Kept | null => this._offers[0]?.kept ?? null;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -55,7 +55,7 @@ export class Recovery implements IDisposable {
     return this._changed;
   }
 
-  /** Brings the offered changes into the document, as one step that can be undone. */
+  /** Loads the offered changes into the document, as one step that can be undone. */
   readonly restore = (): void => {
     const kept = this.offer();
     if (kept) {
@@ -67,13 +67,13 @@ export class Recovery implements IDisposable {
     }
   };
 
-  /** Forgets the offered changes. */
+  /** Deletes the offered changes. */
   readonly discard = (): void => {
     const [first, ...rest] = this._offers;
     if (first) {
       this._offers = rest;
       this._changed.emit();
-      void this._tried(this._options.store.delete(first.owner));
+      void this._reportErrors(this._options.store.delete(first.owner));
     }
   };
 
@@ -81,18 +81,18 @@ export class Recovery implements IDisposable {
     return this._isDisposed;
   }
 
-  /** The document is closed: what is not saved now was discarded. */
+  /** The document is closed: unsaved changes were discarded. */
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
       window.removeEventListener('pagehide', this._flush);
       document.removeEventListener('visibilitychange', this._flush);
-      this._forget();
+      this._clear();
       Signal.clearData(this);
     }
   }
 
-  private async _look(): Promise<void> {
+  private async _findOffers(): Promise<void> {
     const { context, store, server, livingPages } = this._options;
     if (!this._options.isOn()) {
       return;
@@ -106,7 +106,7 @@ export class Recovery implements IDisposable {
       const kept = await store.get(owner);
       const isOurs = owner.path === this._path;
       const isLost = kept && Date.now() - kept.at < LIFETIME;
-      if (kept && isOurs && isLost && !this._isAsFile(kept)) {
+      if (kept && isOurs && isLost && !this._equalsFile(kept)) {
         found.push({ owner, kept });
       } else if (isOurs || !isLost) {
         await store.delete(owner);
@@ -118,7 +118,7 @@ export class Recovery implements IDisposable {
     }
   }
 
-  private _isAsFile({ graph }: Kept): boolean {
+  private _equalsFile({ graph }: Kept): boolean {
     const { model } = this._options.context;
     return sameJson(model.graph.snapshot(), graph);
   }
@@ -134,11 +134,11 @@ export class Recovery implements IDisposable {
     { name, newValue }: { name: string; newValue: unknown }
   ): void {
     if (name === 'dirty' && newValue === false) {
-      this._forget();
+      this._clear();
     }
   }
 
-  /** What a person changes while the document is being saved is not in the file, though JupyterLab calls it clean. */
+  /** Changes made during saving are not in the file, although JupyterLab then marks the document as clean. */
   private _onSaving(
     { model }: DocumentRegistry.IContext<LabDLModel>,
     state: DocumentRegistry.SaveState
@@ -154,12 +154,12 @@ export class Recovery implements IDisposable {
 
   private _onPath(): void {
     const { context } = this._options;
-    this._forget();
+    this._clear();
     this._path = context.path;
     this._onContent();
   }
 
-  /** Writes at once what waits to be written. */
+  /** Stores pending changes at once. */
   private readonly _flush = (): void => {
     const { context, store, isOn } = this._options;
     clearTimeout(this._timer);
@@ -170,16 +170,18 @@ export class Recovery implements IDisposable {
     const graph = context.model.graph.snapshot();
     if (graph !== this._written) {
       this._written = graph;
-      void this._tried(store.set(this._owner(), { graph, at: Date.now() }));
+      void this._reportErrors(
+        store.set(this._owner(), { graph, at: Date.now() })
+      );
     }
   };
 
-  private _forget(): void {
+  private _clear(): void {
     clearTimeout(this._timer);
     this._timer = undefined;
     if (this._written) {
       this._written = undefined;
-      void this._tried(this._options.store.delete(this._owner()));
+      void this._reportErrors(this._options.store.delete(this._owner()));
     }
   }
 
@@ -188,8 +190,8 @@ export class Recovery implements IDisposable {
     return { server, path: this._path, page };
   }
 
-  /** The browser may forbid its database, or have no room. */
-  private async _tried(attempt: Promise<void>): Promise<void> {
+  /** Reports errors: the browser may not allow its database, or may be out of space. */
+  private async _reportErrors(attempt: Promise<void>): Promise<void> {
     try {
       await attempt;
     } catch (error) {

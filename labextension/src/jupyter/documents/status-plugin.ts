@@ -1,4 +1,4 @@
-// Plugin: JupyterLab's status bar says how large the model in front is, and whether it has problems.
+// Plugin: shows size and problems of the current model in JupyterLab's status bar.
 
 import {
   JupyterFrontEnd,

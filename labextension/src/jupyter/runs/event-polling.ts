@@ -1,4 +1,4 @@
-// The events of all runs that a page follows, in one request that the server answers when there is something new.
+// Long polling of the events of all runs that a page follows, in one request.
 
 import type { FollowRequest } from '../../api/runs';
 import { IDisposable } from '@lumino/disposable';
@@ -6,28 +6,28 @@ import { IDisposable } from '@lumino/disposable';
 import { unpack, type PackedEvent } from '../../runs/store/binary-events';
 import type { BestEvent, RunEvent } from '../../runs/store/source';
 
-/** Hears events in their order; `alive` is null as long as there is no run in the folder. */
+/** Receives events in order; `alive` is null while there is no run in the folder. */
 export type EventListener = (
   events: readonly RunEvent[],
   alive: boolean | null
 ) => void;
 
-/** What a request asks: what is known of each run, and how many seconds the server may wait for more. */
+/** New events of one run in an answer. */
 export interface FollowedRun {
   path: string;
   offset: number;
   alive: boolean | null;
-  /** The file is another one than before. */
+  /** Whether the file was replaced since the last answer. */
   reset: boolean;
-  /** The best value of each metric so far, where epochs are among the events. */
+  /** Best value of each metric so far, if epochs are among the events. */
   best: BestEvent['best'] | null;
   events: readonly RunEvent[];
 }
 
-/** As the server sends it. */
+/** Events of a run in the server's binary format. */
 interface PackedRun extends Omit<FollowedRun, 'events'> {
   events: PackedEvent[];
-  /** How much of what follows the header is of these. */
+  /** Size of their columns after the header. */
   bytes: number;
 }
 
@@ -36,15 +36,15 @@ export type PollRequest = (
   signal: AbortSignal
 ) => Promise<ArrayBuffer>;
 
-/** Seconds, as the server has it. */
+/** Maximum seconds of a request, as on the server. */
 const LONGEST = 20;
-/** And where there are more runs than it takes at a time. */
+/** Seconds of a request if there are more runs than one request may contain. */
 const BETWEEN_TURNS = 0.3;
-/** As many as the server answers at a time. */
+/** Maximum number of runs in a request, as on the server. */
 const MOST = 64;
-/** Bytes of a run in an answer: about as many say that more waits behind them. */
+/** An answer with this many bytes of a run was truncated by the server. */
 const MORE_WAITS = 1024 * 1024;
-// milliseconds until the next question when one has failed
+// milliseconds before the next request after a failure
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 
@@ -62,14 +62,14 @@ class Follower {
 
 export class EventPolling implements IDisposable {
   private readonly _followers = new Set<Follower>();
-  private _asking: AbortController | null = null;
+  private _controller: AbortController | null = null;
   private _pause = FIRST_PAUSE;
   private _turn = 0;
   private _isDisposed = false;
 
-  constructor(private readonly _ask: PollRequest) {
-    document.addEventListener('visibilitychange', this._look);
-    window.addEventListener('online', this._look);
+  constructor(private readonly _request: PollRequest) {
+    document.addEventListener('visibilitychange', this._onVisibility);
+    window.addEventListener('online', this._onVisibility);
   }
 
   get isDisposed(): boolean {
@@ -78,13 +78,13 @@ export class EventPolling implements IDisposable {
 
   dispose(): void {
     this._isDisposed = true;
-    document.removeEventListener('visibilitychange', this._look);
-    window.removeEventListener('online', this._look);
+    document.removeEventListener('visibilitychange', this._onVisibility);
+    window.removeEventListener('online', this._onVisibility);
     this._followers.clear();
-    this._asking?.abort();
+    this._controller?.abort();
   }
 
-  /** Tells a run from its beginning, then what comes, if need be only events of these kinds; returns the end of that. */
+  /** Sends all events of a run, or those of some kinds, to `hear`; returns a function that unsubscribes. */
   follow(
     path: string,
     hear: EventListener,
@@ -92,53 +92,53 @@ export class EventPolling implements IDisposable {
   ): () => void {
     const follower = new Follower(path, hear, kinds);
     this._followers.add(follower);
-    this._again();
+    this._restart();
     return () => {
       this._followers.delete(follower);
     };
   }
 
-  /** Ask once more now: something is expected. */
-  readonly refresh = (): void => this._again();
+  /** Sends a new request now, when an event is expected. */
+  readonly refresh = (): void => this._restart();
 
-  private readonly _look = (): void => {
+  private readonly _onVisibility = (): void => {
     if (document.hidden) {
-      // A page that nobody sees asks nothing.
-      this._asking?.abort();
+      // Hidden pages send no requests.
+      this._controller?.abort();
     } else {
       this._pause = FIRST_PAUSE;
-      this._again();
+      this._restart();
     }
   };
 
-  /** The question under way does not know what has changed here: it is asked anew. */
-  private _again(): void {
-    this._asking?.abort();
-    this._asking = null;
+  /** Replaces the current request, which does not contain the latest followers. */
+  private _restart(): void {
+    this._controller?.abort();
+    this._controller = null;
     if (!this._isDisposed && !document.hidden && this._followers.size) {
       const asking = new AbortController();
-      this._asking = asking;
-      void this._talk(asking.signal);
+      this._controller = asking;
+      void this._pollEvents(asking.signal);
     }
   }
 
-  private async _talk(signal: AbortSignal): Promise<void> {
-    // Everybody who begins to follow in this moment is in the first question.
+  private async _pollEvents(signal: AbortSignal): Promise<void> {
+    // Collects all followers that are added in the same task.
     await Promise.resolve();
     let wait = 0;
     while (!signal.aborted && this._followers.size) {
       try {
-        let asked = this._next();
-        let answer = await this._ask(question(asked, wait), signal);
-        // While this page takes an answer in, the server makes the next one.
+        let asked = this._nextFollowers();
+        let answer = await this._request(question(asked, wait), signal);
+        // The server works on the next answer while this page processes the last one.
         while (!signal.aborted && this._followers.size) {
           this._pause = FIRST_PAUSE;
-          const { tell, more } = this._taken(asked, answer);
+          const { tell, more } = this._apply(asked, answer);
           const all = asked.length === this._followers.size;
-          asked = this._next();
+          asked = this._nextFollowers();
           wait = more ? 0 : all ? LONGEST : BETWEEN_TURNS;
-          const next = this._ask(question(asked, wait), signal);
-          next.catch(() => undefined); // heard below
+          const next = this._request(question(asked, wait), signal);
+          next.catch(() => undefined); // handled by the await below
           tell();
           answer = await next;
         }
@@ -146,7 +146,7 @@ export class EventPolling implements IDisposable {
         if (signal.aborted) {
           return;
         }
-        // The server restarts, or the computer was asleep; what was told stays on the screen until it answers again.
+        // The server restarts, or the computer was asleep; views keep their state until it answers again.
         await sleep(this._pause, signal);
         this._pause = Math.min(LONGEST_PAUSE, this._pause * 2);
         wait = 0;
@@ -154,8 +154,8 @@ export class EventPolling implements IDisposable {
     }
   }
 
-  /** Whom to ask for: all, or as many as the server takes, in turns. */
-  private _next(): Follower[] {
+  /** Followers of the next request: all, or in turns as many as the server accepts. */
+  private _nextFollowers(): Follower[] {
     const all = [...this._followers];
     if (all.length <= MOST) {
       return all;
@@ -164,8 +164,8 @@ export class EventPolling implements IDisposable {
     return [...all, ...all].slice(from, from + MOST);
   }
 
-  /** What an answer has to tell, and whether more waits on the server. */
-  private _taken(
+  /** Updates the followers; returns a function that notifies them, and whether the server has more events. */
+  private _apply(
     asked: readonly Follower[],
     answer: ArrayBuffer
   ): { tell: () => void; more: boolean } {
@@ -198,7 +198,7 @@ export class EventPolling implements IDisposable {
   }
 }
 
-/** An answer: how long its header is, the header in JSON, and the columns behind it. */
+/** Decodes an answer: length of the header, header in JSON, columns. */
 export function unpackFollowed(answer: ArrayBuffer): FollowedRun[] {
   const length = new DataView(answer).getUint32(0, true);
   const text = new TextDecoder().decode(new Uint8Array(answer, 4, length));
@@ -212,7 +212,7 @@ export function unpackFollowed(answer: ArrayBuffer): FollowedRun[] {
 }
 
 function question(followers: readonly Follower[], wait: number): FollowRequest {
-  // Who has heard nothing yet must not wait for something to happen.
+  // New followers need an answer without waiting for new events.
   const first = followers.some(follower => !follower.heard);
   return {
     runs: followers.map(({ path, offset, alive, kinds }) => ({

@@ -1,12 +1,12 @@
-// The picture of a finished run, asked for again while the run's last lines are not yet read or the server is busy.
+// Snapshot of a finished run, with retries while the server has not read the run's last lines or is busy.
 
 export interface RunSnapshot {
   svg: string;
-  /** It shows the run as it was in the end. */
+  /** Whether it shows the end of the run. */
   final: boolean;
 }
 
-/** The final picture, or null where it is no longer needed or does not come after `tries` requests, `wait` ms apart. */
+/** Final snapshot, or null if it is no longer needed or missing after `tries` requests, `wait` ms apart. */
 export async function fetchFinalSnapshot(
   fetch: () => Promise<RunSnapshot>,
   isNeeded: () => boolean,

@@ -1,4 +1,4 @@
-// Plugin: runs in the outputs of notebooks, whatever has become of their kernels.
+// Plugin: renders runs in the outputs of notebooks, independent of their kernels.
 
 import {
   JupyterFrontEnd,
@@ -11,7 +11,7 @@ import { Widget } from '@lumino/widgets';
 import { OutputHost, RUN_OUTPUT, RUNS_OUTPUT, RunOutput } from './run-output';
 import { ILabDL } from '../tokens';
 
-/** Before the one of ipywidgets (-10), which shows nothing without a kernel. */
+/** Before ipywidgets (-10), whose renderer shows nothing without a kernel. */
 const RANK = -100;
 
 export const outputPlugin: JupyterFrontEndPlugin<void> = {
@@ -52,7 +52,7 @@ export const outputPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The registry of the notebook, or console, in which a widget stands: its widgets belong to a kernel. */
+/** Renderers of the notebook or console around a widget, since widgets belong to its kernel. */
 function rendererOf(
   app: JupyterFrontEnd,
   inside: Widget

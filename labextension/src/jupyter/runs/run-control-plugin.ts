@@ -1,4 +1,4 @@
-// Plugin: what a run can be told as commands, for the run of the panel in front.
+// Plugin: commands for the run of the current panel.
 
 import {
   JupyterFrontEnd,
@@ -133,7 +133,7 @@ export const runControlPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** The run that the panel in front shows, if it shows one that still goes on. */
+/** Source of the run in the current panel, if the run is active. */
 function sourceOf(app: JupyterFrontEnd): LabRunSource | null {
   const front = app.shell.currentWidget;
   const content = front instanceof MainAreaWidget ? front.content : null;
@@ -146,7 +146,7 @@ function sourceOf(app: JupyterFrontEnd): LabRunSource | null {
   return source?.live ? source : null;
 }
 
-/** What was given with the command; null where nothing was. */
+/** Values in the arguments of the command; null where there are none. */
 function branchValue(args: ReadonlyPartialJSONObject): BranchValue | null {
   const { learning_rate: rate, epochs } = args;
   return typeof rate === 'number' || typeof epochs === 'number'
@@ -157,7 +157,7 @@ function branchValue(args: ReadonlyPartialJSONObject): BranchValue | null {
     : null;
 }
 
-/** Asks for the rate of the other run; null when nobody wants one. */
+/** Asks for the learning rate of the new run; null if canceled. */
 async function askBranch(
   trans: TranslationBundle
 ): Promise<BranchValue | null> {

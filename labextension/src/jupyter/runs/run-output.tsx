@@ -1,4 +1,4 @@
-// A run in the output of a cell: live from its folder where there is one, else the widget, else the picture that was saved.
+// A run in a cell output: live from its folder if available, else the widget, else the saved snapshot.
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { IDisposable } from '@lumino/disposable';
@@ -14,26 +14,26 @@ import { fetchFinalSnapshot } from './final-snapshot';
 import { LabRunSource } from './run-source';
 import { LabRunsSource } from './runs-source';
 
-/** The names of our forms of an output: a run, and a folder of runs. */
+/** MIME types of a run and of a folder of runs. */
 export const RUN_OUTPUT = 'application/vnd.labdl.run.v1+json';
 export const RUNS_OUTPUT = 'application/vnd.labdl.runs.v1+json';
 const PICTURE = 'image/svg+xml';
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
 
-/** Where the folder lies, as the kernel saw it. */
+/** Location of the folder as the kernel saw it. */
 export interface OutputPlace {
   folder?: string;
   beside?: string | null;
-  /** The picture shows the run as it was in the end. */
+  /** Whether the snapshot shows the end of the run. */
   final?: boolean;
 }
 
 export interface OutputHost {
   readonly api: LabDLApi;
   readonly trans: Translator;
-  /** The renderer of other forms that belongs to the notebook around a widget. */
+  /** Renderer of another MIME type, from the notebook around a widget. */
   renderer(mimeType: string, inside: Widget): IRenderMime.IRenderer | null;
-  /** Shows a run, or a folder of runs, in a panel of its own. */
+  /** Opens a run, or a folder of runs, in a panel of its own. */
   open(path: string, isFolder: boolean): void;
 }
 
@@ -44,13 +44,13 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('labdl-RunOutput');
-    // A notebook must not take keys meant for us: Enter on a button would edit the cell, D D would delete it.
+    // Otherwise the notebook handles keys meant for us: Enter on a button would edit the cell, D D would delete it.
     this.node.dataset.lmSuppressShortcuts = 'true';
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
-      this._end();
+      this._reset();
       super.dispose();
     }
   }
@@ -60,12 +60,12 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     const place = model.data[this.options.mimeType] as OutputPlace | undefined;
     const key = JSON.stringify([place?.folder, place?.beside]);
     if (key === this._key && this._live) {
-      return; // what has come is a later picture of what is live here
+      return; // a later snapshot of the run that is shown live
     }
     this._key = key;
-    this._end();
+    this._reset();
     this._showPicture();
-    const path = await this._find(place ?? {});
+    const path = await this._findFolder(place ?? {});
     if (this.isDisposed || key !== this._key) {
       return;
     }
@@ -76,7 +76,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  private async _find(place: OutputPlace): Promise<string | null> {
+  private async _findFolder(place: OutputPlace): Promise<string | null> {
     const { resolver } = this.options;
     const notebook = (resolver as { path?: string } | null)?.path ?? '';
     try {
@@ -92,7 +92,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     if (!svg) {
       return;
     }
-    // As an image it runs no scripts, wherever the notebook comes from.
+    // Scripts do not run in an image, so snapshots of untrusted notebooks are safe.
     const text = Array.isArray(svg) ? svg.join('') : `${svg as string}`;
     const image = document.createElement('img');
     image.className = 'labdl-RunOutput-picture';
@@ -127,7 +127,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     this._live = true;
   }
 
-  /** The notebook keeps the last picture, also where the kernel that made it could not tell this page. */
+  /** Saves the last snapshot in the notebook, also if the kernel could not send it to this page. */
   private _saveAtEnd(
     path: string,
     events: readonly RunEvent[],
@@ -158,7 +158,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  /** Where no folder is in sight the kernel may be: the widget takes the place of the picture as soon as it shows something. */
+  /** Without a folder the kernel may still exist: the widget replaces the snapshot once it shows something. */
   private _showWidget(): void {
     const model = this._model;
     const inner = model?.data[WIDGET] ? this.host.renderer(WIDGET, this) : null;
@@ -181,7 +181,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     void inner.renderModel(model);
   }
 
-  private _end(): void {
+  private _reset(): void {
     this._live = false;
     this._observer?.disconnect();
     this._unfollow?.();

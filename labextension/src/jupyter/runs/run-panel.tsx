@@ -1,4 +1,4 @@
-// A run's dashboard as a panel of its own, for runs that no open document started.
+// Panel with a run's dashboard, for runs without an open document.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { ReactWidget } from '@jupyterlab/ui-components';
@@ -16,8 +16,8 @@ export class RunPanel extends ReactWidget {
     private readonly trans: Translator
   ) {
     super();
-    // The first answer is on its way while the page makes room.
-    this._leave = storeOf(source).follow(source);
+    // Subscribe early: the first answer arrives during the layout.
+    this._unsubscribe = storeOf(source).follow(source);
     this.addClass('labdl-RunPanel');
     this.title.icon = runsIcon;
     this.title.label = trans.__('Run %1', PathExt.basename(source.path));
@@ -27,7 +27,7 @@ export class RunPanel extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       super.dispose();
-      this._leave();
+      this._unsubscribe();
       this.source.dispose();
     }
   }
@@ -35,5 +35,5 @@ export class RunPanel extends ReactWidget {
   render(): React.JSX.Element {
     return <Dashboard source={this.source} trans={this.trans} />;
   }
-  private readonly _leave: () => void;
+  private readonly _unsubscribe: () => void;
 }

@@ -1,4 +1,4 @@
-// Plugin: the dashboard of any run folder, live or long past.
+// Plugin: opens the dashboard of a run folder, active or finished.
 
 import {
   ILayoutRestorer,
@@ -42,7 +42,7 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
       namespace: 'labdl-run'
     });
 
-    /** The folder of the file that is selected in the file browser. */
+    /** Folder of the file that is selected in the file browser. */
     const selected = (): string | null => {
       const item = browsers?.tracker.currentWidget?.selectedItems().next();
       return item && !item.done ? PathExt.dirname(item.value.path) : null;

@@ -1,4 +1,4 @@
-// The events of a run from its folder, through the server: they are there whatever the kernel does.
+// Events of a run from its folder through the server, independent of the kernel.
 
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
@@ -18,7 +18,7 @@ export class LabRunSource implements RunSource, IDisposable {
     private readonly api: LabDLApi
   ) {}
 
-  /** Whether a process works on this run; unknown (null) until the server has answered. */
+  /** Whether a process works on this run; null until the server has answered. */
   get live(): boolean | null {
     return this._live;
   }
@@ -43,7 +43,7 @@ export class LabRunSource implements RunSource, IDisposable {
 
   subscribe(listener: RunListener): () => void {
     const unfollow = this.api.runs.follow(this.path, (events, alive) => {
-      // A run that has not begun is waited for.
+      // A run without events has not started yet.
       if (alive !== null || events.length) {
         listener(events, alive ?? false);
         this._setLive(alive ?? false);

@@ -1,4 +1,4 @@
-// The runs of a folder as a panel of JupyterLab.
+// JupyterLab panel with the runs of a folder.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { ReactWidget } from '@jupyterlab/ui-components';

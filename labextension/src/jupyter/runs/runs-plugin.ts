@@ -1,4 +1,4 @@
-// Plugin: the runs of a folder as a table that goes on by itself, and what they have in common and do not.
+// Plugin: opens the runs of a folder as a live table with comparison.
 
 import {
   ILayoutRestorer,
@@ -52,7 +52,7 @@ export const runsPlugin: JupyterFrontEndPlugin<void> = {
       namespace: 'labdl-runs'
     });
 
-    /** The folder that is selected in the file browser, else the one that it shows. */
+    /** Folder that is selected in the file browser, else its current one. */
     const folderOf = (args: {
       path?: unknown;
       cwd?: unknown;

@@ -1,4 +1,4 @@
-// The runs of a folder, listed by the server: asked about once a second while somebody looks, answered with what is new.
+// Runs of a folder from the server, polled once per second while there are listeners; answers contain changes only.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import { IDisposable } from '@lumino/disposable';
@@ -16,10 +16,10 @@ import type { RunEvent, RunSource } from '../../runs/store/source';
 import type { RunsAnswer } from '../../api/runs';
 import type { LabDLApi } from '../requests';
 
-// milliseconds between two questions
+// milliseconds between two requests
 const WATCHED = 1000;
 const SILENT = 10_000;
-/** What is drawn of several runs at a time. */
+/** Kinds of events that the comparison of runs needs. */
 const KINDS: readonly RunEvent['kind'][] = ['start', 'steps', 'epoch', 'status', 'pace', 'system', 'end']; // prettier-ignore
 
 export class LabRunsSource implements RunsSource, IDisposable {
@@ -30,7 +30,7 @@ export class LabRunsSource implements RunsSource, IDisposable {
   ) {
     this._poll = new Poll({
       auto: false,
-      factory: () => this._ask(),
+      factory: () => this._request(),
       frequency: { interval: WATCHED, backoff: true, max: SILENT },
       name: `labdl:runs:${folder}`,
       standby: 'when-hidden'
@@ -51,17 +51,17 @@ export class LabRunsSource implements RunsSource, IDisposable {
   subscribe(listener: RunsListener): () => void {
     this._listeners.add(listener);
     if (this._token) {
-      listener.runs(this._now());
+      listener.runs(this._snapshot());
     }
-    this._pace();
+    this._updatePolling();
     return () => {
       this._listeners.delete(listener);
-      this._pace();
+      this._updatePolling();
     };
   }
 
   run(path: string): RunSource {
-    const full = this._full(path);
+    const full = this._fullPath(path);
     return {
       subscribe: listener =>
         this._api.runs.follow(
@@ -79,46 +79,46 @@ export class LabRunsSource implements RunsSource, IDisposable {
     before: Partial<About>
   ): Promise<About | null> {
     const { done, about } = await this._api.writeAbout(
-      this._full(path),
+      this._fullPath(path),
       words,
       before
     );
     const run = this._runs.get(path);
     if (run) {
       this._runs.set(path, { ...run, ...about });
-      this._tell();
+      this._notify();
     }
     return done ? null : about;
   }
 
   async remove(path: string): Promise<void> {
-    await this._api.removeRun(this._full(path));
+    await this._api.removeRun(this._fullPath(path));
     this._runs.delete(path);
-    this._tell();
+    this._notify();
   }
 
   open(path: string): void {
-    this._open(this._full(path), false);
+    this._open(this._fullPath(path), false);
   }
 
   openFolder(path: string): void {
-    this._open(this._full(path), true);
+    this._open(this._fullPath(path), true);
   }
 
-  /** Nothing is asked while nobody can see it. */
+  /** Stops polling while the view is hidden. */
   setVisible(visible: boolean): void {
     this._isVisible = visible;
-    this._pace();
+    this._updatePolling();
   }
 
-  private _pace(): void {
+  private _updatePolling(): void {
     if (!this.isDisposed) {
       const isWatched = this._isVisible && this._listeners.size > 0;
       void (isWatched ? this._poll.refresh() : this._poll.stop());
     }
   }
 
-  private async _ask(): Promise<void> {
+  private async _request(): Promise<void> {
     try {
       const answer = await this._api.listRuns(this.folder, this._token);
       if (this.isDisposed) {
@@ -130,16 +130,16 @@ export class LabRunsSource implements RunsSource, IDisposable {
       }
       this._token = answer.token;
       if (!answer.unchanged) {
-        this._take(answer);
+        this._apply(answer);
       }
     } catch (error) {
       this._trouble = error instanceof Error ? error.message : `${error}`;
       this._listeners.forEach(listener => listener.trouble(this._trouble));
-      throw error; // the poll asks less often
+      throw error; // the poll backs off
     }
   }
 
-  private _take(answer: RunsAnswer): void {
+  private _apply(answer: RunsAnswer): void {
     if (answer.whole) {
       this._runs.clear();
     }
@@ -147,15 +147,15 @@ export class LabRunsSource implements RunsSource, IDisposable {
     answer.runs?.forEach(run => this._runs.set(run.path, run));
     this._group = answer.group ?? null;
     this._truncated = answer.truncated ?? null;
-    this._tell();
+    this._notify();
   }
 
-  private _tell(): void {
-    const now = this._now();
+  private _notify(): void {
+    const now = this._snapshot();
     this._listeners.forEach(listener => listener.runs(now));
   }
 
-  private _now(): Runs {
+  private _snapshot(): Runs {
     return {
       folder: this.folder,
       runs: [...this._runs.values()],
@@ -164,8 +164,8 @@ export class LabRunsSource implements RunsSource, IDisposable {
     };
   }
 
-  /** "." is the folder itself, where that is a run. */
-  private _full(path: string): string {
+  /** Full path of a run; "." is the folder itself. */
+  private _fullPath(path: string): string {
     return path === '.' ? this.folder : PathExt.join(this.folder, path);
   }
 

@@ -9,7 +9,7 @@ import { isDataFile } from './training-settings';
 
 type Manager = FileDialog.IFileOptions['manager'];
 
-/** What asks for a file to train a document on; its answer is the path from the document's folder, or null. */
+/** Dialog for a data file of a document's training; resolves to its path from the document's folder, or null. */
 export function dataFilePicker(
   manager: Manager,
   translator: ITranslator,
@@ -26,7 +26,7 @@ export function dataFilePicker(
       filter: ({ type, name }) =>
         type === 'directory' || isDataFile(name) ? {} : null
     });
-    // with nothing selected the dialog answers with its folder
+    // with nothing selected the dialog returns its folder
     const file = answer.value?.find(({ name }) => isDataFile(name));
     return answer.button.accept && file
       ? PathExt.relative(folder, file.path)

@@ -1,4 +1,4 @@
-// The kernel in which a model trains: one for each document and backend, started when it is first wanted.
+// Kernel that trains a model: one for each document and backend, started on first use.
 
 import { PathExt } from '@jupyterlab/coreutils';
 import {
@@ -11,11 +11,11 @@ import type { PartialJSONObject } from '@lumino/coreutils';
 
 import type { Translator } from '../../editor';
 
-/** What went wrong in the kernel, in one sentence and at length. */
+/** Error in the kernel: message and traceback. */
 export interface ExecutionProblem {
   message: string;
   traceback: string;
-  /** Whether the kernel ended, or was restarted, before it was through. */
+  /** Whether the kernel ended or was restarted during the execution. */
   lost?: boolean;
 }
 
@@ -25,7 +25,7 @@ export function sessionPath(path: string, backend: string): string {
   return `${path} (${backend})`;
 }
 
-/** Connect to the kernel that trains this document on this backend; its working folder is the document's. */
+/** Connects to the kernel that trains this document on this backend; its working directory is the document's folder. */
 export async function connectKernel(
   services: ServiceManager.IManager,
   path: string,
@@ -46,7 +46,7 @@ export async function connectKernel(
   });
 }
 
-/** The default kernel if it speaks Python, otherwise the first that does; null if none does. */
+/** Default kernel if it speaks Python, otherwise the first that does; null if none does. */
 export async function pythonKernel(
   services: ServiceManager.IManager
 ): Promise<string | null> {
@@ -59,7 +59,7 @@ export async function pythonKernel(
   return names.find(name => isPython(services, name)) ?? null;
 }
 
-/** Whether a kernel speaks Python, as far as its specification says. */
+/** Whether a kernel speaks Python, according to its specification. */
 export function isPython(
   services: ServiceManager.IManager,
   name: string
@@ -68,7 +68,7 @@ export function isPython(
   return spec?.language.toLowerCase() === 'python';
 }
 
-/** Why a running kernel cannot train the document of a session, in a sentence; null if it can. */
+/** Reason why a running kernel cannot train the document of a session; null if it can. */
 export function unfitReason(
   services: ServiceManager.IManager,
   kernel: Kernel.IKernelConnection,
@@ -81,7 +81,7 @@ export function unfitReason(
       kernel.name
     );
   }
-  // code and document name each other from the document's folder
+  // code and document use paths relative to the document's folder
   const folder = PathExt.dirname(session);
   const others = [...services.sessions.running()].filter(
     other => other.kernel?.id === kernel.id && other.path !== session
@@ -97,7 +97,7 @@ export function unfitReason(
       );
 }
 
-/** Run `code` to its end, showing what it displays; null when all went well. */
+/** Runs `code` and shows its output; null on success. */
 export async function execute(
   kernel: Kernel.IKernelConnection,
   code: string,
@@ -117,7 +117,7 @@ export async function execute(
   try {
     reply = await future.done;
   } catch (error) {
-    // a kernel that dies or is restarted cancels what it was asked
+    // the future is canceled if the kernel dies or is restarted
     return {
       message: error instanceof Error ? error.message : String(error),
       traceback: '',

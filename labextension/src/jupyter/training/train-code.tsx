@@ -1,4 +1,4 @@
-// The code of a training: what the button runs, to be read, copied, or taken into a notebook.
+// Code of a training, with buttons that copy it or add it to a notebook.
 
 import { Clipboard } from '@jupyterlab/apputils';
 import { copyIcon, notebookIcon } from '@jupyterlab/ui-components';

@@ -1,4 +1,4 @@
-// The data set of a training: one of those with a name, or a file of the folder.
+// Data set of a training: a registered one, or a file of the folder.
 
 import * as React from 'react';
 
@@ -16,12 +16,12 @@ import {
 export interface DataFieldsProps {
   datasets: DatasetInfo[];
   draft: Draft;
-  /** The file that is chosen, as far as the server has told of it. */
+  /** Contents of the chosen file, once the server has read it. */
   file: DataFileInfo | null;
-  /** The shape that the model's input wants; undefined while it is not known. */
+  /** Input shape of the model; undefined while it is unknown. */
   input: Shape | undefined;
   trans: Translator;
-  /** Asks for a file; null when none was chosen. */
+  /** Asks for a file; null if canceled. */
   pickFile?: () => Promise<string | null>;
   onChange: (change: Partial<Draft>) => void;
 }

@@ -1,4 +1,4 @@
-// The Train panel's form as it is being filled in: numbers are texts until they are whole.
+// State of the Train panel's form, where numbers are texts until they are complete.
 
 import type { Translator } from '../../editor';
 import type {
@@ -14,7 +14,7 @@ export type Draft = Omit<TrainingSettings, Typed> & {
   [name in Typed]: string;
 };
 
-/** What the form begins with: what was chosen before, as far as it is still offered, over what is usual. */
+/** Initial form: previous choices that are still available, else defaults. */
 export function draftOf(
   choices: TrainingChoices,
   before: Partial<TrainingSettings> | null
@@ -60,7 +60,7 @@ export function draftOf(
   };
 }
 
-/** The settings that a draft says, or the sentence that says what is wrong with it. */
+/** Settings of a draft, or an error message. */
 export function settingsOf(
   draft: Draft,
   trans: Translator
@@ -96,7 +96,7 @@ export function settingsOf(
   return { ...draft, learning_rate: rate, epochs, batch_size: batch, seed };
 }
 
-/** The draft with the loss and the metrics that are usual for a kind of data, where those chosen are for another. */
+/** Draft with default loss and metrics for a kind of data, if those chosen are for another. */
 export function adaptToModel(
   draft: Draft,
   choices: TrainingChoices,
@@ -112,7 +112,7 @@ export function adaptToModel(
     ...draft,
     ...usual,
     loss_settings: {},
-    // they may wait for a figure that is no longer there
+    // `monitor` may name a metric that is no longer computed
     stopping: stopping && withoutKey(stopping, 'monitor'),
     schedule_settings: schedule
       ? withoutKey(draft.schedule_settings, 'metric')
@@ -120,7 +120,7 @@ export function adaptToModel(
   };
 }
 
-/** Those for a kind of data, then the others. */
+/** Offers for a kind of data, then the others. */
 export function byKind<T extends OfferOfKind>(
   offers: T[],
   kind: TargetKind | null | undefined

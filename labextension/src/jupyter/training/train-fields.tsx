@@ -1,4 +1,4 @@
-// The fields of the Train panel's form: a menu, a line of text, a switch, each with its name.
+// Labeled fields of the Train panel's form: menu, text field and switch.
 
 import * as React from 'react';
 
@@ -62,13 +62,13 @@ export function Switch(props: {
   );
 }
 
-/** Options in groups: those that go with the data and the model first. */
+/** Options in groups: those that match data and model first. */
 export function Groups<T extends { name: string }>(props: {
   fitting: T[];
   others: T[];
   fittingLabel: string;
   othersLabel: string;
-  /** What to write for one; its name by default. */
+  /** Label of an option; its name by default. */
   text?: (offer: T) => string;
 }): React.JSX.Element {
   const options = (offers: T[]) =>

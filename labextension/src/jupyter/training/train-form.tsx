@@ -1,4 +1,4 @@
-// The form in which a person says how a model is to be trained.
+// Form for the settings of a training.
 
 import * as React from 'react';
 
@@ -24,19 +24,19 @@ import { isDataFile } from './training-settings';
 
 export interface TrainFormProps {
   choices: TrainingChoices;
-  /** What the form begins with. */
+  /** Initial settings. */
   settings: TrainingSettings | null;
-  /** What the settings would do; null while that is not known. */
+  /** Code of these settings; null while it is unknown. */
   preview: TrainingCode | null;
   file: DataFileInfo | null;
-  /** Why these settings cannot be trained with. */
+  /** Reason why these settings are not valid. */
   problem: string | null;
   busy: boolean;
-  /** What the button says. */
+  /** Label of the button. */
   action: string;
   trans: Translator;
   pickFile?: () => Promise<string | null>;
-  /** Stands beside the button. */
+  /** Content beside the button. */
   children?: React.ReactNode;
   onChange: (settings: TrainingSettings | null) => void;
   onTrain: (settings: TrainingSettings) => void;
@@ -55,7 +55,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
   const kind = isDataFile(draft.dataset) ? file?.kind : dataset?.kind;
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
 
-  // a file's kind is known only after it was looked into
+  // the kind of a file is known only after it was read
   React.useEffect(
     () => setDraft(now => adaptToModel(now, choices, kind)),
     [choices, kind]
@@ -83,7 +83,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
       '[aria-invalid="true"]'
     );
     if (invalid) {
-      invalid.focus(); // its sentence stands beside it
+      invalid.focus(); // its error message is beside it
     } else if (typeof settings !== 'string') {
       props.onTrain(settings);
     }

@@ -1,4 +1,4 @@
-// The metrics of a training: those chosen as chips, all of them in a list with boxes to tick.
+// Metrics of a training: chosen ones as chips, all in a list with checkboxes.
 
 import { caretDownIcon, closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -10,7 +10,7 @@ import type { OfferOfKind, TargetKind } from './training-settings';
 export interface MetricsProps {
   offers: OfferOfKind[];
   chosen: string[];
-  /** Metrics for such data come first. */
+  /** Metrics for this kind of data come first. */
   kind: TargetKind | null | undefined;
   trans: Translator;
   onChange: (chosen: string[]) => void;
@@ -32,7 +32,7 @@ export function Metrics(props: MetricsProps): React.JSX.Element {
     button.current?.focus();
   };
 
-  // the list lies over the form, and goes when a person turns to something else
+  // the list covers the form, so it closes when the focus leaves it
   const leave = (event: React.FocusEvent) => {
     if (!place.current?.contains(event.relatedTarget)) {
       setOpen(false);

@@ -1,4 +1,4 @@
-// What few trainings need to be told, folded away: settings of the parts, the schedule, an early end, the seed.
+// Advanced options of a training, folded by default: settings of the parts, schedule, early stopping, seed.
 
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -172,13 +172,13 @@ function Part(props: {
   );
 }
 
-/** What an epoch has figures of. */
+/** Names of the values that an epoch has. */
 function figuresOf(metrics: string[]): string[] {
   const names = ['loss', ...metrics];
   return [...names.map(name => `val_${name}`), ...names];
 }
 
-/** A schema in which one setting is a menu of those figures. */
+/** Schema in which one setting is a menu of those names. */
 function withFigures(
   schema: ParamSchema,
   setting: string,

@@ -1,4 +1,4 @@
-// The panel beside the editor: how to train, what went wrong, the code that ran, and the run itself.
+// Train panel beside the editor: form, errors, code, and the run.
 
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 import { PathExt } from '@jupyterlab/coreutils';
@@ -12,9 +12,9 @@ import { TrainForm } from './train-form';
 import { Training } from './training';
 
 export interface TrainPanelHost {
-  /** Asks for a data file; its path from the document's folder, or null. */
+  /** Asks for a data file; resolves to its path from the document's folder, or null. */
   pickFile?: (document: string) => Promise<string | null>;
-  /** Puts code into a notebook of the document's folder. */
+  /** Adds code to a notebook in the document's folder. */
   sendCode: (code: string, document: string) => void;
   /** Shows a layer of the document in its graph. */
   showLayer: (document: string, layer: string) => void;
@@ -29,8 +29,8 @@ export class TrainPanel extends ReactWidget {
     super();
     this.addClass('labdl-TrainPanel');
     this.title.icon = runsIcon;
-    this._name();
-    training.stateChanged.connect(this._name, this);
+    this._setTitle();
+    training.stateChanged.connect(this._setTitle, this);
   }
 
   override dispose(): void {
@@ -48,7 +48,7 @@ export class TrainPanel extends ReactWidget {
     );
   }
 
-  private _name(): void {
+  private _setTitle(): void {
     const name = PathExt.basename(this.training.path);
     const { trans } = this.host;
     this.title.label = trans.__('Train: %1', name);

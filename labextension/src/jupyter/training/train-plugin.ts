@@ -143,7 +143,7 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
             editor ? { mode: sideOf(editor), ref: editor.id } : {}
           );
           await tracker.add(panel);
-          // the editor has less room now: show what can be read in it
+          // the editor is smaller now: reset its view to a readable scale
           requestAnimationFrame(() => editor?.content.actions?.openView());
         }
         app.shell.activateById(panel.id);
@@ -164,14 +164,14 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Beside the editor where there is room for both, under it on a small screen. */
+/** Position of the panel: beside the editor if there is room for both, else below. */
 function sideOf(editor: Widget): 'split-right' | 'split-bottom' {
   return editor.node.clientWidth >= ROOM_FOR_BOTH
     ? 'split-right'
     : 'split-bottom';
 }
 
-/** What the panel shows at first: a fresh form, or what it showed before the page was refreshed. */
+/** Initial state of the panel: a new form, or the state before the page was reloaded. */
 function stateFrom(
   args: ReadonlyPartialJSONObject,
   current: string | undefined

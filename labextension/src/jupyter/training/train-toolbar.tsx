@@ -1,4 +1,4 @@
-// The kernel in the Train panel's toolbar: its name and state, and what can be done to it, as in a notebook's.
+// Kernel in the Train panel's toolbar: name, status and actions, as in a notebook.
 
 import {
   circleEmptyIcon,
@@ -18,7 +18,7 @@ import * as React from 'react';
 import type { Translator } from '../../editor';
 import type { TrainingKernels } from './training-kernels';
 
-/** Fills a toolbar for the kernels of a document. */
+/** Adds the kernel items of a document to a toolbar. */
 export function addKernelItems(
   toolbar: Toolbar,
   kernels: TrainingKernels,

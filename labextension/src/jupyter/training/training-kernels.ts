@@ -1,4 +1,4 @@
-// The kernels in which a document trains: one for each backend, chosen as a notebook's is.
+// Kernels of a document's training: one for each backend, chosen as in a notebook.
 
 import {
   ISessionContext,
@@ -16,17 +16,17 @@ import { pythonKernel, SESSION_TYPE, sessionPath, unfitReason } from './kernel';
 
 export interface TrainingKernelsOptions {
   services: ServiceManager.IManager;
-  /** How a person chooses a kernel and agrees to a restart. */
+  /** Dialogs for the choice of a kernel and the confirmation of a restart. */
   dialogs?: ISessionContext.IDialogs;
   path: string;
-  /** The kernels that were chosen before, by backend. */
+  /** Previously chosen kernels by backend. */
   names: { [backend: string]: string };
   trans: Translator;
 }
 
 /**
- * A framework that crashes takes its kernel with it, so each backend of a document has one of its own. None is started
- * before it is chosen or wanted for a training.
+ * A framework that crashes ends its kernel, so each backend of a document has one of its own. It starts when it is
+ * chosen or needed for a training.
  */
 export class TrainingKernels implements IDisposable {
   constructor(private readonly _options: TrainingKernelsOptions) {
@@ -39,7 +39,7 @@ export class TrainingKernels implements IDisposable {
     });
   }
 
-  /** Emitted when another kernel is shown, or its state is another. */
+  /** Emitted when another kernel is shown, or its status has changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -52,12 +52,12 @@ export class TrainingKernels implements IDisposable {
     return this._isDisposed;
   }
 
-  /** The kernel that is shown, if it runs. */
+  /** Kernel that is shown, if it is running. */
   get kernel(): Kernel.IKernelConnection | null {
     return this._context?.session?.kernel ?? null;
   }
 
-  /** What the kernel is called, also that which a training would start. */
+  /** Name of the kernel, also of one that a training would start. */
   get displayName(): string {
     const { services, trans } = this._options;
     if (this.kernel && this._context) {
@@ -68,7 +68,7 @@ export class TrainingKernels implements IDisposable {
     return spec?.display_name ?? trans.__('No kernel');
   }
 
-  /** As JupyterLab names it; empty while no kernel runs. */
+  /** Status as in JupyterLab; empty while no kernel is running. */
   get status(): ISessionContext.KernelDisplayStatus {
     const context = this._context;
     const isBusyWithout = context?.kernelDisplayStatus === 'starting';
@@ -77,7 +77,7 @@ export class TrainingKernels implements IDisposable {
       : '';
   }
 
-  /** Show the kernel of a backend. */
+  /** Shows the kernel of a backend. */
   use(backend: string): void {
     if (backend !== this._backend && !this._isDisposed) {
       this._backend = backend;
@@ -99,14 +99,14 @@ export class TrainingKernels implements IDisposable {
   }
 
   interrupt(): void {
-    this._tell(this.kernel?.interrupt());
+    this._reportFailure(this.kernel?.interrupt());
   }
 
   shutdown(): void {
-    this._tell(this._context?.shutdown());
+    this._reportFailure(this._context?.shutdown());
   }
 
-  /** The kernel of a backend, started if there is none. Throws a sentence for one that cannot train the document. */
+  /** Kernel of a backend, started if necessary. Throws an error with a message if it cannot train the document. */
   async connect(backend: string): Promise<Kernel.IKernelConnection> {
     const { services, trans } = this._options;
     this.use(backend);
@@ -116,7 +116,7 @@ export class TrainingKernels implements IDisposable {
       await services.sessions.refreshRunning();
       const isElsewhere = await services.sessions.findByPath(context.path);
       if (isElsewhere) {
-        // a sample, or another page, has started it meanwhile
+        // a sample or another page has started it in the meantime
         context = this._contextOf(backend, true);
         await context.initialize();
       }
@@ -139,7 +139,7 @@ export class TrainingKernels implements IDisposable {
     return kernel;
   }
 
-  /** Follow the document to its new name. */
+  /** Follows the document to its new name. */
   move(path: string): void {
     this._path = path;
     this._contexts.forEach((context, backend) => {
@@ -159,14 +159,14 @@ export class TrainingKernels implements IDisposable {
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
-      // the kernels go on: a run does not end because somebody closed its panel
+      // the kernels keep running: a run does not end because its panel was closed
       this._contexts.forEach(context => context.dispose());
       this._contexts.clear();
       Signal.clearData(this);
     }
   }
 
-  private _tell(done: Promise<void> | undefined): void {
+  private _reportFailure(done: Promise<void> | undefined): void {
     const { trans } = this._options;
     done?.catch((error: unknown) =>
       showErrorMessage(
@@ -212,13 +212,13 @@ export class TrainingKernels implements IDisposable {
       emit();
     });
     context.initialize().then(emit, () => {
-      // the server did not say what runs: asked again, and told, when a training wants it
+      // the server did not list its sessions: a training tries again and reports the error
       this._contexts.delete(backend);
     });
     return context;
   }
 
-  /** The kernel that was chosen for a backend, if there still is one of that name, or the usual one. */
+  /** Name of the chosen kernel of a backend if it still exists, else of the default one. */
   private async _nameFor(backend: string): Promise<string> {
     const { services, trans } = this._options;
     await services.kernelspecs.ready;

@@ -1,4 +1,4 @@
-// The code of a training that has not begun: asked for again whenever what it is made of changes.
+// Code of a training that has not started: requested again whenever its inputs change.
 
 import { Debouncer } from '@lumino/polling';
 import { IDisposable } from '@lumino/disposable';
@@ -20,16 +20,16 @@ const WAIT = 250;
 export interface PreviewSource {
   api: LabDLApi;
   path: () => string;
-  /** The graph as it is being edited, if somebody has the document open. */
+  /** The edited graph, if the document is open. */
   graph: () => GraphDocument | undefined;
 }
 
 export class TrainingPreview implements IDisposable {
   constructor(private readonly _source: PreviewSource) {
-    this._debouncer = new Debouncer(() => this._ask(), WAIT);
+    this._debouncer = new Debouncer(() => this._request(), WAIT);
   }
 
-  /** Emitted when any of the below is another. */
+  /** Emitted when any of the properties below has changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -38,17 +38,17 @@ export class TrainingPreview implements IDisposable {
     return this._settings;
   }
 
-  /** The code, and what does not fit; null until the server has answered. */
+  /** Code and problems; null until the server has answered. */
   get answer(): TrainingCode | null {
     return this._answer;
   }
 
-  /** The data set, where it lies in a file. */
+  /** Data set, if it is in a file. */
   get file(): DataFileInfo | null {
     return this._file;
   }
 
-  /** Why there is no code. */
+  /** Reason why there is no code. */
   get problem(): string | null {
     return this._problem;
   }
@@ -63,7 +63,7 @@ export class TrainingPreview implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Show the code for these settings; null while they are not whole. */
+  /** Shows the code for these settings; null while they are incomplete. */
   show(settings: TrainingSettings | null): void {
     this._watch();
     if (!sameJson(settings, this._settings)) {
@@ -72,25 +72,25 @@ export class TrainingPreview implements IDisposable {
     }
   }
 
-  /** Ask again: the model may be another, and a run needs a name of its own. */
+  /** Requests the code again: the model may have changed, and a new run needs a new name. */
   refresh(): void {
     this._isFresh = false;
     if (this._settings && !this.isDisposed) {
-      // one that is overtaken by another is not an error
+      // a superseded request is rejected, which is no error
       this._debouncer.invoke().catch(() => undefined);
     }
   }
 
-  /** The code that is shown, for the one run that bears its name. */
+  /** Returns the displayed code, for the one run with its name. */
   async take(settings: TrainingSettings): Promise<TrainingCode> {
-    void this._debouncer.stop(); // what it would ask for is asked for here
+    void this._debouncer.stop(); // its request is made here
     if (
       !this._isFresh ||
       !sameJson(settings, this._settings) ||
       !this._answer
     ) {
       this._settings = settings;
-      await this._ask();
+      await this._request();
     }
     if (!this._answer || !this._isFresh) {
       throw new Error(this._problem ?? '');
@@ -99,7 +99,7 @@ export class TrainingPreview implements IDisposable {
     return this._answer;
   }
 
-  /** What fits depends on the graph, also on one that has not been saved. */
+  /** Watches the graph, saved or not, since the problems depend on it. */
   private _watch(): void {
     const graph = this._source.graph();
     if (graph !== this._watched && !this.isDisposed) {
@@ -109,7 +109,7 @@ export class TrainingPreview implements IDisposable {
     }
   }
 
-  private async _ask(): Promise<void> {
+  private async _request(): Promise<void> {
     const settings = this._settings;
     if (!settings) {
       return;
@@ -119,7 +119,7 @@ export class TrainingPreview implements IDisposable {
     try {
       const { dataset, target } = settings;
       if (isDataFile(dataset)) {
-        await this._look(dataset, target);
+        await this._readFile(dataset, target);
       } else {
         this._file = null;
       }
@@ -142,8 +142,8 @@ export class TrainingPreview implements IDisposable {
     }
   }
 
-  /** What is in the file; asked each time, because others may write it, and the server remembers it. */
-  private async _look(name: string, target: string | null): Promise<void> {
+  /** Reads the file. Requested each time, since the file may have changed; the server caches it. */
+  private async _readFile(name: string, target: string | null): Promise<void> {
     if (this._file && !name.endsWith(this._file.name)) {
       this._file = null;
     }

@@ -1,11 +1,11 @@
-// Which run trains which document: panels that train say so, editors follow.
+// Runs by document: Train panels register them, editors follow them.
 
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 
 import type { RunEvent, RunSource } from '../../runs/store/source';
 
-/** Something that trains a document, now or earlier. */
+/** Object that trains a document. */
 export interface TrainsDocument extends IDisposable {
   readonly path: string;
   readonly source: RunSource | null;
@@ -13,15 +13,15 @@ export interface TrainsDocument extends IDisposable {
 }
 
 export class TrainingRuns {
-  /** Know of it until it is disposed of. */
+  /** Registers it until it is disposed. */
   add(training: TrainsDocument): void {
     this._trainings = this._trainings.filter(other => !other.isDisposed);
     this._trainings.push(training);
-    training.stateChanged.connect(this._tell, this);
-    this._tell();
+    training.stateChanged.connect(this._emitChanged, this);
+    this._emitChanged();
   }
 
-  /** The run of a document; null if nothing here trains it. */
+  /** Run of a document; null if nothing here trains it. */
   of(path: string): RunSource | null {
     const all = this._trainings.filter(
       training => training.path === path && !training.isDisposed
@@ -29,7 +29,7 @@ export class TrainingRuns {
     return all[all.length - 1]?.source ?? null;
   }
 
-  /** Hear the events of the run of a document, and of each that takes its place; returns the end of that. */
+  /** Sends events of a document's current run to `hear`, also after a new run; returns a function that unsubscribes. */
   follow(
     path: () => string,
     hear: (events: readonly RunEvent[]) => void
@@ -38,7 +38,7 @@ export class TrainingRuns {
     let leave: (() => void) | undefined;
     const look = () => {
       const next = this.of(path());
-      // the last run stays to be seen when its panel is closed
+      // the last run stays when its panel is closed
       if (next && next !== source) {
         leave?.();
         source = next;
@@ -53,7 +53,7 @@ export class TrainingRuns {
     };
   }
 
-  private _tell(): void {
+  private _emitChanged(): void {
     this._changed.emit();
   }
 

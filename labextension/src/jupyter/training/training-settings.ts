@@ -1,4 +1,4 @@
-// What a model can be trained on, with and by, and what a person has chosen of it: as the server has them.
+// Options and settings of a training, as the server defines them.
 
 import type { Shape } from '../../api/graph';
 
@@ -19,12 +19,12 @@ export type {
 } from '../../api/training';
 export type { Shape };
 
-/** A data set in a file, not one of those that have a name. */
+/** Whether a data set is a file rather than a registered one. */
 export function isDataFile(name: string): boolean {
   return /\.(csv|npz)$/.test(name);
 }
 
-/** Whether samples of a shape go into a model's input. */
+/** Whether samples of a shape fit a model's input. */
 export function fits(samples: Shape | null, input: Shape | undefined): boolean {
   return (
     !samples ||

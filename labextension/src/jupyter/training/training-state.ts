@@ -1,4 +1,4 @@
-// What a training is made of and what is kept of it, so that a refreshed page shows the same again.
+// State and options of a training; a reloaded page restores the state.
 
 import type { Contents, ServiceManager } from '@jupyterlab/services';
 
@@ -9,15 +9,15 @@ import type { TrainingSettings } from './training-settings';
 
 export type Phase = 'idle' | 'saving' | 'starting' | 'executing';
 
-/** What a refreshed page needs to show the same panel again. */
+/** State from which a reloaded page restores the panel. */
 export interface TrainingState {
   path: string;
   run: string | null;
   code: string | null;
   settings: TrainingSettings | null;
-  /** What the form shows, if that is not what the run was trained with. */
+  /** Settings in the form, if they differ from those of the run. */
   draft?: TrainingSettings | null;
-  /** The kernels that were chosen, by backend. */
+  /** Chosen kernels by backend. */
   kernels: { [backend: string]: string };
 }
 
@@ -26,14 +26,14 @@ export interface TrainingOptions {
   api: LabDLApi;
   services: ServiceManager.IManager;
   dialogs?: TrainingKernelsOptions['dialogs'];
-  /** Saves the document if somebody has it open. */
+  /** Saves the document if it is open. */
   save: (path: string) => Promise<void>;
-  /** The graph of the document if somebody has it open. */
+  /** Graph of the document if it is open. */
   graphOf: (path: string) => GraphDocument | undefined;
   trans: Translator;
 }
 
-/** Where a path leads after a file or a folder was renamed. */
+/** Path after a file or a folder was renamed. */
 export function movedPath(path: string, change: Contents.IChangedArgs): string {
   const from = change.oldValue?.path;
   const to = change.newValue?.path;

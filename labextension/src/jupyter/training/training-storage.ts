@@ -1,4 +1,4 @@
-// What was last chosen for the training of a document, kept with JupyterLab's workspace.
+// Last training settings of a document, stored with JupyterLab's workspace.
 
 import type { IStateDB } from '@jupyterlab/statedb';
 import { Debouncer } from '@lumino/polling';
@@ -13,14 +13,14 @@ type Kept = Pick<TrainingState, 'draft' | 'kernels'>;
 export class TrainingStorage {
   constructor(private readonly _database: IStateDB | null) {}
 
-  /** The state with what was chosen before, where it says nothing of its own. */
+  /** The state, completed with stored values. */
   async recall(state: TrainingState): Promise<TrainingState> {
     let kept: Kept | undefined;
     try {
       kept = (await this._database?.fetch(keyOf(state.path))) as
         Kept | undefined;
     } catch {
-      // it is a convenience: without it the form begins as usual
+      // not essential: without it the form starts with defaults
     }
     return {
       ...state,

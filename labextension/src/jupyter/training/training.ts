@@ -1,4 +1,4 @@
-// One document's training: settings, saving, the kernel, and the run that comes of it.
+// Training of one document: settings, saving, kernel, and run.
 
 import { VDomModel } from '@jupyterlab/ui-components';
 import { Contents } from '@jupyterlab/services';
@@ -32,9 +32,9 @@ export class Training extends VDomModel {
       path: () => services.contents.localPath(this.path),
       graph: () => options.graphOf(this.path)
     });
-    this.preview.changed.connect(this._changed, this);
+    this.preview.changed.connect(this._emitChanged, this);
     if (this._state.run) {
-      this._watch(this._state.run);
+      this._followRun(this._state.run);
     }
     options.services.contents.fileChanged.connect(this._onFileChanged, this);
     void this.refresh();
@@ -44,17 +44,17 @@ export class Training extends VDomModel {
     return this._state.path;
   }
 
-  /** What the last run was trained with. */
+  /** Settings of the last run. */
   get settings(): TrainingSettings | null {
     return this._state.settings;
   }
 
-  /** What the form shows. */
+  /** Settings in the form. */
   get draft(): TrainingSettings | null {
     return this._state.draft ?? this._state.settings;
   }
 
-  /** The code of the run that goes on, or of the one that the form would start. */
+  /** Code of the active run, or of the one that the form would start. */
   get code(): string | null {
     const { settings, code } = this._state;
     const goesOn =
@@ -79,7 +79,7 @@ export class Training extends VDomModel {
     return this._problem;
   }
 
-  /** Whether a run of this document is under way. */
+  /** Whether a run of this document is active. */
   get busy(): boolean {
     return this._phase !== 'idle' || this._source?.live === true;
   }
@@ -92,7 +92,7 @@ export class Training extends VDomModel {
     return this._state as unknown as ReadonlyJSONObject;
   }
 
-  /** Ask the server again what can be trained with: a backend may have been installed meanwhile. */
+  /** Requests the choices again, since a backend may have been installed in the meantime. */
   async refresh(): Promise<void> {
     try {
       this._choices = await this._options.api.choices();
@@ -100,16 +100,16 @@ export class Training extends VDomModel {
     } catch (error) {
       this._fail(error);
     }
-    this._changed();
+    this._emitChanged();
   }
 
-  /** Show what these settings would do; null while they are not whole. */
+  /** Shows the code of these settings; null while they are incomplete. */
   show(settings: TrainingSettings | null): void {
     this.preview.show(settings);
     if (settings) {
       this.kernels.use(settings.backend);
       this._state = { ...this._state, draft: settings };
-      this._changed();
+      this._emitChanged();
     }
   }
 
@@ -120,25 +120,25 @@ export class Training extends VDomModel {
     this._problem = null;
     this._state = { ...this._state, settings };
     try {
-      this._enter('saving');
+      this._setPhase('saving');
       await this._options.save(this.path);
       const { code, run, problems } = await this.preview.take(settings);
       if (problems.length) {
         throw new Error(problems[0]);
       }
-      this._enter('starting');
+      this._setPhase('starting');
       const kernel = await this.kernels.connect(settings.backend);
       this._state = { ...this._state, code, run };
-      this._watch(run);
-      this._enter('executing');
-      this._problem = this._explained(await execute(kernel, code));
+      this._followRun(run);
+      this._setPhase('executing');
+      this._problem = this._explain(await execute(kernel, code));
       if (this._problem && this._source?.live === null) {
-        this._forget(); // it failed before there was anything to see
+        this._clearRun(); // it failed before it had written anything
       }
     } catch (error) {
       this._fail(error);
     }
-    this._enter('idle');
+    this._setPhase('idle');
     this._refreshWhenDone();
   }
 
@@ -151,9 +151,7 @@ export class Training extends VDomModel {
     }
   }
 
-  private _explained(
-    problem: ExecutionProblem | null
-  ): ExecutionProblem | null {
+  private _explain(problem: ExecutionProblem | null): ExecutionProblem | null {
     const { trans } = this._options;
     return problem?.lost
       ? {
@@ -165,23 +163,23 @@ export class Training extends VDomModel {
       : problem;
   }
 
-  private _watch(run: string): void {
+  private _followRun(run: string): void {
     this._source?.dispose();
     this._source = new LabRunSource(run, this._options.api);
     this._source.liveChanged.connect(this._refreshWhenDone, this);
   }
 
-  /** Whether a run goes on, also one of which the server has not told yet. */
+  /** Whether a run is active, including one of which the server has no information yet. */
   private get _mayLive(): boolean {
     return this._source !== null && this._source.live !== false;
   }
 
-  /** A run that is over has left parameters, and the next one wants a name of its own. */
+  /** A finished run has changed the parameters, and the next one needs a new name. */
   private _refreshWhenDone(): void {
     if (!this.busy && !this._mayLive) {
       this.preview.refresh();
     }
-    this._changed();
+    this._emitChanged();
   }
 
   private _onKernels(): void {
@@ -189,18 +187,18 @@ export class Training extends VDomModel {
     if (names !== this._state.kernels) {
       this._state = { ...this._state, kernels: names };
     }
-    this._changed();
+    this._emitChanged();
   }
 
-  private _forget(): void {
+  private _clearRun(): void {
     this._source?.dispose();
     this._source = null;
     this._state = { ...this._state, run: null };
   }
 
-  private _enter(phase: Phase): void {
+  private _setPhase(phase: Phase): void {
     this._phase = phase;
-    this._changed();
+    this._emitChanged();
   }
 
   private _fail(error: unknown): void {
@@ -210,13 +208,13 @@ export class Training extends VDomModel {
     };
   }
 
-  private _changed(): void {
+  private _emitChanged(): void {
     if (!this.isDisposed) {
       this.stateChanged.emit();
     }
   }
 
-  /** Follow the document to its new name. */
+  /** Follows the document to its new name. */
   private _onFileChanged(
     _sender: Contents.IManager,
     change: Contents.IChangedArgs
@@ -233,9 +231,9 @@ export class Training extends VDomModel {
       this.preview.refresh();
     }
     if (newRun && newRun !== run) {
-      this._watch(newRun);
+      this._followRun(newRun);
     }
-    this._changed();
+    this._emitChanged();
   }
 
   readonly kernels: TrainingKernels;

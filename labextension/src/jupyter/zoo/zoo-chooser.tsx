@@ -1,4 +1,4 @@
-// The list of the zoo's models in a dialog: searched while one types, with what is known of the one that is chosen.
+// Dialog with the list of zoo models: search, and details of the selected one.
 
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -13,12 +13,12 @@ export interface ZooChoice {
   settings: ZooSettings;
 }
 
-/** The body of the dialog; its value is what was chosen. */
+/** Body of the dialog; its value is the chosen model. */
 export class ZooChooser extends ReactWidget {
   constructor(
     private readonly models: ZooModel[],
     private readonly trans: Translator,
-    /** What was double-clicked is to be opened. */
+    /** Opens the model that was double-clicked. */
     private readonly onOpen: () => void
   ) {
     super();
@@ -42,7 +42,7 @@ export class ZooChooser extends ReactWidget {
 
   private readonly _setChoice = (choice: ZooChoice | null): void => {
     this._choice = choice;
-    // The dialog looks whether its fields are right before we have read what was typed into them: let it look again.
+    // The dialog validates its fields before React has handled the input: make it validate again.
     this.node.dispatchEvent(new Event('input', { bubbles: true }));
   };
 
@@ -134,7 +134,7 @@ function Chooser({ models, trans, onChange, onOpen }: ChooserProps) {
                       role="option"
                       aria-selected={each === model}
                       title={each.summary}
-                      // the cursor stays in the search field
+                      // keeps the focus in the search field
                       onMouseDown={event => event.preventDefault()}
                       onClick={() => setName(each.name)}
                       onDoubleClick={onOpen}

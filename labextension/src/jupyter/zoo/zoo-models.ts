@@ -1,4 +1,4 @@
-// The models of the zoo as they are listed: which match what was typed, and by what they are for.
+// Search and grouping of the zoo's models.
 
 import type { ZooModel } from '../../api/editor';
 import type { Json } from '../../api/graph';
@@ -7,7 +7,7 @@ export type { ZooModel };
 
 export type ZooSettings = { [name: string]: Json };
 
-/** The models in which all words occur, those first whose name begins as the first word; the families stay together. */
+/** Models that contain all words; those whose name starts with the first word come first, families stay together. */
 export function matching(models: ZooModel[], query: string): ZooModel[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = models.filter(({ name, task, summary }) => {
@@ -20,7 +20,7 @@ export function matching(models: ZooModel[], query: string): ZooModel[] {
   return groups.flatMap(([, inside]) => inside);
 }
 
-/** The models for each task, both in the order in which they come. */
+/** Models by task, both in their original order. */
 export function byTask(models: ZooModel[]): [string, ZooModel[]][] {
   const groups = new Map<string, ZooModel[]>();
   for (const model of models) {
@@ -29,7 +29,7 @@ export function byTask(models: ZooModel[]): [string, ZooModel[]][] {
   return [...groups];
 }
 
-/** A file's name that is not taken: "resnet50.labdl", "resnet50-1.labdl". */
+/** A file name that is not taken: "resnet50.labdl", "resnet50-1.labdl". */
 export function freeName(stem: string, taken: ReadonlySet<string>): string {
   let name = `${stem}.labdl`;
   for (let n = 1; taken.has(name); n++) {

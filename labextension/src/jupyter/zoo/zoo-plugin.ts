@@ -1,4 +1,4 @@
-// Plugin: a model of the zoo becomes a new model graph.
+// Plugin: creates a model graph from a zoo model.
 
 import {
   JupyterFrontEnd,
@@ -100,7 +100,7 @@ export const zooPlugin: JupyterFrontEndPlugin<void> = {
       },
       execute: async args => {
         if (isBusy) {
-          return undefined; // it was asked for twice
+          return undefined; // requested twice
         }
         isBusy = true;
         const folder =

@@ -1,4 +1,4 @@
-// The settings with which a model of the zoo is made, as a form of lines of text.
+// Settings of a zoo model, as a form of text fields.
 
 import * as React from 'react';
 
@@ -9,7 +9,7 @@ import type { ZooSettings } from './zoo-models';
 export interface ZooSettingsProps {
   schema: ParamSchema;
   trans: Translator;
-  /** The settings that are not as they would be anyway; null while one cannot be read. */
+  /** Receives the settings that differ from their defaults; null while one is invalid. */
   onChange: (settings: ZooSettings | null) => void;
 }
 

@@ -1,4 +1,4 @@
-// One metric: heading with the current values, the plot, and what stands under the cursor.
+// Chart of one metric: heading with the current values, plot, and tooltip at the cursor.
 
 import { memo, useMemo, useRef, useState } from 'react';
 import { ChartMenu } from './ChartMenu';
@@ -21,7 +21,7 @@ const STYLE = { kind: 'metric' } as const;
 export interface ChartProps {
   metric: MetricCurves;
   view: ChartView;
-  /** The steps of the whole run. */
+  /** Steps of the whole run. */
   extent: Steps | null;
   marks: readonly Mark[];
   best: Best;
@@ -83,7 +83,7 @@ export const Chart = memo(function Chart(props: ChartProps): JSX.Element {
   );
 });
 
-/** Values come from the kept curves, not from the points that are drawn. */
+/** Tooltip lines of a step. Values come from the stored curves, since the drawn points are thinned out. */
 function linesAt(
   metric: MetricCurves,
   smoothing: Smoothing,

@@ -1,4 +1,4 @@
-// The menu of a chart: keep it as a picture or as a table.
+// Menu of a chart: save it as an image or as a table.
 
 import {
   useEffect,
@@ -13,7 +13,7 @@ import type { Plot } from './plot';
 import type { Translator } from '../../ui/translator';
 
 export interface ChartMenuProps {
-  /** Of the chart; files are called by it. */
+  /** Name of the chart, and of the saved files. */
   name: string;
   plot: MutableRefObject<Plot | null>;
   table: () => Column[];
@@ -130,6 +130,6 @@ function download(content: Blob, name: string): void {
   link.href = address;
   link.download = name;
   link.click();
-  // the browser has begun to read it by then
+  // revoke only after the browser has started the download
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,4 +1,4 @@
-// What holds for all charts: how smooth the lines are, what stands below them, and the way back from a zoom.
+// Settings of all charts: smoothing, horizontal axis, and reset of the zoom.
 
 import { X_AXES, type XAxisName } from './x-axis';
 import { SMOOTHINGS, type Smoothing } from '../store/smoothing';
@@ -9,7 +9,7 @@ export interface ChartToolsProps {
   setSmoothing: (smoothing: Smoothing) => void;
   axis: XAxisName;
   setAxis: (axis: XAxisName) => void;
-  /** Whether a run says how many steps an epoch has. */
+  /** Whether the run states how many steps an epoch has. */
   hasEpochs: boolean;
   isZoomed: boolean;
   resetZoom: () => void;

@@ -1,4 +1,4 @@
-// How values are spread: a small picture of bars, with its range written under it.
+// Histogram of values as small bars, with the range below.
 import type { HistogramData } from '../../api/inspection';
 import {
   formatCount as countText,
@@ -10,9 +10,9 @@ export type { HistogramData };
 
 export interface HistogramProps {
   data: HistogramData;
-  /** Whose values they are. */
+  /** Name of the values. */
   name: string;
-  /** Without the range under it, where there is little room. */
+  /** Hides the range below, where there is little room. */
   bare?: boolean;
   trans: Translator;
 }
@@ -21,7 +21,7 @@ export function Histogram({ data, name, bare, trans }: HistogramProps) {
   const words = inWords(data, name, trans);
   const { low, high, counts } = data;
   const most = Math.max(...counts, 1);
-  // A single value stands in the middle, as wide as one of thirty.
+  // A single value is drawn in the middle, as a narrow bar.
   const [width, shift] = counts.length > 1 ? [100 / counts.length, 0] : [4, 48];
   const zero = low < 0 && high > 0 ? (-low / (high - low)) * 100 : null;
   return (
@@ -33,10 +33,10 @@ export function Histogram({ data, name, bare, trans }: HistogramProps) {
         aria-label={words}
       >
         <title>{words}</title>
-        {/* something to point at between the bars */}
+        {/* background, so that the tooltip also appears between the bars */}
         <rect className="labdl-histogram-ground" width="100" height="40" />
         {counts.map((count, index) => {
-          // whatever is there can be seen
+          // a minimum height keeps small counts visible
           const height = count && Math.max((count / most) * 39, 0.8);
           return (
             <rect
@@ -62,7 +62,7 @@ export function Histogram({ data, name, bare, trans }: HistogramProps) {
   );
 }
 
-/** The picture in words. */
+/** Description of the histogram for tooltip and screen reader. */
 function inWords(
   { low, high, counts }: HistogramData,
   name: string,

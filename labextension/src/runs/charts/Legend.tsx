@@ -1,4 +1,4 @@
-// Whose line is which in a chart of a metric, with the values now and the best.
+// Legend of a metric's chart: names of the lines, current values and the best value.
 
 import { formatCount, formatNumber } from '../../ui/number-format';
 import type { Best } from '../store/epochs';

@@ -1,4 +1,4 @@
-// A picture of values: tiles of pixels beside each other, drawn without smoothing.
+// Image of an array: tiles of pixels side by side, drawn without smoothing.
 import { useEffect, useRef } from 'react';
 
 import type { Picture } from '../store/source';
@@ -6,13 +6,13 @@ import type { Picture } from '../store/source';
 export interface PixelsProps {
   picture: Picture;
   columns: number;
-  /** How many tiles at most. */
+  /** Maximum number of tiles. */
   most?: number;
   label: string;
 }
 
 const GAP = 1;
-/** A canvas larger than this on a side is none that was made to be looked at, and some browsers refuse it. */
+/** Maximum side of a canvas in pixels; some browsers refuse larger ones. */
 const LARGEST = 4096;
 
 export function Pixels({ picture, columns, most, label }: PixelsProps) {
@@ -25,7 +25,7 @@ export function Pixels({ picture, columns, most, label }: PixelsProps) {
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (!context || !isDrawn) {
-      return; // the page has no canvas, or this is no picture: what it says is in its label
+      return; // no canvas in this browser, or invalid data: the label describes the content
     }
     context.clearRect(0, 0, width, height);
     const bytes = atob(picture.data);
@@ -48,7 +48,7 @@ export function Pixels({ picture, columns, most, label }: PixelsProps) {
   );
 }
 
-/** Whether the data are of that many pixels: they may come from a file that anybody wrote. */
+/** Whether the data have the stated number of pixels. They may come from an untrusted file. */
 function fits({ width, height, tiles, colors, data }: Picture): boolean {
   const sizes = [width, height, tiles, colors];
   return (

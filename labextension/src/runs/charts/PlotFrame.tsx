@@ -1,4 +1,4 @@
-// The place of one plot: it follows size and theme, tells what stands under the cursor, and takes keys.
+// Container of one plot: follows size and theme, shows the tooltip, and handles keys.
 
 import {
   useEffect,
@@ -15,18 +15,18 @@ import { readColors, watchTheme, type ChartColors } from './theme';
 import type { Translator } from '../../ui/translator';
 import type { XAxis } from './x-axis';
 
-/** What all charts of a dashboard have in common. */
+/** Properties shared by all charts of a dashboard. */
 export interface ChartView {
   readonly syncKey: string;
   readonly axis: XAxis;
-  /** The steps somebody has zoomed to; null for all. */
+  /** Zoomed range of steps; null for all. */
   readonly zoom: Steps | null;
   readonly setZoom: (steps: Steps | null) => void;
 }
 
 export interface TooltipLine {
   readonly text: string;
-  /** The name of its line's color. */
+  /** Name of the line's color. */
   readonly curve?: string;
 }
 
@@ -38,14 +38,14 @@ export interface PlotFrameProps extends ChartView {
   logarithmic?: boolean;
   tick?: (value: number) => string;
   range?: readonly [number | null, number | null];
-  /** What is to be told of a step. */
+  /** Tooltip lines of a step. */
   read: (step: number) => readonly TooltipLine[];
-  /** Gives the plot to who makes pictures of it. */
+  /** Receives the plot, for export as an image. */
   plot?: MutableRefObject<Plot | null>;
   trans: Translator;
 }
 
-/** Marks that a tooltip tells at most. */
+/** Maximum number of marks in a tooltip. */
 const TOLD = 6;
 
 export function PlotFrame(props: PlotFrameProps): JSX.Element {
@@ -83,7 +83,7 @@ export function PlotFrame(props: PlotFrameProps): JSX.Element {
     created.setWindow(latest.current.zoom);
     plot.current = created;
     const observer = new ResizeObserver(() => {
-      // A hidden panel has no width: keep the old size until it is shown again.
+      // A hidden panel has no width: keep the old size until it is visible again.
       if (element.clientWidth > 0) {
         created.resize(size().width, size().height);
       }
@@ -170,7 +170,7 @@ function Tooltip({
   hover: Hover;
   height: number;
   frame: PlotFrameProps;
-  /** Whether the cursor goes by keys, and so by ear. */
+  /** Whether the cursor is moved by keys; then screen readers announce the values. */
   isRead: boolean;
   trans: Translator;
 }): JSX.Element {

@@ -1,4 +1,4 @@
-// A small chart of one to three lines over the steps: heading with the value now, the plot, what stands under the cursor.
+// Small chart of one to three lines over the steps: heading with the current value, plot, and tooltip.
 
 import { memo, useMemo, useRef } from 'react';
 import { ChartMenu } from './ChartMenu';
@@ -31,16 +31,16 @@ export interface Line {
 
 export interface SmallChartProps {
   title: string;
-  /** Why it is as it is, where that needs words. */
+  /** Tooltip that explains the chart. */
   hint?: string;
   kind: keyof typeof CONTENTS;
   lines: readonly Line[];
-  /** The value now; left out where the lines have names of their own. */
+  /** Current value; omitted where each line has a name. */
   now?: string;
   write: (value: number) => string;
-  /** Beside the axis, where there is less room. */
+  /** Short label of a tick beside the vertical axis. */
   tick?: (value: number) => string;
-  /** Shown as long as there is nothing to draw. */
+  /** Text while there is nothing to draw. */
   empty: string;
   view: ChartView;
   extent: Steps | null;

@@ -1,4 +1,4 @@
-// The row of small charts: learning rate, throughput, and where the time of a step goes.
+// Row of small charts: learning rate, throughput, and time of a step.
 
 import { useMemo } from 'react';
 import {
@@ -22,7 +22,7 @@ export interface SmallChartsProps {
 
 const HEIGHT = 92;
 const FROM_ZERO = [0, null] as const;
-/** So many times the time of nine steps in ten. */
+/** A step is an outlier if it takes more than this many times the 90th percentile. */
 const OUTLYING = 2;
 
 export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
@@ -63,7 +63,7 @@ export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
     ];
   }, [pace, trans]);
 
-  // runs recorded before these figures were have no place for them
+  // version 1 of the events does not have these numbers
   const isRecorded = (run.start?.version ?? 1) >= 2;
   if (!isRecorded && !rate.curve.length && !pace.length) {
     return null;
@@ -122,14 +122,14 @@ function milliseconds(value: number): string {
     : `${formatSignificant(value)} ms`;
 }
 
-/** A rate as short as can be. */
+/** Short text of a learning rate. */
 function rateTick(value: number): string {
   return value !== 0 && Math.abs(value) < 0.001
     ? Number(value.toPrecision(3)).toExponential()
     : formatSetting(value);
 }
 
-/** The first step, which compiles, may take a thousand times as long: then the axis is for the others. */
+/** Range of the axis without outliers: the first step, which compiles, may take a thousand times as long. */
 function rangeOf(pace: readonly Pace[]): readonly [number, number | null] {
   const totals = pace
     .map(({ data, compute, update }) => data + compute + (update ?? 0))

@@ -1,4 +1,4 @@
-// A few numbers as a tiny line; what is not finite leaves a gap.
+// Tiny line chart of a few numbers; values that are not finite leave a gap.
 
 const WIDTH = 60;
 const HEIGHT = 14;
@@ -20,7 +20,7 @@ export function Sparkline({ values, isLogarithmic }: SparklineProps) {
   );
 }
 
-/** The line as a path; one value is a short dash in the middle. */
+/** SVG path of the line; a single value is a short dash in the middle. */
 export function lineOf(
   values: readonly number[],
   isLogarithmic: boolean

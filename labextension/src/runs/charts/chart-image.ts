@@ -1,4 +1,4 @@
-// A chart as a picture to keep: PNG as it is on the screen, and SVG for papers and slides.
+// Export of a chart as an image: PNG as on the screen, SVG for papers and slides.
 
 import type uPlot from 'uplot';
 import type { Plot } from './plot';
@@ -34,7 +34,7 @@ export function svg(title: string, plot: Plot): Blob {
   return new Blob([svgText(title, plot)], { type: 'image/svg+xml' });
 }
 
-/** The same lines, bands and axes as on the screen. */
+/** SVG with the same lines, bands and axes as on the screen. */
 export function svgText(title: string, plot: Plot): string {
   const { drawn: u, colors, bands } = plot;
   const { text, grid, surface } = colors();
@@ -109,10 +109,10 @@ export function svgText(title: string, plot: Plot): string {
   ].join('\n');
 }
 
-/** Points as "x y", one after the other. */
+/** Points as "x y", in order. */
 type Piece = string[];
 
-/** The points of a series, in pieces between its gaps. */
+/** Points of a series, split at its gaps. */
 function piecesOf(
   u: uPlot,
   series: number,
@@ -132,7 +132,7 @@ function piecesOf(
   return pieces.filter(piece => piece.length);
 }
 
-/** The ticks that the axis shows, with their words. */
+/** Ticks of an axis with their labels. */
 function plotTicks(u: uPlot, place: number): [number, string][] {
   const axis = u.axes[place] as uPlot.Axis & {
     _splits?: (number | null)[];

@@ -1,4 +1,4 @@
-// The numbers of a chart as a table in CSV.
+// Export of a chart's numbers as a CSV table.
 
 import type { Curve } from '../store/decimation';
 import type { MetricCurves } from '../store/metrics';
@@ -9,13 +9,13 @@ export interface Column {
   readonly curve: Curve;
 }
 
-/** A row for each step that any of the curves has; what a curve lacks there is left empty. */
+/** One row for each step of any curve; the cell of a curve without that step is empty. */
 export function csv(columns: readonly Column[]): string {
   const rows = new Map<number, string[]>();
   columns.forEach(({ curve }, place) => {
     for (let i = 0; i < curve.x.length; i++) {
       const row = rows.get(curve.x[i]) ?? columns.map(() => '');
-      // NaN is written so, since an empty cell is no value
+      // NaN is written as text, since an empty cell means "no value"
       row[place] = String(curve.y[i]);
       rows.set(curve.x[i], row);
     }
@@ -30,7 +30,7 @@ export function csv(columns: readonly Column[]): string {
   ].join('\r\n');
 }
 
-/** All points that the page keeps of a metric. */
+/** Table of all points of a metric that are in memory. */
 export function metricTable(
   { name, train, validation }: MetricCurves,
   smoothing: Smoothing
@@ -46,7 +46,7 @@ export function metricTable(
   ];
 }
 
-/** A name that a spreadsheet takes for a formula is no longer one. */
+/** Quoted name; a prefix prevents that a spreadsheet evaluates it as a formula. */
 function quoted(name: string): string {
   const safe = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
   return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;

@@ -1,4 +1,4 @@
-// The axes of a chart: their ranges, and what their ticks say.
+// Axes of a chart: ranges and tick labels.
 
 import type uPlot from 'uplot';
 import { linearRange, logRange, logSplits, tickLabel } from './plot-scales';
@@ -11,9 +11,9 @@ export interface AxesSettings {
   readonly axis: XAxis;
   readonly logarithmic: boolean;
   readonly colors: () => ChartColors;
-  /** A value beside the vertical axis. */
+  /** Label of a value beside the vertical axis. */
   readonly tick?: (value: number) => string;
-  /** The lowest and the highest value of the vertical axis, where they are fixed. */
+  /** Minimum and maximum of the vertical axis, where they are fixed. */
   readonly range?: () => readonly [number | null, number | null] | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What a chart draws: columns of numbers for the part of the run that can be seen, no more points than there are pixels.
+// Data of a chart: columns of numbers for the visible steps, thinned to the number of pixels.
 
 import { lowerBound } from '../store/column';
 import { align, outline, type Aligned, type Curve } from '../store/decimation';
@@ -10,10 +10,10 @@ import type { Smoothing } from '../store/smoothing';
 export type Steps = readonly [from: number, to: number];
 
 export interface PlotContent {
-  /** All that there is, also where this chart has no points; null before the first. */
+  /** Range of all steps of the run, also where this chart has no points; null before the first. */
   readonly extent: Steps | null;
   readonly marks: readonly Mark[];
-  /** The steps, and a column for each series of the plot's style. */
+  /** Steps, and one column for each series of the plot's style. */
   columns(visible: Steps, pixels: number): Aligned;
 }
 
@@ -22,7 +22,7 @@ interface Frame {
   readonly marks: readonly Mark[];
 }
 
-/** Columns: low, high, raw, smooth, validation. Where there are few points there is a raw line, else low and high. */
+/** Columns low, high, raw, smooth, validation. Few points are a raw line, many the range from low to high. */
 export function metricContent(
   metric: MetricCurves,
   smoothing: Smoothing,
@@ -61,7 +61,7 @@ export function metricContent(
   };
 }
 
-/** A column for each curve. */
+/** One column for each curve. */
 export function linesContent(
   curves: readonly Curve[],
   frame: Frame
@@ -73,7 +73,7 @@ export function linesContent(
   };
 }
 
-/** A column for each curve that holds its value until the next point. */
+/** One column for each curve, which holds its value until the next point. */
 export function stepsContent(
   curves: readonly Curve[],
   frame: Frame
@@ -88,7 +88,7 @@ export function stepsContent(
   };
 }
 
-/** A column for each curve that has the sum of it and of those before; all have the same steps. */
+/** One column for each curve: its sum with the curves before it. All have the same steps. */
 export function stackContent(
   curves: readonly Curve[],
   frame: Frame
@@ -104,7 +104,7 @@ export function stackContent(
   );
 }
 
-/** With a point at each end of what is visible, so that its value there counts for the axis. */
+/** Adds a point at each end of the visible range, so that the value there counts for the axis. */
 function held({ x, y }: Curve, [from, to]: Steps): Curve {
   const first = lowerBound(x, from);
   const end = lowerBound(x, to);
@@ -119,7 +119,7 @@ function held({ x, y }: Curve, [from, to]: Steps): Curve {
 
 const NOTHING: Curve = { x: [], y: [] };
 
-/** The visible points, and one more on each side that keeps the line going to the edge. */
+/** Index range of the visible points, and one more on each side, so that the line continues to the edge. */
 function within(x: ArrayLike<number>, [min, max]: Steps): [number, number] {
   return [
     Math.max(0, lowerBound(x, min) - 1),
@@ -127,7 +127,7 @@ function within(x: ArrayLike<number>, [min, max]: Steps): [number, number] {
   ];
 }
 
-/** A curve with few enough points: where there are more, the lowest and the highest of each column, in a zigzag. */
+/** Thins out a curve with too many points: lowest and highest value of each pixel column, as a zigzag. */
 function plain(
   curve: Curve,
   visible: Steps,
@@ -150,7 +150,7 @@ function plain(
   );
 }
 
-/** On a logarithmic axis there is no place for what is not positive. */
+/** Replaces values that are not positive by gaps on a logarithmic axis. */
 function shown(curve: Curve, positive: boolean): Curve {
   return positive
     ? { x: curve.x, y: Array.from(curve.y, y => (y > 0 ? y : NaN)) }

@@ -1,4 +1,4 @@
-// Draws the marks of a chart: a thin line with a flag at each step at which something was done or seen.
+// Draws the marks of a chart: a thin line with a flag at the step of a command or an alert.
 
 import uPlot from 'uplot';
 import type { Mark } from '../store/marks';
@@ -45,7 +45,7 @@ export function drawMarks(
       ctx.lineTo(x + size, bbox.top - size / 2);
       ctx.lineTo(x, bbox.top);
     } else {
-      // warnings have another shape, not only another color
+      // a shape of their own makes warnings recognizable without color
       ctx.moveTo(x, bbox.top - size);
       ctx.lineTo(x + size / 1.5, bbox.top);
       ctx.lineTo(x - size / 1.5, bbox.top);

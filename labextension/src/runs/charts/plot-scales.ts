@@ -2,7 +2,7 @@
 
 import type uPlot from 'uplot';
 
-/** Ticks of a logarithmic axis at most. */
+/** Maximum number of ticks on a logarithmic axis. */
 const TICKS = 8;
 
 export function linearRange(
@@ -14,7 +14,7 @@ export function linearRange(
     return [0, 1];
   }
   const room = (max - min) * 0.06 || Math.abs(max) * 0.1 || 0.5;
-  // Figures that cannot be negative, such as a loss or an accuracy, do not get an axis below zero.
+  // Non-negative metrics, such as a loss or an accuracy, do not get an axis below zero.
   return [min >= 0 ? Math.max(0, min - room) : min - room, max + room];
 }
 
@@ -43,8 +43,8 @@ export function tickLabel(tick: number): string {
 }
 
 /**
- * Powers of ten, with twos and fives where there is room. uPlot's own never come to an end below about 1e-8, where the
- * losses of two backends differ. Over less than a decade, where none of these lie, there are three even ones.
+ * Powers of ten, with twos and fives where there is room. uPlot's own splits do not terminate below about 1e-8, where
+ * the losses of two backends differ. A range of less than a decade without any of these gets three even ticks.
  */
 export function logSplits(
   _u: uPlot,

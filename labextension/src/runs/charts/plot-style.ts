@@ -1,4 +1,4 @@
-// How the columns of a chart look: as a metric with its band, as lines, as a stack of areas.
+// Appearance of a chart's columns: a metric with its range, lines, or stacked areas.
 
 import uPlot from 'uplot';
 import { faint, type ChartColors } from './theme';
@@ -14,7 +14,7 @@ export type PlotStyle =
 
 type Look = Pick<uPlot.Options, 'series' | 'bands'>;
 
-/** Points of epochs are marked while there are this many pixels for each. */
+/** Points of epochs are marked if there are at least this many pixels for each. */
 const ROOM = 14;
 
 export function lookOf(style: PlotStyle, colors: () => ChartColors): Look {
@@ -25,7 +25,7 @@ export function lookOf(style: PlotStyle, colors: () => ChartColors): Look {
   const line = (name: Color, place: number): uPlot.Series => ({
     stroke: () => colors()[name],
     width: isStack ? 1 : 1.5,
-    // the lowest area of a stack goes down to the axis, the others to the one below
+    // the lowest area of a stack extends to the axis, the others to the one below
     fill: isStack && !place ? () => faint(colors()[name]) : undefined,
     points: { show: lonely },
     ...(style.kind === 'steps'
@@ -73,7 +73,7 @@ function metricLook(colors: () => ChartColors): Look {
   };
 }
 
-/** A line needs two points: a single one is marked, or nothing would be seen. */
+/** Whether only one value is defined: a line needs two points, so a single one gets a marker. */
 function lonely(
   u: uPlot,
   series: number,

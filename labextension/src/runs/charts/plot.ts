@@ -1,4 +1,4 @@
-// One uPlot chart: what is drawn and when, the part of the run that it shows, and what stands under the cursor.
+// One uPlot chart: drawing, visible range of steps, and cursor.
 
 import uPlot from 'uplot';
 import { axesOf, type AxesSettings } from './plot-axes';
@@ -7,22 +7,22 @@ import { colorOf, drawMarks } from './plot-marks';
 import { lookOf, type PlotStyle } from './plot-style';
 import type { ChartColors } from './theme';
 
-/** A drag of fewer pixels is a click. */
+/** A drag of fewer pixels counts as a click. */
 const DRAGGED = 4;
 
 export interface PlotSettings extends AxesSettings {
   readonly style: PlotStyle;
   /** Charts with the same key share the cursor. */
   readonly syncKey: string;
-  /** The step under the cursor and where it is, or null when the cursor leaves. */
+  /** Called with the step under the cursor and its position, or with null when the cursor leaves. */
   readonly hover: (at: Hover | null) => void;
-  /** Somebody wants to see these steps only; null: all of them. */
+  /** Called with the range of steps that was selected by a drag; null: all of them. */
   readonly zoom: (steps: Steps | null) => void;
 }
 
 export interface Hover {
   readonly step: number;
-  /** Steps that are this near cannot be told from it. */
+  /** Range of steps that the cursor cannot distinguish. */
   readonly near: Steps;
   readonly left: number;
   readonly top: number;
@@ -57,7 +57,7 @@ export class Plot {
           sync: {
             key: _settings.syncKey,
             scales: ['x', null],
-            // the cursor goes along in the other charts; zooming goes through the settings
+            // charts share the cursor; zooming is synchronized by the settings
             filters: {
               pub: type => type === 'mousemove' || type === 'mouseleave'
             }
@@ -81,9 +81,9 @@ export class Plot {
           y: false
         },
         hooks: {
-          setCursor: [() => this._moved()],
-          setSelect: [() => this._selected()],
-          draw: [u => this._mark(u)]
+          setCursor: [() => this._onCursor()],
+          setSelect: [() => this._onSelect()],
+          draw: [u => this._drawMarks(u)]
         }
       },
       look.series.map(() => []) as unknown as uPlot.AlignedData,
@@ -92,7 +92,7 @@ export class Plot {
     if (typeof IntersectionObserver !== 'undefined') {
       this._watch = new IntersectionObserver(entries => {
         this._isVisible = entries[entries.length - 1].isIntersecting;
-        this._changed();
+        this._scheduleDraw();
       });
       this._watch.observe(_element);
     }
@@ -100,19 +100,19 @@ export class Plot {
 
   show(content: PlotContent): void {
     this._content = content;
-    this._changed();
+    this._scheduleDraw();
   }
 
-  /** Shows these steps only; null shows all. */
+  /** Sets the visible range of steps; null shows all. */
   setWindow(window: Steps | null): void {
     this._window = window;
-    this._changed();
+    this._scheduleDraw();
   }
 
   resize(width: number, height: number): void {
     if (width !== this._plot.width || height !== this._plot.height) {
       this._plot.setSize({ width, height });
-      this._changed();
+      this._scheduleDraw();
     }
   }
 
@@ -120,7 +120,7 @@ export class Plot {
     this._plot.redraw(false, true);
   }
 
-  /** Moves the cursor by a part of the chart's width, from its middle if it is nowhere. */
+  /** Moves the cursor by a fraction of the chart's width, from the middle if there is no cursor. */
   moveCursor(part: number): void {
     const { over, cursor } = this._plot;
     const width = over.clientWidth;
@@ -136,12 +136,12 @@ export class Plot {
     this._plot.setCursor({ left: -10, top: -10 });
   }
 
-  /** What is drawn, for pictures of it. */
+  /** The underlying uPlot, for export as an image. */
   get drawn(): uPlot {
     return this._plot;
   }
 
-  /** Where the marks stand on the axis, and their colors. */
+  /** Positions and colors of the marks. */
   flags(): { at: number; color: string }[] {
     const { axis, colors } = this._settings;
     return (this._content?.marks ?? []).map(({ step, level }) => ({
@@ -165,8 +165,8 @@ export class Plot {
     this._plot.destroy();
   }
 
-  /** Draws once before the next frame, and not while nobody can see it. */
-  private _changed(): void {
+  /** Draws once in the next animation frame, if the chart is visible. */
+  private _scheduleDraw(): void {
     if (!this._frame && this._isVisible && this._content) {
       this._frame = requestAnimationFrame(() => {
         this._frame = 0;
@@ -197,14 +197,14 @@ export class Plot {
     });
   }
 
-  private _mark(u: uPlot): void {
+  private _drawMarks(u: uPlot): void {
     const { axis, colors } = this._settings;
     if (this._content?.marks.length && u.scales.x.min !== undefined) {
       drawMarks(u, this._content.marks, axis, colors());
     }
   }
 
-  private _moved(): void {
+  private _onCursor(): void {
     const { cursor, over } = this._plot;
     const { left, top } = cursor;
     if (!this._isPointed || left === undefined || left < 0 || !this._content) {
@@ -224,7 +224,7 @@ export class Plot {
     });
   }
 
-  private _selected(): void {
+  private _onSelect(): void {
     const { left, width } = this._plot.select;
     if (width <= 0) {
       return;

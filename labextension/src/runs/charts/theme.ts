@@ -1,11 +1,11 @@
-// The colors of the charts, read from the style sheet, and news of a change of theme.
+// Colors of the charts, read from the style sheet, and detection of theme changes.
 
 export interface ChartColors {
   readonly text: string;
   readonly grid: string;
   readonly train: string;
   readonly validation: string;
-  /** Of further lines in a chart. */
+  /** Color of a third line in a chart. */
   readonly third: string;
   readonly fourth: string;
   readonly warning: string;
@@ -13,7 +13,7 @@ export interface ChartColors {
   readonly surface: string;
 }
 
-/** A canvas cannot read CSS variables, so their current values are taken from the element that carries them. */
+/** Reads the colors from an element's computed style, since a canvas cannot read CSS variables. */
 export function readColors(element: Element): ChartColors {
   const style = getComputedStyle(element);
   const color = (name: string, fallback: string) =>
@@ -31,12 +31,12 @@ export function readColors(element: Element): ChartColors {
   };
 }
 
-/** A color through which what lies behind can be seen. */
+/** Transparent version of a color. */
 export function faint(color: string): string {
   return /^#[0-9a-f]{6}$/i.test(color) ? `${color}40` : color;
 }
 
-/** Calls back whenever the theme may have changed; returns the end of the watch. */
+/** Calls `changed` whenever the theme may have changed; returns a function that stops this. */
 export function watchTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   const options = {
@@ -45,7 +45,7 @@ export function watchTheme(changed: () => void): () => void {
   };
   observer.observe(document.body, options);
   observer.observe(document.documentElement, options);
-  // A host loads the style sheet of a theme after it has changed the attribute.
+  // The host loads the style sheet of a theme after it has changed the attribute.
   const loaded = (event: Event) => {
     if (event.target instanceof HTMLLinkElement) {
       changed();

@@ -1,4 +1,4 @@
-// Viridis: a palette in which equal steps look equally far apart, also without color vision and in print.
+// Viridis: a perceptually uniform palette, also for color-blind people and in print.
 
 type Color = readonly [red: number, green: number, blue: number];
 
@@ -22,7 +22,7 @@ const VIRIDIS: readonly Color[] = [
   [0xfd, 0xe7, 0x25]
 ];
 
-/** The color of a part from 0 to 1. */
+/** Color of a number from 0 to 1. */
 export function viridis(part: number): string {
   const at = Math.min(1, Math.max(0, part)) * (VIRIDIS.length - 1);
   const low = VIRIDIS[Math.floor(at)];
@@ -33,12 +33,12 @@ export function viridis(part: number): string {
   return `rgb(${mixed.join(' ')})`;
 }
 
-/** The color of text on it: what has more contrast. */
+/** Color of text on that background: the one with more contrast. */
 export function onViridis(part: number): string {
   return part < 0.55 ? '#fff' : '#000';
 }
 
-/** As the background of a bar that explains the colors, from the lowest to the highest. */
+/** Background of a color bar, from the lowest to the highest value. */
 export const VIRIDIS_BAR = `linear-gradient(to right, ${VIRIDIS.map(
   color => `rgb(${color.join(' ')})`
 ).join(', ')})`;

@@ -1,4 +1,4 @@
-// What stands below the curves: steps, epochs or the time trained. Curves are kept by steps.
+// Horizontal axes of charts: steps, epochs or training time. Curves are stored by step.
 
 import type { Clock } from '../store/clock';
 import { formatCount, formatDuration } from '../../ui/number-format';
@@ -8,10 +8,10 @@ export type XAxisName = (typeof X_AXES)[number];
 
 export interface XAxis {
   readonly name: XAxisName;
-  /** Where a step stands on the axis, and the step that stands somewhere. */
+  /** Position of a step on the axis; `stepAt` is the inverse. */
   of(step: number): number;
   stepAt(place: number): number;
-  /** A place as a tick says it; empty for what is not worth one. */
+  /** Label of a position; empty if it gets none. */
   tick(place: number): string;
 }
 
@@ -22,7 +22,7 @@ export const STEPS: XAxis = {
   tick: place => (place % 1 ? '' : formatCount(place))
 };
 
-/** The axis of that name, or steps where a run does not have it. */
+/** Axis of that name, or steps where a run does not have it. */
 export function xAxis(
   name: XAxisName,
   clock: Clock,

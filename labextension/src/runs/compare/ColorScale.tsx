@@ -1,4 +1,4 @@
-// By which result lines and dots are colored, and what the colors mean.
+// Choice of the result that colors lines and dots, and its color scale.
 
 import type { Translator } from '../../ui/translator';
 import type { Axis, AxisChoice } from './axes';

@@ -1,4 +1,4 @@
-// Asks before a run is deleted, over the table.
+// Dialog over the table that confirms the deletion of a run.
 
 import { useEffect, useRef } from 'react';
 import type { Translator } from '../../ui/translator';

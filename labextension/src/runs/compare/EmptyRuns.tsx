@@ -1,4 +1,4 @@
-// A folder without runs: how one is started.
+// Message of a folder without runs: how to start one.
 
 import { useState } from 'react';
 import type { Translator } from '../../ui/translator';

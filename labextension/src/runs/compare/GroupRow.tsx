@@ -1,4 +1,4 @@
-// The row over the runs of a group.
+// Header row of a group of runs.
 
 import type { Row } from '@tanstack/react-table';
 import type { Translator } from '../../ui/translator';

@@ -1,11 +1,11 @@
-// Which line is whose; the one that the pointer or the focus is on stands out in the charts.
+// Legend of the compared runs; the run under pointer or focus is highlighted in the charts.
 
 import type { Translator } from '../../ui/translator';
 import type { Look } from './line-styles';
 import { Swatch } from './Swatch';
 
 interface LegendProps {
-  /** What all lines have in common. */
+  /** Text that applies to all lines. */
   note: string | null;
   looks: ReadonlyMap<string, Look>;
   names: ReadonlyMap<string, string>;

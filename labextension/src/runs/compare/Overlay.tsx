@@ -1,4 +1,4 @@
-// The curves of the chosen runs over each other, a chart for each figure.
+// Curves of the compared runs, one chart for each metric.
 
 import { useId, useMemo, useState } from 'react';
 import { SMOOTHINGS, type Smoothing } from '../store/smoothing';
@@ -19,7 +19,7 @@ import { figureNames } from './settings';
 import { title, type Brief, type RunsSource } from './runs-source';
 import { useCurves } from './useCurves';
 
-/** Charts that are shown unless a person wants more. */
+/** Number of charts before the person chooses. */
 const FIRST = 2;
 
 interface OverlayProps {
@@ -28,7 +28,7 @@ interface OverlayProps {
   looks: ReadonlyMap<string, Look>;
   hovered: string | null;
   onHover: (path: string | null) => void;
-  /** What the table is grouped by: the runs of a group may be drawn as one. */
+  /** Group of a run in the table; the runs of a group may be drawn as their mean. */
   groupOf: ((run: Brief) => string) | null;
   trans: Translator;
 }
@@ -54,7 +54,7 @@ export function Overlay(props: OverlayProps): JSX.Element {
       ? new Map(runs.map(run => [run.path, groupOf(run)]))
       : null;
   const { looks, names } = owners(runs, groups, props.looks);
-  // drawn anew when something has come or was chosen, not whenever the pointer moves
+  // render again for new data or other choices only, not for each move of the pointer
   const charts = useMemo(
     () =>
       shown.map((name): readonly [string, OverlayLine[]] => {
@@ -163,7 +163,7 @@ export function Overlay(props: OverlayProps): JSX.Element {
   );
 }
 
-/** Figures without what is of the validation data: that is drawn in the same chart. */
+/** Metrics without those of the validation data, which are drawn in the same charts. */
 function plainFigures(runs: readonly Brief[]): string[] {
   return [...new Set(figureNames(runs).map(name => name.replace(/^val_/, '')))];
 }

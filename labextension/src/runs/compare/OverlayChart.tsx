@@ -1,4 +1,4 @@
-// One figure of several runs in one chart.
+// Chart of one metric of several runs.
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { formatNumber } from '../../ui/number-format';
@@ -14,7 +14,7 @@ import { OverlayPlot, type LineLook, type OverlayHover } from './overlay-plot';
 import { Swatch } from './Swatch';
 
 const HEIGHT = 230;
-/** Lines whose values are told beside the pointer. */
+/** Maximum number of lines in the tooltip. */
 const TOLD = 12;
 
 interface OverlayChartProps {
@@ -36,7 +36,7 @@ export function OverlayChart(props: OverlayChartProps): JSX.Element {
   const latest = useRef(props);
   latest.current = props;
   const [hover, setHover] = useState<OverlayHover | null>(null);
-  // another plot where the lines are other ones
+  // a different set of lines needs a new plot
   const shape = lines.map(({ owner, role }) => `${owner} ${role}`).join('\n');
   const look = [...looks].map(([path, l]) => `${path} ${l.color} ${l.dash}`).join('\n'); // prettier-ignore
 

@@ -1,19 +1,19 @@
-// One axis of the parallel coordinates, on which a range can be marked.
+// One axis of the parallel coordinates, on which a range can be selected.
 
 import { useRef, type PointerEvent } from 'react';
 import type { Translator } from '../../ui/translator';
 import type { Axis } from './axes';
 import { filterByBrushes, rangeAfter, type Brushes } from './brushing';
 
-/** Half of the strip beside the axis that takes the pointer. */
+/** Half the width of the strip that takes pointer events. */
 const REACH = 14;
-/** Pixels that are a click and no range. */
+/** A drag of fewer pixels counts as a click. */
 const STILL = 3;
 
 interface ParallelAxisProps {
   axis: Axis;
   x: number;
-  /** Pixels to the next axis. */
+  /** Distance to the next axis in pixels. */
   room: number;
   top: number;
   bottom: number;

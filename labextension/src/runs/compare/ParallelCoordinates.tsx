@@ -1,4 +1,4 @@
-// Parallel coordinates: a line for each run over axes of what was set and what came out.
+// Parallel coordinates: one line for each run over axes of settings and results.
 
 import { useMemo, useRef, useState, type PointerEvent } from 'react';
 import type { Translator } from '../../ui/translator';
@@ -16,20 +16,20 @@ const HEIGHT = 260;
 const TOP = 34;
 const BOTTOM = 22;
 const SIDE = 62;
-/** Pixels between the pointer and a line that it means. */
+/** Maximum distance of the pointer to a line that it selects, in pixels. */
 const NEAR = 8;
 
 export interface ParallelProps {
-  /** Those for which the axes are. */
+  /** Runs that determine the axes. */
   runs: readonly Brief[];
-  /** Those of them that are drawn. */
+  /** Runs that are drawn. */
   inside: readonly Brief[];
   brushes: Brushes;
   onBrush: (brushes: Brushes) => void;
   hovered: string | null;
   onHover: (path: string | null) => void;
   onOpen?: (path: string) => void;
-  /** The figure by which the lines are colored at first. */
+  /** Metric that colors the lines by default. */
   result?: string | null;
   trans: Translator;
 }
@@ -184,7 +184,7 @@ function pathOf(points: readonly (readonly [number, number])[]): string {
   return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L')}`;
 }
 
-/** From the color of low results to that of high ones; both stand in the style sheet. */
+/** Color between those of low and high results, which the style sheet defines. */
 export function colorOf(run: Brief, result: Axis | null): string {
   const place = result?.place(run) ?? null;
   if (place === null) {
@@ -197,7 +197,7 @@ export function colorOf(run: Brief, result: Axis | null): string {
   return `color-mix(in oklab, var(--labdl-result-${to}) ${Math.round(Number(part) * 100)}%, var(--labdl-result-${from}))`;
 }
 
-/** The run whose line passes nearest to a point. */
+/** Run whose line is nearest to a point. */
 export function nearest(
   runs: readonly Brief[],
   points: (run: Brief) => readonly (readonly [number, number])[],

@@ -1,4 +1,4 @@
-// Who is where in a race, how fast, with how much memory, and how far from the reference.
+// Table of a race: progress, speed, memory and difference from the reference of each run.
 
 import type { ReactNode } from 'react';
 import { formatNumber } from '../../ui/number-format';
@@ -145,7 +145,7 @@ interface OpenerProps {
   trans: Translator;
 }
 
-/** A name that opens the run's dashboard, where the host has one. */
+/** Name of a run, as a button that opens its dashboard where the host has one. */
 export function Opener({
   run,
   source,

@@ -27,7 +27,7 @@ const BY_STEP: OverlaySettings = {
 };
 const DIFFERENCE: OverlaySettings = { ...BY_STEP, isLog: true };
 
-/** Always in the same order and colors, whoever began first. */
+/** Runs of a race in a fixed order, so that their colors do not depend on which started first. */
 function racers(runs: readonly Brief[]): Brief[] {
   return [...runs].sort((a, b) => name(a).localeCompare(name(b)));
 }
@@ -45,7 +45,7 @@ export function RaceView(props: RaceViewProps): JSX.Element {
   const reference = paths.find(path => path === chosen) ?? paths[0];
   const syncKey = useId();
   const looks = useMemo(
-    // another dash beside another color: lines that lie on each other are all seen
+    // different dashes keep lines visible that lie on each other
     () => new Map(paths.map((path, i) => [path, look(i, i)])),
     [paths.join('\n')]
   );

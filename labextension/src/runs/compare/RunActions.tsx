@@ -1,4 +1,4 @@
-// What can be done to a run, at its name; seen where the mouse or the keyboard is.
+// Actions on a run beside its name, visible under pointer or focus.
 
 import type { Translator } from '../../ui/translator';
 import type { Cells } from './cells';

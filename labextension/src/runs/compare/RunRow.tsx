@@ -1,4 +1,4 @@
-// A run as a row of the table.
+// Row of a run in the table.
 
 import type { Translator } from '../../ui/translator';
 import { Cell, type Cells } from './cells';

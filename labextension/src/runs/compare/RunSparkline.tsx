@@ -1,4 +1,4 @@
-// The course of a run's loss as a tiny line.
+// Loss of a run as a tiny line chart.
 
 import { lineOf } from '../charts/Sparkline';
 import type { Brief } from './runs-source';

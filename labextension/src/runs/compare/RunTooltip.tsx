@@ -1,4 +1,4 @@
-// What a run under the pointer is, beside the pointer.
+// Tooltip of the run under the pointer.
 
 import { settingLabel } from './run-text';
 import type { AxisChoice } from './axes';

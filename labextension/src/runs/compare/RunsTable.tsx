@@ -1,4 +1,4 @@
-// All runs of a folder as a table of which only what is seen is drawn.
+// Table of the runs of a folder; only visible rows are rendered.
 
 import type { Row, Table } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';

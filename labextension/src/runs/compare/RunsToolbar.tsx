@@ -1,4 +1,4 @@
-// Over the table of runs: search, facets, groups and columns.
+// Toolbar of the table of runs: search, facets, groups and columns.
 
 import { statusLabel } from '../dashboard/status-text';
 import type { Translator } from '../../ui/translator';

@@ -1,4 +1,4 @@
-// The runs of a folder: a table of all, and below it those that are compared. Of a race or a sweep also what it is about.
+// View of a folder's runs: the table, a comparison below it, and the summary of a race or a sweep.
 
 import { useState } from 'react';
 import type { Translator } from '../../ui/translator';
@@ -116,7 +116,7 @@ function Folder({ source, runs, trans }: FolderProps): JSX.Element {
       )}
     </div>
   );
-  // what a race or a sweep is about comes before its list
+  // the summary of a race or a sweep is above the table
   return (
     <>
       {runs.group ? comparing : listing}
@@ -230,7 +230,7 @@ function tabsOf(
   ];
 }
 
-/** The name of a run's group where the table is grouped. */
+/** Function for the name of a run's group, if the table is grouped. */
 function groupOf(board: RunsViewState, trans: Translator) {
   const column = board.columns.find(({ id }) => id === board.groupBy);
   return column

@@ -1,4 +1,4 @@
-// A setting against a result: a dot for each run.
+// Scatter plot of a setting and a result, one dot for each run.
 
 import { useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import type { Translator } from '../../ui/translator';

@@ -1,4 +1,4 @@
-// How the settings of the chosen runs differ, side by side; what is the same is folded.
+// Settings of the compared runs side by side; identical ones are folded.
 
 import type { Translator } from '../../ui/translator';
 import type { Look } from './line-styles';

@@ -1,4 +1,4 @@
-// The state of a run, with the mark that has its color.
+// Status of a run as a colored badge.
 
 import { statusLabel } from '../dashboard/status-text';
 import type { Translator } from '../../ui/translator';

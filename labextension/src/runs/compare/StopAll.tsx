@@ -1,4 +1,4 @@
-// A button that stops all that goes on in a folder, and says what has failed.
+// Button that stops all active runs of a folder and shows errors.
 
 import { useState } from 'react';
 import type { Translator } from '../../ui/translator';
@@ -6,7 +6,7 @@ import type { Brief, RunsSource } from './runs-source';
 
 interface StopAllProps {
   source: RunsSource;
-  /** Of whom those are stopped that go on; of a sweep, which would begin others, "." is told. */
+  /** Runs that receive the command; for a sweep ".", since it would start further trials. */
   paths: readonly string[];
   runs: readonly Brief[];
   trans: Translator;

@@ -1,4 +1,4 @@
-// A short piece of a run's line, as in the legend.
+// Sample of a run's line for the legend.
 
 import type { Look } from './line-styles';
 

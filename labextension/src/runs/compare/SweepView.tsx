@@ -1,4 +1,4 @@
-// A sweep: how far it is, the best trial, and what the settings do to the result.
+// Summary of a sweep: progress, best trial, and effect of the settings on the result.
 
 import { formatNumber } from '../../ui/number-format';
 import { statusLabel } from '../dashboard/status-text';

@@ -16,23 +16,23 @@ export interface AxisChoice {
   readonly id: string;
   readonly label: string;
   readonly isResult: boolean;
-  /** A setting that says what the runs differ in: what a sweep tries, or what runs have set to different values. */
+  /** Whether it is a varied setting: one that a sweep tries, or that has different values in the runs. */
   readonly isTelling: boolean;
   readonly value: (run: Brief) => Value | undefined;
 }
 
 export interface Axis extends AxisChoice {
   readonly kind: 'linear' | 'log' | 'category';
-  /** 0 is the low end, 1 the high one; null is a value that is missing or not finite. */
+  /** Position of a run from 0 (low) to 1 (high); null for a value that is missing or not finite. */
   readonly place: (run: Brief) => number | null;
   readonly ticks: readonly { readonly at: number; readonly label: string }[];
 }
 
-/** Values that differ by more than this factor are spread by their magnitude. */
+/** Values that differ by more than this factor get a logarithmic axis. */
 const DECADES = 50;
 const CATEGORIES = 40;
 
-/** The settings that differ, then the results, the best of each figure before its last. */
+/** Settings that differ, then results, the best value of each metric before its last. */
 export function axisChoices(
   runs: readonly Brief[],
   trans: Translator
@@ -99,14 +99,14 @@ export function axisChoices(
   return [...varying, ...settings, ...results, seconds];
 }
 
-/** How many different values there are; a run that has none, such as one with another optimizer, does not count. */
+/** Number of different values. Runs without the setting, such as ones with another optimizer, do not count. */
 function variety(runs: readonly Brief[], value: AxisChoice['value']): number {
   const values = new Set(runs.map(value));
   values.delete(undefined);
   return values.size;
 }
 
-/** An axis over the values of these runs. */
+/** Axis over the values of these runs. */
 export function axisOf(choice: AxisChoice, runs: readonly Brief[]): Axis {
   const values = runs
     .map(choice.value)
@@ -144,7 +144,7 @@ function numeric(choice: AxisChoice, values: readonly number[]): Axis {
   };
 }
 
-/** The powers of ten in between, or the ends where there are too few. */
+/** Powers of ten in the range, or its ends where there are too few. */
 function decades(low: number, high: number): number[] {
   const from = Math.ceil(Math.log10(low) - 1e-9);
   const to = Math.floor(Math.log10(high) + 1e-9);
@@ -160,7 +160,7 @@ function categorical(choice: AxisChoice, values: readonly Value[]): Axis {
   const names = [...new Set(values.map(settingLabel))].sort((a, b) =>
     a.localeCompare(b, undefined, { numeric: true })
   );
-  // the first is at the top, as it is read
+  // the first name is at the top
   const scale = scalePoint([...names].reverse(), [0, 1]).padding(0.3);
   const every = Math.ceil(names.length / CATEGORIES);
   return {

@@ -1,8 +1,8 @@
-// Which run of several is the best.
+// Best run of several.
 
 import type { Brief, Group } from './runs-source';
 
-/** The run with the best value of a figure; low is good unless the sweep or the figure says otherwise. */
+/** Run with the best value of a metric. Low is better unless the sweep or the metric says otherwise. */
 export function bestTrial(
   runs: readonly Brief[],
   metric: string | null,

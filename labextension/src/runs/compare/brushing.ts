@@ -1,16 +1,16 @@
-// Ranges marked on axes, and which runs lie in all of them.
+// Selected ranges of axes, and filtering of runs by them.
 
 import type { Axis } from './axes';
 import type { Brief } from './runs-source';
 
-/** From the low to the high end of a range, as places on the axis. */
+/** Low and high end of a range, as positions on the axis. */
 export type Range = readonly [number, number];
 export type Brushes = ReadonlyMap<string, Range>;
 
 export const NO_BRUSHES: Brushes = new Map();
-/** What a key moves an end by. */
+/** Distance by which a key moves an end. */
 const STEP = 0.05;
-/** Rounding must not lose a run at the very end. */
+/** Tolerance, so that rounding does not exclude a run at the end of a range. */
 const SLACK = 1e-6;
 
 export function isInside(
@@ -30,7 +30,7 @@ export function isInside(
   });
 }
 
-/** With another range on an axis; null takes it away. */
+/** Ranges with that of one axis replaced; null removes it. */
 export function filterByBrushes(
   brushes: Brushes,
   id: string,
@@ -46,7 +46,7 @@ export function filterByBrushes(
   return next;
 }
 
-/** What a key does to a range: arrows move its upper end, with Shift the lower one. Undefined: not our key. */
+/** Range after a key: arrows move the upper end, with Shift the lower one. Undefined for other keys. */
 export function rangeAfter(
   range: Range | undefined,
   key: string,

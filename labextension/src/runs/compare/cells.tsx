@@ -1,4 +1,4 @@
-// What stands in the table of runs for each kind of column.
+// Cells of the table of runs, for each kind of column.
 
 import { formatCount, formatNumber } from '../../ui/number-format';
 import type { Translator } from '../../ui/translator';
@@ -9,19 +9,19 @@ import { StatusBadge } from './StatusBadge';
 import { NameCell, NoteCell, TagsCell } from './text-cells';
 import { epochLabel, secondsLabel, settingLabel, startLabel } from './run-text';
 
-/** What can be done to a run from its row; what a host does not offer is missing. */
+/** Actions on a run from its row; those that a host does not offer are missing. */
 export interface Cells {
   open?: (run: Brief) => void;
   openFolder?: (path: string) => void;
   remove?: (run: Brief) => void;
   rename?: (run: Brief) => void;
-  /** Null, or what another has written meanwhile. */
+  /** Resolves to null, or to the values that another page has written in the meantime. */
   write?: (
     run: Brief,
     words: Partial<About>,
     before: Partial<About>
   ) => Promise<About | null>;
-  /** The run whose name is edited. */
+  /** Run whose name is being edited. */
   renamed: string | null;
   endRename: () => void;
 }
@@ -74,7 +74,7 @@ export function Cell({ column, run, cells, trans }: CellProps): JSX.Element {
   }
 }
 
-/** The race or sweep of a run lies in the folder above it. */
+/** Name of the race or sweep of a run, which lies in the parent folder. */
 function GroupCell({
   run,
   cells,

@@ -1,4 +1,4 @@
-// What the table of runs can show of each, and what it shows unless a person says otherwise.
+// Columns of the table of runs, and which of them are shown by default.
 
 import type { Translator } from '../../ui/translator';
 import { figureNames, settingsOf, split, type Value } from './settings';
@@ -22,13 +22,13 @@ export interface RunColumn {
   readonly label: string;
   readonly kind: ColumnKind;
   readonly width: number;
-  /** Shown unless a person has hidden it. */
+  /** Whether it is shown by default. */
   readonly isShown: boolean;
-  /** By which it is sorted; undefined comes last in both directions. */
+  /** Sort key; undefined comes last in both directions. */
   readonly value: (run: Brief) => string | number | undefined;
 }
 
-/** Running ones first, then by how well they ended. */
+/** Sort order of the statuses: active ones first, then by success. */
 const ORDER = ['running', 'paused', 'stopping', 'waiting', 'finished', 'stopped', 'failed', 'lost', 'unreadable']; // prettier-ignore
 
 const number = (value: number | null | undefined) =>

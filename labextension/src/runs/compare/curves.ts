@@ -1,4 +1,4 @@
-// The figures of one run over its steps, its time and its epochs, in bounded memory.
+// Metrics of one run over steps, time and epochs, in bounded memory.
 
 import { lowerBound } from '../store/column';
 import type { Curve } from '../store/decimation';
@@ -9,20 +9,20 @@ import type { RunEvent, StartEvent } from '../store/source';
 
 export type Across = 'step' | 'epoch' | 'time';
 
-/** Points of a curve; many runs are kept at a time. */
+/** Maximum number of points of a curve; there are curves of many runs at a time. */
 const MOST = 2 ** 13;
 const NOT_FIGURES = new Set(['kind', 'time', 'step', 'epoch', 'samples_per_second']); // prettier-ignore
 
 export class RunCurves {
-  /** Of single steps, or of epochs where only those are told; of the validation data with "val_". */
+  /** Values of single steps, or of epochs where only those exist; those of the validation data start with "val_". */
   readonly figures = new Map<string, Series>();
   /** Samples per second. */
   throughput = new Series({ most: MOST });
-  /** Bytes of the process, and of its share of the GPUs. */
+  /** Memory of the process in bytes, and its GPU memory. */
   memory = new Series({ most: MOST });
   gpuMemory = new Series({ most: MOST });
   stepsPerEpoch: number | null = null;
-  /** Seconds trained at a step. */
+  /** Seconds of training at a step. */
   private _clock = new Series({ most: MOST });
   private readonly _perStep = new Set<string>();
   private _active = 0;
@@ -74,7 +74,7 @@ export class RunCurves {
     }
   }
 
-  /** A figure over steps, epochs or seconds; null where there is none of it. */
+  /** Metric over steps, epochs or seconds; null where the run does not have it. */
   curve(name: string, across: Across, smoothing: Smoothing): Curve | null {
     const series = this.figures.get(name);
     if (!series?.length) {
@@ -84,7 +84,7 @@ export class RunCurves {
     return { x: this.across(series.x, across), y };
   }
 
-  /** Steps as the x axis has them. */
+  /** Steps converted to positions on the x axis. */
   across(steps: Float64Array, across: Across): ArrayLike<number> {
     const perEpoch = this.stepsPerEpoch;
     if (across === 'time') {
@@ -133,13 +133,13 @@ export class RunCurves {
       if (!NOT_FIGURES.has(name) && isColumn(column)) {
         if (!this._perStep.has(name)) {
           this._perStep.add(name);
-          this.figures.delete(name); // the means of epochs make place for something finer
+          this.figures.delete(name); // single steps replace the means of epochs
         }
         this._series(name).push(steps, column);
       }
     }
     if (steps.length) {
-      this._reach(steps[steps.length - 1]);
+      this._recordTime(steps[steps.length - 1]);
     }
   }
 
@@ -157,10 +157,10 @@ export class RunCurves {
     if (typeof rate === 'number' && !this.throughput.length) {
       this.throughput.add(event.step, rate);
     }
-    this._reach(event.step);
+    this._recordTime(event.step);
   }
 
-  private _reach(step: number): void {
+  private _recordTime(step: number): void {
     this._step = Math.max(this._step, step);
     this._clock.add(this._step, this._active);
   }
@@ -174,7 +174,7 @@ export class RunCurves {
     return series;
   }
 
-  /** Between two moments at which a step was told, time goes evenly. */
+  /** Training time of a step, interpolated between the recorded ones. */
   private _timeAt(step: number): number {
     const { x, y } = this._clock;
     const after = lowerBound(x, step);

@@ -1,4 +1,4 @@
-// Which of the runs are shown: by words, and by what they have in common.
+// Filter of runs by words and facets.
 
 import { title, type Brief } from './runs-source';
 
@@ -7,7 +7,7 @@ export const FACETS: readonly Facet[] = ['status', 'backend', 'tags', 'group'];
 
 export interface Filter {
   readonly words: string;
-  /** Of each facet the values of which a run must have one; none means any. */
+  /** Allowed values of each facet; none allows all. */
   readonly facets: { readonly [facet in Facet]?: readonly string[] };
 }
 
@@ -44,7 +44,7 @@ export function valuesOf(run: Brief, facet: Facet): readonly string[] {
       : value;
 }
 
-/** All words must be found somewhere in what a run is called and what people wrote about it. */
+/** Whether a run contains every word in one of its texts and has an allowed value of each facet. */
 export function matches(run: Brief, filter: Filter): boolean {
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const { id, path, model, backend, note, tags, group } = run;
@@ -63,7 +63,7 @@ export function matches(run: Brief, filter: Filter): boolean {
   );
 }
 
-/** The values that there are, with how many runs have them, the most frequent first. */
+/** Values of a facet with their number of runs, the most frequent first. */
 export function counts(
   runs: readonly Brief[],
   facet: Facet

@@ -1,4 +1,4 @@
-// How the line of a run looks: colors that color-blind people tell apart, and dashes where the colors come to an end.
+// Line styles of runs: colors that color-blind people can distinguish, then dashes.
 
 export interface Look {
   readonly color: string;
@@ -13,7 +13,7 @@ const DASHES: readonly (readonly number[])[] = [
   [10, 3, 2, 3]
 ];
 
-/** The look of the run with this place among those drawn; the colors stand in the style sheet, two of each theme. */
+/** Style of the run at an index. The style sheet defines the colors, for light and dark themes. */
 export function look(
   place: number,
   dash: number = Math.floor(place / COLORS)
@@ -24,7 +24,7 @@ export function look(
   };
 }
 
-/** A canvas knows no CSS variables. */
+/** Value of a color that is a CSS variable, which a canvas cannot read. */
 export function resolveLook(element: Element, color: string): string {
   const name = /^var\((.+)\)$/.exec(color)?.[1];
   return name
@@ -33,7 +33,7 @@ export function resolveLook(element: Element, color: string): string {
 }
 
 /**
- * Places for the runs drawn: who was drawn before keeps its look while others come and go.
+ * Indices of line styles for runs. A run keeps its style while others are added and removed.
  */
 export class Looks {
   private readonly _places = new Map<string, number>();

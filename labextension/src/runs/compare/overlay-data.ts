@@ -1,4 +1,4 @@
-// The curves of several runs as the columns of one chart, each run for itself or as the mean and the range of its group.
+// Curves of several runs as the columns of one chart: single runs, or mean and range of each group.
 
 import { lowerBound } from '../store/column';
 import { align, decimate, type Curve } from '../store/decimation';
@@ -16,18 +16,18 @@ export interface OverlaySettings {
 }
 
 export interface OverlayLine {
-  /** Whose look it has: a run's path, or a group's name. */
+  /** Path of a run or name of a group; it determines the style. */
   readonly owner: string;
   readonly role: 'train' | 'validation' | 'low' | 'high';
   readonly curve: Curve;
 }
 
-/** Points over all lines of a chart, and of the grid on which groups are averaged. */
+/** Maximum number of points over all lines of a chart, and of the grid on which groups are averaged. */
 const POINTS = 12_000;
 const FEWEST = 160;
 const GRID = 240;
 
-/** The lines of one figure, such as "loss", of these runs. */
+/** Lines of one metric, such as "loss", of these runs. */
 export function runLines(
   curves: CurvesByPath,
   paths: readonly string[],
@@ -48,7 +48,7 @@ export function runLines(
   });
 }
 
-/** The mean of each group with the lowest and the highest around it. */
+/** Mean of each group with its minimum and maximum. */
 export function groupLines(
   lines: readonly OverlayLine[],
   groupOf: ReadonlyMap<string, string>
@@ -72,7 +72,7 @@ export function groupLines(
   });
 }
 
-/** Curves at common places, each where it has values: between two points they go straight. */
+/** Mean and range of curves on a common grid, interpolated linearly. */
 export function spread(curves: readonly Curve[]): {
   x: number[];
   mean: number[];
@@ -101,14 +101,14 @@ export function spread(curves: readonly Curve[]): {
   return found;
 }
 
-/** NaN outside of a curve. */
+/** Value of a curve by linear interpolation; NaN outside of it. */
 export function valueAt({ x, y }: Curve, at: number): number {
   const after = lowerBound(x, at);
   if (after < x.length && x[after] === at) {
     return y[after];
   }
   if (after === 0 || after === x.length) {
-    // rounding may put the last place of the grid behind the end
+    // rounding may put the last grid point behind the end
     return after > 0 && Math.abs(x[after - 1] - at) <= 1e-9 * Math.abs(at)
       ? y[after - 1]
       : NaN;
@@ -117,7 +117,7 @@ export function valueAt({ x, y }: Curve, at: number): number {
   return y[after - 1] + part * (y[after] - y[after - 1]);
 }
 
-/** One table for the chart: fewer points the more lines there are, within a window those that are seen. */
+/** Aligned columns for the chart, thinned by the number of lines; within a window only the visible points. */
 export function table(
   lines: readonly OverlayLine[],
   window: readonly [number, number] | null,

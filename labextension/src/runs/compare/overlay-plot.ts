@@ -1,4 +1,4 @@
-// A uPlot chart of the same figure of several runs.
+// uPlot chart of one metric of several runs.
 
 import uPlot from 'uplot';
 import type { ChartColors } from '../charts/theme';
@@ -19,27 +19,27 @@ export interface OverlayOptions {
   readonly syncKey: string;
   readonly isLog: boolean;
   readonly colors: () => ChartColors;
-  /** By owner; colors that a canvas knows. */
+  /** Styles by owner, with colors that a canvas can read. */
   readonly looks: () => ReadonlyMap<string, LineLook>;
   readonly hover: (at: OverlayHover | null) => void;
 }
 
 export interface OverlayHover {
   readonly x: number;
-  /** Whose line is nearest. */
+  /** Owner of the nearest line. */
   readonly owner: string | null;
   readonly left: number;
   readonly top: number;
   readonly width: number;
 }
 
-/** Pixels between the pointer and a line that it means. */
+/** Maximum distance of the pointer to a line that it selects, in pixels. */
 const NEAR = 14;
 const FAINT = '38';
 const MARKED = 60;
 const FONT = '11px system-ui, sans-serif';
 
-/** Lines of other owners, or more of them, need another chart: see `fits`. */
+/** Chart with a fixed set of lines: a different set needs a new chart, see `fits`. */
 export class OverlayPlot {
   constructor(
     element: HTMLElement,
@@ -52,9 +52,9 @@ export class OverlayPlot {
         ...size,
         ...this._settings(),
         hooks: {
-          setCursor: [u => this._moved(u)],
-          setSeries: [(_, i) => this._focused(i)],
-          setScale: [(u, key) => key === 'x' && this._ranged(u.scales.x)]
+          setCursor: [u => this._onCursor(u)],
+          setSeries: [(_, i) => this._onFocus(i)],
+          setScale: [(u, key) => key === 'x' && this._onScale(u.scales.x)]
         }
       },
       this._table(),
@@ -77,7 +77,7 @@ export class OverlayPlot {
     this._draw();
   }
 
-  /** Draws the lines of all others faintly. */
+  /** Highlights the lines of one owner by drawing all others faintly. */
   highlight(owner: string | null): void {
     if (owner !== this._highlighted) {
       this._highlighted = owner;
@@ -115,7 +115,7 @@ export class OverlayPlot {
   private _draw(): void {
     const data = this._table();
     this._plot.batch(() => {
-      // while zoomed, new points do not move the view
+      // while zoomed, new points do not change the visible range
       this._plot.setData(data, this._window === null);
       if (this._window) {
         this._plot.setScale('x', {
@@ -126,7 +126,7 @@ export class OverlayPlot {
     });
   }
 
-  private _ranged({ min, max }: uPlot.Scale): void {
+  private _onScale({ min, max }: uPlot.Scale): void {
     if (min === undefined || max === undefined || !this._lines.length) {
       return;
     }
@@ -138,12 +138,12 @@ export class OverlayPlot {
       min > first || max < last ? [min, max] : null;
     if (String(window) !== String(this._window)) {
       this._window = window;
-      // uPlot is in the midst of its own change: draw the finer points after it
+      // uPlot is still updating: draw the finer points afterwards
       queueMicrotask(() => this._draw());
     }
   }
 
-  private _moved(u: uPlot): void {
+  private _onCursor(u: uPlot): void {
     const { left, top } = u.cursor;
     if (left === undefined || left < 0) {
       this._options.hover(null);
@@ -160,7 +160,7 @@ export class OverlayPlot {
     });
   }
 
-  private _focused(series: number | null): void {
+  private _onFocus(series: number | null): void {
     this._near = series ? (this._lines[series - 1]?.owner ?? null) : null;
   }
 
@@ -184,7 +184,7 @@ export class OverlayPlot {
       const isEdge = line.role === 'low' || line.role === 'high';
       return {
         stroke: () => (isEdge ? 'transparent' : this._color(line)),
-        // beside the line of the training that of the validation is thick
+        // validation lines are thicker where both are drawn
         width: line.role === 'validation' && both ? 2.5 : 1.5,
         dash: [...(looks().get(line.owner)?.dash ?? [])],
         spanGaps: false,

@@ -1,4 +1,4 @@
-// What a race compares: the same training on several backends, step by step.
+// Comparison of the runs of a race: the same training on several backends, step by step.
 
 import type { Curve } from '../store/decimation';
 import type { RunCurves } from './curves';
@@ -6,7 +6,7 @@ import type { OverlayLine } from './overlay-data';
 import type { Brief } from './runs-source';
 import type { CurvesByPath } from './useCurves';
 
-/** How far a curve is from another at the steps that both have. */
+/** Absolute difference of two curves at their common steps. */
 export function difference(curve: Curve, other: Curve): Curve {
   const x: number[] = [];
   const y: number[] = [];
@@ -23,7 +23,7 @@ export function difference(curve: Curve, other: Curve): Curve {
   return { x, y };
 }
 
-/** The differences of a figure, not smoothed, of all runs to one of them. */
+/** Differences of an unsmoothed metric between each run and a reference. */
 export function differenceLines(
   curves: CurvesByPath,
   runs: readonly Brief[],
@@ -38,7 +38,7 @@ export function differenceLines(
   });
 }
 
-/** The largest difference so far; null where nothing can be compared. */
+/** Largest difference so far; null where nothing can be compared. */
 export function largest(line: OverlayLine | undefined): number | null {
   const finite = line ? Array.from(line.curve.y).filter(Number.isFinite) : [];
   return finite.length ? finite.reduce((a, b) => Math.max(a, b)) : null;
@@ -52,7 +52,7 @@ export interface Cost {
   readonly gpuMemory: number | null;
 }
 
-/** What the training costs, as last measured. */
+/** Latest measurements of speed and memory. */
 export function costOf(curves: RunCurves | undefined): Cost {
   return {
     throughput: curves?.throughput.last() ?? null,

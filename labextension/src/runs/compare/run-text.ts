@@ -1,10 +1,10 @@
-// What is said of runs in several places.
+// Texts about a run that several views use.
 
 import { formatDuration, formatSetting } from '../../ui/number-format';
 import type { Value } from './settings';
 import type { Brief } from './runs-source';
 
-/** A setting as a person types it; undefined where a run does not have it. */
+/** Text of a setting; a dash where a run does not have it. */
 export function settingLabel(value: Value | undefined): string {
   if (value === undefined) {
     return '–';
@@ -12,7 +12,7 @@ export function settingLabel(value: Value | undefined): string {
   return typeof value === 'number' ? formatSetting(value, 6) : String(value);
 }
 
-/** "3 / 10", or what is known of it. */
+/** "3 / 10", or the known part of it. */
 export function epochLabel({ epoch, epochs }: Brief): string {
   const [done, all] = [epoch, epochs].map(n => (n === null ? '–' : String(n)));
   return epochs === null ? done : `${done} / ${all}`;
@@ -22,7 +22,7 @@ export function secondsLabel(seconds: number | null): string {
   return seconds === null ? '–' : formatDuration(seconds);
 }
 
-/** The day and the minute, short: the year and the second only in full. */
+/** Day and minute of the start, without year and second. */
 export function startLabel(time: number | null): string {
   return time === null
     ? '–'

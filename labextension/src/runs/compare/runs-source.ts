@@ -1,4 +1,4 @@
-// The runs of a folder and where they come from: a host (JupyterLab, a widget) implements RunsSource. docs/runs.md has their meaning.
+// Interface to the runs of a folder, which JupyterLab and the widget implement. docs/runs.md has the data.
 
 import type { About, Brief, Group } from '../../api/runs';
 import type { RunCode, RunSource } from '../store/source';
@@ -10,36 +10,36 @@ export interface Runs {
   readonly folder: string;
   readonly runs: readonly Brief[];
   readonly group: Group | null;
-  /** What is left out of the list; null where it is whole. */
+  /** Reason why the list is incomplete; null where it is complete. */
   readonly truncated: string | null;
 }
 
 export interface RunsListener {
   runs(runs: Runs): void;
-  /** Why there is no answer; null when there is one again. */
+  /** Called with an error message, and with null after the next success. */
   trouble(message: string | null): void;
 }
 
 export interface RunsSource {
   readonly folder: string;
   subscribe(listener: RunsListener): () => void;
-  /** The events of one of them, and commands to it, "." is the folder itself; asked again, it is the same object. */
+  /** Events of one run and commands to it; "." is the folder itself. Returns the same object for the same path. */
   run(path: string): RunSource;
-  /** Resolves to null, or to what another has written since `before`: then nothing was changed. */
+  /** Resolves to null, or to the values that another page has written since `before`; then nothing was changed. */
   write?(
     path: string,
     words: Partial<About>,
     before: Partial<About>
   ): Promise<About | null>;
   remove?(path: string): Promise<void>;
-  /** Shows the dashboard of a run. */
+  /** Opens the dashboard of a run. */
   open?(path: string): void;
-  /** Shows the runs of a folder below this one. */
+  /** Opens the runs of a subfolder. */
   openFolder?(path: string): void;
   code?(path: string): Promise<RunCode>;
 }
 
-/** What a run is called in lists. */
+/** Name of a run in lists. */
 export function title(run: Brief): string {
   return run.name || run.id || run.path;
 }

@@ -1,13 +1,13 @@
-// The settings of runs as flat tables, and which of them differ.
+// Settings of runs as flat tables, and which of them differ.
 
 import type { Brief } from './runs-source';
 
 export type Value = string | number | boolean | null;
 
-/** Settings of settings, such as those of a schedule, are named "schedule.warmup"; deeper ones are shown as JSON. */
+/** Nested settings, such as those of a schedule, are named "schedule.warmup"; deeper ones are shown as JSON. */
 const DEPTH = 3;
 
-/** What was set, by name: what a sweep tries stands before the settings of the same name. */
+/** Settings by name: those that a sweep tries take precedence over settings of the same name. */
 export function settingsOf(run: Brief): ReadonlyMap<string, Value> {
   const known = cache.get(run);
   if (known) {
@@ -25,14 +25,14 @@ export function settingsOf(run: Brief): ReadonlyMap<string, Value> {
   return found;
 }
 
-/** The names of what a sweep tries in a run. */
+/** Names of the settings that a sweep varies in a run. */
 export function variedSettings(run: Brief): string[] {
   const found = new Map<string, Value>();
   flatten(run.params, '', DEPTH, found);
   return [...found.keys()];
 }
 
-// A brief is never changed, one that differs is another object.
+// Briefs are immutable, so the object can be the key.
 const cache = new WeakMap<Brief, Map<string, Value>>();
 
 function flatten(
@@ -44,7 +44,7 @@ function flatten(
   for (const [name, value] of Object.entries(content ?? {})) {
     const path = prefix + name;
     if (path === 'backend') {
-      continue; // a run has that by itself
+      continue; // a run has a field of its own for it
     }
     if (isScalar(value)) {
       found.set(path, value);
@@ -63,12 +63,12 @@ function isScalar(value: unknown): value is Value {
 }
 
 export interface Split {
-  /** Names of settings that are not the same in all runs, in the order in which they were found. */
+  /** Names of settings that are not the same in all runs, in order of appearance. */
   readonly different: readonly string[];
   readonly same: readonly string[];
 }
 
-/** A setting that some runs do not have differs. */
+/** Separates settings that differ from identical ones. A setting that some runs do not have differs. */
 export function split(runs: readonly Brief[]): Split {
   const tables = runs.map(settingsOf);
   const names = new Set(tables.flatMap(table => [...table.keys()]));
@@ -83,7 +83,7 @@ export function split(runs: readonly Brief[]): Split {
   };
 }
 
-/** The figures of runs, by name, losses first and what is of the validation data beside the same of the training. */
+/** Metrics of runs by name, losses first, validation metrics next to those of the training. */
 export function figureNames(runs: readonly Brief[]): string[] {
   const names = new Set(runs.flatMap(run => Object.keys(run.figures)));
   const plain = (name: string) => name.replace(/^val_/, '');
@@ -99,7 +99,7 @@ export function figureNames(runs: readonly Brief[]): string[] {
   );
 }
 
-/** The figure by which runs are judged unless a person says otherwise. */
+/** Metric that ranks runs by default. */
 export function mainFigure(runs: readonly Brief[]): string | null {
   const names = figureNames(runs);
   return names.find(name => name === 'val_loss') ?? names[0] ?? null;

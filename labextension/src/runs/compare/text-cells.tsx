@@ -1,4 +1,4 @@
-// What people write about a run, in the table of runs: its name, tags and note.
+// Editable cells of the table of runs: name, tags and note.
 
 import type { ReactNode } from 'react';
 import type { Translator } from '../../ui/translator';
@@ -108,7 +108,7 @@ export function NoteCell({ run, cells, trans }: WordsProps): JSX.Element {
   );
 }
 
-/** Seen when the mouse or the keyboard is there. */
+/** Hint that the style sheet shows under pointer or focus. */
 function Hint({ text }: { text: string }): JSX.Element {
   return <span className="labdl-runs-hint">{text}</span>;
 }
@@ -117,7 +117,7 @@ export function tagsIn(text: string): string[] {
   return [...new Set(text.split(',').map(tag => tag.trim()))].filter(Boolean);
 }
 
-/** Keeps one of the things that people write, unless it was changed since the writer saw it. */
+/** Handler that saves one of the texts, unless another page has changed it since it was displayed. */
 function keeper(
   run: Brief,
   cells: Cells,

@@ -1,11 +1,11 @@
-// Which axes are shown: what runs differ in and the main result, or what a person chose.
+// Axes that are shown: by default the varied settings and the main result, else those that the person chose.
 
 import { useMemo, useState } from 'react';
 import type { Translator } from '../../ui/translator';
 import type { AxisChoice } from './axes';
 import { Menu, MenuChoice } from '../../ui/Menu';
 
-/** More would stand too near to each other unless a person wants them. */
+/** Maximum number of default axes, since more would be too close to each other. */
 const FIRST = 10;
 
 export interface Axes {

@@ -1,4 +1,4 @@
-// What can be done to a run from the table, as far as the host offers it.
+// Actions on runs from the table, as far as the host offers them.
 
 import { useMemo, useState } from 'react';
 import type { Cells } from './cells';
@@ -6,7 +6,7 @@ import type { Brief, RunsSource } from './runs-source';
 
 export interface CellActions {
   cells: Cells;
-  /** A run that is to be deleted once the person has agreed. */
+  /** Run whose deletion waits for confirmation. */
   removed: Brief | null;
   remove: () => Promise<void>;
   keep: () => void;

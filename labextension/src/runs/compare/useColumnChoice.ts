@@ -1,10 +1,10 @@
-// Which columns a person has shown or hidden, kept in the browser.
+// Columns that a person has shown or hidden, stored in the browser.
 
 import { useState } from 'react';
 import type { RunColumn } from './columns';
 
 const KEY = 'labdl:runs-columns';
-/** Of settings that may never come again, the oldest choices are forgotten. */
+/** Maximum number of stored choices. The oldest are dropped, since their settings may not exist any more. */
 const MOST = 200;
 
 type Choice = Readonly<Record<string, boolean>>;
@@ -24,7 +24,7 @@ export function useColumnChoice(): {
     try {
       localStorage.setItem(KEY, JSON.stringify(next));
     } catch {
-      // A browser that keeps nothing: the choice holds as long as the page.
+      // No storage in this browser: the choice is lost on reload.
     }
   };
   return { isShown, toggle };
@@ -37,6 +37,6 @@ function kept(): Choice {
       Object.entries(content ?? {}).filter(([, shown]) => typeof shown === 'boolean') // prettier-ignore
     ) as Choice;
   } catch {
-    return {}; // not ours, or nothing may be read
+    return {}; // unknown content, or storage is not allowed
   }
 }

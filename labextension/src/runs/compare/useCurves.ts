@@ -1,15 +1,15 @@
-// The curves of several runs, live: followed while they are drawn.
+// Live curves of several runs, followed while they are drawn.
 
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { RunCurves } from './curves';
 import type { RunsSource } from './runs-source';
 
-/** Milliseconds between two drawings of what has come. */
+/** Milliseconds between two updates. */
 const PACE = 150;
 
 export type CurvesByPath = ReadonlyMap<string, RunCurves>;
 
-/** Another map whenever something has come, of the same curves. */
+/** Curves by path; a new map on each update, with the same curve objects. */
 export function useCurves(
   source: RunsSource,
   paths: readonly string[]
@@ -32,7 +32,7 @@ class Followers {
 
   curves = (): CurvesByPath => this._shown;
 
-  /** Runs that stay keep their curves while others come and go. */
+  /** Follows these runs. Runs that were followed before keep their curves. */
   follow(paths: readonly string[]): void {
     for (const [path, { end }] of this._followed) {
       if (!paths.includes(path)) {
@@ -47,14 +47,14 @@ class Followers {
         this._followed.set(path, one);
         one.end = this._source.run(path).subscribe(events => {
           events.forEach(event => curves.apply(event));
-          this._changed();
+          this._scheduleUpdate();
         });
       }
     }
-    this._changed();
+    this._scheduleUpdate();
   }
 
-  private _changed(): void {
+  private _scheduleUpdate(): void {
     this._timer ??= setTimeout(() => {
       this._timer = null;
       this._shown = new Map(

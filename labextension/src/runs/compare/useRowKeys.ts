@@ -1,4 +1,4 @@
-// Keys in the table of runs: moving, choosing, opening, and ranges with Shift.
+// Keys in the table of runs: move, select, open, and select ranges with Shift.
 
 import type { Row } from '@tanstack/react-table';
 import type { Virtualizer } from '@tanstack/react-virtual';
@@ -25,7 +25,7 @@ export interface RowKeys {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** How far a key goes. */
+/** Number of rows that a key moves. */
 const MOVES: Readonly<Record<string, number>> = {
   ArrowUp: -1,
   ArrowDown: 1,
@@ -45,7 +45,7 @@ export function useRowKeys(
   const wanted = useRef<string | null>(null);
   const anchor = useRef<string | null>(null);
 
-  // a row that is scrolled to is drawn first, and can have the focus after
+  // the row must be rendered before it can have the focus
   useEffect(() => {
     if (wanted.current !== null) {
       const row = [
@@ -97,7 +97,7 @@ export function useRowKeys(
   const onKeyDown = (event: KeyboardEvent) => {
     const element = event.target as HTMLElement;
     if (!rows.length || !element.matches('tr[data-row]')) {
-      return; // a field or a button in a row has its own keys
+      return; // fields and buttons in a row handle their own keys
     }
     const row = rows[at(focused)];
     const run = row && !row.getIsGrouped() ? row.original : null;
@@ -129,7 +129,7 @@ export function useRowKeys(
       return;
     }
     event.preventDefault();
-    // JupyterLab has shortcuts of its own for some of these
+    // JupyterLab has shortcuts for some of these keys
     event.stopPropagation();
   };
 

@@ -1,10 +1,10 @@
-// The runs of a source as React state.
+// Runs of a source as React state.
 
 import { useEffect, useState } from 'react';
 import type { Runs, RunsSource } from './runs-source';
 
 export interface RunsNow {
-  /** Null until there is an answer. */
+  /** Null until the first answer. */
   runs: Runs | null;
   trouble: string | null;
 }

@@ -1,4 +1,4 @@
-// What a person has chosen to see of a folder's runs, and what follows from it.
+// State of the view of a folder's runs: filter, order, selection, and values derived from them.
 
 import type { Table } from '@tanstack/react-table';
 import { useMemo, useRef, useState } from 'react';
@@ -12,9 +12,9 @@ import type { Brief } from './runs-source';
 import { useColumnChoice } from './useColumnChoice';
 import { inOrder, useTable } from './useTable';
 
-/** Runs that are compared while a person has chosen none. */
+/** Number of runs that are compared while none is selected. */
 const FIRST = 5;
-/** Runs whose curves are drawn at a time. */
+/** Maximum number of runs whose curves are drawn. */
 export const DRAWN = 20;
 
 export interface RunsViewState {
@@ -30,13 +30,13 @@ export interface RunsViewState {
   shownColumns: readonly RunColumn[];
   toggleColumn: (column: RunColumn) => void;
   table: Table<Brief>;
-  /** Those that words and facets leave. */
+  /** Runs that match the words and facets. */
   filtered: readonly Brief[];
-  /** Those of them inside of all ranges that are marked on axes. */
+  /** Those of them inside all ranges that are selected on axes. */
   inside: readonly Brief[];
   selected: ReadonlySet<string>;
   select: (paths: ReadonlySet<string>) => void;
-  /** The runs that are compared, in the order of the table. */
+  /** Runs that are compared, in the order of the table. */
   compared: readonly Brief[];
   drawn: readonly Brief[];
   looks: ReadonlyMap<string, Look>;

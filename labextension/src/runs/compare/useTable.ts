@@ -1,4 +1,4 @@
-// The table of runs without its looks: order and groups.
+// Model of the table of runs, without rendering: order and groups.
 
 import {
   getCoreRowModel,
@@ -21,7 +21,7 @@ const collator = new Intl.Collator(undefined, {
   sensitivity: 'base'
 });
 
-/** Numbers before words; what is missing is put last by the table, in both directions. */
+/** Compares two rows by a column, numbers before words. The table puts missing values last in both directions. */
 export function compare(a: Row<Brief>, b: Row<Brief>, column: string): number {
   const [x, y] = [a.getValue(column), b.getValue(column)];
   if (typeof x === 'number' || typeof y === 'number') {
@@ -52,12 +52,12 @@ export function useTable(
         sortingFn: compare,
         sortUndefined: 'last',
         sortDescFirst: column.id === 'time',
-        // a group stands where its first run would stand
+        // a group is at the position of its first run
         aggregationFn: 'min'
       })),
     [ids]
   );
-  // a column that is no more sorts nothing
+  // ignore a sort by a column that does not exist any more
   const known = useMemo(
     () => sorting.filter(({ id }) => definitions.some(c => c.id === id)),
     [sorting, definitions]
@@ -75,7 +75,7 @@ export function useTable(
     onExpandedChange: setExpanded,
     getRowId: run => run.path,
     groupedColumnMode: false,
-    // what is new must not fold or turn pages, and there are no pages
+    // new data must not fold groups
     autoResetAll: false,
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
@@ -84,7 +84,7 @@ export function useTable(
   });
 }
 
-/** The runs in the order of the table, those of folded groups too. */
+/** Runs in the order of the table, including those of folded groups. */
 export function inOrder(table: Table<Brief>): Brief[] {
   return table
     .getSortedRowModel()

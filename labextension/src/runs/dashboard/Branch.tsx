@@ -1,4 +1,4 @@
-// The button and the small form that begin another run from where this one is.
+// Button and form that start another run from the state of this one.
 
 import { useEffect, useId, useRef, useState } from 'react';
 import { CommandButton } from './CommandButton';

@@ -1,4 +1,4 @@
-// A button of a run's commands: its picture, its word, and whether its answer is waited for.
+// Button of a command: icon, label, and whether an answer is pending.
 
 import type { RunCommand } from '../store/source';
 
@@ -21,7 +21,7 @@ export interface CommandButtonProps {
   title: string;
   isPending: boolean;
   isEnabled: boolean;
-  /** Whether what it opens is open; left out where it opens nothing. */
+  /** Whether the form that it opens is open; omitted where it opens nothing. */
   isOpen?: boolean;
   onClick: () => void;
 }

@@ -1,4 +1,4 @@
-// The buttons that pause, resume, step and stop a run, keep its state, and begin another run from it.
+// Buttons that pause, resume, step, stop and branch a run, and save its state.
 
 import { Branch } from './Branch';
 import { CommandButton } from './CommandButton';
@@ -8,7 +8,7 @@ import type { PlainCommand } from '../store/source';
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
 
-/** The statuses in which a run takes a command; other words for the same state would be a second list. */
+/** Statuses in which a run accepts a command. */
 const ACCEPTED: Record<PlainCommand, readonly RunStatus[]> = {
   pause: ['running'],
   resume: ['paused'],

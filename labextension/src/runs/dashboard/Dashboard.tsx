@@ -1,4 +1,4 @@
-// The live dashboard of one run.
+// Live dashboard of one run.
 
 import {
   useCallback,
@@ -21,17 +21,17 @@ import { storeOf } from '../store/store';
 import { DashboardTabs } from '../tabs/DashboardTabs';
 import type { Translator } from '../../ui/translator';
 
-/** The statuses in which a run can be changed, or is about to end. */
+/** Statuses of a run that accepts changes or is about to end. */
 const GOING: readonly RunStatus[] = ['running', 'paused', 'stopping'];
-/** What is shown around a step that somebody wants to see, as a part of the run. */
+/** Range shown around a selected step, as a fraction of the run. */
 const AROUND = 0.05;
 
 export interface DashboardProps {
   source: RunSource;
   trans: Translator;
-  /** Shown in place of the model's name. */
+  /** Replaces the model's name. */
   title?: string;
-  /** Shows the layer in which a failure happened. */
+  /** Shows the layer in which a failure occurred. */
   onShow?: (layer: string) => void;
 }
 

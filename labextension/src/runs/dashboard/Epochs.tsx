@@ -1,11 +1,11 @@
-// The last epoch in one line, and all epochs, newest first, in a table that folds out.
+// Last epoch in one line, and a folded table of all epochs, newest first.
 
 import { memo } from 'react';
 import { formatCount, formatNumber } from '../../ui/number-format';
 import type { Best, EpochRow } from '../store/epochs';
 import type { Translator } from '../../ui/translator';
 
-/** Rows of the table; exports of a run have all. */
+/** Maximum number of rows; exports of a run contain all. */
 const SHOWN = 200;
 
 export const Epochs = memo(function Epochs({

@@ -1,11 +1,11 @@
-// What a run has to say above its curves: why it failed or stopped, and what went wrong on the way.
+// Messages above the curves: failures, end of the run, and other problems.
 
 import { formatTime } from '../../ui/number-format';
 import { ShowLayerButton } from './ShowLayerButton';
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
 
-/** The version of the events that is understood here. */
+/** Latest version of the events that this code knows. */
 const VERSION = 2;
 
 export interface MessagesProps {

@@ -1,4 +1,4 @@
-// The run at a glance: its curves, learning rate, speed, health and machine, and the epochs.
+// Overview of a run: curves, learning rate, speed, health, machine, and epochs.
 
 import { useCallback, useId, useMemo } from 'react';
 import { Chart } from '../charts/Chart';
@@ -23,7 +23,7 @@ export interface OverviewProps {
   trans: Translator;
 }
 
-/** The loss and the metric that was named first stand above all else. */
+/** Number of large charts: the loss and the first metric. */
 const MAIN = 2;
 const HEIGHT = 196;
 const HIDDEN_MARKS = 50;
@@ -109,7 +109,7 @@ export function Overview({
   );
 }
 
-/** The flags on the curves, for who cannot see them. */
+/** List of the marks on the curves, for screen readers. */
 function MarkList({
   run,
   trans

@@ -1,4 +1,4 @@
-// How far the run is: bar, epoch, time and speed.
+// Progress of a run: bar, epoch, time and speed.
 
 import { useEffect, useState } from 'react';
 import {
@@ -9,7 +9,7 @@ import {
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
 
-/** Seconds trained, going on between events while the run is running. */
+/** Seconds of training, extrapolated between events while the run is running. */
 function useElapsed(view: RunView): number {
   const ticking = view.status === 'running' || view.status === 'stopping';
   const [now, setNow] = useState(() => Date.now());

@@ -1,4 +1,4 @@
-// The fields that change a run while it goes on: its learning rate, and how many epochs more it makes.
+// Fields that change a running training: learning rate and number of additional epochs.
 
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Send } from '../store/send-command';
@@ -49,15 +49,15 @@ interface FieldProps {
   name: ValuedCommand;
   label: string;
   hint: string;
-  /** What holds now, by the events of the run. */
+  /** Current value, from the events of the run. */
   now: string;
-  /** The number in a text, or the sentence that says what is wrong with it. */
+  /** Parses the text: a number, or an error message. */
   read: (text: string) => number | string;
   view: RunView;
   send: Send;
 }
 
-/** What was typed stays until the run has acknowledged it. */
+/** Input field of a command. The typed text stays until the run has acknowledged it. */
 function Field(props: FieldProps): JSX.Element {
   const { name, view, read, send } = props;
   const [text, setText] = useState('');
@@ -66,7 +66,7 @@ function Field(props: FieldProps): JSX.Element {
   const busy = view.pending.includes(name);
   const sent = useRef(false);
   useEffect(() => {
-    // every view after the sending knows of it, so that a view without it has its answer
+    // views contain a command from its sending until its answer, so its absence means an answer
     if (sent.current && !busy) {
       sent.current = false;
       if (view.trouble === null) {

@@ -1,4 +1,4 @@
-// The button beside a failure's message that leads to the layer in which it happened.
+// Button beside an error message that shows the layer in which the failure occurred.
 
 import type { FaultPlace } from '../store/source';
 import type { Translator } from '../../ui/translator';

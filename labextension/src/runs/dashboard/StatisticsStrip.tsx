@@ -1,4 +1,4 @@
-// A strip of figures: how the layers do, and what the machine does.
+// Strip of numbers: health of the layers and load of the machine.
 
 import {
   formatSignificant,
@@ -61,7 +61,7 @@ export function StatisticsStrip({
   );
 }
 
-/** In words too, for who cannot tell colors apart; once is enough. */
+/** State of the layers in words, for those who cannot distinguish colors; shown once. */
 function State({
   tile,
   trans
@@ -146,7 +146,7 @@ function machineTiles({ system, start }: RunView, trans: Translator): Tile[] {
     value === null ? '–' : formatBytes(value);
   const column = (of: (moment: SystemMoment) => number | null | undefined) =>
     sparks(system.map(moment => of(moment) ?? NaN));
-  // of all cores, where it is known how many there are
+  // percent of all cores, where their number is known
   const share = (cpu: number | null) =>
     cpu !== null && cores ? cpu / cores : cpu;
   return [
@@ -186,7 +186,7 @@ function machineTiles({ system, start }: RunView, trans: Translator): Tile[] {
   ];
 }
 
-/** Few enough values for a tiny line: the last ones of as many equal parts. */
+/** Values of a sparkline: the last one of each of as many equal parts. */
 function sparks(values: ArrayLike<number>): number[] {
   const count = Math.min(SPARKS, values.length);
   return Array.from(

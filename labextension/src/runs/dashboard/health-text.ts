@@ -1,8 +1,8 @@
-// The state of a layer in training in words.
+// Texts for the health of a layer.
 import type { HealthState } from '../store/health-figures';
 import type { Translator } from '../../ui/translator';
 
-/** What stands beside the name of a layer that is not fine. */
+/** Text beside the name of a layer with a problem. */
 export function stateLabel(state: HealthState, trans: Translator): string {
   const words: Record<HealthState, string> = {
     fine: trans.__('healthy'),

@@ -1,4 +1,4 @@
-// The marks of a chart in words.
+// Texts for the marks of a chart.
 
 import { formatCount, formatSetting } from '../../ui/number-format';
 import type { Mark } from '../store/marks';

@@ -1,4 +1,4 @@
-// Reads what was typed for a run: the number, or the sentence that says what is wrong with it.
+// Parses the input of a command: a number, or an error message.
 
 import type { Translator } from '../../ui/translator';
 

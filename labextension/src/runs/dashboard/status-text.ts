@@ -1,9 +1,9 @@
-// What the states of runs are called.
+// Texts for the status of a run.
 
 import type { RunStatus } from '../store/run-state';
 import type { Translator } from '../../ui/translator';
 
-/** Of a run in a list also that its file makes no sense. */
+/** Status of a run in a list, which may also have an unreadable file. */
 export type AnyStatus = RunStatus | 'unreadable';
 
 export function statusLabel(status: AnyStatus, trans: Translator): string {

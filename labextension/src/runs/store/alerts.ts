@@ -1,4 +1,4 @@
-// The alerts of a run, the oldest first.
+// Alerts of a run, the oldest first.
 
 import type { AlertEvent, RunEvent } from './source';
 import { text } from './bounds';

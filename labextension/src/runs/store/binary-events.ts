@@ -1,8 +1,9 @@
-// Events as a kernel sends them: JSON with the columns of "steps" events in one buffer of float32 behind it.
+// Decodes events of a kernel: JSON, with the columns of "steps" events in one buffer of float32.
 //
 // A packed steps event is {kind: "steps", time, length, base, columns: ["loss", …]}. In the buffer it takes
 // (1 + columns.length) × length little-endian float32: first step − base, then each column. NaN is NaN. Steps are
-// sent relative to `base` because float32 holds whole numbers only up to 2^24. labdl/lab/widgets/binary_events.py is the other side.
+// sent relative to `base` because float32 holds integers exactly only up to 2^24.
+// labdl/lab/widgets/binary_events.py is the encoder.
 
 import type { RunEvent } from './source';
 
@@ -27,7 +28,7 @@ export function unpack(
   const take = (length: number): Float32Array => {
     const begin = buffer.byteOffset + offset;
     offset += length * SIZE;
-    // A copy, since the buffer of a message need not begin at a multiple of four.
+    // A copy, since the offset in the message's buffer need not be a multiple of four.
     return new Float32Array(
       buffer.buffer.slice(begin, begin + length * SIZE) as ArrayBuffer
     );
@@ -38,7 +39,7 @@ export function unpack(
     }
     const { kind, time, length, base, columns } = event;
     const after = take(length);
-    // Float64Array.from with a function takes ten times as long.
+    // Float64Array.from with a function is ten times slower.
     const step = new Float64Array(length);
     for (let i = 0; i < length; i++) {
       step[i] = base + after[i];

@@ -1,13 +1,13 @@
-// Moments of a run, at most so many of them, spread evenly: when there are too many, every second one goes.
+// Bounded list of moments of a run, spread evenly: when it is full, every second one is dropped.
 
 export class BoundedList<T> {
-  /** `at` says when a moment was: a step, or a time. */
+  /** `at` returns the step or time of a moment. */
   constructor(
     private readonly _most: number,
     private readonly _at: (moment: T) => number
   ) {}
 
-  /** A moment that does not come after the last one is left out. */
+  /** Adds a moment; ignores one that is not later than the last. */
   push(moment: T): void {
     const before = this._latest ?? this._kept[this._kept.length - 1];
     if (before && this._at(moment) <= this._at(before)) {
@@ -19,7 +19,7 @@ export class BoundedList<T> {
     } else {
       this._kept.push(moment);
     }
-    // one place is for the latest, which is always there
+    // one place is reserved for the latest, which is always included
     while (this._kept.length >= this._most) {
       this._kept = this._kept.filter((_, index) => index % 2 === 0);
       this._stride *= 2;
@@ -31,7 +31,7 @@ export class BoundedList<T> {
     this._items = null;
   }
 
-  /** The oldest first; the same array until something has changed. */
+  /** Moments, oldest first; the same array until the next change. */
   items(): readonly T[] {
     this._items ??= this._latest
       ? [...this._kept, this._latest]
@@ -39,7 +39,7 @@ export class BoundedList<T> {
     return this._items;
   }
 
-  /** Forgets what lies behind. */
+  /** Drops the moments after `at`. */
   cut(at: number): void {
     const isKept = (moment: T) => this._at(moment) <= at;
     this._kept = this._kept.filter(isKept);

@@ -1,9 +1,9 @@
-// Bounds for what events hold, and checks of what their schema leaves open: the values of columns, metrics and settings.
+// Limits for the contents of events, and checks of values that their schema leaves open.
 
 import type { Column, Indices } from '../../api/validate';
 import type { ShownArray, ShownOutput, ShownTarget } from './source';
 
-/** More of a text, of values and of points than these is not for looking at. */
+/** Maximum sizes of texts, values and points. */
 const TEXT = 4000;
 const VALUES = 256;
 const POINTS = 2048;
@@ -12,7 +12,7 @@ const AXES = 16;
 const CLASSES = 5;
 const NAMES = 10_000;
 
-/** The values of a column, which are checked one by one where they are used. */
+/** Values of a column, which are checked one by one where they are used. */
 export function column(
   value: Column | Indices | undefined,
   most = Infinity
@@ -20,12 +20,12 @@ export function column(
   return Array.from(value ?? []).slice(0, most);
 }
 
-/** A finite number, or null. */
+/** Finite number, or null. */
 export function finite(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** A whole number at least 0, or null. */
+/** Integer of at least 0, or null. */
 export function whole(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
     ? value

@@ -1,8 +1,8 @@
-// How long a run has trained, how fast, and how long it will still take; pauses do not count.
+// Training time, speed and remaining time of a run, without pauses.
 
 import { Column, lowerBound } from './column';
 
-/** Moments that are kept; of more every second goes. */
+/** Maximum number of recorded moments; when it is reached, every second one is dropped. */
 const MOST = 8192;
 
 export class Clock {
@@ -12,12 +12,12 @@ export class Clock {
   private _times = new Column();
   private _steps = new Column();
 
-  /** Seconds trained up to the last event. */
+  /** Seconds of training up to the last event. */
   get active(): number {
     return this._active;
   }
 
-  /** Moves on to the time (unix seconds) of an event. */
+  /** Advances to the time (Unix seconds) of an event. */
   tick(time: number): void {
     if (this._last !== null && !this._paused) {
       this._active += Math.max(0, time - this._last);
@@ -25,12 +25,12 @@ export class Clock {
     this._last = Math.max(this._last ?? time, time);
   }
 
-  /** The clock stands still while the run is paused. */
+  /** The clock stops while the run is paused. */
   setPaused(paused: boolean): void {
     this._paused = paused;
   }
 
-  /** Goes on at `time` from `step`: what came between the last event and this is no training. */
+  /** Continues at `time` from `step`; the time since the last event does not count. */
   goOn(time: number, step: number): void {
     this._last = time;
     this._paused = false;
@@ -39,7 +39,7 @@ export class Clock {
     this.reached(step);
   }
 
-  /** Notes that `step` had been reached at the time of the last tick; the start is step 0. */
+  /** Records that `step` was reached at the time of the last tick; the start is step 0. */
   reached(step: number): void {
     if (this._steps.length >= MOST) {
       this._keep(i => i % 2 === 0);
@@ -48,7 +48,7 @@ export class Clock {
     this._steps.push(step);
   }
 
-  /** Steps per second over the last `seconds` of training, or null while there is too little to tell. */
+  /** Steps per second over the last `seconds` of training; null if there are too few steps. */
   rate(seconds: number): number | null {
     const last = this._times.length - 1;
     if (last < 1) {
@@ -63,18 +63,18 @@ export class Clock {
 
   /** Seconds left until `totalSteps`. */
   remaining(totalSteps: number): number | null {
-    // The later half of the run forgets the slow first step (compilation) and still sees the validation passes.
+    // The later half of the run excludes the slow first step (compilation) and still contains validations.
     const rate = this.rate(this._active / 2);
     const step = this._steps.last ?? 0;
     return rate ? Math.max(0, totalSteps - step) / rate : null;
   }
 
-  /** Seconds trained when a step was reached. */
+  /** Seconds of training at which a step was reached. */
   timeOf(step: number): number {
     return between(this._steps.view(), this._times.view(), step);
   }
 
-  /** The step that was reached after so many seconds of training. */
+  /** Step that was reached after so many seconds of training. */
   stepAt(seconds: number): number {
     return between(this._times.view(), this._steps.view(), seconds);
   }
@@ -89,7 +89,7 @@ export class Clock {
   }
 }
 
-/** The value at `x` of the line through ascending points; straight on at its ends. */
+/** Linear interpolation at `x` through ascending points; extrapolates at the ends. */
 function between(xs: Float64Array, ys: Float64Array, x: number): number {
   if (xs.length < 2) {
     return ys.length ? ys[0] : 0;

@@ -21,7 +21,7 @@ export class Column {
     this._buffer[this._length++] = value;
   }
 
-  /** No copy: what is written later lies behind the end of the view. */
+  /** View without a copy: later values are appended after its end. */
   view(): Float64Array {
     return this._buffer.subarray(0, this._length);
   }
@@ -42,7 +42,7 @@ export function lowerBound(values: ArrayLike<number>, value: number): number {
   return low;
 }
 
-/** The place of the step nearest to `step`, or -1 for an empty curve. */
+/** Index of the step nearest to `step`, or -1 for an empty curve. */
 export function nearest(x: ArrayLike<number>, step: number): number {
   const after = lowerBound(x, step);
   if (after === 0) {

@@ -1,8 +1,8 @@
-// Fewer points to draw, with the same outline: the lowest and the highest of each bucket.
+// Reduces points for drawing with the same outline: minimum and maximum of each bucket.
 
 /**
- * Indices of at most `limit` points of `y` within [from, to), in order. The first, the last, and the lowest and
- * highest value of each bucket are kept; a bucket without finite values keeps one point, so that its gap is drawn.
+ * Indices of at most `limit` points of `y` within [from, to), in order. The first, the last, and the minimum and
+ * maximum of each bucket are kept; a bucket without finite values keeps one point, so that its gap is drawn.
  */
 export function decimate(
   y: ArrayLike<number>,
@@ -50,7 +50,7 @@ export interface Curve {
   readonly y: ArrayLike<number>;
 }
 
-/** One aligned table of several curves, as uPlot wants it: null is a gap, undefined "no point of this curve here". */
+/** Aligned table of several curves for uPlot: null is a gap, undefined means "no point of this curve here". */
 export type Aligned = [number[], ...(number | null | undefined)[][]];
 
 export function align(curves: readonly Curve[]): Aligned {
@@ -79,16 +79,16 @@ export function align(curves: readonly Curve[]): Aligned {
   }
 }
 
-/** The outline of a curve: a point for each of the columns, in which it goes from `low` to `high`. */
+/** Outline of a curve: one point for each column, with its range from `low` to `high`. */
 export interface Outline {
   readonly x: number[];
   readonly low: number[];
   readonly high: number[];
-  /** What another curve at the same places has at the end of each column. */
+  /** Value of another curve with the same x at the end of each column. */
   readonly line: number[];
 }
 
-/** The outline of the points within [from, to) in so many columns; NaN where a column has no finite value. */
+/** Outline of the points within [from, to) with this number of columns; NaN where a column has no finite value. */
 export function outline(
   curve: Curve,
   line: ArrayLike<number>,

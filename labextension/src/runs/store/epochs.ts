@@ -1,4 +1,4 @@
-// The metrics at the ends of epochs, and the best of each.
+// Metrics at the ends of epochs, and the best value of each.
 
 import type { BestEvent, RunEvent } from './source';
 import { figuresIn } from './metrics';
@@ -14,13 +14,13 @@ export interface EpochRow {
 export type Best = BestEvent['best'];
 
 export interface EpochsView {
-  /** The last ones, the oldest first. */
+  /** Last epochs, the oldest first. */
   readonly rows: readonly EpochRow[];
-  /** By the names of metrics; Python finds it, for those of which the better direction is known. */
+  /** Best values by metric, computed in Python, for metrics with a known direction. */
   readonly best: Best;
 }
 
-/** Rows of a table that a person may want to scroll through. */
+/** Maximum number of rows. */
 const MOST = 1000;
 
 export class Epochs implements Reducer<EpochsView> {

@@ -1,22 +1,22 @@
-// What the figures of a layer in training say of it: a state, by rules of thumb from the literature.
+// Health of a layer in training, derived from its statistics by rules of thumb from the literature.
 import type { Column, Indices } from '../../api/validate';
 import type { HealthEvent } from './source';
 
-/** Undefined: the layer has no such figure. Null: it is not finite. */
+/** Statistics of a layer. Undefined: not measured. Null: not finite. */
 export interface LayerHealth {
-  /** Norm of the loss's gradient for all parameters of the layer. */
+  /** Norm of the gradient of the loss with respect to the layer's parameters. */
   gradient?: number | null;
-  /** Norm of its parameters. */
+  /** Norm of the parameters. */
   weights?: number | null;
-  /** Norm of a step's update, as a part of that of the parameters. */
+  /** Norm of a step's update relative to that of the parameters. */
   update?: number | null;
-  /** Of its output, of the values that are finite. */
+  /** Mean of the finite output values. */
   mean?: number | null;
   std?: number | null;
   largest?: number | null;
-  /** Share of the output's values that are exactly 0. */
+  /** Fraction of the output values that are exactly 0. */
   zeros?: number | null;
-  /** How many values of the output are NaN or infinite. */
+  /** Number of output values that are NaN or infinite. */
   notFinite?: number | null;
 }
 
@@ -25,7 +25,7 @@ export type HealthFigure = keyof LayerHealth;
 export type HealthState =
   'fine' | 'vanishing' | 'exploding' | 'dead' | 'broken';
 
-/** From what is nothing to worry about to the worst. */
+/** Health states, from the best to the worst. */
 export const WORSE: readonly HealthState[] = [
   'fine',
   'vanishing',
@@ -34,28 +34,28 @@ export const WORSE: readonly HealthState[] = [
   'broken'
 ];
 
-// --- when a figure is worth a look ---
+// --- thresholds ---
 
 /**
- * Glorot and Bengio (2010) found training slow where gradients shrink from layer to layer; in a network that learns, norms
- * of layers are within two or three decades of each other. Four below the largest, a layer learns next to nothing. Relative,
- * since all gradients become small together when a model has learned its data.
+ * Glorot and Bengio (2010) found slow training where gradients shrink from layer to layer; in a network that learns,
+ * norms of layers are within two or three decades of each other. Four below the largest, a layer learns almost nothing.
+ * Relative, since all gradients become small together when a model has converged.
  */
 export const VANISHING = 1e-4;
 
 /**
- * Stanford's CS231n gives 1e-3 as the usual size of updates relative to the weights. A hundred times as much replaces a
- * layer within ten steps.
+ * Stanford's CS231n gives 1e-3 as the usual size of updates relative to the weights. A hundred times as much replaces
+ * a layer within ten steps.
  */
 export const LARGE_UPDATE = 0.1;
 
-/** So many steps at the beginning are as large as the learning rate with Adam, whatever the gradients are. */
+/** The first steps of Adam are as large as the learning rate, whatever the gradients are. */
 export const FIRST_STEPS = 20;
 
-/** Norms at which gradients are clipped are 0.1 to 10 (Pascanu et al. 2013, and most training recipes since). */
+/** Gradients are usually clipped at norms of 0.1 to 10 (Pascanu et al. 2013, and most training recipes since). */
 export const LARGE_GRADIENT = 1e3;
 
-/** A ReLU sets half of what is centered to 0, dropout behind it three quarters. */
+/** A ReLU sets half of centered values to 0, dropout after it three quarters. */
 export const MANY_ZEROS = 0.8;
 
 export function stateOf(
@@ -85,7 +85,7 @@ export function stateOf(
   return 'fine';
 }
 
-/** The figures of each layer by its name. */
+/** Statistics of each layer by its name. */
 export function figuresOf(
   event: HealthEvent,
   layers: readonly string[]

@@ -1,4 +1,4 @@
-// How the layers do, in four figures of the whole model.
+// Health of the whole model in four numbers.
 
 import { figuresOf, stateOf, type HealthState } from './health-figures';
 import { Series } from './series';
@@ -9,16 +9,16 @@ export type VitalName = 'gradient' | 'update' | 'notFinite' | 'zeros';
 
 export interface Vital {
   readonly name: VitalName;
-  /** Undefined: no layer has such a figure. NaN: it is not finite. */
+  /** Undefined: no layer has this statistic. NaN: not finite. */
   readonly now: number | undefined;
   readonly state: HealthState;
-  /** The layer that it is about, where it is about one. */
+  /** Layer that the number belongs to, if it is about one. */
   readonly layer: string | null;
   readonly curve: Series;
 }
 
 export interface HealthView {
-  /** After which step, and of how many samples; null before the first. */
+  /** Step and number of samples of the measurement; null before the first. */
   readonly step: number | null;
   readonly samples: number;
   readonly vitals: readonly Vital[];

@@ -1,4 +1,4 @@
-// How the values of layers are spread, over time.
+// Histograms of the layers' values over time.
 
 import type { HistogramsEvent, RunEvent } from './source';
 import { column, finite, whole } from './bounds';
@@ -11,7 +11,7 @@ const KEPT = 100;
 export const SPREAD_KINDS = ['weights', 'gradients', 'outputs'] as const;
 export type SpreadKind = (typeof SPREAD_KINDS)[number];
 
-/** Counts in equal parts of the range from low to high. */
+/** Counts in equal bins from low to high. */
 export interface Spread {
   readonly low: number;
   readonly high: number;

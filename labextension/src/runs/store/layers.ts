@@ -1,4 +1,4 @@
-// What the layers were like, over time: the figures of the health events.
+// Statistics of the layers over time, from the health events.
 
 import type { Column } from '../../api/validate';
 import type { HealthFigure, LayerHealth } from './health-figures';
@@ -9,7 +9,7 @@ import { BoundedList } from './bounded-list';
 
 const KEPT = 200;
 
-/** In the columns of an event, and in the rows of a table. */
+/** Names of the statistics in an event and in the rows of a table. */
 const FIGURES: readonly (readonly [
   'parameters' | 'outputs',
   string,
@@ -26,7 +26,7 @@ const FIGURES: readonly (readonly [
 ];
 const PLACE = new Map(FIGURES.map(([, , figure], place) => [figure, place]));
 
-/** The names of layers, and where each stands. */
+/** Names of layers with their indices. */
 export interface LayerNames {
   readonly all: readonly string[];
   readonly place: ReadonlyMap<string, number>;
@@ -36,7 +36,7 @@ export function layerNames(all: readonly string[]): LayerNames {
   return { all, place: new Map(all.map((name, place) => [name, place])) };
 }
 
-/** The names that an event tells, or those before: they are left out where they are those of the last event of either kind. */
+/** Layer names of an event. An event omits them if they equal those of the previous event of either kind. */
 export function namesOf(
   event: HealthEvent | HistogramsEvent,
   before: LayerNames
@@ -44,7 +44,7 @@ export function namesOf(
   return event.layers ? layerNames(names(event.layers)) : before;
 }
 
-/** The figures of all layers after a step; in a table, since there may be a thousand layers, and many such moments. */
+/** Statistics of all layers after a step, as a table, since there may be a thousand layers and many moments. */
 export class LayerMoment {
   constructor(
     readonly step: number,
@@ -53,7 +53,7 @@ export class LayerMoment {
     private readonly _table: Float32Array
   ) {}
 
-  /** Undefined: the layer has no such figure. Null: it is not finite. */
+  /** Undefined: the layer has no such statistic. Null: not finite. */
   figure(name: string, figure: HealthFigure): number | null | undefined {
     const place = this.layers.place.get(name);
     const row = PLACE.get(figure);
@@ -100,7 +100,7 @@ export class Layers implements Reducer<readonly LayerMoment[]> {
     return this._moments.items();
   }
 
-  /** NaN stands for a figure that is not there, infinity for one that is not finite. */
+  /** Table with NaN for a missing statistic and infinity for one that is not finite. */
   private _table(event: HealthEvent): Float32Array {
     const count = this._layers.all.length;
     const table = new Float32Array(count * FIGURES.length).fill(NaN);

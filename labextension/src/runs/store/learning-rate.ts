@@ -1,4 +1,4 @@
-// The learning rate over the steps.
+// Learning rate over the steps.
 
 import { Series } from './series';
 import type { RunEvent } from './source';
@@ -7,9 +7,9 @@ import type { Reducer } from './reducer';
 
 export interface RateView {
   readonly curve: Series;
-  /** The rate now, or the one that was set last; null while a schedule changes it and nothing is told of it. */
+  /** Current rate, or the one that was set last; null while a schedule changes it without reporting it. */
   readonly now: number | null;
-  /** The step from which on a rate set by hand counts; null where none was set. */
+  /** Step from which a rate that was set by hand applies; null where none was set. */
   readonly setAt: number | null;
 }
 

@@ -1,4 +1,4 @@
-// What has happened in a run, apart from its figures: the last events, for the log.
+// Last events of a run for the log, without metrics.
 
 import type { RunEvent } from './source';
 import type { Reducer } from './reducer';
@@ -23,14 +23,14 @@ const TOLD = [
 export type LoggedEvent = Extract<RunEvent, { kind: (typeof TOLD)[number] }>;
 
 export interface LogLine {
-  /** Counts all lines of the run. */
+  /** Number of the line, counted over the whole run. */
   readonly number: number;
   readonly event: LoggedEvent;
 }
 
 export interface LogView {
   readonly lines: readonly LogLine[];
-  /** How many lines came before these. */
+  /** Number of lines before these. */
   readonly forgotten: number;
 }
 

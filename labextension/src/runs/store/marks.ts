@@ -1,4 +1,4 @@
-// What stands out on the curves: what people did, and what was seen.
+// Marks on the curves: commands and alerts.
 
 import type { RunEvent, StartEvent } from './source';
 import { text } from './bounds';
@@ -23,7 +23,7 @@ export interface Mark {
   /** Unix seconds. */
   readonly time: number;
   readonly level: 'plain' | 'warning' | 'error';
-  /** The rate, the number of epochs, the run that branched or from which this one did, or what an alert says. */
+  /** Learning rate, number of epochs, name of the branch or parent run, or message of an alert. */
   readonly value: number | string | null;
 }
 

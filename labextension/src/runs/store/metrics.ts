@@ -1,4 +1,4 @@
-// The curves of the loss and the metrics.
+// Curves of the loss and the metrics.
 
 import { Series } from './series';
 import { RESERVED } from '../../api/events';
@@ -8,12 +8,12 @@ import type { Reducer } from './reducer';
 
 export interface MetricCurves {
   readonly name: string;
-  /** Training, at every step or, where only those exist, at the ends of epochs. */
+  /** Training values of every step or, where only those exist, of every epoch. */
   readonly train: Series;
   readonly validation: Series;
 }
 
-/** The figures of an epoch by their names; NaN is what is not finite. */
+/** Metrics of an epoch by name; NaN is a value that is not finite. */
 export function figuresIn(event: {
   [name: string]: unknown;
 }): [name: string, value: number][] {
@@ -41,7 +41,7 @@ class Metric {
     this.changed();
   }
 
-  /** The same object until a point is added, so that an unchanged chart is not drawn again. */
+  /** Returns the same object until a point is added, so that an unchanged chart is not drawn again. */
   curves(): MetricCurves {
     this._curves ??= {
       name: this.name,

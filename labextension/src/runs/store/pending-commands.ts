@@ -1,10 +1,10 @@
-// Which commands are on their way, and what the run has answered.
+// Commands that were sent, and the answers of the run.
 
 import type { CommandValue, RunCommand, RunEvent } from './source';
 
 const STATUS: readonly RunEvent['kind'][] = ['status', 'end'];
 
-/** The events by which runs that do not answer commands (version 1 of the events) acknowledge them. */
+/** Events that acknowledge a command in runs without `command` events (version 1). */
 const ANSWERS: Record<RunCommand, readonly RunEvent['kind'][]> = {
   pause: STATUS,
   resume: STATUS,
@@ -20,20 +20,20 @@ interface PendingCommand {
   readonly id: string;
   readonly name: RunCommand;
   readonly value: string;
-  /** Whether somebody still waits for the answer. */
+  /** Whether an answer is still expected. */
   isPending: boolean;
 }
 
 export class PendingCommands {
-  /** The commands that are waited for, by their names. */
+  /** Names of the commands whose answer is pending. */
   pending: readonly RunCommand[] = [];
-  /** Why the last command did not reach the run, or what the run had against it. */
+  /** Error of the last command, or the reason why the run refused it. */
   trouble: string | null = null;
 
   private _sent: PendingCommand[] = [];
   private _answers = false;
 
-  /** The identity for a command that is about to be sent: the same as before for one that was not answered. */
+  /** Records a command that is about to be sent; returns its id, which a repeated command without an answer keeps. */
   sent(name: RunCommand, value?: CommandValue): string {
     const spelled = JSON.stringify(value ?? null);
     const known = this._sent.find(
@@ -47,7 +47,7 @@ export class PendingCommands {
     return id;
   }
 
-  /** A command failed, or has waited for too long; returns whether anybody waited for it. */
+  /** Records that a command failed or timed out; returns whether its answer was pending. */
   failed(name: RunCommand, trouble: string): boolean {
     const sent = this._sent.find(each => each.name === name && each.isPending);
     if (sent) {
@@ -65,20 +65,20 @@ export class PendingCommands {
       this._answers = (event.version ?? 1) >= 2;
     } else if (event.kind === 'command') {
       const wasSent = this._sent.some(({ id }) => id === event.id);
-      this._answered(({ id }) => id === event.id);
+      this._removeAnswered(({ id }) => id === event.id);
       if (wasSent) {
         this.trouble =
           event.status === 'refused' ? (event.message ?? '') : null;
       }
     } else if (event.kind === 'end') {
-      this._answered(() => true);
+      this._removeAnswered(() => true);
     } else if (!this._answers) {
-      this._answered(({ name }) => ANSWERS[name].includes(event.kind));
+      this._removeAnswered(({ name }) => ANSWERS[name].includes(event.kind));
       this.trouble = STATUS.includes(event.kind) ? null : this.trouble;
     }
   }
 
-  private _answered(isAnswered: (sent: PendingCommand) => boolean): void {
+  private _removeAnswered(isAnswered: (sent: PendingCommand) => boolean): void {
     const waiting = this._sent.filter(sent => !isAnswered(sent));
     if (waiting.length < this._sent.length) {
       this._sent = waiting;
@@ -94,7 +94,7 @@ export class PendingCommands {
   }
 }
 
-/** Pages that were not loaded over a safe connection have no `randomUUID`. */
+/** Random id. Pages without a secure connection have no `randomUUID`. */
 function newIdentity(): string {
   if (typeof crypto !== 'undefined' && 'randomUUID' in crypto) {
     return crypto.randomUUID();

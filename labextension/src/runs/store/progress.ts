@@ -1,4 +1,4 @@
-// What a run is, in which state, and how far.
+// Status and progress of a run.
 
 import { Clock } from './clock';
 import type {
@@ -13,12 +13,12 @@ import type {
 } from './source';
 import type { Reducer } from './reducer';
 
-/** "waiting" is before the first event; "lost" is a process that went away without an end event. */
+/** "waiting" is before the first event; "lost" is a process that ended without an end event. */
 export type RunStatus =
   'waiting' | StatusEvent['status'] | EndEvent['status'] | 'lost';
 
 export interface ProgressView {
-  /** The last start event: names, settings and the machine. */
+  /** Last start event: names, settings and machine. */
   readonly start: StartEvent | null;
   readonly status: RunStatus;
   readonly model: string | null;
@@ -34,18 +34,18 @@ export interface ProgressView {
   /** Seconds of training, without pauses, up to the last event. */
   readonly elapsed: number;
   readonly remaining: number | null;
-  /** Tells at what time a step was reached. */
+  /** Converts between steps and training time. */
   readonly clock: Clock;
   readonly message: string | null;
-  /** Where in the model a failure happened; null where that is not known. */
+  /** Location of a failure in the model; null where it is unknown. */
   readonly place: FaultPlace | null;
   readonly summary: RunSummary | null;
   readonly checkpoint: CheckpointEvent | null;
-  /** The last trouble that did not end the run. */
+  /** Last problem that did not end the run. */
   readonly problem: ProblemEvent | null;
 }
 
-/** Seconds over which the throughput shown during training is measured. */
+/** Seconds over which the displayed throughput is measured. */
 const RECENT = 5;
 
 export class Progress implements Reducer<ProgressView> {
@@ -99,7 +99,7 @@ export class Progress implements Reducer<ProgressView> {
       epochs,
       step: this._step,
       totalSteps: total,
-      progress: this._part(),
+      progress: this._fraction(),
       throughput: this._throughput(),
       elapsed: this._clock.active,
       remaining: end || total === null ? null : this._clock.remaining(total),
@@ -138,7 +138,7 @@ export class Progress implements Reducer<ProgressView> {
     this._clock.reached(this._step);
   }
 
-  /** The number of steps of the whole run, where it is known. */
+  /** Number of steps of the whole run, where it is known. */
   private get _total(): number | null {
     const steps = this._start?.steps_per_epoch;
     return this._epochs && steps ? this._epochs * steps : null;
@@ -156,7 +156,7 @@ export class Progress implements Reducer<ProgressView> {
     return epochs === null ? current : Math.min(epochs, current);
   }
 
-  private _part(): number | null {
+  private _fraction(): number | null {
     if (this._status === 'finished') {
       return 1;
     }

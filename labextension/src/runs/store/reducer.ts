@@ -1,10 +1,10 @@
-// A part of what a run's events say: it is fed all of them and keeps what it needs, within bounds.
+// Reducer of a run's events: receives all of them and keeps what its view needs, within bounds.
 
 import type { RunEvent } from './source';
 
 export interface Reducer<View> {
-  /** Events come in order; a `start` forgets what lies behind its step. At a `reset` there are new parts. */
+  /** Receives events in order; a `start` drops data after its step. A `reset` creates new reducers. */
   apply(event: RunEvent): void;
-  /** The same object until something has changed. */
+  /** Returns the same object until something has changed. */
   view(): View;
 }

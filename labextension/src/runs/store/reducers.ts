@@ -1,4 +1,4 @@
-// The parts of a run that its tabs show.
+// Reducers behind the tabs of a run.
 
 import { Alerts } from './alerts';
 import { Facts } from './run-info';
@@ -11,7 +11,7 @@ import { Validation } from './validation';
 
 export type { Reducer } from './reducer';
 
-/** A new set of parts; the state of a run has one, beside those of the view at a glance. */
+/** New reducers of the tabs; the state of a run has them in addition to those of the overview. */
 export function tabParts() {
   return {
     layers: new Layers(),
@@ -25,7 +25,7 @@ export function tabParts() {
 
 type TabParts = ReturnType<typeof tabParts>;
 
-/** What each of them shows, by its name; they share the moments of the system with the view at a glance. */
+/** Views of these reducers by name. The overview shares the moments of the system. */
 export type TabViews = {
   readonly [name in keyof TabParts]: TabParts[name] extends Reducer<infer View>
     ? View

@@ -1,4 +1,4 @@
-// What is known of a run from its beginning: settings, environment, where it comes from; and what branched from it.
+// Facts of a run from its start: settings, environment and parent; and the branches that started from it.
 
 import type { BranchEvent, RunEvent, StartEvent } from './source';
 import type { Reducer } from './reducer';

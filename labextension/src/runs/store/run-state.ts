@@ -1,4 +1,4 @@
-// Folds the events of a run into what the dashboard shows: a part for each thing that is shown.
+// Reduces the events of a run to the state that the dashboard shows.
 
 import { tabParts, type Reducer } from './reducers';
 import { Epochs } from './epochs';
@@ -31,7 +31,7 @@ function newParts() {
 
 type Parts = ReturnType<typeof newParts>;
 
-/** What each part shows, by its name. */
+/** Views of the reducers by name. */
 export type PartViews = {
   readonly [name in keyof Parts]: Parts[name] extends Reducer<infer View>
     ? View
@@ -77,7 +77,7 @@ export class RunState {
   }
 }
 
-/** A run that has begun and not ended, and whose process is gone, is lost. */
+/** A run that has started but not ended, and whose process has ended, is lost. */
 function statusOf({ status }: ProgressView, alive: boolean): RunStatus {
   const isGoing =
     status === 'running' || status === 'paused' || status === 'stopping';

@@ -1,4 +1,4 @@
-// How a dashboard sends commands: each is pending until an event of the run, or patience, ends that.
+// Sends commands of a dashboard: each is pending until an event of the run or a timeout.
 
 import { useEffect } from 'react';
 import type { CommandValue, RunCommand, RunSource } from './source';
@@ -7,7 +7,7 @@ import type { Translator } from '../../ui/translator';
 
 export type Send = (name: RunCommand, value?: CommandValue) => void;
 
-/** A run acts between two steps, so an answer may take as long as a step; after this the person may try again. */
+/** Timeout. A run acts between two steps, so an answer may take as long as a step; then the person may retry. */
 const PATIENCE = 15_000;
 
 export function useSend(

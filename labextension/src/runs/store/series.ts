@@ -1,20 +1,20 @@
-// A curve that grows without end in bounded memory: the older it gets the coarser, but its extremes stay.
+// A growing curve in bounded memory: it gets coarser, but keeps its extremes.
 
 import { lowerBound } from './column';
 import type { Curve } from './decimation';
 import { Smoother, WIDTHS, type Smoothing } from './smoothing';
 
-/** Points that one curve keeps at most. */
+/** Maximum number of points of one curve. */
 export const MOST = 2 ** 17;
 const FIRST = 256;
 const LEVELS = ['less', 'normal', 'more'] as const;
 
 /**
- * Points are kept in buckets of as many (2, 4, 8 …) over the whole curve; of each bucket stay the lowest and the highest,
- * in their order. When there is no room left, buckets are merged pairwise. The bucket under way is kept raw. Smoothing is
- * of the raw stream, and is kept at the same places.
+ * Points are stored in buckets of equal size (2, 4, 8 …) over the whole curve. Each bucket keeps its minimum and
+ * maximum, in their order. When the arrays are full, buckets are merged pairwise. The last, incomplete bucket is stored
+ * raw. Smoothing applies to the raw stream and is stored at the same points.
  *
- * The arrays it gives are views that hold until the next change: ask anew whenever you draw.
+ * The returned arrays are views that are valid until the next change: get new ones for each drawing.
  */
 export class Series implements Curve {
   constructor(
@@ -32,7 +32,7 @@ export class Series implements Curve {
     return this._length;
   }
 
-  /** How many points of the stream stand behind two that are kept. */
+  /** Number of points of the stream for two stored points. */
   get stride(): number {
     return this._stride;
   }
@@ -45,7 +45,7 @@ export class Series implements Curve {
     return this._y.subarray(0, this._length);
   }
 
-  /** The smoothed values at the same places; the raw ones where the curve is not smoothed. */
+  /** Smoothed values of the stored points; the raw ones where the curve is not smoothed. */
   smooth(level: Smoothing): Float32Array | Float64Array {
     const column = this._columns[LEVELS.indexOf(level as 'less')];
     return column ? column.subarray(0, this._length) : this.y;
@@ -55,13 +55,13 @@ export class Series implements Curve {
     return this._length ? this._lastX : undefined;
   }
 
-  /** The last value of the stream; undefined before there is one. */
+  /** Last value of the stream; undefined for an empty one. */
   last(level: Smoothing = 'none'): number | undefined {
     const place = LEVELS.indexOf(level as 'less');
     return this._length ? (this._lasts[place] ?? this._lastY) : undefined;
   }
 
-  /** Adds points; null stands for what is not finite. Those that do not come after the last one are left out. */
+  /** Adds points; null is a value that is not finite. Points that do not come after the last one are ignored. */
   push(xs: ArrayLike<number>, ys: ArrayLike<number | null>): void {
     const count = Math.min(xs.length, ys.length);
     for (let i = 0; i < count;) {
@@ -77,7 +77,7 @@ export class Series implements Curve {
     this.push([x], [y]);
   }
 
-  /** Forgets what lies behind `x`. */
+  /** Drops the points after `x`. */
   cut(x: number): void {
     const before = lowerBound(this.x, x);
     const length = before + (this._x[before] === x ? 1 : 0);
@@ -99,7 +99,7 @@ export class Series implements Curve {
     });
   }
 
-  /** Appends points from `i` on until there is no room; returns the first that is left. */
+  /** Appends points from `i` on until there is no room; returns the index of the first remaining one. */
   private _append(
     xs: ArrayLike<number>,
     ys: ArrayLike<number | null>,
@@ -114,7 +114,7 @@ export class Series implements Curve {
       if (place > last) {
         const value = ys[i] as number;
         x[at] = last = place;
-        // what is not finite, null included (null − null is 0), is a gap
+        // values that are not finite, null included (null − null is 0), are gaps
         y[at++] = value !== null && value - value === 0 ? value : NaN;
       }
     }
@@ -153,7 +153,7 @@ export class Series implements Curve {
     for (let pair = 0; pair < pairs; pair++) {
       this._reduce(4 * pair, 4 * pair + 4, 2 * pair);
     }
-    // A bucket that is left over is the beginning of the one under way.
+    // An odd bucket becomes the beginning of the incomplete one.
     if (this._buckets % 2) {
       this._waiting += this._stride;
     }
@@ -166,17 +166,17 @@ export class Series implements Curve {
     this._stride *= 2;
   }
 
-  /** Makes buckets of what has come, as far as they are full. */
+  /** Turns new points into buckets, as far as these are complete. */
   private _close(): void {
     if (this._stride === 2) {
-      this._buckets += this._waiting >> 1; // both points of a bucket stay
+      this._buckets += this._waiting >> 1; // both points of a bucket are kept
       this._waiting %= 2;
       return;
     }
     let to = 2 * this._buckets;
     let from = to;
     while (this._waiting >= this._stride) {
-      // all that waits is raw, except perhaps the beginning of the first of these buckets
+      // all pending points are raw, except perhaps the beginning of the first of these buckets
       const next = this._length - (this._waiting - this._stride);
       this._reduce(from, next, to);
       from = next;
@@ -192,7 +192,7 @@ export class Series implements Curve {
     }
   }
 
-  /** Keeps the lowest and the highest of the points in [from, to), written at `at`, which is not behind `from`. */
+  /** Stores the minimum and maximum of the points in [from, to) at index `at`, which is not after `from`. */
   private _reduce(from: number, to: number, at: number): void {
     const y = this._y;
     let low = -1;
@@ -205,10 +205,10 @@ export class Series implements Curve {
       }
     }
     if (low < 0) {
-      // nothing finite: a gap from end to end
+      // no finite value: a gap over the whole bucket
       [low, high] = [from, to - 1];
     } else if (low === high) {
-      // one value among others that are not finite: one of those stays beside it
+      // a single finite value: keep one of the others as a gap beside it
       high = low > from ? from : to - 1;
     }
     this._move(Math.min(low, high), at);
@@ -230,16 +230,16 @@ export class Series implements Curve {
   private readonly _smoothers: Smoother[];
   private _x = new Float64Array(FIRST);
   private _y = new Float64Array(FIRST);
-  /** The smoothed values, by level. */
+  /** Smoothed values by level. */
   private _columns: Float32Array[];
   private _lasts: number[];
   private _lastX = -Infinity;
   private _lastY = NaN;
   private _length = 0;
-  /** Full buckets, of two points each, at the beginning of the columns. */
+  /** Number of complete buckets, of two points each, at the beginning of the columns. */
   private _buckets = 0;
   private _stride = 2;
-  /** Points of the stream in the bucket under way. */
+  /** Number of points of the stream in the incomplete bucket. */
   private _waiting = 0;
 }
 

@@ -1,10 +1,10 @@
-// Exponential moving averages over a stream, wider the longer the stream has been.
+// Exponential moving averages over a stream, whose width grows with its length.
 
 export const SMOOTHINGS = ['none', 'less', 'normal', 'more'] as const;
 export type Smoothing = (typeof SMOOTHINGS)[number];
 
 interface Width {
-  /** The average looks back over this part of the points so far: at any length it follows the curve and is calm. */
+  /** Window as a fraction of the points so far, so that the curve is equally smooth at any length. */
   readonly part: number;
   readonly narrowest: number;
   readonly widest: number;
@@ -16,7 +16,7 @@ export const WIDTHS: Record<Exclude<Smoothing, 'none'>, Width> = {
   more: { part: 1 / 6, narrowest: 6, widest: 10_000 }
 };
 
-/** From this weight on there is nothing left of the beginning. */
+/** From this weight on, the bias of the start is negligible. */
 const SETTLED = 1 - 1e-9;
 
 export class Smoother {
@@ -27,8 +27,8 @@ export class Smoother {
   constructor(private readonly _width: Width = WIDTHS.normal) {}
 
   /**
-   * Writes the averages of the values in [from, to) to the same places of `into`. A value that is not finite gives NaN (a
-   * gap in the line) and leaves the average as it was.
+   * Writes the averages of the values in [from, to) to the same indices of `into`. A value that is not finite gives NaN
+   * (a gap in the line) and does not change the average.
    */
   fill(
     values: ArrayLike<number>,
@@ -53,14 +53,14 @@ export class Smoother {
       const share =
         1 / (wide < narrowest ? narrowest : wide > widest ? widest : wide);
       sum += (value - sum) * share;
-      // The weight given so far: dividing by it takes away the pull toward the zero from which the sum began.
+      // Dividing by the weight so far removes the bias toward the initial zero.
       weight += (1 - weight) * share;
       into[i] = sum / weight;
     }
     [this._count, this._sum, this._weight] = [count, sum, weight];
   }
 
-  /** Goes on from an average of so many points. */
+  /** Continues from an average of `count` points. */
   resume(average: number, count: number): void {
     this._count = count;
     this._weight = Number.isFinite(average) ? 1 : 0;

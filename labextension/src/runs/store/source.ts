@@ -1,10 +1,10 @@
-// Where the events of a run come from: a host (JupyterLab, a widget) implements RunSource. docs/runs.md describes the events.
+// Interface to the events of a run, which JupyterLab and the widget implement. docs/runs.md describes the events.
 
 import type { CommandValue, RunCommand, RunEvent } from '../../api/events';
 
 export type * from '../../api/events';
 
-/** Commands with a number: the new rate, and how many epochs more. */
+/** Commands with a number: the new rate, or the number of additional epochs. */
 export type ValuedCommand = Extract<RunCommand, 'learning_rate' | 'add_epochs'>;
 
 /** Commands without a value. */
@@ -12,17 +12,17 @@ export type PlainCommand = Exclude<RunCommand, ValuedCommand | 'branch'>;
 
 export type RunListener = (events: readonly RunEvent[], alive: boolean) => void;
 
-/** What was trained, by the names of its files. */
+/** Source files of the training by name. */
 export type RunCode = { [name: string]: string };
 
 export interface RunSource {
-  /** Tells the run from its start event to each listener, then goes on live. Returns the end of the subscription. */
+  /** Sends each listener all events from the start, then new ones. Returns a function that unsubscribes. */
   subscribe(listener: RunListener): () => void;
   /**
-   * Resolves when the command has been sent; the run answers with an event that has the same id. Sent again with that id,
-   * it is carried out once.
+   * Resolves when the command has been sent; the run answers with an event with the same id. A command that is sent
+   * again with its id is carried out once.
    */
   command(name: RunCommand, value?: CommandValue, id?: string): Promise<void>;
-  /** The files of the run's code; left out where the host cannot read them. */
+  /** Files of the run's code; missing where the host cannot read them. */
   code?(): Promise<RunCode>;
 }

@@ -1,15 +1,15 @@
-// The one store behind a dashboard: events in at any rate, at most one new snapshot a frame out.
+// State of a dashboard: accepts events at any rate, emits at most one snapshot per frame.
 
 import { PendingCommands } from './pending-commands';
 import { RunState, type RunSnapshot } from './run-state';
 import type { CommandValue, RunCommand, RunEvent, RunSource } from './source';
 
 export interface RunView extends RunSnapshot {
-  /** The commands that the run has not acknowledged yet. */
+  /** Commands that the run has not acknowledged yet. */
   readonly pending: readonly RunCommand[];
-  /** Why the last command did not reach the run, or was refused. */
+  /** Error of the last command, or the reason why it was refused. */
   readonly trouble: string | null;
-  /** Browser time (ms) at which the last events came: from there on a running clock is extrapolated. */
+  /** Browser time (ms) of the last events, from which a running clock is extrapolated. */
   readonly receivedAt: number;
 }
 
@@ -20,9 +20,9 @@ export class RunStore {
   private _alive = true;
   private _receivedAt = 0;
   private _scheduled = false;
-  private _looking = 0;
-  private _leave: (() => void) | null = null;
-  private _hasHeard = false;
+  private _viewers = 0;
+  private _unsubscribe: (() => void) | null = null;
+  private _hasEvents = false;
   private _view: RunView;
 
   constructor(
@@ -34,14 +34,14 @@ export class RunStore {
     this._view = this._build();
   }
 
-  /** Hear a run as long as somebody looks; what was heard stays. Returns the end of the looking. */
+  /** Subscribes to the run while there are viewers; its state is kept. Returns a function that removes this viewer. */
   follow(source: RunSource): () => void {
-    this._looking++;
-    this._leave ??= this._subscribed(source);
+    this._viewers++;
+    this._unsubscribe ??= this._connect(source);
     return () => {
-      if (!--this._looking) {
-        this._leave?.();
-        this._leave = null;
+      if (!--this._viewers) {
+        this._unsubscribe?.();
+        this._unsubscribe = null;
       }
     };
   }
@@ -53,33 +53,33 @@ export class RunStore {
     }
     this._alive = alive;
     this._receivedAt = this._now();
-    this._changed();
+    this._scheduleUpdate();
   }
 
-  /** A source tells everything again: as soon as it does, that takes the place of what was. */
-  private _subscribed(source: RunSource): () => void {
-    let isAgain = this._hasHeard;
+  /** A new subscription sends all events again: the first ones replace the previous state. */
+  private _connect(source: RunSource): () => void {
+    let isAgain = this._hasEvents;
     return source.subscribe((events, alive) => {
       if (isAgain && events.length) {
         isAgain = false;
         this.push([{ kind: 'reset', time: events[0].time }], alive);
       }
-      this._hasHeard = this._hasHeard || events.length > 0;
+      this._hasEvents = this._hasEvents || events.length > 0;
       this.push(events, alive);
     });
   }
 
-  /** A command is about to be sent; an event will acknowledge it. Returns the identity to send it with. */
+  /** Records a command that is about to be sent; returns the id to send it with. */
   commandSent(name: RunCommand, value?: CommandValue): string {
     const id = this._commands.sent(name, value);
-    this._changed();
+    this._scheduleUpdate();
     return id;
   }
 
-  /** `command` failed, or has waited for too long; a command that was acknowledged meanwhile is left alone. */
+  /** Records that a command failed or timed out, unless it was acknowledged in the meantime. */
   commandFailed(command: RunCommand, trouble: string): void {
     if (this._commands.failed(command, trouble)) {
-      this._changed();
+      this._scheduleUpdate();
     }
   }
 
@@ -92,7 +92,7 @@ export class RunStore {
 
   view = (): RunView => this._view;
 
-  private _changed(): void {
+  private _scheduleUpdate(): void {
     if (!this._scheduled) {
       this._scheduled = true;
       this._schedule(() => {
@@ -115,7 +115,7 @@ export class RunStore {
 
 const stores = new WeakMap<RunSource, RunStore>();
 
-/** All views of a source share a store: a later one knows at once what was told, also when nobody is there to tell it again. */
+/** Store shared by all views of a source, so that a later view has its state even if the source is gone. */
 export function storeOf(source: RunSource): RunStore {
   let store = stores.get(source);
   if (!store) {

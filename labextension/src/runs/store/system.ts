@@ -1,4 +1,4 @@
-// What the process and the computer had to do, over time.
+// Load of the process and the computer over time.
 
 import type { RunEvent, SystemEvent } from './source';
 import type { Reducer } from './reducer';
@@ -10,19 +10,19 @@ const GPUS = 16;
 export interface GpuUse {
   /** Percent. */
   readonly use: number | null;
-  /** Bytes, of the process. */
+  /** Bytes of the process. */
   readonly memory: number | null;
-  /** Bytes, of all. */
+  /** Bytes of all processes. */
   readonly memoryUsed: number | null;
 }
 
 export interface SystemMoment {
   readonly time: number;
-  /** Percent of one core, of the process. */
+  /** Percent of one core, used by the process. */
   readonly cpu: number | null;
-  /** Bytes, of the process. */
+  /** Bytes of the process. */
   readonly memory: number | null;
-  /** Percent of all cores, of the computer. */
+  /** Percent of all cores, used by all processes. */
   readonly cpuTotal: number | null;
   readonly memoryUsed: number | null;
   readonly gpus: readonly GpuUse[];

@@ -1,4 +1,4 @@
-// Where the time of steps went.
+// Time that steps take, and its parts.
 
 import type { ThroughputEvent, RunEvent } from './source';
 import type { Reducer } from './reducer';
@@ -6,11 +6,11 @@ import { BoundedList } from './bounded-list';
 
 export interface Pace {
   readonly step: number;
-  /** Samples per second of step time: validation and pauses do not count. */
+  /** Samples per second of step time, without validation and pauses. */
   readonly throughput: number;
-  /** Milliseconds of one step. */
+  /** Milliseconds per step for the data. */
   readonly data: number;
-  /** All of the step but the data where `update` is null. */
+  /** The whole step without the data where `update` is null. */
   readonly compute: number;
   readonly update: number | null;
 }

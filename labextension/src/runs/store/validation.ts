@@ -1,4 +1,4 @@
-// What the model makes of the validation data, epoch by epoch: samples that are watched, confusions, and the worst samples.
+// Results on the validation data for each epoch: predictions of selected samples, confusions, and the worst samples.
 
 import type {
   ConfusionEvent,
@@ -30,7 +30,7 @@ export interface Predictions {
   readonly outputs: readonly ShownOutput[];
 }
 
-/** Either the whole matrix, or the most frequent mistakes as [true, predicted, count]. */
+/** The whole matrix, or the most frequent mistakes as [true, predicted, count]. */
 export interface Confusion {
   readonly epoch: number;
   readonly step: number;
@@ -65,7 +65,7 @@ export class Validation implements Reducer<ValidationView> {
         );
         break;
       case 'samples':
-        this._told = told(event);
+        this._info = told(event);
         break;
       case 'predictions':
         this._predictions.push({
@@ -94,9 +94,9 @@ export class Validation implements Reducer<ValidationView> {
 
   view(): ValidationView {
     this._view ??= {
-      task: this._told?.task ?? null,
-      classes: this._told?.classes ?? null,
-      samples: this._told?.samples ?? [],
+      task: this._info?.task ?? null,
+      classes: this._info?.classes ?? null,
+      samples: this._info?.samples ?? [],
       predictions: this._predictions.items(),
       confusions: this._confusions.items(),
       worst: this._worst.items()
@@ -104,7 +104,7 @@ export class Validation implements Reducer<ValidationView> {
     return this._view;
   }
 
-  private _told: Pick<ValidationView, 'task' | 'classes' | 'samples'> | null =
+  private _info: Pick<ValidationView, 'task' | 'classes' | 'samples'> | null =
     null;
   private readonly _predictions = new BoundedList<Predictions>(
     KEPT,
@@ -136,7 +136,7 @@ function moment({ epoch, step }: { epoch: number; step: number }) {
 
 function confused(event: ConfusionEvent) {
   const rows = (event.counts ?? []).slice(0, CLASSES);
-  // rows of a file may be shorter or longer than there are rows
+  // rows in a file may have any length
   const counts = rows.map(row => rows.map((_, column) => row[column] ?? 0));
   const pairs = (event.pairs ?? [])
     .slice(0, PAIRS)

@@ -1,4 +1,4 @@
-// The alerts of a run, the latest first: what was seen, and what may help.
+// Alerts of a run, latest first, with suggestions.
 
 import { formatCount, formatTime } from '../../ui/number-format';
 import type { AlertEvent, AlertKind } from '../store/source';
@@ -57,7 +57,7 @@ export function levelWord(
   return level === 'error' ? trans.__('Error') : trans.__('Warning');
 }
 
-/** A kind that this page does not know is named as the run names it. */
+/** Name of an alert's kind; unknown kinds have the name in the file. */
 export function alertWord(
   alert: AlertKind | null | undefined,
   trans: Translator
@@ -72,7 +72,7 @@ export function alertWord(
   return words[alert ?? ''] ?? trans.__('Alert');
 }
 
-/** Empty for a time that no calendar has. */
+/** ISO time; empty for an invalid one. */
 export function isoTime(time: number): string {
   const date = new Date(time * 1000);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();

@@ -1,18 +1,18 @@
-// One array as a person can take it in: a picture, a text, a curve, or its values.
+// Display of one array: image, text, curve, or values.
 
 import { formatNumber, formatSignificant } from '../../ui/number-format';
 import { Pixels } from '../charts/Pixels';
 import type { Picture, ShownArray } from '../store/source';
 import type { Translator } from '../../ui/translator';
 
-/** So many values are read, the rest are counted. */
+/** Maximum number of values in the description; the others are counted. */
 const READ = 12;
 const WIDTH = 120;
 const HEIGHT = 60;
 
 export interface ArrayViewProps {
   value: ShownArray;
-  /** Whose values these are, for those who cannot see them. */
+  /** Name of the values, for screen readers. */
   name: string;
   trans: Translator;
 }
@@ -101,7 +101,7 @@ function Curve({
   );
 }
 
-/** What is not finite leaves a gap. */
+/** SVG path of a curve; values that are not finite leave a gap. */
 function path(
   values: readonly (number | null)[],
   low: number,

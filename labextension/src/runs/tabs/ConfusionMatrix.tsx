@@ -1,4 +1,4 @@
-// A confusion matrix: a table while its numbers can be read, else a picture; what is pointed at is told in words.
+// Confusion matrix: a table for few classes, an image for many; the cell under the pointer is described in words.
 
 import { useState } from 'react';
 import { formatCount, formatPercent } from '../../ui/number-format';
@@ -8,12 +8,12 @@ import { rowSums, shade } from './confusion';
 import { ConfusionPicture } from './ConfusionPicture';
 import { className } from './correctness';
 
-/** Of more classes the numbers are too small to read. */
+/** Maximum number of classes with readable numbers. */
 const READABLE = 20;
 
 export interface MatrixProps {
   counts: readonly (readonly number[])[];
-  /** The places of the classes, in the order in which they are shown. */
+  /** Indices of the classes in display order. */
   order: readonly number[];
   isShare: boolean;
   classes: readonly string[] | null;
@@ -107,7 +107,7 @@ function Table(
   );
 }
 
-/** As many digits as a cell has room for. */
+/** Share with as many digits as fit a cell. */
 function shortShare(share: number): string {
   return share === 0 ? '0' : share.toFixed(2).replace(/^0/, '');
 }

@@ -1,4 +1,4 @@
-// A confusion matrix of many classes, a small square for each cell.
+// Confusion matrix of many classes as an image, one small square for each cell.
 
 import { useEffect, useRef, type MouseEvent } from 'react';
 import { viridis } from '../charts/viridis';
@@ -19,7 +19,7 @@ export function ConfusionPicture(props: ConfusionPictureProps): JSX.Element {
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (!context) {
-      return; // a page without a canvas: the list of mistakes is beside it
+      return; // no canvas in this browser: the list of mistakes is beside it
     }
     const sums = rowSums(counts);
     const most = Math.max(1, ...counts.flat());

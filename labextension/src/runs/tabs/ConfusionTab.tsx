@@ -1,4 +1,4 @@
-// Which classes the model takes for which.
+// Tab of the confusion matrix.
 
 import { useMemo, useState } from 'react';
 import { formatCount, formatPercent } from '../../ui/number-format';

@@ -1,4 +1,4 @@
-// The tabs of the dashboard: the overview and one tab for each subject; the browser remembers the selected one.
+// Tabs of the dashboard: the overview and one tab for each subject; the browser stores the selected one.
 
 import { useId, type ReactNode } from 'react';
 import { ErrorBoundary } from '../../ui/ErrorBoundary';
@@ -10,7 +10,7 @@ const OVERVIEW = 'overview';
 const NAMES = [OVERVIEW, ...TABS.map(({ id }) => id)];
 
 export interface DashboardTabsProps extends TabProps {
-  /** The overview; it stays mounted while another tab is open. */
+  /** Overview, which stays mounted while another tab is open. */
   children: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-// How the values of a layer are spread: over time as a map, and at one moment as bars.
+// Histograms of a layer's values: over time as a heat map, and of one moment as bars.
 
 import { useMemo, useState } from 'react';
 import { Histogram } from '../charts/Histogram';

@@ -1,4 +1,4 @@
-// A map of histograms: steps from left to right, values upwards, and colors for how many values there are.
+// Heat map of histograms: steps horizontally, values vertically, counts as colors.
 
 import { useEffect, useMemo, useRef, useState, type MouseEvent } from 'react';
 import {
@@ -10,16 +10,16 @@ import { viridis, VIRIDIS_BAR } from '../charts/viridis';
 import type { Translator } from '../../ui/translator';
 import { heatMap, pointAt, type HeatColumn, type HeatPoint } from './heat-map';
 
-// of the canvas; the page stretches it
+// size of the canvas, which the style sheet stretches
 const WIDTH = 900;
 const HEIGHT = 240;
 
 export interface HeatMapProps {
   columns: readonly HeatColumn[];
-  /** The column that is marked. */
+  /** Index of the marked column. */
   at: number;
   choose: (at: number) => void;
-  /** What the values are. */
+  /** Name of the values. */
   name: string;
   trans: Translator;
 }
@@ -33,7 +33,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   useEffect(() => {
     const context = canvas.current?.getContext('2d');
     if (!context) {
-      return; // a page without a canvas: the bars below say it for one moment
+      return; // no canvas in this browser: the bars below show one moment
     }
     context.clearRect(0, 0, WIDTH, HEIGHT);
     for (const { left, right, top, bottom, share } of map.cells) {
@@ -128,7 +128,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   );
 }
 
-/** Of the palette; the root lets the tails be seen beside a high peak. */
+/** Palette position of a count; the square root keeps the tails visible beside a high peak. */
 function part(share: number, most: number): number {
   return Math.sqrt(share / most);
 }

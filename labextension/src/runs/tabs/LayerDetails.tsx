@@ -1,4 +1,4 @@
-// One layer over time: its figures as curves, and how its values are spread.
+// One layer over time: statistics as curves, and histograms.
 
 import { useMemo } from 'react';
 import {
@@ -30,7 +30,7 @@ interface Drawing {
   readonly figures: readonly (readonly [figure: HealthFigure, name: string])[];
   readonly write: (value: number) => string;
   readonly isLogarithmic?: boolean;
-  /** Drawn only where it is not 0 all the time. */
+  /** Whether it is drawn only if it is not always 0. */
   readonly isRare?: boolean;
   readonly range?: readonly [number, number];
 }

@@ -1,4 +1,4 @@
-// The table of layers; only the rows in sight are drawn, since a model may have a thousand.
+// Table of layers; only visible rows are rendered, since a model may have a thousand.
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, type KeyboardEvent } from 'react';
@@ -118,7 +118,7 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
                   <button
                     type="button"
                     aria-pressed={isChosen}
-                    // one stop for the keyboard; arrows lead to the others
+                    // one tab stop; arrow keys move to the other rows
                     tabIndex={
                       isChosen || (!isInSight && index === items[0].index)
                         ? 0
@@ -167,7 +167,7 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
   );
 }
 
-/** Figures begin with the largest; a third click is the order of the model again. */
+/** Sorting after a click on a heading. Numbers start with the largest; a third click restores the model's order. */
 function nextSorting(now: Sorting, by: SortKey): Sorting {
   const isDown = by !== 'name';
   if (now.by !== by) {

@@ -1,4 +1,4 @@
-// How the layers do: a table of all of them, and one of them over time.
+// Tab of the layers: a table of all, and one of them over time.
 
 import { useMemo, useState } from 'react';
 import { formatCount } from '../../ui/number-format';

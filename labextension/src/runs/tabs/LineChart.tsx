@@ -1,4 +1,4 @@
-// A small chart of one or a few curves over steps or seconds, with their last values over it.
+// Small chart of one or a few curves over steps or seconds, with their last values above.
 
 import { useId, useMemo, useState } from 'react';
 import { nearest } from '../store/column';
@@ -13,7 +13,7 @@ const COLORS: readonly Color[] = ['train', 'validation', 'third', 'fourth'];
 
 export interface Line {
   readonly name: string;
-  /** As many as there are places; null is not finite, undefined is not there. */
+  /** One value for each x; null is not finite, undefined is missing. */
   readonly values: readonly (number | null | undefined)[];
 }
 
@@ -24,16 +24,16 @@ export interface LineChartProps {
   x: readonly number[];
   lines: readonly Line[];
   isLogarithmic?: boolean;
-  /** The lowest and the highest of the axis, where they are known. */
+  /** Minimum and maximum of the axis, where they are known. */
   range?: readonly [number | null, number | null];
   view: ChartView;
-  /** A place in words. */
+  /** Text of an x. */
   writeX: (x: number) => string;
   write: (value: number) => string;
   trans: Translator;
 }
 
-/** What charts beside each other have in common: pointer and zoom. */
+/** Shared properties of adjacent charts: cursor and zoom. */
 export function useChartView(axis: XAxis): ChartView {
   const syncKey = useId();
   const [zoom, setZoom] = useState<Steps | null>(null);

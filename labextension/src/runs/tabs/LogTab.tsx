@@ -1,4 +1,4 @@
-// All that has happened in a run, in words: the newest last, and followed while the end is in sight.
+// Log of a run in words, newest last; it scrolls along while the end is visible.
 
 import { memo, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { formatCount, formatTime } from '../../ui/number-format';
@@ -10,7 +10,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { Traceback } from './Traceback';
 import { LOG_LEVELS, logLevel, logText, type LogLevel } from './log-text';
 
-/** So near to the end (pixels) counts as at the end. */
+/** Maximum distance (pixels) to the end that counts as the end. */
 const NEAR = 8;
 
 export function LogTab({ view, source, trans }: TabProps): JSX.Element {
@@ -110,7 +110,7 @@ export function LogTab({ view, source, trans }: TabProps): JSX.Element {
   );
 }
 
-/** Lines never change, and there may be two thousand of them. */
+/** Memoized, since lines never change and there may be two thousand of them. */
 const Line = memo(function Line({
   event,
   level,

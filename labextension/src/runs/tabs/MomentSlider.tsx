@@ -1,15 +1,15 @@
-// Chooses one of the moments of a run; until somebody does, it is the last.
+// Slider that selects one of the recorded moments of a run; by default the last.
 
 import { useState } from 'react';
 import { formatCount } from '../../ui/number-format';
 import type { Translator } from '../../ui/translator';
 
-/** Which of the moments is shown, and how another is chosen; null is the last, also when others come. */
+/** Selected moment and a function that selects another; null is the last, also when new ones arrive. */
 export function useMoment<T extends { readonly step: number }>(
   moments: readonly T[]
 ): { moment: T | undefined; at: number; choose: (at: number | null) => void } {
   const [step, setStep] = useState<number | null>(null);
-  // by its step, since moments are thinned out while a run goes on
+  // found by its step, since moments are thinned out during a run
   let at = moments.length - 1;
   while (step !== null && at > 0 && moments[at].step > step) {
     at--;

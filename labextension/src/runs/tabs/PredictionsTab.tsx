@@ -1,4 +1,4 @@
-// What the model makes of the same few validation samples, epoch after epoch.
+// Predictions for the same few validation samples, epoch by epoch.
 
 import { useMemo } from 'react';
 import { formatCount } from '../../ui/number-format';

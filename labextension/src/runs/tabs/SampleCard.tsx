@@ -1,4 +1,4 @@
-// One sample: what came in, what was wanted, and what the model says, right or wrong.
+// One sample: input, target and prediction.
 
 import type { ReactNode } from 'react';
 import { formatNumber, formatPercent } from '../../ui/number-format';
@@ -10,10 +10,10 @@ import { ArrayView } from './ArrayView';
 
 export interface SampleCardProps {
   sample: Sample;
-  /** Undefined: nothing has been predicted for it. */
+  /** Undefined: no prediction for it. */
   output: ShownOutput | undefined;
   classes: readonly string[] | null;
-  /** Beside the number of the sample. */
+  /** Content beside the number of the sample. */
   children?: ReactNode;
   trans: Translator;
 }
@@ -126,7 +126,7 @@ function Output({
   );
 }
 
-/** Probabilities in percent, other scores as they are. */
+/** Text of a score: probabilities in percent, other scores as they are. */
 function scoreText(score: number | null | undefined): string {
   return isShare(score) ? formatPercent(score) : formatNumber(score);
 }

@@ -1,4 +1,4 @@
-// With what a run was started: where it comes from, its settings, and its code.
+// Tab of a run's parent, settings and code.
 
 import { formatCount } from '../../ui/number-format';
 import { names, text } from '../store/bounds';

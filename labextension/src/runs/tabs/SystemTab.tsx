@@ -1,4 +1,4 @@
-// What the training needs of the computer, and what computer that is.
+// Load of the computer during training, and its description.
 
 import { useMemo } from 'react';
 import {
@@ -17,7 +17,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { NameValueList, type NameValue } from '../../ui/NameValueList';
 import { LineChart, useChartView, type Line } from './LineChart';
 
-/** The places of these charts are seconds since the start. */
+/** Axis of seconds since the start. */
 const SECONDS: XAxis = {
   name: 'time',
   of: seconds => seconds,
@@ -106,7 +106,7 @@ function drawings(
       lines: [
         {
           name: trans.__('this run'),
-          // told in percent of one core
+          // recorded in percent of one core
           values: column(({ cpu }) =>
             cpu !== null && cores ? cpu / cores : cpu
           )

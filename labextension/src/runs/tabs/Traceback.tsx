@@ -1,4 +1,4 @@
-// Where a failed run came to its end, as Python told it.
+// Traceback of a failed run.
 
 import { useCode } from './code-files';
 import { CopyButton } from '../../ui/CopyButton';
@@ -6,12 +6,12 @@ import type { LoggedEvent } from '../store/log';
 import type { RunSource } from '../store/source';
 import type { Translator } from '../../ui/translator';
 
-/** The file in the folder of a run that has it. */
+/** File in the folder of a run with the traceback. */
 export const ERROR_FILE = 'error.txt';
 
 export interface TracebackProps {
   source: RunSource;
-  /** The last end of the run, if it has ended. */
+  /** Last end event, if the run has ended. */
   end: LoggedEvent | undefined;
   trans: Translator;
 }

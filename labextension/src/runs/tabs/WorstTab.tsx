@@ -1,4 +1,4 @@
-// The validation samples with the highest loss.
+// Validation samples with the highest loss.
 
 import { formatNumber } from '../../ui/number-format';
 import type { TabProps } from '.';

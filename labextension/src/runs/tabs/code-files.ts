@@ -1,10 +1,10 @@
-// The files of a run's code, read once when they are wanted.
+// Files of a run's code, loaded once on first use.
 
 import { useEffect, useState } from 'react';
 import type { RunCode, RunSource } from '../store/source';
 
 export interface CodeState {
-  /** Null while they are on the way, and where the host has none. */
+  /** Null while they are loading, and where the host has none. */
   readonly files: RunCode | null;
   readonly problem: string | null;
 }
@@ -26,7 +26,7 @@ export function useCode(source: RunSource, isWanted: boolean): CodeState {
     };
     source.code().then(
       files => set({ files, problem: null }),
-      // the host says why: a server that cannot be reached, a folder that has gone
+      // the host gives the reason, such as an unreachable server or a deleted folder
       (reason: unknown) =>
         set({
           files: null,

@@ -1,4 +1,4 @@
-// What can be read from a confusion matrix: shares, the classes that are confused most, and the most frequent mistakes.
+// Statistics of a confusion matrix: shares, the most confused classes, and the most frequent mistakes.
 
 import type { Confusion } from '../store/validation';
 
@@ -6,7 +6,7 @@ export interface Mistake {
   readonly truth: number;
   readonly predicted: number;
   readonly count: number;
-  /** Of all of the true class; null where that is not known. */
+  /** Fraction of the true class; null where its size is unknown. */
   readonly share: number | null;
 }
 
@@ -14,7 +14,7 @@ export function rowSums(counts: readonly (readonly number[])[]): number[] {
   return counts.map(row => row.reduce((sum, count) => sum + count, 0));
 }
 
-/** The places of the classes, those with the most mistakes, as the truth or as the answer, first. */
+/** Indices of the classes, sorted by their number of mistakes as the true or the predicted class. */
 export function mostConfused(
   counts: readonly (readonly number[])[]
 ): readonly number[] {
@@ -28,7 +28,7 @@ export function mostConfused(
   return wrong.map((_, place) => place).sort((a, b) => wrong[b] - wrong[a]);
 }
 
-/** The most frequent first. */
+/** Mistakes, the most frequent first. */
 export function mistakes(confusion: Confusion, most: number): Mistake[] {
   const { counts, pairs } = confusion;
   const sums = counts && rowSums(counts);
@@ -49,7 +49,7 @@ export function mistakes(confusion: Confusion, most: number): Mistake[] {
   return found.sort((a, b) => b.count - a.count).slice(0, most);
 }
 
-/** The share of what is right; null where nothing was counted. */
+/** Fraction of correct predictions; null where nothing was counted. */
 export function accuracy(
   counts: readonly (readonly number[])[]
 ): number | null {
@@ -58,7 +58,7 @@ export function accuracy(
   return all ? right / all : null;
 }
 
-/** What is there at all can be told from what is not, on a dark ground too. */
+/** Opacity of a cell; nonzero counts stay visible, also in dark themes. */
 export function shade(part: number): number {
   return 0.18 + 0.82 * part;
 }

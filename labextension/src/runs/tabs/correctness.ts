@@ -1,8 +1,8 @@
-// Whether an output is right, and what classes are called.
+// Correctness of an output, and names of classes.
 
 import type { ShownOutput, ShownTarget } from '../store/source';
 
-/** Null where there is no right and wrong. */
+/** Whether an output is correct; null where that is undefined. */
 export function isRight(
   target: ShownTarget,
   output: ShownOutput | undefined

@@ -1,4 +1,4 @@
-// The geometry of a map of histograms over time, apart from its drawing: which cell is where, and what it says.
+// Geometry of a heat map of histograms over time, without drawing: positions and contents of cells.
 
 import type { Spread } from '../store/histograms';
 
@@ -7,7 +7,7 @@ export interface HeatColumn {
   readonly spread: Spread;
 }
 
-/** In parts from 0 to 1 of the map's width and height; values grow upwards. */
+/** Cell in fractions of the map's width and height; values increase upwards. */
 export interface HeatCell {
   readonly left: number;
   readonly right: number;
@@ -19,14 +19,14 @@ export interface HeatCell {
 export interface HeatMapData {
   readonly low: number;
   readonly high: number;
-  /** The largest share of a cell. */
+  /** Largest fraction in a cell. */
   readonly most: number;
-  /** The borders of the columns, one more than there are columns, from 0 to 1. */
+  /** Borders of the columns, one more than columns, from 0 to 1. */
   readonly borders: readonly number[];
   readonly cells: readonly HeatCell[];
 }
 
-/** What stands under the pointer. */
+/** Content of the map under the pointer. */
 export interface HeatPoint {
   readonly step: number;
   readonly low: number;
@@ -42,7 +42,7 @@ export function heatMap(columns: readonly HeatColumn[]): HeatMapData {
     high = Math.max(high, spread.high);
   }
   if (low === high) {
-    // one value only, such as biases before the first step: it stands in the middle
+    // a single value, such as biases before the first step, is drawn in the middle
     const room = Math.abs(low) * 0.1 || 0.5;
     low -= room;
     high += room;
@@ -68,7 +68,7 @@ export function heatMap(columns: readonly HeatColumn[]): HeatMapData {
   return { low, high, most, borders, cells };
 }
 
-/** What is at these parts of the width and the height; null where no values are. */
+/** Content at these fractions of width and height; null where there are no values. */
 export function pointAt(
   columns: readonly HeatColumn[],
   { low, high, borders }: HeatMapData,
@@ -86,7 +86,7 @@ export function pointAt(
   const { step, spread } = found;
   const value = high - down * (high - low);
   const width = spread.high - spread.low;
-  // a single value has no height: whatever is near it, is it
+  // a single value has no height: accept the pointer near it
   const isNear =
     width === 0 && Math.abs(value - spread.low) < (high - low) / 30;
   const inside = value >= spread.low && value <= spread.high;
@@ -111,7 +111,7 @@ function edge({ low, high, counts }: Spread, part: number): number {
   return low + ((high - low) * part) / counts.length;
 }
 
-/** Halfway between neighbors; steps are as far apart as they were. */
+/** Column borders halfway between adjacent steps. */
 function bordersOf(steps: readonly number[]): number[] {
   const count = steps.length;
   if (count < 2) {

@@ -1,4 +1,4 @@
-// The tabs of a dashboard beside the overview.
+// Tabs of a dashboard besides the overview.
 
 import type { TabViews } from '../store/reducers';
 import type { RunSource } from '../store/source';
@@ -16,7 +16,7 @@ export interface TabProps {
   view: TabViews;
   source: RunSource;
   trans: Translator;
-  /** Shows a layer in the graph; left out where there is none. */
+  /** Shows a layer in the graph; missing where there is none. */
   onShow?: (layer: string) => void;
   /** Shows a step on the curves. */
   onStep?: (step: number) => void;
@@ -25,7 +25,7 @@ export interface TabProps {
 export interface Tab {
   readonly id: string;
   label(trans: Translator): string;
-  /** A short word beside the label; null for none. */
+  /** Short text beside the label; null for none. */
   badge?(view: TabViews): string | null;
   readonly Content: (props: TabProps) => JSX.Element;
 }

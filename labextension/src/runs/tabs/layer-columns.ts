@@ -1,4 +1,4 @@
-// The figures of the table of layers: what they are called, how they are written, and how they came.
+// Columns of the table of layers: names, number formats and sparklines.
 
 import {
   formatCount,
@@ -9,7 +9,7 @@ import type { HealthFigure } from '../store/health-figures';
 import type { LayerMoment } from '../store/layers';
 import type { Translator } from '../../ui/translator';
 
-/** Points of a tiny line; more cannot be told apart. */
+/** Maximum number of points of a sparkline. */
 const POINTS = 40;
 
 export interface Column {
@@ -17,11 +17,11 @@ export interface Column {
   readonly label: string;
   readonly hint: string;
   readonly write: (value: number) => string;
-  /** Drawn over time, by orders of magnitude. */
+  /** Whether it has a sparkline, on a logarithmic axis. */
   readonly isDrawn?: boolean;
 }
 
-/** The last values of a layer's figure, the oldest first; NaN where it was not finite. */
+/** Last values of a layer's statistic, oldest first; NaN where it was not finite. */
 export function history(
   moments: readonly LayerMoment[],
   name: string,

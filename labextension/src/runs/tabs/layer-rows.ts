@@ -1,4 +1,4 @@
-// The rows of the table of layers: what is shown of each, filtered and sorted.
+// Rows of the table of layers, filtered and sorted.
 
 import {
   stateOf,
@@ -10,7 +10,7 @@ import type { LayerMoment } from '../store/layers';
 
 export interface LayerRow {
   readonly name: string;
-  /** Null: nothing but histograms is known of it. */
+  /** Null: the layer has only histograms. */
   readonly state: HealthState | null;
 }
 
@@ -21,7 +21,7 @@ export interface Sorting {
   readonly isDown: boolean;
 }
 
-/** In the order of the model. */
+/** Rows in the order of the model. */
 export function layerRows(
   moment: LayerMoment | undefined,
   others: readonly string[]
@@ -68,7 +68,7 @@ export function sortRows(
   const keyed = found.map(row => ({ row, key: value(row) }));
   const sign = isDown ? -1 : 1;
   keyed.sort((a, b) => {
-    // what a layer does not have stands at the end in either direction
+    // missing values come last in both directions
     if (a.key === undefined || b.key === undefined) {
       return Number(a.key === undefined) - Number(b.key === undefined);
     }
@@ -77,7 +77,7 @@ export function sortRows(
   return keyed.map(({ row }) => row);
 }
 
-/** What is not finite is larger than all that is. */
+/** Sort key: values that are not finite are larger than all others. */
 function figureOf(value: number | null | undefined): number | undefined {
   return value === null ? Infinity : value;
 }

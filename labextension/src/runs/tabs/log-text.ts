@@ -1,4 +1,4 @@
-// What has happened in a run, in words.
+// Texts of the log of a run.
 
 import { RESERVED } from '../../api/events';
 import {
@@ -15,7 +15,7 @@ import { alertWord } from './AlertsTab';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 
-/** From what matters least to what matters most. */
+/** Levels of the log, from the least to the most important. */
 export const LOG_LEVELS: readonly LogLevel[] = [
   'debug',
   'info',

@@ -1,4 +1,4 @@
-// A widget's model as a test wants it: what is sent and saved is kept, and the kernel's side can be played.
+// Mock of a widget's model: records what is sent and saved, and simulates the kernel.
 import type { AnyModel } from '@anywidget/types';
 
 type Handler = (...args: unknown[]) => void;
@@ -10,7 +10,7 @@ export class TestModel {
 
   constructor(public state: Record<string, unknown> = {}) {}
 
-  /** The same object with the type that widgets expect. */
+  /** The mock with the type that widgets expect. */
   get model(): AnyModel {
     return this as unknown as AnyModel;
   }

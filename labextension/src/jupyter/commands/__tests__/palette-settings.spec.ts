@@ -1,10 +1,10 @@
-// Favorites and kept blocks in the person's settings.
+// Favorites and saved blocks in the person's settings.
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal } from '@lumino/signaling';
 
 import { PaletteSettings } from '../palette-settings';
 
-/** Settings on a server that answers in its own time. */
+/** Settings on a server whose answers the test controls. */
 class Registry {
   saved: { [key: string]: unknown } = { favorites: ['Conv'], keptBlocks: {} };
   isBroken = false;
@@ -49,7 +49,7 @@ it('shows what is set, and writes changes one after the other', async () => {
   const seen: unknown[] = [];
   kept.subscribe(() => seen.push(kept.state()?.favorites));
   kept.change(old => ({ ...old, favorites: [...old.favorites, 'Pool'] }));
-  // another page adds something before this one has written
+  // another page adds something before this one has saved
   registry.saved = { ...registry.saved, favorites: ['Conv', 'Sum'] };
   kept.change(old => ({ ...old, blocks: { stem: 'text' } }));
   expect(kept.state()).toEqual({
@@ -72,7 +72,7 @@ it('writes later what a page that went had no time for', async () => {
   const registry = new Registry();
   const { kept } = await follow(registry);
   kept.change(old => ({ ...old, blocks: { stem: 'text' } }));
-  const late = new Registry(); // the first page's writing never arrives
+  const late = new Registry(); // the first page's request never arrives
   await follow(late);
   await settled();
   expect(late.saved.keptBlocks).toEqual({ stem: 'text' });

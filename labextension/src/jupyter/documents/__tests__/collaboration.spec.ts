@@ -1,5 +1,5 @@
 /// <reference types="node" />
-// Several people in one document: one layout with the server, conflicts mended alike, and a file as the canvas.
+// Several people in one document: same layout as the server, deterministic repair of conflicts, saved file.
 
 import * as fs from 'fs';
 import * as path from 'path';
@@ -16,10 +16,13 @@ import { LabDLModelFactory } from '../document-factory';
 
 const ROOTS = ['nodes', 'edges', 'positions', 'meta', 'notes'];
 
-/** Written by both sides; tests/lab/collaboration/test_shared_documents.py reads it too. */
+/** File that both sides write; tests/lab/collaboration/test_shared_documents.py reads it too. */
 const FIXTURE = JSON.parse(
   fs.readFileSync(
-    path.join(__dirname, '../../../../../tests/lab/collaboration/files/shared.json'),
+    path.join(
+      __dirname,
+      '../../../../../tests/lab/collaboration/files/shared.json'
+    ),
     'utf8'
   )
 ) as {
@@ -29,7 +32,7 @@ const FIXTURE = JSON.parse(
   typescript: string;
 };
 
-/** A document of somebody who has the others' updates. */
+/** A document that has the others' updates. */
 function joined(...updates: Uint8Array[]): LabDLDocument {
   const document = new LabDLDocument();
   updates.forEach(update => Y.applyUpdate(document.ydoc, update));
@@ -39,12 +42,12 @@ function joined(...updates: Uint8Array[]): LabDLDocument {
 const stateOf = (document: LabDLDocument) =>
   Y.encodeStateAsUpdate(document.ydoc);
 
-/** Two people who have the same document, and hear of each other when `meet` is called. */
+/** Two people with the same document, whose changes are exchanged when `meet` is called. */
 function two() {
   const start = Buffer.from(FIXTURE.typescript, 'base64');
   const [ada, bob] = [joined(start), joined(start)];
   const meet = () => {
-    // what each does on hearing of the other is news again
+    // a repair after an update is a change itself
     for (let times = 0; times < 3; times++) {
       const [hers, his] = [stateOf(ada), stateOf(bob)];
       Y.applyUpdate(ada.ydoc, his);
@@ -103,7 +106,7 @@ describe('two people at once', () => {
     ada.graph.addNode({ type: 'ReLU', position: [0, 0] });
     bob.graph.addNode({ type: 'ReLU', position: [0, 0] });
     expect(namesIn(meet()).slice(-2)).toEqual(['relu', 'relu_1']);
-    // and nobody's undo takes that back
+    // undo of either does not revert that
     ada.graph.undo();
     expect(namesIn(meet()).filter(name => /relu/.test(name))).toHaveLength(1);
   });
@@ -190,7 +193,7 @@ test('each sees what the others have selected, in their colors', () => {
     { name: 'Bob', color: 'var(--jp-collaborator-color2)' }
   ]);
   expect(seen.at('n9')).toEqual([]);
-  expect(told.at('n2')).toEqual([]); // one's own selection is drawn otherwise
+  expect(told.at('n2')).toEqual([]); // the own selection is drawn differently
   told.select(['n2', 'n9']);
   hear();
   expect(seen.at('n2')).toBe(people);
@@ -259,7 +262,7 @@ describe('for a kernel', () => {
     await save();
     expect(contents.save).not.toHaveBeenCalled();
     model.graph.renameModel('other');
-    // the first writing comes before our change has arrived, the second is refused
+    // the first save is sent before the change has arrived, the second is refused
     contents.save
       .mockResolvedValueOnce({})
       .mockRejectedValueOnce('Saving already in progress')

@@ -1,4 +1,4 @@
-// The document model: what is read comes out again, and it is dirty exactly when a person changed it.
+// Document model: serialization is lossless, and it is dirty exactly when a person has changed it.
 
 import type { GraphData } from '../../../editor';
 import { LabDLModel } from '../document';

@@ -1,4 +1,4 @@
-// What a document's editor may look into: the server is asked for code, and a kernel runs it.
+// Inspection of a document: the server provides code, and a kernel runs it.
 
 import { EMPTY_GRAPH } from '../../../editor/model/graph-data';
 import { LabDLApi } from '../../requests';

@@ -1,4 +1,4 @@
-// Unsaved changes are kept, offered to the next page, and forgotten when they are saved or discarded.
+// Unsaved changes are stored, offered to the next page, and deleted when they are saved or discarded.
 
 import { Signal } from '@lumino/signaling';
 
@@ -40,7 +40,7 @@ class Context {
     this.model.fromJSON(GRAPH as never);
   }
 
-  /** Saves as JupyterLab does; `meanwhile` happens before the server has answered. */
+  /** Saves as JupyterLab does; `meanwhile` runs before the server has answered. */
   save(meanwhile = () => {}): void {
     this.saveState.emit('started');
     meanwhile();
@@ -134,7 +134,7 @@ test('the next page offers what a dead one left, and takes it over as one step',
   await jest.advanceTimersByTimeAsync(1000);
 
   const living = await open(store, 'two', ['one']);
-  expect(living.recovery.offer()).toBeNull(); // the first page lives
+  expect(living.recovery.offer()).toBeNull(); // the first page is still open
 
   const { context, recovery } = await open(store, 'three');
   expect(recovery.offer()?.graph.name).toBe('lost');

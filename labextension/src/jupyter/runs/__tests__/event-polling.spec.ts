@@ -1,11 +1,11 @@
-// One request for all runs of a page: nothing twice, nothing left out, whatever happens to the server.
+// One request for all runs of a page: no event twice or lost, even if the server fails.
 
 import type { FollowRequest } from '../../../api/runs';
 import { TextDecoder, TextEncoder } from 'util';
 
 import { EventPolling, unpackFollowed } from '../event-polling';
 
-// jsdom has none
+// missing in jsdom
 Object.assign(globalThis, { TextDecoder, TextEncoder });
 
 interface Told {
@@ -17,7 +17,7 @@ interface Told {
   columns?: number[];
 }
 
-/** An answer as the server packs it. */
+/** An answer in the format of the server. */
 function answer(...runs: Told[]): ArrayBuffer {
   const header = new TextEncoder().encode(
     JSON.stringify({
@@ -53,7 +53,7 @@ class Server {
     });
   };
 
-  /** To the last question. */
+  /** Answers the last request. */
   async answer(data: ArrayBuffer | Error): Promise<void> {
     this._answers[this._answers.length - 1](data);
     await settled();
@@ -110,12 +110,12 @@ test('runs are asked for together, from where each is', async () => {
     [30, true],
     [0, null]
   ]);
-  // nothing new within the time that the server waits
+  // no event within the time that the server waits
   await server.answer(
     answer({ offset: 30, alive: true }, { offset: 0, alive: null })
   );
   expect(heard.length).toBe(2);
-  // the process is gone
+  // the process has ended
   await server.answer(
     answer({ offset: 30, alive: false }, { offset: 0, alive: null })
   );

@@ -1,4 +1,4 @@
-// Watching a run through the feed of the page: who listens hears it from its start, and what it is told goes to the server.
+// Run source: listeners receive all events from the start, commands are sent to the server.
 
 import type { RunEvent } from '../../../runs/store/source';
 import type { LabDLApi } from '../../requests';

@@ -4,7 +4,7 @@ import type { Runs } from '../../../runs/compare/runs-source';
 import type { LabDLApi } from '../../requests';
 import { LabRunsSource } from '../runs-source';
 
-/** Answers in turn; an error is thrown. The last one is given for ever. */
+/** Returns the answers in order and repeats the last one; an error is thrown. */
 class Server {
   asked: string[] = [];
   written: unknown[] = [];

@@ -1,4 +1,4 @@
-// The Train panel's form: what it offers first, what it tells, what it refuses.
+// The Train panel's form: defaults, messages and validation.
 
 import {
   fireEvent,
@@ -155,7 +155,7 @@ test('a setting of the optimizer, and none of another one', () => {
   choose('Weight Decay', '0.1');
   expect(last().optimizer_settings).toEqual({ weight_decay: 0.1 });
   choose('Weight Decay', '0');
-  expect(last().optimizer_settings).toEqual({}); // as it would be anyway
+  expect(last().optimizer_settings).toEqual({}); // equals the default
   choose('Weight Decay', '0.2');
   choose('Optimizer', 'sgd');
   expect(last().optimizer_settings).toEqual({});

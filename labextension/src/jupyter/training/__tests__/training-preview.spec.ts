@@ -1,4 +1,4 @@
-// The code of a training that has not begun: asked for when the form rests, run as it is shown.
+// Code of a training before it starts: requested after a pause of the typing, run as shown.
 
 import { TrainingPreview } from '../training-preview';
 import type { TrainingSettings } from '../training-settings';

@@ -66,7 +66,7 @@ test('the run of a document is heard, and the one that takes its place', () => {
   expect(heard).toEqual(['start', 'start']);
   expect([first, second].map(source => source.listeners.size)).toEqual([0, 1]);
 
-  // what was shown stays when the panel is closed, and another may be opened
+  // the last run stays after its panel is closed, and another may be opened
   panel.dispose();
   expect(runs.of('a.labdl')).toBeNull();
   const again = new Panel('a.labdl', new Source());

@@ -1,4 +1,4 @@
-// What is found in the zoo, and where a new file goes.
+// Search in the zoo, and names of new files.
 
 import { byTask, freeName, matching, ZooModel } from '../zoo-models';
 
@@ -32,7 +32,7 @@ it('finds all words wherever they stand, names that begin so first', () => {
 });
 
 it('keeps what is for one task together', () => {
-  // "t5" begins so, and its task comes first with it
+  // the name "t5" starts with it, so its task comes first
   expect(names('t')).toEqual([
     't5',
     'bert_base',

@@ -14,7 +14,7 @@ let options: {
   cursor: { bind: { dblclick: () => () => null } };
 };
 
-// jsdom has no canvas: how it looks is tested in a browser, when it is drawn here.
+// jsdom has no canvas: only the calls are tested here, the appearance in a browser.
 jest.mock('uplot', () => {
   class Fake {
     width = 0;

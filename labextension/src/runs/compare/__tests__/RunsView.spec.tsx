@@ -10,7 +10,7 @@ import { plainTranslator } from '../../../ui/translator';
 import { RunsView } from '../RunsView';
 import { brief, Folder } from './briefs';
 
-// jsdom draws nothing: what the charts show is tested in a browser.
+// jsdom has no canvas: charts are tested in a browser.
 jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 jest.mock('../overlay-plot', () => ({
   OverlayPlot: class {
@@ -24,7 +24,7 @@ jest.mock('../overlay-plot', () => ({
 }));
 
 beforeAll(() => {
-  // places for rows that are seen alone are drawn, and nothing has a size here
+  // jsdom has no layout: a height makes the table render its rows
   Object.defineProperty(HTMLElement.prototype, 'clientHeight', { value: 600 });
   Object.defineProperty(HTMLElement.prototype, 'clientWidth', { value: 800 });
   global.ResizeObserver = class {
@@ -108,7 +108,7 @@ test('settings that differ are columns, others when they are wanted', () => {
   fireEvent.click(screen.getByLabelText('seed'));
   expect(columns()).toContain('seed');
   cleanup();
-  show(); // the browser has kept it
+  show(); // stored by the browser
   expect(columns()).toContain('seed');
 });
 

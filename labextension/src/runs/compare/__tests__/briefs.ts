@@ -46,7 +46,7 @@ export function brief(path: string, given: Partial<Brief> = {}): Brief {
   };
 }
 
-/** A source in the hands of a test. */
+/** A source that the test controls. */
 export class Folder implements RunsSource {
   folder = 'runs';
   listeners = new Set<RunsListener>();
@@ -55,7 +55,7 @@ export class Folder implements RunsSource {
   commands: [string, RunCommand][] = [];
   removed: string[] = [];
   opened: string[] = [];
-  /** What another has written meanwhile. */
+  /** Values that another page has written in the meantime. */
   other: About | null = null;
   now: Runs;
 

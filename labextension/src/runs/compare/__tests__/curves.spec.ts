@@ -27,7 +27,7 @@ test('a figure goes over steps, epochs and the time of training', () => {
   );
   expect(points(curves.curve('loss', 'step', 'none'))).toEqual([[1, 2, 3, 4], [4, 3, 2, NaN]]); // prettier-ignore
   expect(points(curves.curve('loss', 'epoch', 'none'))?.[0]).toEqual([0.5, 1, 1.5, 2]); // prettier-ignore
-  // 2 s to the second step, 98 s of rest that do not count, 4 s to the fourth
+  // 2 s to the second step, a pause of 98 s that does not count, 4 s to the fourth
   expect(points(curves.curve('loss', 'time', 'none'))?.[0]).toEqual([
     1, 2, 4, 6
   ]);

@@ -18,7 +18,7 @@ import type {
 
 const drawn = { created: 0, destroyed: 0 };
 
-// jsdom draws nothing: what the charts show is tested in a browser.
+// jsdom has no canvas: charts are tested in a browser.
 jest.mock('../../charts/plot', () => ({
   ...jest.requireActual('../../charts/plot'),
   Plot: class {

@@ -1,6 +1,6 @@
 import { unpack, type PackedEvent } from '../binary-events';
 
-/** The bytes as they come from a message: at an odd place in a larger buffer. */
+/** Bytes as in a message: at an unaligned offset in a larger buffer. */
 function misaligned(values: number[]): DataView {
   const buffer = new ArrayBuffer(values.length * 4 + 3);
   const view = new DataView(buffer, 3);

@@ -1,6 +1,6 @@
 import { align, decimate } from '../decimation';
 
-/** A small generator with a seed, so that a failure can be repeated. */
+/** Seeded random generator, so that a failure can be reproduced. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -84,7 +84,7 @@ const VALUES: unknown[] = [
   new Float32Array(3)
 ];
 
-/** Events of every kind with anything in their fields, the same for a seed. */
+/** Events of every kind with arbitrary values in their fields, reproducible by the seed. */
 function* hostile(seed: number, count: number): Generator<RunEvent> {
   let state = seed;
   const pick = <T,>(all: readonly T[]): T => {

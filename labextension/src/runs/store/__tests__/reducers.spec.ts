@@ -1,4 +1,4 @@
-// What the parts behind the tabs keep, and what they forget.
+// Tests of the reducers behind the tabs: stored and dropped data.
 import {
   health,
   histograms,
@@ -120,7 +120,7 @@ describe('the parts', () => {
       ...event,
       parameters: { of: [1], gradient: [null], weights: [2], update: [0.5] }
     });
-    // the names are those of the event before
+    // the names of the previous event apply
     const { layers: _, ...unnamed } = health(20, layers);
     part.apply(unnamed as typeof event);
     const [first, second] = part.view();

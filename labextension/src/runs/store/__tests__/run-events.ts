@@ -1,4 +1,4 @@
-// Events as a run writes them, for the tests of the tabs; docs/runs.md says what they mean.
+// Events of a run for the tests of the tabs; docs/runs.md specifies them.
 import type {
   HealthEvent,
   HistogramsEvent,
@@ -47,7 +47,7 @@ export const START: StartEvent = {
 
 export const CLASSES = Array.from({ length: 10 }, (_, i) => `digit ${i}`);
 
-/** A gray picture of size × size pixels. */
+/** Gray image of size × size pixels. */
 export function picture(size = 8, seed = 0): ShownArray {
   let data = '';
   for (let i = 0; i < size * size; i++) {
@@ -166,7 +166,7 @@ export function confusion(epoch: number, classes: number): RunEvent {
   };
 }
 
-/** A classification of pictures, four epochs long. */
+/** Events of an image classification with four epochs. */
 export function recordedEvents(
   layers: readonly string[] = ['stem', 'block/conv', 'block/norm', 'head']
 ): RunEvent[] {

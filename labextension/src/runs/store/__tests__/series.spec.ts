@@ -1,7 +1,7 @@
 import { Series } from '../series';
 import { Smoother } from '../smoothing';
 
-/** A stream of random values with gaps, the same for a seed. */
+/** Random values with gaps, reproducible by the seed. */
 function stream(seed: number, length: number, gaps = 0.01) {
   let state = seed * 2654435761 + 1;
   const random = () => {
@@ -44,7 +44,7 @@ describe('Series', () => {
     expect(Math.min(...kept)).toBe(Math.min(...finite));
     expect(Math.max(...kept)).toBe(Math.max(...finite));
     expect(ascending(series.x)).toBe(true);
-    // what is kept was in the stream, at its place
+    // stored points are points of the stream
     series.x.forEach((at, i) => expect(series.y[i]).toBe(y[at - 1]));
     expect(series.lastX).toBe(length);
     expect(series.last()).toBe(y[length - 1]);

@@ -1,4 +1,4 @@
-// Shows the tabs over events, as the dashboard does.
+// Renders the tabs with events, as the dashboard does.
 import { render } from '@testing-library/react';
 import { validate } from '../../../api/events';
 import { plainTranslator } from '../../../ui/translator';
@@ -22,7 +22,7 @@ export interface Showing {
   onStep?: (step: number) => void;
 }
 
-/** More events can be told later: what is shown then is as in a run that goes on. */
+/** Renders the events; more can be added later, as in a live run. */
 export function show(events: readonly RunEvent[], how: Showing = {}) {
   localStorage.setItem('labdl:dashboard-tab', how.tab ?? 'overview');
   const parts = { ...tabParts(), system: new System() };
@@ -59,7 +59,7 @@ export function show(events: readonly RunEvent[], how: Showing = {}) {
   };
 }
 
-/** jsdom has no layout, no canvas and no plots: elements get a size, and the rest is left out. */
+/** Mocks of what jsdom lacks: elements get a size, there is no canvas and no plot. */
 export function pretendLayout(): void {
   globalThis.ResizeObserver = class {
     observe() {}

@@ -12,7 +12,7 @@ const START: RunEvent = {
   metrics: ['accuracy']
 };
 
-/** One flush a second, two steps each. */
+/** One event per second with two steps each. */
 function steps(from: number, to: number, time = 1000): RunEvent[] {
   const events: RunEvent[] = [];
   for (let step = from; step < to; step += 2) {

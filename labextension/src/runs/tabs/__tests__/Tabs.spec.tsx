@@ -5,7 +5,7 @@ import type { RunEvent } from '../../store/source';
 import { recordedEvents } from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
-// jsdom draws nothing: what charts show is tested in a browser
+// jsdom has no canvas: charts are tested in a browser
 jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 jest.mock('../../charts/PlotFrame', () => ({
   PlotFrame: ({ label }: { label: string }) => (
@@ -95,7 +95,7 @@ const WRONG: unknown[] = [
   { of: [0, 1e9, -1, 'x'], low: [{}], counts: [['a']] }
 ];
 
-/** Which events each tab shows. */
+/** Kinds of events that each tab shows. */
 const SHOWN: Record<string, RunEvent['kind'][]> = {
   layers: ['health', 'histograms'],
   predictions: ['samples', 'predictions'],

@@ -11,7 +11,7 @@ import { pretendLayout, show } from '../../store/__tests__/showing';
 
 const drawn: PlotFrameProps[] = [];
 
-// jsdom draws nothing: what charts show is tested in a browser
+// jsdom has no canvas: charts are tested in a browser
 jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 jest.mock('../../charts/PlotFrame', () => ({
   PlotFrame: (props: PlotFrameProps) => {
@@ -36,7 +36,7 @@ const sortBy = (name: string) =>
     screen.getByRole('button', { name: RegExp(`^${name}( |$)`) })
   );
 
-/** Three layers, one of which gets no gradient, and one of which is not finite. */
+/** Three layers: one without a gradient, and one with values that are not finite. */
 function unwell(): RunEvent[] {
   const event = health(50, ['first', 'second', 'third']);
   const gradient = [1, 1e-6, null];

@@ -6,7 +6,7 @@ import { pretendLayout, show } from '../../store/__tests__/showing';
 
 const drawn: PlotFrameProps[] = [];
 
-// jsdom draws nothing: what charts show is tested in a browser
+// jsdom has no canvas: charts are tested in a browser
 jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 jest.mock('../../charts/PlotFrame', () => ({
   PlotFrame: (props: PlotFrameProps) => {

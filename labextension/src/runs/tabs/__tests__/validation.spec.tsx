@@ -10,7 +10,7 @@ import {
 } from '../../store/__tests__/run-events';
 import { pretendLayout, show } from '../../store/__tests__/showing';
 
-// jsdom draws nothing: what charts show is tested in a browser
+// jsdom has no canvas: charts are tested in a browser
 jest.mock('uplot', () => ({ __esModule: true, default: class {} }));
 jest.mock('../../charts/PlotFrame', () => ({
   PlotFrame: ({ label }: { label: string }) => (
