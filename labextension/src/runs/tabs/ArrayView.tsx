@@ -5,7 +5,7 @@ import { Pixels } from '../charts/Pixels';
 import type { Picture, ShownArray } from '../store/source';
 import type { Translator } from '../../ui/translator';
 
-/** Maximum number of values in the description; the others are counted. */
+/** Maximum number of displayed values; the others are counted. */
 const READ = 12;
 const WIDTH = 120;
 const HEIGHT = 60;
