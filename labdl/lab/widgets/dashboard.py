@@ -39,6 +39,8 @@ class Dashboard(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Stop following the run and remove the dashboard from the page; the run continues."""
+        if not hasattr(self, "_sender"):
+            return  # called by the garbage collector after `__init__` raised
         self._sender.close()
         super().close()
 

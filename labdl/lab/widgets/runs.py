@@ -88,6 +88,8 @@ class Runs(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page; the runs continue."""
+        if not hasattr(self, "_over"):
+            return  # called by the garbage collector after `__init__` raised
         self._over.set()
         for _, sender, _ in self._followed.values():
             sender.close()
