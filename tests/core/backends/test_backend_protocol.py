@@ -67,6 +67,7 @@ def check(name: str) -> None:
         assert keys <= set(backend.SOURCE) <= keys | protocol.SourceWords.__optional_keys__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", framework_info.NAMES)
 def test_every_backend_has_the_members_of_the_protocol(name, fresh_python):
     """In a process of its own: frameworks are not imported together here."""
