@@ -42,10 +42,7 @@ def images():
 
 @row("6.3.2 b)", "Classification of texts", "a small BERT with a classifier: four steps, then classes")
 def texts():
-    config = bert.BertConfig(
-        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
-    )
-    _try_classifier(bert.BertForSequenceClassification(config, classes=2), zoo.draw(Spec((4, 5), "int64")))
+    _try_classifier(bert.BertForSequenceClassification(bert.SMALL, classes=2), zoo.draw(Spec((4, 5), "int64")))
 
 
 @row("6.3.2 a)", "Similarity of texts", "a small BERT: a step, then cosines of texts")

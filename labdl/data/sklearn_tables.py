@@ -1,4 +1,4 @@
-"""The tabular data sets of scikit-learn: classification (iris, wine, breast cancer) and regression (diabetes)."""
+"""The tabular data sets of scikit-learn: classification (iris, wine, breast cancer) and regression (diabetes, linnerud)."""
 
 from __future__ import annotations
 

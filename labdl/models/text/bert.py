@@ -128,6 +128,10 @@ class BertForSequenceClassification(nn.Module):
 
 
 LARGE = BertConfig(features=1024, layers=24, heads=16, feed_forward=4096)
+# for checks
+SMALL = BertConfig(
+    vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
+)
 
 
 def _encoder(public: str, ours: str) -> list[public_weights.Group]:
@@ -191,10 +195,7 @@ _SINCE = {"gamma": "weight", "beta": "bias"}
 
 
 def _small() -> tuple[Bert, tuple[Spec, ...]]:
-    config = BertConfig(
-        vocabulary=20, features=8, layers=1, heads=2, feed_forward=16, positions=8, rate=0.0, attention_rate=0.0
-    )
-    return Bert(config), (Spec((None, 5), "int64"),)
+    return Bert(SMALL), (Spec((None, 5), "int64"),)
 
 
 _register = functools.partial(zoo.register, "text encoding", inputs=zoo.tokens(128), from_public=from_huggingface)
