@@ -78,7 +78,8 @@ def recover_call(entry: Operator, error: Exception, args, kwargs):
     The search for an implementation and the checks happen only here, so that successful calls do not pay for them.
     """
     kind = entry.dispatch_type(args)
-    if kind not in entry.implementations:
+    # a KeyError of the type is that of the look-up, even if another thread has added the type since
+    if kind not in entry.implementations or (type(error) is KeyError and error.args == (kind,)):
         error.__traceback__ = None  # breaks the cycle of error and frame, which would keep tensors alive
         try:
             return resolve_call(entry, args, kwargs)
