@@ -268,6 +268,8 @@ class Loop:
                     yield self._step(batch)
                 else:
                     yield from monitor.run_step(self._step, batch)
+                if self.state.logged:
+                    yield from self._logged()
                 if self._stop_requested:
                     break
             else:
@@ -276,6 +278,13 @@ class Loop:
                 values = self._end_epoch()
                 event = Epoch(now.epoch, now.step, values, rate)
                 yield from [event] if monitor is None else monitor.on_epoch_end(event)
+                yield from self._logged()
+
+    def _logged(self) -> Iterator[Event]:
+        """The events that methods of the trainer and callbacks have logged."""
+        logged = self.state.logged
+        while logged:
+            yield logged.popleft()(self.progress.step)
 
     def _step(self, batch: Any) -> Step:
         methods, now = self.context.methods, self.progress

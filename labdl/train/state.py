@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
     from labdl.train.data_adapter import Structure
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import Averages
+    from labdl.train.events import Event
     from labdl.train.learning_rate import LearningRate
     from labdl.train.monitor.validation import ValidationMonitor
     from labdl.train.optimizers import BoundOptimizer
     from labdl.train.phases import Phase
     from labdl.train.precision import LossScaler
     from labdl.train.progress import Progress, TrainingDocument
+
+MAX_LOGGED = 100  # events between two steps
 
 
 @dataclasses.dataclass(eq=False)
@@ -51,7 +55,8 @@ class TrainState:
     """Mutable state of a training.
 
     ``batch_size`` is the size of the batches, or of their parts with ``accumulate``; None if it is unknown. ``batch`` is the
-    last batch, as arrays. ``document`` is a loaded state from which the next training resumes.
+    last batch, as arrays. ``logged`` are events of methods and callbacks, made with the number of the step by the loop, the last
+    ``MAX_LOGGED`` of a step. ``document`` is a loaded state from which the next training resumes.
     """
 
     phases: list[PhaseState] = dataclasses.field(default_factory=list)
@@ -65,6 +70,8 @@ class TrainState:
     stopping: EarlyStopping | None = None
     best: dict[str, Any] | None = None  # parameters and averages of the best epoch
     document: TrainingDocument | None = None
+
+    logged: deque[Callable[[int], Event]] = dataclasses.field(default_factory=lambda: deque(maxlen=MAX_LOGGED))
 
     update_time: Stopwatch = dataclasses.field(default_factory=Stopwatch)  # of optimizers that are called separately
     validation_monitor: ValidationMonitor | None = None  # during a monitored validation

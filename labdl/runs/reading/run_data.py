@@ -9,23 +9,10 @@ import numpy as np
 
 from labdl.runs.reading.status import RunStatus
 from labdl.runs.reading.step_columns import Spans, StepColumns, merge_steps
-from labdl.runs.schema import EpochEvent, Event, HealthEvent, HistogramsEvent, RateEvent, StartEvent, StepsEvent, parse
+from labdl.runs.schema import EVENTS, EpochEvent, Event, HealthEvent, HistogramsEvent, RateEvent, StartEvent, StepsEvent, parse
 
 MARKS = ("status", "learning_rate", "epochs", "checkpoint", "branch")  # actions of people
-LISTED = (
-    "pace",
-    "system",
-    "alert",
-    "log",
-    "problem",
-    "command",
-    "health",
-    "histograms",
-    "samples",
-    "predictions",
-    "confusion",
-    "worst",
-)
+LISTED = tuple(kind for kind in EVENTS if kind not in ("start", "steps", "epoch", "rate", "end", *MARKS))
 
 
 class RunData:
