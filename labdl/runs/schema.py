@@ -459,6 +459,15 @@ class LogEvent(_Event):
     message: str = ""
 
 
+class TextEvent(_Event):
+    """A text that the training logged with `Trainer.log_text`, such as a generated sample."""
+
+    kind: Literal["text"]
+    step: _Count
+    name: _Text
+    text: Annotated[str, _valid(lambda value: values.text(value, values.MAX_TEXT))]
+
+
 class HealthEvent(_Event):
     """Statistics of the layers after ``step``."""
 
@@ -567,6 +576,7 @@ Event = (
     | ProblemEvent
     | AlertEvent
     | LogEvent
+    | TextEvent
     | HealthEvent
     | HistogramsEvent
     | SamplesEvent

@@ -16,6 +16,7 @@ from labdl.train.events import (
     Samples,
     Start,
     Step,
+    Text,
     Throughput,
     Worst,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "Start",
     "Step",
     "Sweep",
+    "Text",
     "Throughput",
     "Trainer",
     "Trial",

@@ -151,8 +151,29 @@ class Alert:
     message: str
 
 
+@dataclass(frozen=True)
+class Text:
+    """A text that `Trainer.log_text` was given, such as a generated sample."""
+
+    step: int
+    name: str
+    text: str
+
+
 Event = (
-    Start | Step | Epoch | Health | Throughput | Rate | Histograms | Samples | Predictions | Confusion | Worst | Alert
+    Start
+    | Step
+    | Epoch
+    | Health
+    | Throughput
+    | Rate
+    | Histograms
+    | Samples
+    | Predictions
+    | Confusion
+    | Worst
+    | Alert
+    | Text
 )
 
 

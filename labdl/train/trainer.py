@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,13 +14,14 @@ import numpy as np
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
+from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
 from labdl.train.callbacks import call_callbacks
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_dataset
 from labdl.train.evaluation import evaluate, split_batch
-from labdl.train.events import Event
+from labdl.train.events import Event, Text
 from labdl.train.learning_rate import learning_rate, set_learning_rate
 from labdl.train.loop import Loop, loop_for_epoch, start_loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
@@ -300,6 +302,22 @@ class Trainer:
         if self.settings.average is None:
             raise ConfigError("the trainer has no averages: give it average=labdl.train.EMA(0.999)")
         return self.state.average_parameters()
+
+    def log_text(self, name: str, text: str) -> None:
+        """Log a text under a name, such as a sample that the model generated, as an event `Text` of the current step.
+
+        The dashboard shows it on its tab Text; like ``add_text`` of TensorBoard's SummaryWriter. Call it in a callback, or in
+        a method such as `postprocess` that is not compiled. The first 20,000 characters are recorded, and the last hundred
+        texts of a step. Raises ConfigError for anything but strings, and for an empty name.
+
+        Example: ``trainer.fit(train, callbacks=[lambda event: trainer.log_text("sample", generate())])``.
+        """
+        for argument, value in (("name", name), ("text", text)):
+            if not isinstance(value, str):
+                raise ConfigError(f"log_text wants a string for {argument}, received {type(value).__name__}")
+        if not name:
+            raise ConfigError("log_text wants a name that is not empty")
+        self.state.logged.append(functools.partial(Text, name=name[:1000], text=text[: limits.MAX_TEXT]))
 
     def report(self) -> Report:
         """Report of settings, epochs, time and test of the training, which can be printed or displayed in a notebook."""

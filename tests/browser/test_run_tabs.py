@@ -20,8 +20,13 @@ class Digits(nn.Module):
 
 learn, check = data.digits()
 trainer = train.Trainer(Digits(), loss="cross_entropy", optimizer=train.Adam(0.003), metrics=["accuracy"], backend="torch")
-trainer.start(learn, validation=check, epochs=3, batch_size=64, health=0.5, folder=sys.argv[1],
-              callbacks=[lambda _: time.sleep(0.03)]).wait()
+
+def follow(event):
+    time.sleep(0.03)
+    if isinstance(event, train.Epoch):
+        trainer.log_text("summary", f"epoch {event.epoch}: loss {event.values['loss']:.3f}")
+
+trainer.start(learn, validation=check, epochs=3, batch_size=64, health=0.5, folder=sys.argv[1], callbacks=[follow]).wait()
 """
 
 
@@ -56,7 +61,7 @@ def test_every_tab_shows_what_the_folder_says(page, run):
     expect(panel).to_have_attribute("data-status", "finished")
     opened = panel.locator("[role=tabpanel]:not([hidden])")
     tab = panel.get_by_role("tab")
-    expect(tab).to_have_count(9)
+    expect(tab).to_have_count(10)
 
     # by keyboard, from the overview
     panel.get_by_role("tab", name="Overview").focus()
@@ -103,6 +108,14 @@ def test_every_tab_shows_what_the_folder_says(page, run):
     expect(opened.locator(".labdl-sample-head")).to_contain_text([f"Sample {each['index']}" for each in worst])
     for shown, each in zip(opened.locator(".labdl-sample-loss").all_inner_texts(), worst, strict=True):
         near(shown.removeprefix("loss "), each["loss"])
+
+    panel.get_by_role("tab", name="Text", exact=True).click()
+    texts = [each["text"] for each in told["text"]]
+    assert len(texts) == 3
+    expect(opened.locator(".labdl-text")).to_have_text(texts[-1])
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(opened.locator(".labdl-text")).to_have_text(texts[0])
 
     panel.get_by_role("tab", name="System").click()
     expect(opened.locator("[data-chart=Memory] canvas")).to_be_visible()

@@ -9,7 +9,17 @@ import numpy as np
 
 from labdl.runs.reading.status import RunStatus
 from labdl.runs.reading.step_columns import Spans, StepColumns, merge_steps
-from labdl.runs.schema import EVENTS, EpochEvent, Event, HealthEvent, HistogramsEvent, RateEvent, StartEvent, StepsEvent, parse
+from labdl.runs.schema import (
+    EVENTS,
+    EpochEvent,
+    Event,
+    HealthEvent,
+    HistogramsEvent,
+    RateEvent,
+    StartEvent,
+    StepsEvent,
+    parse,
+)
 
 MARKS = ("status", "learning_rate", "epochs", "checkpoint", "branch")  # actions of people
 LISTED = tuple(kind for kind in EVENTS if kind not in ("start", "steps", "epoch", "rate", "end", *MARKS))

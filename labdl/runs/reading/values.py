@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 LARGEST = 2**53  # integers that a double holds
+MAX_TEXT = 20_000  # characters of a text that a training logs
 
 
 def number(value: Any) -> float | None:

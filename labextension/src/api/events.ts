@@ -412,6 +412,16 @@ export interface LogEvent {
   message?: string;
 }
 
+/** A text that the training logged with `Trainer.log_text`, such as a generated sample. */
+export interface TextEvent {
+  kind: 'text';
+  /** seconds since 1970, never less than in the line before */
+  time: number;
+  step: number;
+  name: string;
+  text: string;
+}
+
 /** Statistics of the layers after `step`. */
 export interface HealthEvent {
   kind: 'health';
@@ -512,7 +522,7 @@ export interface BestEvent {
   best: { [name: string]: BestValue };
 }
 
-export type RunEvent = StartEvent | StepsEvent | EpochEvent | RateEvent | ThroughputEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
+export type RunEvent = StartEvent | StepsEvent | EpochEvent | RateEvent | ThroughputEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | TextEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
 
 export interface Models {
   Gpu: Gpu;
@@ -550,6 +560,7 @@ export interface Models {
   ProblemEvent: ProblemEvent;
   AlertEvent: AlertEvent;
   LogEvent: LogEvent;
+  TextEvent: TextEvent;
   HealthEvent: HealthEvent;
   HistogramsEvent: HistogramsEvent;
   SamplesEvent: SamplesEvent;
@@ -923,6 +934,17 @@ export const schemas: Schemas = {
       message: { type: 'string' }
     }
   },
+  TextEvent: {
+    type: 'object',
+    required: ['kind', 'time', 'step', 'name', 'text'],
+    properties: {
+      kind: { type: 'string', const: 'text' },
+      time: { type: 'number' },
+      step: { type: 'integer', minimum: 0 },
+      name: { type: 'string' },
+      text: { type: 'string' }
+    }
+  },
   HealthEvent: {
     type: 'object',
     required: ['kind', 'time', 'step', 'parameters', 'outputs'],
@@ -1050,6 +1072,7 @@ export const schemas: Schemas = {
       status: 'StatusEvent',
       steps: 'StepsEvent',
       system: 'SystemEvent',
+      text: 'TextEvent',
       worst: 'WorstEvent'
     }
   },

@@ -7,6 +7,7 @@ import { Layers } from './layers';
 import { Log } from './log';
 import type { Reducer } from './reducer';
 import type { SystemMoment } from './system';
+import { Texts } from './texts';
 import { Validation } from './validation';
 
 export type { Reducer } from './reducer';
@@ -17,6 +18,7 @@ export function tabParts() {
     layers: new Layers(),
     histograms: new Histograms(),
     validation: new Validation(),
+    texts: new Texts(),
     alerts: new Alerts(),
     log: new Log(),
     facts: new Facts()

@@ -10,6 +10,7 @@ import { LogTab } from './LogTab';
 import { PredictionsTab } from './PredictionsTab';
 import { SettingsTab } from './SettingsTab';
 import { SystemTab } from './SystemTab';
+import { TextTab } from './TextTab';
 import { WorstTab } from './WorstTab';
 
 export interface TabProps {
@@ -50,6 +51,11 @@ export const TABS: readonly Tab[] = [
     id: 'worst',
     label: trans => trans.__('Worst samples'),
     Content: WorstTab
+  },
+  {
+    id: 'text',
+    label: trans => trans.__('Text'),
+    Content: TextTab
   },
   {
     id: 'system',

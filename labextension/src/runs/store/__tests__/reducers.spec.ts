@@ -82,6 +82,7 @@ describe('the parts', () => {
     ]);
     expect(parts.validation.view().samples).toHaveLength(8);
     expect(parts.alerts.view()).toEqual([]);
+    expect(parts.texts.view()).toEqual([]);
     expect(parts.log.view().lines.length).toBeGreaterThan(9);
   });
 

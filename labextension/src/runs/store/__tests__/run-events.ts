@@ -210,6 +210,27 @@ export function recordedEvents(
       message:
         'The validation loss has risen from 0.31 to 0.42 in the last 3 epochs while the training loss fell. Early stopping or more regularization may help.'
     },
+    {
+      kind: 'text',
+      time: TIME + 12,
+      step: 110,
+      name: 'sample',
+      text: 'To be, or not to be'
+    },
+    {
+      kind: 'text',
+      time: TIME + 12,
+      step: 120,
+      name: 'sample',
+      text: 'The lady doth protest'
+    },
+    {
+      kind: 'text',
+      time: TIME + 12,
+      step: 120,
+      name: 'notes',
+      text: 'Second layer frozen'
+    },
     { kind: 'status', time: TIME + 13, status: 'paused', step: 130 },
     {
       kind: 'command',

@@ -101,6 +101,7 @@ const SHOWN: Record<string, RunEvent['kind'][]> = {
   predictions: ['samples', 'predictions'],
   confusion: ['samples', 'confusion'],
   worst: ['worst', 'samples'],
+  text: ['text'],
   system: ['system', 'start'],
   settings: ['start'],
   alerts: ['alert'],

@@ -110,6 +110,34 @@ describe('Alerts', () => {
   });
 });
 
+describe('Text', () => {
+  const shown = () => document.querySelector('.labdl-text')?.textContent;
+
+  it('shows the latest text of a name, and earlier ones', () => {
+    const steps: number[] = [];
+    show(recordedEvents(), { tab: 'text', onStep: step => steps.push(step) });
+    expect(shown()).toBe('The lady doth protest');
+    const slider = screen.getByLabelText('Point in the training');
+    fireEvent.change(slider, { target: { value: '0' } });
+    expect(shown()).toBe('To be, or not to be');
+    fireEvent.click(screen.getByText('Show on the curves'));
+    expect(steps).toEqual([110]);
+  });
+
+  it('shows another name', () => {
+    show(recordedEvents(), { tab: 'text' });
+    fireEvent.change(screen.getByLabelText('Name'), {
+      target: { value: 'notes' }
+    });
+    expect(shown()).toBe('Second layer frozen');
+  });
+
+  it('says how to log a text', () => {
+    show([], { tab: 'text' });
+    expect(screen.getByText(/trainer\.log_text/)).toBeTruthy();
+  });
+});
+
 describe('Log', () => {
   const lines = () =>
     [...document.querySelectorAll('.labdl-log-line')].map(line => [
