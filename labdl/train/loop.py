@@ -269,7 +269,7 @@ class Loop:
                 else:
                     yield from monitor.run_step(self._step, batch)
                 if self.state.logged:
-                    yield from self._logged()
+                    yield from self._logged_events()
                 if self._stop_requested:
                     break
             else:
@@ -278,9 +278,9 @@ class Loop:
                 values = self._end_epoch()
                 event = Epoch(now.epoch, now.step, values, rate)
                 yield from [event] if monitor is None else monitor.on_epoch_end(event)
-                yield from self._logged()
+                yield from self._logged_events()
 
-    def _logged(self) -> Iterator[Event]:
+    def _logged_events(self) -> Iterator[Event]:
         """The events that methods of the trainer and callbacks have logged."""
         logged = self.state.logged
         while logged:

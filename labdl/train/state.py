@@ -55,8 +55,8 @@ class TrainState:
     """Mutable state of a training.
 
     ``batch_size`` is the size of the batches, or of their parts with ``accumulate``; None if it is unknown. ``batch`` is the
-    last batch, as arrays. ``logged`` are events of methods and callbacks, made with the number of the step by the loop, the last
-    ``MAX_LOGGED`` of a step. ``document`` is a loaded state from which the next training resumes.
+    last batch, as arrays. ``logged`` are the last ``MAX_LOGGED`` events of methods and callbacks, which the loop yields with
+    the number of the step. ``document`` is a loaded state from which the next training resumes.
     """
 
     phases: list[PhaseState] = dataclasses.field(default_factory=list)
