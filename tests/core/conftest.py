@@ -6,15 +6,9 @@ import sys
 from dataclasses import dataclass
 
 import pytest
-from known_warnings import WARNINGS
 
 import labdl
 from labdl.graph import Edge, Graph, Node
-
-
-def pytest_configure(config):
-    for line in WARNINGS:
-        config.addinivalue_line("filterwarnings", line)
 
 
 @dataclass

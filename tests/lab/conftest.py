@@ -1,12 +1,6 @@
 """A Jupyter server with the extension of LabDL."""
 
 import pytest
-from known_warnings import WARNINGS
-
-
-def pytest_configure(config):
-    for line in WARNINGS:
-        config.addinivalue_line("filterwarnings", line)
 
 
 @pytest.fixture

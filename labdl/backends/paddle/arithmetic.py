@@ -40,7 +40,8 @@ subtract = _NUMBERS(kernels.subtract, number=lambda x, y: _scale(x, 1.0, -y, Tru
 multiply = pair(kernels.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
 floor_divide, remainder = map(_REAL_NUMBERS, (kernels.floor_divide, kernels.remainder))
 maximum, minimum = map(_REAL_NUMBERS, (kernels.maximum, kernels.minimum))
-copysign, nextafter = pair(paddle.copysign), pair(paddle.nextafter)
+copysign = pair(lambda x, y: paddle.copysign(*paddle.broadcast_tensors([x, y])))  # it warns of unequal shapes
+nextafter = pair(paddle.nextafter)
 atan2 = _REAL_NUMBERS(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
 equal, not_equal = _ANY(same), _ANY(lambda x, y: kernels.logical_not(same(x, y)))
 less, less_equal = (_ANY(k, refused=COMPLEX) for k in (kernels.less_than, kernels.less_equal))
@@ -209,7 +210,7 @@ def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):
 
 
 def signbit(x):
-    return less(paddle.copysign(full_tensor([], 1.0, x.dtype), x), 0.0)
+    return less(paddle.copysign(paddle.ones_like(x), x), 0.0)  # of unequal shapes, Paddle's copysign warns
 
 
 @functools.partial(_REAL_NUMBERS, table=FRACTIONS)

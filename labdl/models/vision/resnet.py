@@ -15,7 +15,7 @@ from labdl.spec import Spec
 _PAPER = "https://arxiv.org/abs/1512.03385"
 
 
-class _Normed(nn.Module):
+class ConvNorm(nn.Module):
     """A convolution without bias and a batch normalization."""
 
     def __init__(self, channels: int, kernel_size: int, stride: int = 1, groups: int = 1):
@@ -42,9 +42,9 @@ class BasicBlock(nn.Module):
     def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
         if groups != 1 or base_width != 64:
             raise ValueError(f"BasicBlock wants groups=1 and base_width=64, received {groups} and {base_width}")
-        self.first = _Normed(channels, 3, stride)
-        self.second = _Normed(channels, 3)
-        self.shortcut = _Normed(channels, 1, stride) if project else None
+        self.first = ConvNorm(channels, 3, stride)
+        self.second = ConvNorm(channels, 3)
+        self.shortcut = ConvNorm(channels, 1, stride) if project else None
 
     def forward(self, x):
         y = self.second(ops.relu(self.first(x)))
@@ -61,10 +61,10 @@ class Bottleneck(nn.Module):
 
     def __init__(self, channels: int, stride: int = 1, *, project: bool = False, groups: int = 1, base_width: int = 64):
         width = channels * base_width // 64 * groups
-        self.first = _Normed(width, 1)
-        self.second = _Normed(width, 3, stride, groups)
-        self.third = _Normed(4 * channels, 1)
-        self.shortcut = _Normed(4 * channels, 1, stride) if project else None
+        self.first = ConvNorm(width, 1)
+        self.second = ConvNorm(width, 3, stride, groups)
+        self.third = ConvNorm(4 * channels, 1)
+        self.shortcut = ConvNorm(4 * channels, 1, stride) if project else None
 
     def forward(self, x):
         y = self.third(ops.relu(self.second(ops.relu(self.first(x)))))
@@ -87,7 +87,7 @@ class ResNet(nn.Module):
         groups: int = 1,
         base_width: int = 64,
     ):
-        self.stem = _Normed(channels, 7, 2)
+        self.stem = ConvNorm(channels, 7, 2)
         self.pool = nn.MaxPool2d(3, stride=2, padding=1)
         self.stages = nn.ModuleList()
         entering = channels

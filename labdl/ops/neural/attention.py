@@ -78,7 +78,7 @@ def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False):
     """
     shape, dtype = sizes_of(x), spec_of(x).dtype
     size = shape[-1]
-    places, half = np.arange(size), size // 2
+    places, half = np.arange(size), max(size // 2, 1)
     pair = places // 2 if interleaved else places % half
     rates = float(base) ** (-2 * pair / size)
     signs = np.where(places % 2 if interleaved else places >= half, 1.0, -1.0)

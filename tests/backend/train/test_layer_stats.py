@@ -54,6 +54,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the model is not compiled but runs as it is")  # portable random numbers
 @pytest.mark.parametrize("name", OPTIONS)
 def test_measurements_do_not_change_the_training(name, backend, often):
     """Parameters, buffers, history and random states are bitwise the same with and without measurements."""

@@ -20,7 +20,7 @@ def test_a_summary_folds_what_lies_deeper():
     whole, folded = model.summary().splitlines(), model.summary(depth=1).splitlines()
     assert whole[-1] == folded[-1]
     rows = {line.split()[0]: line.split()[1:] for line in folded[2:-2]}
-    assert rows["stem"][:6] == ["_Normed", "(None,", "64,", "112,", "112)", "9,536"]
+    assert rows["stem"][:6] == ["ConvNorm", "(None,", "64,", "112,", "112)", "9,536"]
     assert rows["stages"][0] == "ModuleList"
     assert rows["stages"][5] == "11,166,976"
     assert sum(line.startswith("stages/") for line in model.summary(depth=2).splitlines()) == 4
