@@ -160,7 +160,9 @@ def page(chromium, lab, tmp_path):
     page.set_default_timeout(20_000)
     errors = []
     page.on("pageerror", lambda error: None if str(error).startswith(JUPYTERLABS_OWN) else errors.append(str(error)))
-    page.on("response", lambda r: errors.append(f"{r.status} {r.url}") if r.status >= 500 and "/labdl/" in r.url else None)
+    page.on(
+        "response", lambda r: errors.append(f"{r.status} {r.url}") if r.status >= 500 and "/labdl/" in r.url else None
+    )
     # JupyterLab's own, when a file is renamed while its server lists the folder
     page.add_locator_handler(
         page.locator(".jp-Dialog", has_text="Directory not found"),
