@@ -5,7 +5,7 @@ import { KernelClasses } from './code/kernel-classes';
 import { MakeSourceEditor, Reading } from './code/source-editor';
 import { SampleAnswer, WeightsAnswer } from './samples/inspection-data';
 import { CheckResult, GraphData, LayerSchema } from './model/graph-data';
-import { KeptElsewhere } from './palette/palette-storage';
+import { HostStorage } from './palette/palette-storage';
 
 export interface EditorHost {
   /** All layers that a graph may contain. */
@@ -24,7 +24,7 @@ export interface EditorHost {
   /** Model classes of a notebook's kernel; null if the user canceled. */
   classes?(): Promise<KernelClasses | null>;
   /** Storage for favorites and blocks, instead of the browser's. */
-  palette?: KeptElsewhere;
+  palette?: HostStorage;
   /** Code editor, instead of a text area. */
   sourceEditor?: MakeSourceEditor;
   /** Inserts source code where it can be run. */

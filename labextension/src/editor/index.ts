@@ -28,7 +28,7 @@ export type {
 export { applyResolution } from './model/conflict-resolution';
 export { sameJson } from './model/graph-data';
 export { keptIn } from './palette/palette-storage';
-export type { SavedItems, KeptElsewhere } from './palette/palette-storage';
+export type { SavedItems, HostStorage } from './palette/palette-storage';
 export type { People, Person } from './model/collaborators';
 export { PREFERENCES } from './preferences';
 export { SettingsForm } from './inspector/SettingsForm';

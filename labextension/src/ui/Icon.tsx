@@ -28,7 +28,7 @@ const PATHS = {
   note: 'M5 4h14v10l-6 6H5zM19 14h-6v6M8.5 8.5h7M8.5 12h3',
   kernel:
     'M7 7h10v10H7zM10 3v4M14 3v4M10 17v4M14 17v4M3 10h4M3 14h4M17 10h4M17 14h4',
-  mend: 'M14 6.5a4 4 0 0 0-5 5L4 16.5V20h3.5l5-5a4 4 0 0 0 5-5L15 12l-3-3z',
+  wrench: 'M14 6.5a4 4 0 0 0-5 5L4 16.5V20h3.5l5-5a4 4 0 0 0 5-5L15 12l-3-3z',
   warning: 'M12 4 2.5 20h19zM12 10v5M12 17.5v.5'
 };
 

@@ -26,13 +26,13 @@ export function renderDiff(
   el: HTMLElement,
   host: WidgetEditorHost
 ): () => void {
-  const compared = (key: '_old' | '_graph') => {
+  const side = (key: '_old' | '_graph') => {
     const graph = model.get(key);
     return { title: graph.name, caption: graph.name, graph };
   };
   const content = createElement(DiffView, {
-    old: compared('_old'),
-    new: compared('_graph'),
+    old: side('_old'),
+    new: side('_graph'),
     host,
     trans: pageTranslator()
   });

@@ -22,7 +22,7 @@ interface Follower {
   run: number;
   count: number;
   alive: boolean;
-  told: boolean;
+  isNotified: boolean;
 }
 
 export class WidgetRunSource implements RunSource {
@@ -47,7 +47,13 @@ export class WidgetRunSource implements RunSource {
   }
 
   subscribe(listener: RunListener): () => void {
-    const follower = { listener, run: -1, count: 0, alive: true, told: false };
+    const follower = {
+      listener,
+      run: -1,
+      count: 0,
+      alive: true,
+      isNotified: false
+    };
     this._followers.add(follower);
     this._requestEvents(follower);
     return () => {
@@ -110,7 +116,7 @@ export class WidgetRunSource implements RunSource {
     this._asking = false;
     // Every page receives the answers to all pages: skip known events.
     const fresh = unpacked().slice(known - first);
-    if (!fresh.length && alive === follower.alive && follower.told) {
+    if (!fresh.length && alive === follower.alive && follower.isNotified) {
       return;
     }
     if (next && follower.run >= 0) {
@@ -123,7 +129,7 @@ export class WidgetRunSource implements RunSource {
     follower.count = Math.max(known, first + message.events.length);
     follower.run = run;
     follower.alive = alive;
-    follower.told = true;
+    follower.isNotified = true;
     follower.listener(fresh, alive);
   }
 

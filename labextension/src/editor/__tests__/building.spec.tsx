@@ -97,13 +97,13 @@ describe('the quick menu', () => {
     act(() => actions.openMenu());
     const chosen = () =>
       screen.getByRole('option', { selected: true }).dataset.layer;
-    const told = () =>
+    const activeDescendant = () =>
       window.document.getElementById(
         search().getAttribute('aria-activedescendant') ?? ''
       )?.dataset.layer;
     const seen = ['ArrowDown', 'ArrowUp', 'ArrowUp'].map(key => {
       press(key);
-      expect(told()).toBe(chosen());
+      expect(activeDescendant()).toBe(chosen());
       return chosen();
     });
     expect(seen).toEqual(['LongFilter', 'Source', 'Sink']);

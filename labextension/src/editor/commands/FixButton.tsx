@@ -22,11 +22,11 @@ export function FixButton({ actions, graph, fix }: FixButtonProps) {
       type="button"
       className="labdl-button labdl-fix"
       onClick={() => {
-        actions.mend(fix);
+        actions.applyFix(fix);
         actions.focus(); // the button disappears; the next Ctrl+Z must reach the canvas
       }}
     >
-      <Icon name="mend" />
+      <Icon name="wrench" />
       {label}
     </button>
   );

@@ -103,7 +103,7 @@ export interface EditorActions {
   /** Connects each selected layer with the next, in the order of selection. */
   link(): void;
   /** Applies a fix. */
-  mend(fix: Fix): void;
+  applyFix(fix: Fix): void;
   /** Opens the quick menu; without a request, for a layer behind the selection. */
   openMenu(request?: MenuRequest): void;
   /** Reloads the layers from the host. */
@@ -177,17 +177,17 @@ export interface Surroundings {
 
 export function makeActions(now: () => Surroundings): EditorActions {
   /** The selected nodes in drawing order. */
-  const drawn = () => {
+  const selectedDrawnNodes = () => {
     const { scene, selection } = now();
     const chosen = selection.state().nodes;
     return Object.keys(scene.graph.nodes).filter(id => chosen.has(id));
   };
 
-  const selected = () => nodesOf(now().scene, drawn());
+  const selectedNodes = () => nodesOf(now().scene, selectedDrawnNodes());
 
   const piece = (): Fragment | null => {
     const { document, places } = now();
-    const ids = [...selected(), ...actions.selectedNotes()];
+    const ids = [...selectedNodes(), ...actions.selectedNotes()];
     return ids.length ? fragmentOf(document.snapshot(), ids, places) : null;
   };
 
@@ -257,7 +257,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
 
     deleteSelection() {
       const { document, scene, selection } = now();
-      const nodes = [...selected(), ...actions.selectedNotes()];
+      const nodes = [...selectedNodes(), ...actions.selectedNotes()];
       const edges = [...selection.state().edges].flatMap(scene.edgesOf);
       if (nodes.length || edges.length) {
         document.remove(nodes, edges);
@@ -287,7 +287,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
       show(known);
     },
 
-    selectedNodes: selected,
+    selectedNodes,
 
     onSelection: listener => now().selection.subscribe(listener),
 
@@ -311,7 +311,7 @@ export function makeActions(now: () => Surroundings): EditorActions {
 
     align(how) {
       const { document, places: drawnAt, sizeOf } = now();
-      const ids = [...drawn(), ...actions.selectedNotes()];
+      const ids = [...selectedDrawnNodes(), ...actions.selectedNotes()];
       const places = {
         ...drawnAt,
         ...placesOf(document.snapshot().notes ?? {})
@@ -350,10 +350,10 @@ export function makeActions(now: () => Surroundings): EditorActions {
       );
     },
 
-    ...makeNoteActions(now, drawn),
+    ...makeNoteActions(now, selectedDrawnNodes),
     ...makeSourceActions(now, insert),
-    ...makeAdding(now, drawn),
-    ...makeBlockActions(now, drawn),
+    ...makeAdding(now, selectedDrawnNodes),
+    ...makeBlockActions(now, selectedDrawnNodes),
 
     fit: () => now().fit(),
     openView: () => now().openAgain(READABLE),

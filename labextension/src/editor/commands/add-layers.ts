@@ -21,7 +21,7 @@ import { edgesBehind, endIn } from '../canvas/scene';
 
 type Adding = Pick<
   EditorActions,
-  'addLayer' | 'addLayerAt' | 'mend' | 'openMenu'
+  'addLayer' | 'addLayerAt' | 'applyFix' | 'openMenu'
 >;
 
 export function makeAdding(
@@ -191,7 +191,7 @@ export function makeAdding(
       return id;
     },
 
-    mend(fix) {
+    applyFix(fix) {
       const { document, layers, scene, places, sizeOf } = now();
       if (fix.kind !== 'insert' && fix.kind !== 'add') {
         applyFix(fix, document);

@@ -29,7 +29,7 @@ export function alignNodes(
   const ids = Object.keys(nodes);
   const first = Math.min(...ids.map(begin));
   const last = Math.max(...ids.map(id => begin(id) + length(id)));
-  const moved = (id: string, to: number): [string, Position] => {
+  const moveTo = (id: string, to: number): [string, Position] => {
     const position: Position = [...nodes[id].position];
     position[axis] = Math.round(to);
     return [id, position];
@@ -41,7 +41,7 @@ export function alignNodes(
     let at = first;
     return Object.fromEntries(
       order.map(id => {
-        const entry = moved(id, at);
+        const entry = moveTo(id, at);
         at += length(id) + free / Math.max(1, order.length - 1);
         return entry;
       })
@@ -50,6 +50,6 @@ export function alignNodes(
   const share =
     { left: 0, top: 0, center: 0.5, middle: 0.5 }[how as string] ?? 1;
   return Object.fromEntries(
-    ids.map(id => moved(id, first + (last - first - length(id)) * share))
+    ids.map(id => moveTo(id, first + (last - first - length(id)) * share))
   );
 }

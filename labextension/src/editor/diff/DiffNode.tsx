@@ -19,7 +19,7 @@ export const DiffMarks = createContext<Marks>({
 export const MARK_ICONS: { [kind in MarkKind]: IconName } = {
   added: 'plus',
   removed: 'minus',
-  changed: 'mend',
+  changed: 'wrench',
   renamed: 'right'
 };
 

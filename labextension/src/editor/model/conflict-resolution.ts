@@ -45,17 +45,17 @@ export function resolveConflicts({
 
 /** Resolves the conflicts in the shared maps, outside of the undo history. */
 export function applyResolution(ydoc: Y.Doc, graph: GraphData): void {
-  const mending = resolveConflicts(graph);
-  if (!mending) {
+  const resolution = resolveConflicts(graph);
+  if (!resolution) {
     return;
   }
   const nodes = ydoc.getMap<Y.Map<unknown>>('nodes');
   const edges = ydoc.getMap('edges');
   ydoc.transact(() => {
-    for (const [id, name] of Object.entries(mending.names)) {
+    for (const [id, name] of Object.entries(resolution.names)) {
       nodes.get(id)?.set('name', name);
     }
-    mending.edges.forEach(id => edges.delete(id));
-    mending.orphans.forEach(id => nodes.get(id)?.delete('shares'));
-  }, 'mend');
+    resolution.edges.forEach(id => edges.delete(id));
+    resolution.orphans.forEach(id => nodes.get(id)?.delete('shares'));
+  }, 'conflict resolution');
 }

@@ -21,7 +21,7 @@ class Table<T> {
 
   value: { [id: string]: T } = {};
 
-  observe(touched: () => void): () => void {
+  observe(invalidate: () => void): () => void {
     const observer = (events: Y.YEvent<Y.AbstractType<unknown>>[]) => {
       for (const event of events) {
         if (event.path.length > 0) {
@@ -30,7 +30,7 @@ class Table<T> {
           event.changes.keys.forEach((_, id) => this._stale.add(id));
         }
       }
-      touched();
+      invalidate();
     };
     this._map.observeDeep(observer);
     return () => this._map.unobserveDeep(observer);
@@ -65,24 +65,24 @@ export class Reader {
     this._positions = new Table(map('positions'), readPosition);
     this._meta = new Table(map('meta'), plain);
     this._notes = new Table(map('notes'), readNote);
-    const touched = () => {
+    const invalidate = () => {
       this._snapshot = undefined;
     };
     const stops = [
-      this._nodes.observe(touched),
-      this._edges.observe(touched),
-      this._positions.observe(touched),
-      this._meta.observe(touched),
-      this._notes.observe(touched)
+      this._nodes.observe(invalidate),
+      this._edges.observe(invalidate),
+      this._positions.observe(invalidate),
+      this._meta.observe(invalidate),
+      this._notes.observe(invalidate)
     ];
-    let told: GraphData | undefined;
+    let announced: GraphData | undefined;
     const announce = () => {
-      if (this._snapshot === undefined || this._snapshot !== told) {
-        told = this.snapshot();
+      if (this._snapshot === undefined || this._snapshot !== announced) {
+        announced = this.snapshot();
         [...this._listeners].forEach(listener => listener());
       }
     };
-    told = this.snapshot();
+    announced = this.snapshot();
     ydoc.on('afterTransaction', announce);
     this.dispose = () => {
       stops.forEach(stop => stop());

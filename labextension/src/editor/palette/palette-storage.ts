@@ -14,7 +14,7 @@ export interface Remembered extends SavedItems {
 }
 
 /** Storage of a host, used instead of the browser's. */
-export interface KeptElsewhere {
+export interface HostStorage {
   /** Null while loading. */
   state(): SavedItems | null;
   subscribe(listener: () => void): () => void;
@@ -32,7 +32,7 @@ const NOTHING: Remembered = { favorites: [], recent: [], blocks: {} };
 export class PaletteStorage {
   constructor(
     private readonly _storage: Storage | null = pageStorage(),
-    private readonly _hostStorage?: KeptElsewhere
+    private readonly _hostStorage?: HostStorage
   ) {
     this._local = this._read() ?? NOTHING;
     this._state = this._mergedItems();
@@ -47,7 +47,7 @@ export class PaletteStorage {
 
   /** Follows other editors, in this and other pages; returns a function that stops. */
   readonly start = (): (() => void) => {
-    const changed = (event: StorageEvent) => {
+    const onStorage = (event: StorageEvent) => {
       if (event.key === KEY) {
         this._local = this._read() ?? this._local;
         this._notify();
@@ -57,11 +57,11 @@ export class PaletteStorage {
       this._copyToHost();
       this._notify();
     };
-    window.addEventListener('storage', changed);
+    window.addEventListener('storage', onStorage);
     const stop = this._hostStorage?.subscribe(follow);
     follow();
     return () => {
-      window.removeEventListener('storage', changed);
+      window.removeEventListener('storage', onStorage);
       stop?.();
     };
   };

@@ -3,12 +3,12 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { keptIn } from '../../editor';
-import type { SavedItems, KeptElsewhere } from '../../editor';
+import type { SavedItems, HostStorage } from '../../editor';
 
 /** Key for changes that were not saved before the page was closed. */
 const UNSAVED = 'labdl:palette:unsaved';
 
-export class PaletteSettings implements KeptElsewhere {
+export class PaletteSettings implements HostStorage {
   constructor(private readonly _onError: (error: unknown) => void) {}
 
   readonly state = (): SavedItems | null => this._state;

@@ -41,17 +41,17 @@ export function metricContent(
         return align([
           NOTHING,
           NOTHING,
-          shown({ x, y: train.y.subarray(from, to) }, positive),
-          shown({ x, y: smooth.subarray(from, to) }, positive),
+          onAxis({ x, y: train.y.subarray(from, to) }, positive),
+          onAxis({ x, y: smooth.subarray(from, to) }, positive),
           cut(validation)
         ]);
       }
       const { x, low, high, line } = outline(train, smooth, [from, to], pixels);
       return align([
-        shown({ x, y: low }, positive),
-        shown({ x, y: high }, positive),
+        onAxis({ x, y: low }, positive),
+        onAxis({ x, y: high }, positive),
         NOTHING,
-        shown(
+        onAxis(
           { x, y: smoothing === 'none' ? middle(low, high) : line },
           positive
         ),
@@ -138,10 +138,10 @@ function plain(
   if (to - from <= 2 * pixels) {
     const part = (values: ArrayLike<number>) =>
       Array.prototype.slice.call(values, from, to) as number[];
-    return shown({ x: part(curve.x), y: part(curve.y) }, positive);
+    return onAxis({ x: part(curve.x), y: part(curve.y) }, positive);
   }
   const { x, low, high } = outline(curve, curve.y, [from, to], pixels);
-  return shown(
+  return onAxis(
     {
       x: x.flatMap((at, i) => [at, at + (x[i + 1] - at || 0) / 2]),
       y: low.flatMap((value, i) => [value, high[i]])
@@ -151,7 +151,7 @@ function plain(
 }
 
 /** Replaces values that are not positive by gaps on a logarithmic axis. */
-function shown(curve: Curve, positive: boolean): Curve {
+function onAxis(curve: Curve, positive: boolean): Curve {
   return positive
     ? { x: curve.x, y: Array.from(curve.y, y => (y > 0 ? y : NaN)) }
     : curve;

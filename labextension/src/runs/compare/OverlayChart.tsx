@@ -15,7 +15,7 @@ import { Swatch } from './Swatch';
 
 const HEIGHT = 230;
 /** Maximum number of lines in the tooltip. */
-const TOLD = 12;
+const MOST_VALUES = 12;
 
 interface OverlayChartProps {
   figure: string;
@@ -143,7 +143,7 @@ function Values(
   props: OverlayChartProps & { hover: OverlayHover }
 ): JSX.Element {
   const { hover, lines, looks, names, settings, trans } = props;
-  const told = useMemo(
+  const values = useMemo(
     () =>
       lines
         .filter(({ role }) => role === 'train' || role === 'validation')
@@ -164,7 +164,7 @@ function Values(
   return (
     <div className="labdl-run-tip" style={{ ...side, top: 8 }}>
       <b>{place}</b>
-      {told.slice(0, TOLD).map(({ line, value }) => (
+      {values.slice(0, MOST_VALUES).map(({ line, value }) => (
         <div
           key={`${line.owner} ${line.role}`}
           data-near={line.owner === hover.owner || undefined}
@@ -181,8 +181,8 @@ function Values(
           <b>{formatNumber(value)}</b>
         </div>
       ))}
-      {told.length > TOLD && (
-        <small>{trans.__('and %1 more', told.length - TOLD)}</small>
+      {values.length > MOST_VALUES && (
+        <small>{trans.__('and %1 more', values.length - MOST_VALUES)}</small>
       )}
     </div>
   );

@@ -28,7 +28,7 @@ const BY_STEP: OverlaySettings = {
 const DIFFERENCE: OverlaySettings = { ...BY_STEP, isLog: true };
 
 /** Runs of a race in a fixed order, so that their colors do not depend on which started first. */
-function racers(runs: readonly Brief[]): Brief[] {
+function sortByBackend(runs: readonly Brief[]): Brief[] {
   return [...runs].sort((a, b) => name(a).localeCompare(name(b)));
 }
 
@@ -38,7 +38,7 @@ function name(run: Brief): string {
 
 export function RaceView(props: RaceViewProps): JSX.Element {
   const { source, hovered, onHover, trans } = props;
-  const runs = useMemo(() => racers(props.runs.runs), [props.runs]);
+  const runs = useMemo(() => sortByBackend(props.runs.runs), [props.runs]);
   const paths = runs.map(run => run.path);
   const curves = useCurves(source, paths);
   const [chosen, setReference] = useState<string | null>(null);

@@ -34,7 +34,7 @@ export function NameCell({ run, cells, trans }: WordsProps): JSX.Element {
           hasOwnButton
           isEdited={cells.renamed === run.path}
           onEnd={cells.endRename}
-          onKeep={keeper(
+          onKeep={saveHandler(
             run,
             cells,
             text => ({ name: text.trim() }),
@@ -72,7 +72,7 @@ export function TagsCell({ run, cells, trans }: WordsProps): JSX.Element {
       value={run.tags.join(', ')}
       label={trans.__('Tags')}
       placeholder={trans.__('Tags, separated by commas')}
-      onKeep={keeper(
+      onKeep={saveHandler(
         run,
         cells,
         text => ({ tags: tagsIn(text) }),
@@ -93,7 +93,7 @@ export function NoteCell({ run, cells, trans }: WordsProps): JSX.Element {
       value={run.note ?? ''}
       label={trans.__('Notes')}
       placeholder={trans.__('Add a note')}
-      onKeep={keeper(
+      onKeep={saveHandler(
         run,
         cells,
         text => ({ note: text }),
@@ -118,7 +118,7 @@ export function tagsIn(text: string): string[] {
 }
 
 /** Handler that saves one of the texts, unless another page has changed it since it was displayed. */
-function keeper(
+function saveHandler(
   run: Brief,
   cells: Cells,
   words: (text: string) => Partial<About>,

@@ -13,7 +13,7 @@ export function useColumnChoice(): {
   isShown: (column: RunColumn) => boolean;
   toggle: (column: RunColumn) => void;
 } {
-  const [choice, setChoice] = useState<Choice>(kept);
+  const [choice, setChoice] = useState<Choice>(readChoice);
   const isShown = (column: RunColumn) => choice[column.id] ?? column.isShown;
   const toggle = (column: RunColumn) => {
     const { [column.id]: before = column.isShown, ...others } = choice;
@@ -30,7 +30,7 @@ export function useColumnChoice(): {
   return { isShown, toggle };
 }
 
-function kept(): Choice {
+function readChoice(): Choice {
   try {
     const content: unknown = JSON.parse(localStorage.getItem(KEY) ?? '{}');
     return Object.fromEntries(

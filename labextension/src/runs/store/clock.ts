@@ -31,7 +31,7 @@ export class Clock {
   }
 
   /** Continues at `time` from `step`; the time since the last event does not count. */
-  goOn(time: number, step: number): void {
+  resume(time: number, step: number): void {
     this._last = time;
     this._paused = false;
     const kept = lowerBound(this._steps.view(), step);

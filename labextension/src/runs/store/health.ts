@@ -84,7 +84,7 @@ export class Health implements Reducer<HealthView> {
     const at = states.indexOf(worst ?? 'fine');
     const of = (figures: Parameters<typeof stateOf>[0]) =>
       stateOf(figures, largest, step);
-    const told = (value: number) => (Number.isFinite(value) ? value : null);
+    const finite = (value: number) => (Number.isFinite(value) ? value : null);
     const found: { [name in VitalName]?: Omit<Vital, 'name' | 'curve'> } = {};
     if (gradients.length) {
       found.gradient = {
@@ -94,7 +94,7 @@ export class Health implements Reducer<HealthView> {
       };
     }
     if (update) {
-      const state = of({ update: told(update.now) });
+      const state = of({ update: finite(update.now) });
       found.update = { ...update, state };
     }
     if (layers.length) {

@@ -130,7 +130,7 @@ export class Progress implements Reducer<ProgressView> {
     if (step === 0) {
       this._clock = new Clock();
     }
-    this._clock.goOn(event.time, step);
+    this._clock.resume(event.time, step);
   }
 
   private _reach(step: number): void {

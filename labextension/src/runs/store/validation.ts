@@ -65,7 +65,7 @@ export class Validation implements Reducer<ValidationView> {
         );
         break;
       case 'samples':
-        this._info = told(event);
+        this._info = sampleInfo(event);
         break;
       case 'predictions':
         this._predictions.push({
@@ -118,7 +118,7 @@ export class Validation implements Reducer<ValidationView> {
   private _view: ValidationView | null = null;
 }
 
-function told(event: SamplesEvent) {
+function sampleInfo(event: SamplesEvent) {
   return {
     task: event.task ?? 'other',
     classes: event.classes && names(event.classes),

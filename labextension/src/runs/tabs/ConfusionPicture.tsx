@@ -35,7 +35,7 @@ export function ConfusionPicture(props: ConfusionPictureProps): JSX.Element {
       })
     );
   }, [counts, order, isShare, side, size]);
-  const moved = (event: MouseEvent<HTMLCanvasElement>) => {
+  const onMouseMove = (event: MouseEvent<HTMLCanvasElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
     const place = (at: number, length: number) =>
       order[Math.floor((at / length) * order.length)];
@@ -58,7 +58,7 @@ export function ConfusionPicture(props: ConfusionPictureProps): JSX.Element {
         'Confusion matrix of %1 classes; the most frequent mistakes are listed beside it',
         order.length
       )}
-      onMouseMove={moved}
+      onMouseMove={onMouseMove}
       onMouseLeave={() => point(null)}
     />
   );

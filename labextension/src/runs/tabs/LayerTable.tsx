@@ -38,7 +38,7 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
   const columns = figureColumns(trans);
   const last = moments[moments.length - 1];
 
-  const moved = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const at = rows.findIndex(({ name }) => name === chosen);
     const next = {
       ArrowDown: at + 1,
@@ -90,7 +90,7 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
   const isInSight = items.some(({ index }) => rows[index]?.name === chosen);
   return (
     <div className="labdl-layers-frame" ref={frame}>
-      <table aria-rowcount={rows.length + 1} onKeyDown={moved}>
+      <table aria-rowcount={rows.length + 1} onKeyDown={onKeyDown}>
         <thead>
           <tr>
             {head('name', trans.__('Layer'))}

@@ -64,19 +64,19 @@ export function LineChart(props: LineChartProps): JSX.Element {
     const value = values[at];
     return value === undefined ? '–' : value === null ? 'NaN' : write(value);
   };
-  const told = lines.map(line => ({
+  const legend = lines.map(line => ({
     name: line.name,
     now: text(line, x.length - 1)
   }));
-  const named = (name: string, value: string) =>
+  const withName = (name: string, value: string) =>
     count > 1 ? `${name} ${value}` : value;
   return (
     <figure className="labdl-chart labdl-line-chart" data-chart={title}>
       <figcaption title={hint}>
         <span className="labdl-line-chart-title">{title}</span>
-        {told.map(({ name, now }, place) => (
+        {legend.map(({ name, now }, place) => (
           <span key={place} data-curve={count > 1 ? COLORS[place] : undefined}>
-            {named(name, '')}
+            {withName(name, '')}
             <b>{now}</b>
           </span>
         ))}
@@ -89,13 +89,13 @@ export function LineChart(props: LineChartProps): JSX.Element {
         logarithmic={isLogarithmic}
         tick={write}
         range={props.range}
-        label={`${title}: ${told.map(({ name, now }) => named(name, now)).join(', ')}`}
+        label={`${title}: ${legend.map(({ name, now }) => withName(name, now)).join(', ')}`}
         read={place => {
           const at = nearest(x, place);
           return [
             { text: writeX(x[at] ?? place) },
             ...lines.map((line, index) => ({
-              text: named(line.name, text(line, at)),
+              text: withName(line.name, text(line, at)),
               curve: COLORS[index]
             }))
           ];

@@ -156,14 +156,18 @@ describe('of many layers', () => {
     added_edges: Object.keys(next.edges).filter(id => id.includes('v/')),
     ...more
   });
-  const drawn = (difference: Difference, toggled: string[] = []) =>
+  const drawnNames = (difference: Difference, toggled: string[] = []) =>
     Object.keys(
       diffScene(old, next, difference, TABLE, new Set(toggled)).scene.graph
         .nodes
     );
 
   it('folds blocks in which nothing differs, and those that are new', () => {
-    expect(drawn(found())).toEqual(['in', ...blocks.map(b => `${b}/`), 'v/']);
+    expect(drawnNames(found())).toEqual([
+      'in',
+      ...blocks.map(b => `${b}/`),
+      'v/'
+    ]);
   });
 
   it('opens what differs inside, and what a person opens', () => {
@@ -174,17 +178,17 @@ describe('of many layers', () => {
         settings: { size: [1, 2] as [number, number] }
       }
     ];
-    const opened = drawn(found({ changed }));
+    const opened = drawnNames(found({ changed }));
     expect(opened).toContain('s/1/l2');
     expect(opened).toContain('s/0/');
-    expect(drawn(found(), ['t'])).toContain('t/l0');
-    expect(drawn(found({ changed }), ['s/1'])).toContain('s/1/');
+    expect(drawnNames(found(), ['t'])).toContain('t/l0');
+    expect(drawnNames(found({ changed }), ['s/1'])).toContain('s/1/');
   });
 
   it('opens a block in which a connection differs, not those around', () => {
-    const within = drawn(found({ removed_edges: ['t/l0>t/l1'] }));
+    const within = drawnNames(found({ removed_edges: ['t/l0>t/l1'] }));
     expect(within).toContain('t/l0');
-    const between = drawn(found({ removed_edges: ['t/l4>u/l0'] }));
+    const between = drawnNames(found({ removed_edges: ['t/l4>u/l0'] }));
     expect(between).toContain('t/');
   });
 

@@ -1,7 +1,7 @@
 // Tests of favorites and recent layers: stored, shared between editors, and safe without storage.
 import {
   SavedItems,
-  KeptElsewhere,
+  HostStorage,
   PaletteStorage,
   ROOM
 } from '../palette-storage';
@@ -80,7 +80,7 @@ describe('the palette', () => {
 });
 
 describe('what is kept elsewhere', () => {
-  class Elsewhere implements KeptElsewhere {
+  class Elsewhere implements HostStorage {
     kept: SavedItems | null = null;
     listener = () => undefined as void;
     state = () => this.kept;

@@ -19,7 +19,7 @@ function answer(
   };
 }
 
-function begun(): PendingCommands {
+function pendingCommands(): PendingCommands {
   const commands = new PendingCommands();
   commands.apply(START);
   return commands;
@@ -27,7 +27,7 @@ function begun(): PendingCommands {
 
 describe('Acknowledging', () => {
   it('waits for the answer with the same identity, whatever else happens', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     const id = commands.sent('pause');
     commands.apply({ kind: 'status', time: 1, status: 'paused' });
     commands.apply(answer('of another page', 'pause'));
@@ -37,7 +37,7 @@ describe('Acknowledging', () => {
   });
 
   it('gives every command its own identity', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     const ids = [
       commands.sent('pause'),
       commands.sent('checkpoint'),
@@ -48,7 +48,7 @@ describe('Acknowledging', () => {
   });
 
   it('sends what was not answered with the identity it had, and no other', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     const id = commands.sent('learning_rate', 0.1);
     expect(commands.failed('learning_rate', 'no answer')).toBe(true);
     expect(commands.pending).toEqual([]);
@@ -58,7 +58,7 @@ describe('Acknowledging', () => {
   });
 
   it('takes an answer that comes late', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     const id = commands.sent('checkpoint');
     commands.failed('checkpoint', 'no answer');
     commands.apply(answer(id, 'checkpoint'));
@@ -67,7 +67,7 @@ describe('Acknowledging', () => {
   });
 
   it('says why a command was refused', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     const id = commands.sent('branch', { epochs: 1 });
     const message = '3 of 1 epochs are done';
     commands.apply(answer(id, 'branch', { status: 'refused', message }));
@@ -78,7 +78,7 @@ describe('Acknowledging', () => {
   });
 
   it('waits for nothing once the run has ended', () => {
-    const commands = begun();
+    const commands = pendingCommands();
     commands.sent('pause');
     commands.sent('branch');
     commands.apply({ kind: 'end', time: 1, status: 'finished' });
@@ -91,7 +91,9 @@ describe('Acknowledging', () => {
       value: undefined,
       configurable: true
     });
-    const ids = Array.from({ length: 100 }, () => begun().sent('pause'));
+    const ids = Array.from({ length: 100 }, () =>
+      pendingCommands().sent('pause')
+    );
     Object.defineProperty(globalThis, 'crypto', {
       value: crypto,
       configurable: true
