@@ -46,6 +46,7 @@ import { StatusItem } from './StatusItem';
 import { Toolbar } from './Toolbar';
 import { Translator } from '../ui/translator';
 import { useActions } from './useActions';
+import { usePanes } from './usePanes';
 import { useHealth } from './health/useHealth';
 import { useLayers } from './palette/useLayers';
 import { useLock } from './model/useLock';
@@ -111,7 +112,8 @@ function EditorBody({
   const [direction, setDirection] = useState(() =>
     directionOf(graph, preferences.direction)
   );
-  const [panes, setPanes] = useState({ palette: true, inspector: true });
+  const editor = useRef<HTMLDivElement>(null);
+  const [panes, setPane] = usePanes(editor);
   const [code, setCode] = useState(readCodePane);
   useEffect(() => keepCodePane(code), [code]);
   const [askedCode, askCode] = useState(0);
@@ -234,6 +236,7 @@ function EditorBody({
     <EditorContextProvider value={context}>
       <div
         className="labdl-editor"
+        ref={editor}
         onKeyDown={event => {
           // Undo also works while a button of the editor has the focus.
           const isUndo = ['z', 'y'].includes(event.key.toLowerCase());
@@ -254,14 +257,14 @@ function EditorBody({
               isLoading={isLoading}
               onAdd={actions.addLayer}
               onRetry={reload}
-              onClose={() => setPanes({ ...panes, palette: false })}
+              onClose={() => setPane('palette', false)}
             />
           ) : (
             <IconButton
               icon="chevron"
               className="labdl-pane-opener"
               label={trans.__('Show the palette')}
-              onClick={() => setPanes({ ...panes, palette: true })}
+              onClick={() => setPane('palette', true)}
             />
           )}
           <div className="labdl-middle">
@@ -325,7 +328,7 @@ function EditorBody({
               actions={actions}
               isBeside={panes.inspector}
               aside={aside}
-              onPlace={isBeside => setPanes({ ...panes, inspector: isBeside })}
+              onPlace={isBeside => setPane('inspector', isBeside)}
             />
           )}
         </div>

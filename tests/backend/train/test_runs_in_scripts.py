@@ -141,11 +141,12 @@ def interrupted_sleep():
 fit(lambda: send(signal.SIGINT, 0.5))
 print("fit", trainer.progress.step > 10)
 run = trainer.start(x, x[:, :1], epochs=1_000_000, folder=sys.argv[2])
-time.sleep(6)  # longer than the interval in which MindSpore merges signals
+pause = 6 if sys.argv[1] == "mindspore" else 0.5  # longer than the interval in which MindSpore merges signals
+time.sleep(pause)
 print("beside a run", interrupted_sleep(), run.status)
 run.stop()
 run.wait(60)
-time.sleep(6)
+time.sleep(pause)
 print("afterwards", interrupted_sleep(), run.status, flush=True)
 """
 )

@@ -1,0 +1,49 @@
+"""The editor in a window of 720 x 450 pixels, in the panel and in a cell: the canvas keeps room beside one open panel."""
+
+import pytest
+from playwright.sync_api import expect
+from test_diff import NET, write
+from test_journey import Graph
+from test_selecting import CELL, run_cell
+
+SMALL, LARGE = {"width": 720, "height": 450}, {"width": 1440, "height": 900}
+ROOM = 200  # pixels: a node and its edges
+
+
+def check_panels(page) -> None:
+    graph = Graph(page)
+    palette, inspector = page.locator(".labdl-palette"), page.locator(".labdl-inspector")
+    expect(palette).to_be_visible()
+    expect(inspector).to_be_visible()
+    page.set_viewport_size(SMALL)
+    for panel in (palette, inspector):
+        expect(panel).to_have_count(0)
+    page.get_by_label("Show the palette").click()
+    expect(palette).to_be_visible()
+    assert graph.canvas.bounding_box()["width"] >= ROOM
+    page.get_by_label("Show the properties").click()
+    expect(inspector).to_be_visible()
+    expect(palette).to_have_count(0)
+    assert graph.canvas.bounding_box()["width"] >= ROOM
+    page.get_by_label("Hide the properties").click()
+    expect(inspector).to_have_count(0)
+    page.set_viewport_size(LARGE)
+    expect(palette).to_be_visible()
+    expect(inspector).to_be_visible()
+
+
+@pytest.mark.timeout(120)
+def test_panels_in_the_panel(page, lab):
+    page.set_viewport_size(LARGE)
+    write(page, lab, small=NET)
+    page.locator(".jp-DirListing-item", has_text="small.labdl").dblclick()
+    expect(Graph(page).node("relu")).to_be_visible()
+    check_panels(page)
+
+
+@pytest.mark.timeout(120)
+def test_panels_in_a_cell(page, lab):
+    page.set_viewport_size(LARGE)
+    run_cell(page, lab, CELL)
+    expect(Graph(page).node("2")).to_be_visible(timeout=60_000)
+    check_panels(page)
