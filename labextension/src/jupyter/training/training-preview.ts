@@ -26,7 +26,10 @@ export interface PreviewSource {
 
 export class TrainingPreview implements IDisposable {
   constructor(private readonly _source: PreviewSource) {
-    this._debouncer = new Debouncer(() => this._request(), WAIT);
+    this._debouncer = new Debouncer(
+      async () => this._settings && this._request(this._settings),
+      WAIT
+    );
   }
 
   /** Emitted when any of the properties below has changed. */
@@ -75,8 +78,9 @@ export class TrainingPreview implements IDisposable {
   /** Requests the code again: the model may have changed, and a new run needs a new name. */
   refresh(): void {
     this._isFresh = false;
+    this._asked++; // a request that is under way asks for what is no longer shown
     if (this._settings && !this.isDisposed) {
-      // a superseded request is rejected, which is no error
+      // a superseded request is rejected, which is no error; other errors are in `problem`
       this._debouncer.invoke().catch(() => undefined);
     }
   }
@@ -84,19 +88,12 @@ export class TrainingPreview implements IDisposable {
   /** Returns the displayed code, for the one run with its name. */
   async take(settings: TrainingSettings): Promise<TrainingCode> {
     void this._debouncer.stop(); // its request is made here
-    if (
-      !this._isFresh ||
-      !sameJson(settings, this._settings) ||
-      !this._answer
-    ) {
-      this._settings = settings;
-      await this._request();
-    }
-    if (!this._answer || !this._isFresh) {
-      throw new Error(this._problem ?? '');
-    }
+    const isShown = this._isFresh && sameJson(settings, this._settings);
+    this._settings = settings;
+    const code =
+      isShown && this._answer ? this._answer : await this._request(settings);
     this._isFresh = false;
-    return this._answer;
+    return code;
   }
 
   /** Watches the graph, saved or not, since the problems depend on it. */
@@ -109,50 +106,45 @@ export class TrainingPreview implements IDisposable {
     }
   }
 
-  private async _request(): Promise<void> {
-    const settings = this._settings;
-    if (!settings) {
-      return;
-    }
+  /** Requests code for the settings and shows it, unless something newer was requested meanwhile. */
+  private async _request(settings: TrainingSettings): Promise<TrainingCode> {
     const { api, path, graph } = this._source;
     const asked = ++this._asked;
+    const show = (change: () => void) => {
+      if (asked === this._asked) {
+        change();
+        if (!this.isDisposed) {
+          this._changed.emit();
+        }
+      }
+    };
+    let file: DataFileInfo | null = null;
     try {
       const { dataset, target } = settings;
-      if (isDataFile(dataset)) {
-        await this._readFile(dataset, target);
-      } else {
-        this._file = null;
-      }
+      // requested each time, since the file may have changed; the server caches it
+      file = isDataFile(dataset)
+        ? await api.dataFile(path(), dataset, target)
+        : null;
       const edited = graph()?.snapshot() ?? null;
-      const answer = await api.trainingCode(path(), settings, edited);
-      if (asked !== this._asked) {
-        return;
-      }
-      this._answer = answer;
-      this._problem = null;
-      this._isFresh = true;
+      const code = await api.trainingCode(path(), settings, edited);
+      show(() => {
+        this._file = file;
+        this._answer = code;
+        this._problem = null;
+        this._isFresh = true;
+      });
+      return code;
     } catch (error) {
-      if (asked !== this._asked) {
-        return;
-      }
-      this._problem = error instanceof Error ? error.message : String(error);
+      show(() => {
+        this._file = file; // its columns are choices that may solve the problem
+        this._problem = error instanceof Error ? error.message : String(error);
+      });
+      throw error;
     }
-    if (!this.isDisposed) {
-      this._changed.emit();
-    }
-  }
-
-  /** Reads the file. Requested each time, since the file may have changed; the server caches it. */
-  private async _readFile(name: string, target: string | null): Promise<void> {
-    if (this._file && !name.endsWith(this._file.name)) {
-      this._file = null;
-    }
-    const { api, path } = this._source;
-    this._file = await api.dataFile(path(), name, target);
   }
 
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _debouncer: Debouncer<void>;
+  private readonly _debouncer: Debouncer<TrainingCode | null>;
   private _watched: GraphDocument | undefined;
   private _stopWatching: (() => void) | undefined;
   private _settings: TrainingSettings | null = null;

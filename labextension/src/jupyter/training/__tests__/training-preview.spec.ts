@@ -101,6 +101,15 @@ test('a file is looked into', async () => {
   expect(made.file).toBeNull();
 });
 
+test('the columns of a file are known although there is no code', async () => {
+  const { made, trainingCode } = preview();
+  trainingCode.mockRejectedValueOnce(new Error('choose the target'));
+  made.show(other('data/x.csv'));
+  await rest();
+  expect(made.problem).toBe('choose the target');
+  expect(made.file).toEqual({ name: 'data/x.csv' });
+});
+
 test('an answer that comes late changes nothing', async () => {
   const { made, trainingCode } = preview();
   let answerFirst: (answer: unknown) => void = () => undefined;
@@ -114,6 +123,28 @@ test('an answer that comes late changes nothing', async () => {
   answerFirst({ code: 'slow', run: 'late' });
   await rest();
   expect(made.answer).toBe(taken);
+});
+
+test('an answer to older settings is not run', async () => {
+  const { made, trainingCode } = preview();
+  let answer: (code: unknown) => void = () => undefined;
+  trainingCode.mockImplementationOnce(
+    () => new Promise(resolve => (answer = resolve as never))
+  );
+  made.show(other('a'));
+  await rest(); // the server is slow
+  made.show(other('b'));
+  answer({ code: 'a graph', run: 'runs/a' });
+  await jest.advanceTimersByTimeAsync(0);
+  expect((await made.take(other('b'))).code).toBe('b graph');
+});
+
+test('an edit while the code is requested does not stop the run', async () => {
+  const { made, edit } = preview();
+  made.show(SETTINGS);
+  const taken = made.take(SETTINGS);
+  edit();
+  expect((await taken).code).toBe('digits graph');
 });
 
 test('after its panel is closed nothing is asked', async () => {
