@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test, two stages at a time, the longest first.
+# Every test, two stages at a time, the longest first; beside them the browser, which waits for most of its time.
 # All stages run even when one fails; the exit status tells. Each reports its seconds, and those of the processor.
 set -u
 export python="$BIN/python" own=${PYTEST_ADDOPTS-}
@@ -36,14 +36,15 @@ run_stage() {
 }
 export -f stage_command run_stage
 
+export OMP_NUM_THREADS=1  # of several processes at a time: threads that wait for each other take turns in spinning
+run_stage browser &
 {
-  # the browser and MindSpore, the first backend, take the longest of all; the library as long as another backend
-  echo browser
+  # MindSpore, the first backend, takes the longest; the library as long as another backend
   printf 'backend %s\n' $BACKENDS | sed '2a library'
   printf '%s\n' parity server notebooks check "import orders" "front end"
   printf 'namespace %s\n' $BACKENDS
-  # of two processes at a time: threads that wait for each other take turns in spinning
-} | OMP_NUM_THREADS=1 xargs -d '\n' -P 2 -I{} bash -c 'run_stage "$1"' - {}
+} | xargs -d '\n' -P 2 -I{} bash -c 'run_stage "$1"' - {}
+wait
 
 printf '\nAll stages took %d s.\n' "$SECONDS"
 failed=$(find "$results" -name '*.failed' -printf '%f\n' | sed 's/\.failed$//' | sort | paste -sd, | sed 's/,/, /g')

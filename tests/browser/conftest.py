@@ -33,7 +33,7 @@ JUPYTERLABS_OWN = (
     "Unhandled error",  # its server fails to list the checkpoints of a file that is being renamed
 )
 
-expect.set_options(timeout=15_000)  # two cores may have a server, a kernel, a training and a browser to run
+expect.set_options(timeout=40_000)  # two cores may have other tests, a server, a kernel, a training and a browser to run
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def chromium():
 def page(chromium, lab, tmp_path):
     """A page of JupyterLab; what it looked like at the end is kept beside the other files of a failed test."""
     page = chromium.new_page(viewport={"width": 1600, "height": 1000})
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(40_000)
     errors = []
     page.on("pageerror", lambda error: None if str(error).startswith(JUPYTERLABS_OWN) else errors.append(str(error)))
     page.on(

@@ -7,12 +7,12 @@ from test_journey import Graph
 from test_selecting import CELL, run_cell
 
 SMALL, LARGE = {"width": 720, "height": 450}, {"width": 1440, "height": 900}
-ROOM = 200  # pixels: a node and its edges
+ROOM = 100  # pixels: wide enough to see and select a node
 
 
 def check_panels(page) -> None:
     graph = Graph(page)
-    palette, inspector = page.locator(".labdl-palette"), page.locator(".labdl-inspector")
+    palette, inspector = page.locator(".labdl-palette"), page.locator(".labdl-panes .labdl-inspector")
     expect(palette).to_be_visible()
     expect(inspector).to_be_visible()
     page.set_viewport_size(SMALL)

@@ -73,7 +73,7 @@ def test_parameters_stand_as_in_the_standard(xp):
     assert list(inspect.signature(xp.std).parameters)[:2] == ["x", "axis"]
 
 
-@pytest.mark.parametrize(("left", "right"), itertools.combinations_with_replacement(STANDARD, 2))
+@pytest.mark.parametrize(("left", "right"), list(itertools.combinations_with_replacement(STANDARD, 2)))
 def test_dtypes_meet_as_the_operators_say(xp, left, right):
     a, b = (xp.ones((2,), dtype=getattr(xp, d)) for d in (left, right))
     wanted = getattr(xp, promote(left, right))
