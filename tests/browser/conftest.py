@@ -33,7 +33,8 @@ JUPYTERLABS_OWN = (
     "Unhandled error",  # its server fails to list the checkpoints of a file that is being renamed
 )
 
-expect.set_options(timeout=40_000)  # two cores may have other tests, a server, a kernel, a training and a browser to run
+# two cores may have other tests, a server, a kernel, a training and a browser to run
+expect.set_options(timeout=40_000)
 
 
 @dataclass(frozen=True)

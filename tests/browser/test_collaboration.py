@@ -34,7 +34,7 @@ def open_as(chromium, together, tmp_path):
     def arrive(name: str):
         context = chromium.new_context(viewport={"width": 1400, "height": 900})
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(40_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(together.url.replace("/lab?", f"/lab/tree/{name}?") + "&reset")
         expect(page.locator(".labdl-canvas")).to_be_visible(timeout=60_000)

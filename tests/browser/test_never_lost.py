@@ -60,7 +60,7 @@ class Server:
 
     def open(self, context, name: str):
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(40_000)
         page.goto(f"{self.address}/lab/tree/{name}?token={self.token}&reset")
         expect(page.locator(".react-flow__node").first).to_be_visible(timeout=60_000)
         return page
