@@ -40,7 +40,6 @@ subtract = _NUMBERS(kernels.subtract, number=lambda x, y: _scale(x, 1.0, -y, Tru
 multiply = pair(kernels.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
 floor_divide, remainder = map(_REAL_NUMBERS, (kernels.floor_divide, kernels.remainder))
 maximum, minimum = map(_REAL_NUMBERS, (kernels.maximum, kernels.minimum))
-copysign = pair(lambda x, y: paddle.copysign(*paddle.broadcast_tensors([x, y])))  # it warns of unequal shapes
 nextafter = pair(paddle.nextafter)
 atan2 = _REAL_NUMBERS(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
 equal, not_equal = _ANY(same), _ANY(lambda x, y: kernels.logical_not(same(x, y)))
@@ -203,6 +202,12 @@ def _gcd(x, y):
 def gcd(x, y):
     """Paddle checks on the host after each step whether all elements are done."""
     return _gcd(x, y)
+
+
+@pair
+def copysign(x, y):
+    x, y = paddle.broadcast_tensors([x, y])  # Paddle warns of unequal shapes
+    return paddle.copysign(x, y)
 
 
 def nan_to_num(x, *, nan=0.0, posinf=None, neginf=None):

@@ -235,14 +235,14 @@ describe('where jupyter-collaboration is', () => {
 });
 
 describe('for a kernel', () => {
-  const setUp = (collaborative: boolean) => {
+  const setUp = (collaborative: boolean, within = 20_000) => {
     const model = new LabDLModel({ collaborationEnabled: collaborative });
     model.fromJSON(FIXTURE.graph as never);
     const context = { path: 'a.labdl', model, save: jest.fn() };
     const disk = { graph: FIXTURE.graph };
     const contents = { save: jest.fn() };
     const api = { graph: () => Promise.resolve(disk.graph) };
-    const options = { contents, api, trans: plainTranslator, within: 250 };
+    const options = { contents, api, trans: plainTranslator, within };
     const save = () => saveForKernel(context as never, options as never);
     return { model, context, disk, contents, save };
   };
@@ -279,7 +279,7 @@ describe('for a kernel', () => {
   });
 
   test('what cannot be written is said', async () => {
-    const { model, contents, save } = setUp(true);
+    const { model, contents, save } = setUp(true, 250);
     contents.save.mockRejectedValue('Saving failed');
     model.graph.renameModel('other');
     await expect(save()).rejects.toThrow(
