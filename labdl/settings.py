@@ -203,6 +203,8 @@ def is_float(allowed: Sequence[Any]) -> bool:
 
 
 def _number(value: int | float, allowed: Sequence[Any]) -> int | float:
+    if type(value) in allowed:
+        return value
     for choice in allowed:
         if get_origin(choice) is Literal:
             same = [a for a in get_args(choice) if not isinstance(a, bool | str) and a == value]
