@@ -118,9 +118,11 @@ export class TrainingPreview implements IDisposable {
         }
       }
     };
-    let file: DataFileInfo | null = null;
+    const { dataset, target } = settings;
+    // a file that cannot be read now keeps its columns: another choice of them may solve the problem
+    let file =
+      this._file && dataset.endsWith(this._file.name) ? this._file : null;
     try {
-      const { dataset, target } = settings;
       // requested each time, since the file may have changed; the server caches it
       file = isDataFile(dataset)
         ? await api.dataFile(path(), dataset, target)
@@ -136,7 +138,7 @@ export class TrainingPreview implements IDisposable {
       return code;
     } catch (error) {
       show(() => {
-        this._file = file; // its columns are choices that may solve the problem
+        this._file = file;
         this._problem = error instanceof Error ? error.message : String(error);
       });
       throw error;

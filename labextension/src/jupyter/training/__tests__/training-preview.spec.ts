@@ -110,12 +110,30 @@ test('the columns of a file are known although there is no code', async () => {
   expect(made.file).toEqual({ name: 'data/x.csv' });
 });
 
-test('an answer that comes late changes nothing', async () => {
-  const { made, trainingCode } = preview();
-  let answerFirst: (answer: unknown) => void = () => undefined;
+test('the columns of a file stay while it cannot be read', async () => {
+  const { made, dataFile } = preview();
+  made.show(other('data/x.csv'));
+  await rest();
+  dataFile.mockRejectedValueOnce(new Error('no such column'));
+  made.show({ ...other('data/x.csv'), target: 'z' });
+  await rest();
+  expect(made.problem).toBe('no such column');
+  expect(made.file).toEqual({ name: 'data/x.csv' });
+});
+
+/** Lets the next request wait for the returned function, which gives its answer. */
+function delayAnswer({ trainingCode }: ReturnType<typeof preview>) {
+  let resolveAnswer: (code: unknown) => void = () => undefined;
   trainingCode.mockImplementationOnce(
-    () => new Promise(resolve => (answerFirst = resolve as never))
+    () => new Promise(resolve => (resolveAnswer = resolve as never))
   );
+  return (code: unknown) => resolveAnswer(code);
+}
+
+test('an answer that comes late changes nothing', async () => {
+  const tested = preview();
+  const { made } = tested;
+  const answerFirst = delayAnswer(tested);
   made.show(other('slow'));
   await rest();
   made.show(SETTINGS);
@@ -126,11 +144,9 @@ test('an answer that comes late changes nothing', async () => {
 });
 
 test('an answer to older settings is not run', async () => {
-  const { made, trainingCode } = preview();
-  let answer: (code: unknown) => void = () => undefined;
-  trainingCode.mockImplementationOnce(
-    () => new Promise(resolve => (answer = resolve as never))
-  );
+  const tested = preview();
+  const { made } = tested;
+  const answer = delayAnswer(tested);
   made.show(other('a'));
   await rest(); // the server is slow
   made.show(other('b'));
@@ -142,9 +158,9 @@ test('an answer to older settings is not run', async () => {
 test('an edit while the code is requested does not stop the run', async () => {
   const { made, edit } = preview();
   made.show(SETTINGS);
-  const taken = made.take(SETTINGS);
+  const code = made.take(SETTINGS);
   edit();
-  expect((await taken).code).toBe('digits graph');
+  expect((await code).code).toBe('digits graph');
 });
 
 test('after its panel is closed nothing is asked', async () => {
