@@ -47,6 +47,10 @@ class MissingFileError(LabDLError, FileNotFoundError):
     """A file or a data set does not exist (tables B.1 and B.2)."""
 
 
+class TrainingError(LabDLError, RuntimeError):
+    """All trainings of a race failed."""
+
+
 class DataError(LabDLError, ValueError):
     """A sample of a data set cannot be read, or is inconsistent with the others."""
 

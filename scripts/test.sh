@@ -24,7 +24,7 @@ stage_command() {
     backend\ *) MALLOC_PERTURB_=128 "$python" -m pytest tests/backend --backend "${1#backend }" ;;
     namespace\ *) MALLOC_PERTURB_=128 "$python" -m pytest tests/namespace --backend "${1#namespace }" ;;
     "import orders") "$python" -m pytest tests/orders ;;
-    notebooks) PYTEST_ADDOPTS=$own "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks ;;
+    notebooks) PYTEST_ADDOPTS=$own "$python" -m pytest --nbval-lax --nbval-cell-timeout=300 notebooks tests/documents ;;
     parity) "$python" -m pytest tests/parity ;;
     browser) "$python" -m pytest tests/browser ;;
   esac

@@ -13,7 +13,7 @@ import pytest
 
 import labdl
 from labdl import framework_info, nn, ops, train
-from labdl.errors import ConfigError, ModelError
+from labdl.errors import ConfigError, ModelError, TrainingError
 from labdl.runs.metadata import group
 from labdl.train.race.race import Leaderboard
 from labdl.train.race.serialization import pack
@@ -205,8 +205,11 @@ def test_crashed_stopped_and_missing_backends(data, tmp_path, monkeypatch, reque
 
 def test_error_of_a_worker_is_in_the_table(data, tmp_path):
     """The loss does not fit the model: the table has the message of the worker."""
-    race = train.race(model(), data, backends=["torch"], folder=tmp_path, loss="mean_squared_error").wait(WAIT)
+    race = train.race(model(), data, backends=["torch"], folder=tmp_path, loss="mean_squared_error")
+    with pytest.raises(TrainingError, match="all runs failed; torch: ") as caught:
+        race.wait(WAIT)
     (row,) = race.table()
+    assert row["error"] in str(caught.value)
     assert row["status"] == "failed"
     assert row["error"]
     assert "Traceback" not in row["error"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import tempfile
@@ -13,7 +14,7 @@ from typing import Any
 
 from labdl import framework_info
 from labdl.display import display_runs
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, TrainingError
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.train.leaderboard import Leaderboard
@@ -21,6 +22,7 @@ from labdl.train.race import serialization
 from labdl.train.race.client import RaceRun
 from labdl.train.run.groups import write_group
 
+log = logging.getLogger(__name__)
 SECONDS = 0.1  # polling interval
 
 
@@ -36,10 +38,24 @@ class Race:
         threading.Thread(target=self._watch, name=f"labdl-{folder.name}", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Race:
-        """Block until all runs have ended, with or without an error. Raises TimeoutError."""
+        """Block until all runs have ended.
+
+        A run that fails does not end the others: a warning in the log says how many failed, and `table` has their errors.
+        Raises TrainingError if all failed, and TimeoutError.
+        """
         if not self._done.wait(timeout):
             active = ", ".join(name for name, run in self.runs.items() if run.alive)
             raise TimeoutError(f"the race is still active after {timeout} s: {active}")
+        failed = {name: run.error for name, run in self.runs.items() if run.error is not None}
+        if failed:
+            backend, error = next(iter(failed.items()))
+            count = (
+                f"{len(failed)} of {len(self.runs)} runs failed" if len(failed) < len(self.runs) else "all runs failed"
+            )
+            message = f"{self.folder.name}: {count}; {backend}: {error}"
+            if len(failed) == len(self.runs):
+                raise TrainingError(message)
+            log.warning("%s", message)
         return self
 
     @property

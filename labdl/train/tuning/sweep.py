@@ -14,7 +14,7 @@ from typing import Any
 
 from labdl import dispatch
 from labdl.display import display_runs
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, suggest_name
 from labdl.graph.graph import Graph
 from labdl.ops.random.state import seed as set_seed
 from labdl.runs import control
@@ -71,7 +71,11 @@ class Sweep:
         threading.Thread(target=context.run, args=(self._train,), name=f"labdl-{folder.name}", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> Sweep:
-        """Block until all trials have ended, with or without an error. Raises TimeoutError."""
+        """Block until all trials have ended.
+
+        A trial that fails does not end the others: a warning in the log says how many failed, and `table` has their errors.
+        Raises the error of the first trial if all failed, and TimeoutError.
+        """
         if not self._done.wait(timeout):
             raise TimeoutError(
                 f"the sweep is still active after {timeout} s: trial {len(self.trials)}"
@@ -79,6 +83,16 @@ class Sweep:
             )
         if self.error is not None:
             raise self.error
+        failed = self.failed_trials
+        if failed:
+            log.warning(
+                "%s: %d of %d trials failed; the first, %s: %s (the others are in table())",
+                self.folder.name,
+                len(failed),
+                len(self.trials),
+                failed[0].describe(),
+                failed[0].error,
+            )
         return self
 
     @property
@@ -95,6 +109,11 @@ class Sweep:
     def runs(self) -> list[Run]:
         """The runs of the trials that have started."""
         return [trial.run for trial in list(self.trials) if trial.run is not None]
+
+    @property
+    def failed_trials(self) -> list[Trial]:
+        """The trials that ended with an error."""
+        return [trial for trial in list(self.trials) if trial.exception is not None]
 
     @property
     def best(self) -> Trial | None:
@@ -140,6 +159,7 @@ class Sweep:
                 for trial in [t for t in active if t.run and not t.run.alive]:
                     active.remove(trial)
                     self._end_trial(trial)
+            self._raise_if_all_failed()
         except BaseException as error:  # raised by wait()
             self.error = error
             for run in self.runs:
@@ -147,6 +167,20 @@ class Sweep:
         finally:
             self._record_end()
             self._done.set()
+
+    def _raise_if_all_failed(self) -> None:
+        """Raise the error of the first trial if there is no other result."""
+        failed = self.failed_trials
+        if failed and len(failed) == len(self.trials):
+            error = failed[0].exception
+            assert error is not None  # the trial failed
+            others = {trial.error for trial in failed[1:]} - {failed[0].error}
+            error.add_note(
+                f"{self.folder.name}: {'the only trial' if len(failed) == 1 else f'all {len(failed)} trials'} failed, "
+                f"this is the error of {failed[0].describe()}"
+                + (f"; table() has {len(others)} other{'s' if len(others) > 1 else ''}" if others else "")
+            )
+            raise error
 
     def _execute_commands(self) -> None:
         """Execute the commands in the folder, by which pages stop a sweep even while the kernel is busy."""
@@ -182,7 +216,7 @@ class Sweep:
             with compute_lock:  # no other training while the random state is reset
                 trial.run = self._start_run(trial)
         except Exception as error:  # of the builder or invalid settings; reported in the table
-            trial.end(failures.error_message(error))
+            trial.end(error)
             log.warning("%s: trial %d could not start: %s", self.folder.name, number, trial.error)
             self._sampler.tell(number, None, pruned=False)
         if (self._stop.is_set() or active_runs.exiting) and trial.run is not None:
@@ -224,12 +258,21 @@ class Sweep:
         assert trial.run is not None
         error = trial.run.error
         if error is not None:
-            trial.end(failures.error_message(error))
-        elif self._score(trial) is None:
-            trial.end(f"it has no metric {self.metric!r}, but {', '.join(trial.run.history) or 'none'}")
+            trial.end(error)
+        elif self._score(trial) is None and trial.run.status == "finished":
+            trial.end(self._missing_metric(trial.run))
         else:
             trial.end(None)
         self._sampler.tell(trial.number, None if error is not None else trial.value, pruned=trial.pruned)
+
+    def _missing_metric(self, run: Run) -> ConfigError:
+        names = list(run.history)
+        if _metric_value(run.history, self.metric) is None:
+            return ConfigError(
+                f"sweep: the trials have no metric {self.metric!r}, but {', '.join(names)}"
+                f"{suggest_name(self.metric, names)}"
+            )
+        return ConfigError(f"sweep: {self.metric} was not finite in any epoch")
 
     def _score(self, trial: Trial) -> float | None:
         """Update and return the value of a trial, the best over its epochs so far."""
@@ -242,7 +285,8 @@ class Sweep:
         best = self.best
         result = f", best {self.metric} {best.value:.4g} in trial {best.number}" if best else ""
         total = f" of {self._count}" if self._count else ""
-        return f"Sweep({self.folder.name}: {len(self.trials)}{total} trials{result})"
+        failed = f", {len(self.failed_trials)} failed" if self.failed_trials else ""
+        return f"Sweep({self.folder.name}: {len(self.trials)}{total} trials{failed}{result})"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()

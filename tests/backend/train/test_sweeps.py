@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_trials_are_recorded_as_runs_of_the_group(options, tmp_path):
         sweep(net, {"features": [4]}, DATA, folder=tmp_path / "sweep", **options)
 
 
-def test_failed_trial_does_not_end_the_others(options, tmp_path):
+def test_failed_trial_does_not_end_the_others(options, tmp_path, caplog):
     def build(width):
         if width == 2:
             raise ValueError("two is too few")
@@ -106,6 +107,39 @@ def test_failed_trial_does_not_end_the_others(options, tmp_path):
     assert re.search("finite|infinite", found.trials[2].error)
     assert found.best is found.trials[3]
     assert [row["error"] is None for row in found.table()] == [False, False, False, True]
+    (warning,) = [record.message for record in caplog.records if "trials failed" in record.message]
+    assert (
+        "3 of 4 trials failed; the first, trial 1 (width=2, learning_rate=1e+38): ValueError: two is too few" in warning
+    )
+    assert "3 failed" in repr(found)
+
+
+def test_sweep_whose_trials_all_fail_raises_the_cause(options, tmp_path):
+    def build(learning_rate):
+        raise RuntimeError("no such thing")
+
+    trials = sweep(build, {"learning_rate": [0.1, 0.2]}, DATA, folder=tmp_path / "one", **options)
+    with pytest.raises(RuntimeError, match="no such thing") as caught:
+        trials.wait(WAIT)
+    assert "all 10 trials failed, this is the error of trial 1 (learning_rate=" in caught.value.__notes__[0]
+    assert group(tmp_path / "one")["status"] == "failed"
+    with pytest.raises(RuntimeError, match="no such thing") as again:
+        trials.wait(WAIT)
+    assert len(again.value.__notes__) == 1
+
+
+def test_unknown_metric_raises_with_the_known_ones(options, tmp_path):
+    trials = sweep(net, {"features": [4, 8]}, DATA, metric="val_los", method="grid", folder=tmp_path / "one", **options)
+    with pytest.raises(ConfigError, match="no metric 'val_los', but loss"):
+        trials.wait(WAIT)
+
+
+def test_sweep_that_was_stopped_has_not_failed(options, tmp_path):
+    trials = sweep(net, {"features": [4, 8]}, DATA, epochs=10**6, folder=tmp_path / "one", **options)
+    while not trials.runs:
+        time.sleep(0.01)
+    trials.stop()
+    assert not trials.wait(WAIT).failed_trials
 
 
 def test_builder_may_return_a_trainer_or_be_a_graph(backend, tmp_path):
