@@ -19,9 +19,12 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     return F.scaled_dot_product_attention(query, key, value, mask, is_causal=causal, scale=scale, enable_gqa=grouped)
 
 
-# torch.compile leaves out torch.nn.LSTM and GRU too; what it makes of the kernel for CPUs fails when it is run (2.13)
-_disable: Any = torch.compiler.disable
-_lstm, _gru = (_disable(f, reason="it leaves recurrent layers out") for f in (torch.lstm, torch.gru))
+def _kernel(name: str) -> Any:
+    if torch.compiler.is_compiling():
+        from labdl.backends.torch import uncompiled
+
+        return getattr(uncompiled, name)
+    return getattr(torch, name)
 
 
 def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=None, reverse=False):
@@ -31,7 +34,9 @@ def lstm(x, kernel, recurrent_kernel, bias, hidden=None, cell=None, *, lengths=N
     zeros = x.new_zeros(1, x.shape[0], size)
     state = (zeros if hidden is None else hidden[None], zeros if cell is None else cell[None])
     weights = [kernel.t(), recurrent_kernel.t(), bias, torch.zeros_like(bias)]
-    y, h, c = _lstm(x.flip(1) if reverse else x, state, weights, True, 1, 0.0, torch.is_grad_enabled(), False, True)
+    y, h, c = _kernel("lstm")(
+        x.flip(1) if reverse else x, state, weights, True, 1, 0.0, torch.is_grad_enabled(), False, True
+    )
     return y.flip(1) if reverse else y, h[0], c[0]
 
 
@@ -40,5 +45,7 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
         return NotImplemented
     state = x.new_zeros(1, x.shape[0], recurrent_kernel.shape[0]) if hidden is None else hidden[None]
     weights = [kernel.t(), recurrent_kernel.t(), bias, recurrent_bias]
-    y, h = _gru(x.flip(1) if reverse else x, state, weights, True, 1, 0.0, torch.is_grad_enabled(), False, True)
+    y, h = _kernel("gru")(
+        x.flip(1) if reverse else x, state, weights, True, 1, 0.0, torch.is_grad_enabled(), False, True
+    )
     return y.flip(1) if reverse else y, h[0]

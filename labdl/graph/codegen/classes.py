@@ -8,7 +8,7 @@ from collections.abc import Callable
 from labdl.graph.analysis.check import check
 from labdl.graph.codegen.attributes import Layout
 from labdl.graph.codegen.calls import OPEN, Names, constructor_call, layer_arguments, literal, operator_call
-from labdl.graph.codegen.module_tree import End, Unit, inside, is_parameter, unit_of
+from labdl.graph.codegen.module_tree import End, Unit, inside, is_parameter, is_sequential, unit_of
 from labdl.graph.graph import PARAMETER, Graph
 from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
@@ -87,13 +87,23 @@ class ModuleWriter:
 
     def _constructor(self, unit: Unit, marks: Marks) -> str:
         if unit.kind == "Sequential":
-            parts = [
-                self._constructor(item, marks) if isinstance(item, Unit) else self._layer(item, (), marks)
-                for item in unit.items.values()
-            ]
-            return f"nn.Sequential({', '.join(parts)})"
+            return f"nn.Sequential({', '.join(self._rows(unit, marks))})"
         word, settings = self.made[unit.path]
         return f"{word}({', '.join(marks.add(name, text, False) for name, text in settings)})"
+
+    def _rows(self, unit: Unit, marks: Marks) -> list[str]:
+        return [
+            self._constructor(item, marks) if isinstance(item, Unit) else self._layer(item, (), marks)
+            for item in unit.items.values()
+        ]
+
+    def sequential_rows(self, marks: Marks) -> list[str] | None:
+        """The arguments of a Sequential that is the whole model; None if the model is not sequential."""
+        root = self.root
+        chain = Unit("", "Sequential", {name: item for name, item in root.items.items() if item not in self.inputs})
+        chain.takes, chain.gives = [(node, "output") for node in self.inputs], root.gives
+        sequential = is_sequential(self.graph, chain) and not self.graph.ties
+        return self._rows(chain, marks) if sequential else None
 
     # -- forward
 

@@ -141,25 +141,27 @@ def _find_split_modules(graph: Graph, root: Unit) -> set[str]:
 
 def _find_nonsequential(graph: Graph, root: Unit) -> set[str]:
     """Paths of Sequentials that are no longer sequential."""
-    wrong = set()
-    for unit in root.units():
-        if unit.kind != "Sequential":
-            continue
-        last = unit.takes[0] if len(unit.takes) == 1 else None
-        fits = list(unit.items) == [str(n) for n in range(len(unit.items))] and len(unit.gives) == 1
-        for item in unit.items.values():
-            if isinstance(item, Unit):
-                takes, gives = item.takes, item.gives
-            else:
-                node = graph.nodes[item]
-                takes = [(e.source, e.source_port) for e in graph.edges.values() if e.target == item]
-                gives = [(item, "output")]
-                fits = fits and not node.type.startswith("ops.") and not node.shares
-            fits = fits and takes == [last] and len(gives) == 1
-            last = gives[0] if gives else None
-        if not fits or [last] != unit.gives:
-            wrong.add(unit.path)
-    return wrong
+    return {unit.path for unit in root.units() if unit.kind == "Sequential" and not is_sequential(graph, unit)}
+
+
+def is_sequential(graph: Graph, unit: Unit) -> bool:
+    """Whether a module is a chain of layers and modules that are called 0, 1, …"""
+    if list(unit.items) != [str(n) for n in range(len(unit.items))] or len(unit.takes) != 1 or len(unit.gives) != 1:
+        return False
+    last = unit.takes[0]
+    for item in unit.items.values():
+        if isinstance(item, Unit):
+            takes, gives = item.takes, item.gives
+        else:
+            node = graph.nodes[item]
+            takes = [(e.source, e.source_port) for e in graph.edges.values() if e.target == item]
+            gives = [(item, "output")]
+            if node.type.startswith("ops.") or node.shares:
+                return False
+        if takes != [last] or len(gives) != 1:
+            return False
+        last = gives[0]
+    return [last] == unit.gives
 
 
 def _ends(graph: Graph, unit: Unit) -> None:

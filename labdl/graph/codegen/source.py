@@ -15,11 +15,12 @@ def class_name(name: str) -> str:
     return f"{words}Model" if words in ("Model", "None", "True", "False") else words or "Model"
 
 
-def to_python(graph: Graph) -> str:
+def to_python(graph: Graph, *, sequential: bool = False) -> str:
     """Source text whose last class is a model with a trace equal to the graph. Raises ModelError for unknown layers.
 
     Modules of one class that differ in settings become one class with these settings as arguments; if they differ in structure,
-    the second class is called Block_2.
+    the second class is called Block_2. With ``sequential``, a chain of layers named 0, 1, … becomes
+    ``model = nn.Sequential(…)`` in place of a class, whose attributes could not be called so.
     """
     writer = ModuleWriter(graph)
     names, body = Names("nn", "ops", "_"), []
@@ -37,8 +38,12 @@ def to_python(graph: Graph) -> str:
             word = names.new(members[0][0].kind)
             body += ["", "", f"class {word}(nn.Module):", *_class_of(writer, word, list(lines), members)]
     marks = Marks()
-    lines = marks.fill(writer.render(writer.root, {}, marks), [text for _, text, _ in marks.found])
-    body += ["", "", f"class {names.new(class_name(graph.name))}(nn.Module):", *lines]
+    rows = writer.sequential_rows(marks) if sequential else None
+    if rows is None:
+        lines = [f"class {names.new(class_name(graph.name))}(nn.Module):", *writer.render(writer.root, {}, marks)]
+    else:
+        lines = ["model = nn.Sequential(", *(f"    {row}," for row in rows), ")"]
+    body += ["", "", *marks.fill(lines, [text for _, text, _ in marks.found])]
     text = "\n".join(body)
     used = [name for name in ("nn", "ops") if re.search(rf"\b{name}\.", text)]
     return "\n".join([*sorted({f"from labdl import {', '.join(used)}", *writer.imports}), *body, ""])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.errors import ConfigError
 from labdl.graph import as_graph
+from labdl.graph.codegen.source import to_python
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.train.checkpoint import encode_model
@@ -104,7 +105,7 @@ def _model_source(model: Module) -> str | None:
     if (
         type(model).__module__.partition(".")[0] == __name__.partition(".")[0]
     ):  # a class of LabDL such as nn.Sequential, whose source is not the model
-        return repr(model)
+        return to_python(as_graph(model), sequential=True)
     try:
         return inspect.getsource(type(model))
     except (OSError, TypeError):  # defined in an interactive interpreter

@@ -53,6 +53,21 @@ def test_training_can_be_repeated_from_the_snapshot(backend, tmp_path):
     assert "class Small(nn.Module)" in (code / "model.py").read_text()
 
 
+def test_model_of_layers_is_saved_as_a_program(backend, tmp_path):
+    """Also without a class of its own; the parameters of the run fit the program's model."""
+    model = nn.Sequential(nn.Linear(3), nn.Sequential(nn.Tanh(), nn.Dropout(0.1)), nn.Linear(1))
+    code = run_and_return_code(
+        Trainer(model, loss="mean_squared_error", optimizer="sgd", backend=backend.name, seed=1), tmp_path
+    )
+    program = (code / "model.py").read_text()
+    namespace = {}
+    exec(program, namespace)
+    again = namespace["model"].build((None, 4), backend=backend.name)
+    again.load_state_dict(model.state_dict())
+    assert labdl.trace(again).nodes.keys() == labdl.trace(model).nodes.keys()
+    assert str(again) == str(model)
+
+
 def test_graph_is_saved_as_python(backend, tmp_path):
     graph = labdl.trace(nn.Sequential(nn.Linear(3), nn.Linear(1)), (None, 4))
     code = run_and_return_code(
