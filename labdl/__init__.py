@@ -8,7 +8,22 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers; a test compares it with _HOMES
-    from labdl import backends, data, display, errors, infer, lab, models, nn, ops, runs, standard, train
+    from labdl import (
+        backends,
+        data,
+        display,
+        errors,
+        graph,
+        infer,
+        lab,
+        models,
+        nn,
+        ops,
+        runs,
+        standard,
+        testing,
+        train,
+    )
     from labdl.array_api import array_namespace
     from labdl.dispatch import device, use
     from labdl.graph import Graph, trace
@@ -43,6 +58,7 @@ __all__ = [
     "display",
     "errors",
     "export",
+    "graph",
     "infer",
     "lab",
     "load",
@@ -62,6 +78,7 @@ __all__ = [
     "standard",
     "swap_parameters",
     "tensor",
+    "testing",
     "to_numpy",
     "trace",
     "train",
@@ -102,4 +119,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import labdl
 from labdl import framework_info
-from labdl.errors import ConfigError, LabDLError
+from labdl.errors import ConfigError, LabDLError, message_of
 from labdl.graph import Graph, diff, trace
 from labdl.graph.analysis.check import check
 from labdl.graph.analysis.cost import Cost, costs, total
@@ -24,7 +27,10 @@ _FRAMEWORKS = framework_info.TRAINING
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0 on success, 1 on an error, which is printed, and 2 for wrong usage."""
+    """Run a command; returns 0 on success, 1 on an error, which is printed, and 2 for wrong usage.
+
+    As for other commands it is 130 after Ctrl-C, and 141 when the reader of the output has ended.
+    """
     options = _parser().parse_args(runs.listing_meant(sys.argv[1:] if arguments is None else arguments))
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -33,17 +39,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for note in caught:
             if note.category is UserWarning:
                 print(f"labdl: {note.message}", file=sys.stderr)
+        sys.stdout.flush()  # a pipe that is closed raises here, not when Python exits
         return status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write has no reader
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except Exception as error:  # any error is printed as a message
-        kind = "" if isinstance(error, LabDLError | OSError) else f"{type(error).__name__}: "
-        print(f"labdl: {kind}{' '.join(str(error).split())}", file=sys.stderr)
+        print(f"labdl: {_message(error)}", file=sys.stderr)
         return 1
+
+
+def _message(error: Exception) -> str:
+    text = " ".join(message_of(error).split())
+    return text if isinstance(error, LabDLError | OSError) else f"{type(error).__name__}: {text}"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="labdl", description="Inspect, convert and export model files, and follow training runs."
     )
+    parser.add_argument("--version", action="version", version=f"labdl {labdl.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     check = commands.add_parser("check", help="print the contents of a file and verify it")

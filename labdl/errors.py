@@ -63,6 +63,14 @@ class OutOfRangeError(IndexError, ValueError):
     """An axis or an index is out of range, or the shape of a mask does not match."""
 
 
+def message_of(error: BaseException) -> str:
+    """The message of an error; that of the operating system names the file and the reason, without an error number."""
+    if isinstance(error, OSError) and error.strerror:
+        names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+        return ": ".join([*names, error.strerror])
+    return str(error)
+
+
 def suggest_name(received: object, names: Iterable[str]) -> str:
     """The end of an error message that suggests the most similar name; "" if none is similar.
 

@@ -11,3 +11,7 @@ from labdl.data.sklearn_tables import *
 __all__ = ["SOURCES", "ArrayDataset", "Loader", "Source", "csv", "npz"]
 __all__ += sklearn_images.__all__
 __all__ += sklearn_tables.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -20,3 +20,7 @@ __all__ = [
     "parameter_prefix",
     "trace",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -90,3 +90,7 @@ def __getattr__(name: str):
 
         return getattr(importlib.import_module(f"labdl.infer.{_HOMES.get(name, 'postprocess')}"), name)
     raise AttributeError(f"module 'labdl.infer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,3 +7,7 @@ from labdl.lab.widgets.runs import Runs
 from labdl.train import race, sweep
 
 __all__ = ["Dashboard", "Diff", "Editor", "Runs", "race", "sweep"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

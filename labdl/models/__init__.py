@@ -10,3 +10,7 @@ for _found in pkgutil.walk_packages(__path__, "labdl.models."):  # each file reg
     import_module(_found.name)
 
 __all__ = ["create", "list_models", "text", "vision"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -51,3 +51,7 @@ __all__ = [
     "layer",
     "layer_schema",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,12 +7,14 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
+from labdl.nn.setting_descriptions import add_settings, describe_settings
 from labdl.ops.operator import OPERATORS, Operator, Sample
 from labdl.settings import Declaration, declaration
+from labdl.signature import show_plain_types
 
 Task = Literal[  # of a loss or a metric
     "classification",
@@ -27,6 +29,7 @@ Task = Literal[  # of a loss or a metric
     "similarity",
     "distillation",
 ]
+Kind = TypeVar("Kind", bound=type[Module])
 LAYERS: dict[str, type[Module]] = {}  # by type, the name of a layer in files and graphs
 _NAMESPACE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*)?")
 
@@ -48,6 +51,7 @@ class Example:
     inputs: tuple[Sample, ...]
 
 
+@dataclass_transform(eq_default=False)
 def layer(
     example: dict[str, Any] | None = None,
     *inputs: Sample,
@@ -55,7 +59,7 @@ def layer(
     category: str | None = None,
     namespace: str | None = None,
     task: Task | None = None,
-):
+) -> Callable[[Kind], Kind]:
     """Register a layer: its annotated fields become hyper-parameters, the fields of its form and the columns of the file.
 
     ``example`` and ``inputs`` are used by docs and tests. Its category in the palette is the name of its file, unless
@@ -64,8 +68,8 @@ def layer(
     Raises ConfigError for a name that another class has.
     """
 
-    def register(cls: type[Module]) -> type[Module]:
-        cls = dataclasses.dataclass(eq=False, repr=False)(cls)
+    def register(cls: Kind) -> Kind:
+        cls = show_plain_types(dataclasses.dataclass(eq=False, repr=False)(cls))
         original_init = cls.__init__
 
         @functools.wraps(original_init)
@@ -80,7 +84,11 @@ def layer(
 
         cls.__init__ = __init__
         cls._describe = _describe  # type: ignore[method-assign]
+        cls.layer_doc = inspect.cleandoc(cls.__doc__ or "")  # type: ignore[attr-defined]
         own = cls.__module__.startswith("labdl.nn.")
+        described = describe_settings(cls.__name__, cls.layer_doc, fields(cls)) if own else {}  # type: ignore[attr-defined]
+        cls.setting_descriptions = described  # type: ignore[attr-defined]
+        cls.__doc__ = add_settings(cls.layer_doc, described)  # type: ignore[attr-defined]
         cls.layer_category = category or (cls.__module__.split(".")[2] if own else "custom")  # type: ignore[attr-defined]
         cls.layer_task = task or getattr(cls, "layer_task", None)  # type: ignore[attr-defined]
         cls.layer_outputs = outputs  # type: ignore[attr-defined]
@@ -185,8 +193,10 @@ def _format_docstring(doc: str) -> str:
 
 def layer_schema(cls: type[Module]) -> dict[str, Any]:
     """Schema of a layer for the palette, the inspector's form and the file; ``initial`` has values for required fields."""
-    doc = inspect.getdoc(cls) or ""
+    doc: str = cls.layer_doc  # type: ignore[attr-defined]
     form = layer_declaration(cls).schema()
+    for name, text in cls.setting_descriptions.items():  # type: ignore[attr-defined]
+        form["properties"][name]["description"] = text
     return {
         "type": cls.layer_type,  # type: ignore[attr-defined]
         "label": cls.__name__,

@@ -69,3 +69,7 @@ _EDGES = (
 )
 
 __all__ = [*OPERATORS, *_EDGES, "OPERATORS", "Operator", "StringTensor", "custom", "operator"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -25,3 +25,7 @@ def __getattr__(name: str):
 
         return figure
     raise AttributeError(f"module 'labdl.runs' has no attribute {name!r}")
+
+
+def __dir__():  # no annotation: `list` is the function above
+    return sorted(__all__)

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, message_of
 
 CONTROL = "control"
 LARGEST = 64 * 1024  # bytes of a command
@@ -189,7 +189,7 @@ class ControlFolder:
             return None  # another process removed it
         except (OSError, ValueError) as error:
             data = None
-            why = getattr(error, "strerror", None) or str(error)
+            why = message_of(error)
         try:
             path.unlink()
         except FileNotFoundError:

@@ -55,3 +55,7 @@ __all__ = [
     "update_learnable_parameter",
     "zero_gradient",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -67,3 +67,7 @@ __all__ = [
 ]
 __all__ += optimizers.__all__
 __all__ += schedules.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

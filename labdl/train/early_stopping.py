@@ -10,10 +10,12 @@ from typing import Any, Literal
 from labdl.errors import StateDictError
 from labdl.nn.types import Whole
 from labdl.settings import Amount, check
+from labdl.signature import show_plain_types
 from labdl.train.events import Epoch, Event
 from labdl.train.schedules.base import monitored_value
 
 
+@show_plain_types
 @dataclasses.dataclass
 class EarlyStopping:
     """Ends a training when a value of its epochs has not improved for ``patience`` epochs in a row.

@@ -15,8 +15,10 @@ from labdl.errors import StateDictError
 from labdl.nn.parameter import Parameter
 from labdl.nn.types import Count
 from labdl.settings import check
+from labdl.signature import show_plain_types
 
 
+@show_plain_types
 @dataclasses.dataclass
 class EMA:
     """Exponential moving average of the parameters: average = decay · average + (1 - decay) · parameter after an update.

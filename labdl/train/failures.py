@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from labdl.errors import LabDLError
+from labdl.errors import LabDLError, message_of
 
 _LONGEST = 2000  # characters of an error message
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -91,7 +91,7 @@ def explain_write_errors(folder: str | Path) -> Iterator[None]:
 
 def error_message(error: BaseException) -> str:
     """Message of an error for display; the traceback is in error.txt."""
-    text = str(error).strip()[:_LONGEST]
+    text = message_of(error).strip()[:_LONGEST]
     if isinstance(error, LabDLError | MemoryError | OSError) and text:
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -27,6 +27,32 @@ def sentence(err):
     return line
 
 
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert (end.value.code, capsys.readouterr().out) == (0, f"labdl {labdl.__version__}\n")
+
+
+def test_errors_of_the_system_have_no_number(tmp_path, capsys):
+    status, _, err = run(capsys, "check", tmp_path / "missing.labdl")
+    assert status == 1
+    assert sentence(err) == f"labdl: {tmp_path / 'missing.labdl'}: No such file or directory"
+    status, _, err = run(capsys, "check", tmp_path)
+    assert status == 1
+    assert sentence(err) == f"labdl: {tmp_path}: Is a directory"
+
+
+@pytest.mark.parametrize("arguments", [["models"], ["--help"], ["runs", "--help"]])
+def test_closed_pipe_ends_without_a_message(arguments):
+    command = subprocess.Popen(
+        [sys.executable, "-m", "labdl.cli", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    command.stdout.close()
+    assert command.stderr.read() == b""
+    command.stderr.close()
+    assert command.wait() in (141, 120, 0)
+
+
 # -- check
 
 

@@ -21,9 +21,9 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
 
 def _kernel(name: str) -> Any:
     if torch.compiler.is_compiling():
-        from labdl.backends.torch import uncompiled
+        from labdl.backends.torch import recurrent_kernels
 
-        return getattr(uncompiled, name)
+        return getattr(recurrent_kernels, name)
     return getattr(torch, name)
 
 

@@ -12,6 +12,7 @@ from annotated_types import Ge, Le
 
 from labdl import dispatch, settings
 from labdl.errors import ConfigError, ModelError, suggest_name
+from labdl.signature import show_plain_types
 from labdl.train.metrics.metric import snake_case
 
 POSTPROCESSORS: dict[str, type[PostProcessor]] = {}
@@ -82,7 +83,7 @@ def postprocessor(cls: Kind) -> Kind:
         self.check()
 
     cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
-    dataclasses.dataclass(frozen=True, eq=False)(cls)
+    show_plain_types(dataclasses.dataclass(frozen=True, eq=False)(cls))
     POSTPROCESSORS[cls.name] = cls  # type: ignore[attr-defined]
     return cls
 

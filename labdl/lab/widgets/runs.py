@@ -10,7 +10,7 @@ from typing import Any
 
 import anywidget
 
-from labdl.errors import ConfigError, LabDLError
+from labdl.errors import ConfigError, LabDLError, message_of
 from labdl.lab import runs_list
 from labdl.lab.messages.base import read, write
 from labdl.lab.messages.runs import (
@@ -181,7 +181,7 @@ class Runs(anywidget.AnyWidget):
             done, now = runs_list.write(folder, asked.words, asked.before)
             answer |= {"done": done, "about": now}
         except (OSError, LabDLError) as error:
-            answer |= {"error": str(error)}
+            answer |= {"error": message_of(error)}
         self.send(write(WrittenMessage, answer))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from labdl.errors import FileFormatError
+from labdl.errors import FileFormatError, message_of
 from labdl.runs.listing.discovery import Finder
 from labdl.runs.listing.summary_row import Brief, brief
 from labdl.runs.metadata import ABOUT, About, about
@@ -112,7 +112,7 @@ class _FollowedRun:
                 self._brief = None
         except (OSError, FileFormatError) as error:
             self._stamp, self._alive, self._short = stamp, False, True
-            self._brief = Brief(self.path, self._named.name, status="unreadable", message=str(error))
+            self._brief = Brief(self.path, self._named.name, status="unreadable", message=message_of(error))
             return self._brief
         if about_stamp != self._about_stamp:
             self._about_stamp, self._about, self._brief = about_stamp, about(self.folder), None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
@@ -13,6 +14,7 @@ import numpy as np
 from labdl import settings
 from labdl.errors import ModelError
 from labdl.nn.schema import Task
+from labdl.signature import show_plain_types
 
 Average = Literal["micro", "macro", "weighted", "none"]
 Kind = TypeVar("Kind", bound=type)
@@ -133,9 +135,10 @@ def snake_case(cls: type, suffix: str = "") -> str:
 @dataclass_transform()
 def metric(cls: Kind) -> Kind:
     """Register a metric: its annotated fields are its settings, its name for `Trainer` is in snake case."""
-    dataclasses.dataclass(cls)
+    show_plain_types(dataclasses.dataclass(cls))
     original_init = cls.__init__
 
+    @functools.wraps(original_init)
     def __init__(self, *args, **kwargs):  # noqa: N807
         original_init(self, *args, **kwargs)
         for field in dataclasses.fields(cls):  # lists, as in JSON

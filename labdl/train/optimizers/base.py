@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from labdl.errors import ConfigError, suggest_name
 from labdl.ops.infix import neutral
 from labdl.settings import INNER, Amount, check, create, form_fields, settings_schema
+from labdl.signature import show_plain_types
 
 Slots = dict[str, tuple[tuple[int, ...], float]]
 
@@ -96,14 +97,16 @@ class NamedOptimizer:
         return f"labdl.train.{self.cls.__name__}({given})"
 
 
+Kind = TypeVar("Kind", bound=type)
 OPTIMIZERS: dict[str, NamedOptimizer] = {}
 
 
-def register(**aliases: dict[str, Any]) -> Callable[[type], type]:
+@dataclass_transform()
+def register(**aliases: dict[str, Any]) -> Callable[[Kind], Kind]:
     """Register an optimizer under its class's name in lower case; ``aliases`` are further names with preset settings."""
 
-    def decorate(cls: type) -> type:
-        cls = dataclasses.dataclass(cls)
+    def decorate(cls: Kind) -> Kind:
+        cls = show_plain_types(dataclasses.dataclass(cls))
         OPTIMIZERS[cls.kind] = NamedOptimizer(cls)
         OPTIMIZERS.update({name: NamedOptimizer(cls, tuple(extra.items())) for name, extra in aliases.items()})
         return cls

@@ -14,7 +14,7 @@ from typing import Any
 
 from labdl import framework_info
 from labdl.display import display_runs
-from labdl.errors import ConfigError, TrainingError
+from labdl.errors import ConfigError, TrainingError, message_of
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.train.leaderboard import Leaderboard
@@ -95,7 +95,7 @@ class Race:
                 try:
                     run._start(self._exchange.name, share)
                 except OSError as error:
-                    run._fail(f"the worker process cannot be started: {error}")
+                    run._fail(f"the worker process cannot be started: {message_of(error)}")
                 if run.process is not None:
                     active.append(run)
             exited = [run for run in active if run.process is None or run.process.poll() is not None]

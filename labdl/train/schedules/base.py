@@ -6,10 +6,11 @@ import copy
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 from labdl.errors import ConfigError, StateDictError, suggest_name
 from labdl.settings import check, create, form_fields, settings_schema
+from labdl.signature import show_plain_types
 
 
 @dataclasses.dataclass
@@ -115,14 +116,16 @@ def monitored_value(owner: object, name: str, values: Mapping[str, float]) -> fl
     raise ConfigError(f"{type(owner).__name__} monitors {name!r}, the epoch has {', '.join(values)}")
 
 
+Kind = TypeVar("Kind", bound=type)
 SCHEDULES: dict[str, type[Schedule]] = {}
 
 
-def register(*aliases: str) -> Callable[[type], type]:
+@dataclass_transform()
+def register(*aliases: str) -> Callable[[Kind], Kind]:
     """Register a schedule under its class's name in snake case, and under other names."""
 
-    def decorate(cls: type) -> type:
-        cls = dataclasses.dataclass(cls)
+    def decorate(cls: Kind) -> Kind:
+        cls = show_plain_types(dataclasses.dataclass(cls))
         SCHEDULES.update(dict.fromkeys((cls.kind, *aliases), cls))
         return cls
 

@@ -148,7 +148,10 @@ def gather(r, node, x, indices):
         return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
     if isinstance(x, KnownValue) and x.weight and x.ndim == 2 and axis == 0 and x.dtype == "float32":
         name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
-        return r.layer(("Gather", x.weight), name, lambda: nn.Embedding(*x.shape), {"embeddings": x.array}, indices)
+        size, features = x.shape
+        return r.layer(
+            ("Gather", x.weight), name, lambda: nn.Embedding(size, features), {"embeddings": x.array}, indices
+        )
     if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)

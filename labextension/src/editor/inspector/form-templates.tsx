@@ -20,11 +20,10 @@ function FieldTemplate(props: FieldTemplateProps) {
   const kind = schema.type === 'boolean' ? 'labdl-mod-switch' : '';
   return (
     <div className={`labdl-field ${kind}`}>
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id} title={props.rawDescription}>
+        {label}
+      </label>
       {children}
-      {props.rawDescription && (
-        <p className="labdl-field-help">{props.rawDescription}</p>
-      )}
     </div>
   );
 }
