@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,11 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
+from labdl.ops.operator import Operator
+from labdl.ops.operator.observation import observe_operators
 from labdl.train.data_adapter import flatten, read
 from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
+from labdl.train.source_location import Location, caller_location
 from labdl.train.train_step import objective, phase_gradients, train_step
 
 if TYPE_CHECKING:
@@ -120,16 +124,11 @@ class NonFiniteCheck:
         leaves, structure = flatten((x, y))
         for phase in self.state.phases:
             finder = _FirstNonFinite(backend)
-            with observe_calls(self.context.model, finder):
+            with observe_calls(self.context.model, finder), observe_operators(finder.operator_called):
                 run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
                 loss = float(backend.to_numpy(run(*map(backend.tensor, leaves))[0]))
             if finder.first is not None:
-                call, largest = finder.first
-                error = (
-                    f"the loss is not finite at step {step}: the output of {call.name or 'the model'} ({call.kind}) has "
-                    f"NaN or infinity, though its inputs are finite, up to {largest:.3g}"
-                )
-                return _set_place(ModelError(error), "output", call.node or None)
+                return self._output_error(step, finder, finder.first)
             if not np.isfinite(loss):
                 if after is not None and step > 1 and finder.largest > HUGE:
                     error = (
@@ -143,6 +142,27 @@ class NonFiniteCheck:
                 )
                 return _set_place(ModelError(error), "loss")
         return None
+
+    def _output_error(self, step: int, finder: _FirstNonFinite, call: ModuleCall) -> LabDLError:
+        """Error for the first module whose output is not finite, or for the operator before or in it that is the cause."""
+        beginning, cause = f"the loss is not finite at step {step}", finder.operator
+        inputs = finder.arrays(call.inputs)
+        if all(np.isfinite(a).all() for a in inputs):
+            error = (
+                f"{beginning}: the output of {call.name or 'the model'} ({call.kind}) has NaN or infinity, though its inputs "
+                f"are finite, up to {_largest(inputs):.3g}"
+            )
+            if cause is not None:
+                error += f"; the cause is {cause}"
+            return _set_place(ModelError(error), "output", call.node or None)
+        if cause is None:
+            error = (
+                f"{beginning}: the inputs of {call.name} ({call.kind}) have NaN or infinity, though all layers before it gave "
+                "finite outputs: look at what the forward computes between them"
+            )
+            return _set_place(ModelError(error), "output", call.node or None)
+        paths = {id(module): path for path, module in self.context.model.named_modules()}
+        return _set_place(ModelError(f"{beginning}: {cause}"), "output", paths.get(id(cause.location.module)) or None)
 
     def _check_gradients(self, step: int, x: Any, y: Any) -> LabDLError | None:
         """Error for the first gradient, in the order of backpropagation, that is not finite."""
@@ -179,24 +199,49 @@ def _set_place(error: LabDLError, what: str | None = None, node: str | None = No
     return error
 
 
+@dataclasses.dataclass(frozen=True)
+class _OperatorCall:
+    """A call of an operator in a person's code whose result is not finite, with its finite inputs."""
+
+    name: str
+    location: Location
+    inputs: list[np.ndarray]
+
+    def __str__(self) -> str:
+        bounds = [f for a in self.inputs if a.size for f in (float(a.min()), float(a.max()))]
+        between = f" for inputs between {min(bounds):.3g} and {max(bounds):.3g}" if bounds else ""
+        return f"ops.{self.name} in {self.location}, which gives NaN or infinity{between}"
+
+
 class _FirstNonFinite:
-    """Finds the first module or node whose outputs are not finite, and the largest of its inputs."""
+    """Finds the first module or node, and the first operator of a person's code, whose outputs are not finite."""
 
     def __init__(self, backend):
         self.backend, self.tensor_types = backend, backend.tensor_types()
-        self.first: tuple[ModuleCall, float] | None = None
+        self.first: ModuleCall | None = None
+        self.operator: _OperatorCall | None = None
         self.largest = 0.0  # of the model's outputs
+
+    def operator_called(self, entry: Operator, args: tuple, result: Any) -> None:
+        if self.first is not None or self.operator is not None:
+            return
+        inputs = self.arrays(args)
+        if all(np.isfinite(a).all() for a in self.arrays(result)) or not all(np.isfinite(a).all() for a in inputs):
+            return
+        location = caller_location()
+        if location is not None:
+            self.operator = _OperatorCall(entry.name, location, inputs)
 
     def __call__(self, call: ModuleCall) -> None:
         if self.first is not None:
             return
-        outputs = self._arrays(call.outputs)
+        outputs = self.arrays(call.outputs)
         if not all(np.isfinite(a).all() for a in outputs):
-            self.first = call, _largest(self._arrays(call.inputs))
+            self.first = call
         elif not call.name:  # the model itself
             self.largest = _largest(outputs)
 
-    def _arrays(self, value: Any) -> list[np.ndarray]:
+    def arrays(self, value: Any) -> list[np.ndarray]:
         tensors = [v for v in flatten(value)[0] if isinstance(v, self.tensor_types)]
         return [a for a in map(self.backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
 

@@ -57,7 +57,8 @@ def test_first_layer_with_a_nonfinite_output_is_named(backend, compiled):
     before = model.state_dict()
     message = (
         r"the loss is not finite at step 1: the output of 2/1 \(Square\) has NaN or infinity, though its inputs are "
-        r"finite, up to \d+; the model is restored to the state before the training"
+        r"finite, up to \d+; the cause is ops\.exp in line \d+ of test_trainer_failures\.py, `return ops\.exp.*`, which "
+        r"gives NaN or infinity for inputs between \d+ and [\d.e+]+; the model is restored to the state before the training"
     )
     with pytest.raises(ModelError, match=message):
         t.fit(X, Y, batch_size=8, progress=False)
@@ -187,6 +188,50 @@ def test_nonfinite_loss_of_a_phase(backend):
     t = Mine(nn.Sequential(nn.Linear(2)), backend=backend.name, seed=0)
     with pytest.raises(ModelError, match="but its loss is -inf"):
         t.fit(X, Y, progress=False)
+
+
+class LogBetweenLayers(nn.Module):
+    def __init__(self, compute):
+        super().__init__()
+        self.compute = compute
+        self.c, self.h = nn.Linear(3), nn.Linear(2)
+
+    def forward(self, x):
+        return self.h(self.compute(self.c(x)))
+
+
+def negative_log(x):
+    return ops.log(-1.0 - ops.abs(x))
+
+
+BETWEEN = {
+    "an operator": (
+        lambda x: ops.log(-ops.abs(x) - 1),
+        r"ops\.log in line \d+ of test_trainer_failures\.py, `.*ops\.log\(-ops",
+    ),
+    "an infix operator": (lambda x: x / 0.0, r"ops\.divide in line \d+ of test_trainer_failures\.py, `.*x / 0\.0"),
+    "a function": (negative_log, r"ops\.log in line \d+ of test_trainer_failures\.py, `return ops\.log\(-1"),
+    "a composite": (lambda x: ops.logit(ops.abs(x) + 2), r"ops\.logit in line \d+ of"),
+}
+
+
+@COMPILED
+@pytest.mark.parametrize("case", BETWEEN)
+def test_operator_between_layers_is_named_with_its_line(case, backend, compiled):
+    """Not the layer after it, whose inputs are not finite."""
+    compute, message = BETWEEN[case]
+    t = trainer(backend, model=LogBetweenLayers(compute), compiled=compiled)
+    with pytest.raises(ModelError, match=f"the loss is not finite at step 1: {message}") as caught:
+        t.fit(X, Y, batch_size=8, progress=False)
+    assert "Linear" not in str(caught.value)
+    assert caught.value.place == {"node": None, "what": "output"}
+
+
+def test_operator_in_a_block_is_named_with_the_block(backend):
+    t = trainer(backend, nn.Linear(3), LogBetweenLayers(lambda x: ops.sqrt(-ops.abs(x) - 1)), nn.Linear(2))
+    with pytest.raises(ModelError, match=r"ops\.sqrt in line .* for inputs between -[\d.]+ and -1") as caught:
+        t.fit(X, Y, batch_size=8, progress=False)
+    assert caught.value.place == {"node": "1", "what": "output"}
 
 
 # -- data
