@@ -27,7 +27,9 @@ from labdl.nn.similarity import *
 from labdl.nn.embedding import *
 from labdl.nn.recurrent import *
 from labdl.nn.attention import *
+from labdl.nn.additive_attention import *
 from labdl.nn.transformer import *
+from labdl.nn.positions import *
 from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
 

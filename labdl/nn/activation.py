@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from labdl import ops
 from labdl.nn.linear import resolve_size
@@ -11,6 +11,28 @@ from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Initializer, Positive
 from labdl.ops.operator import floats
+
+# activations that are a setting of other layers
+Activation = Literal[
+    "relu",
+    "gelu",
+    "gelu_tanh",
+    "silu",
+    "tanh",
+    "relu6",
+    "leaky_relu",
+    "elu",
+    "mish",
+    "sigmoid",
+    "hardsigmoid",
+    "hardswish",
+    "quick_gelu",
+]
+ACTIVATIONS = {
+    **{name: getattr(ops, name) for name in get_args(Activation) if hasattr(ops, name)},
+    "gelu_tanh": lambda x: ops.gelu(x, approximate="tanh"),
+    "quick_gelu": lambda x: ops.multiply(x, ops.sigmoid(ops.multiply(x, 1.702))),
+}
 
 
 @layer({}, floats(2, 3))

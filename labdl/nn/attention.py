@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from labdl import dispatch, ops
 from labdl.nn.linear import Linear
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Initializer, Rate
+from labdl.nn.types import Count, Initializer, Positive, Rate
 from labdl.ops.operator import floats
 from labdl.spec import show
 
@@ -18,15 +19,19 @@ def as_boolean(mask):
     return mask if dispatch.spec_of(mask).dtype == "bool" else ops.astype(mask, "bool")
 
 
-def combine_masks(mask, key_mask):
-    """Combine a mask of the scores (N, heads, queries, keys) and a mask of the keys (N, keys) into one."""
-    if key_mask is None:
-        return mask
-    keys = ops.getitem(as_boolean(key_mask), (slice(None), None, None, slice(None)))
-    if mask is None:
-        return keys
-    both = dispatch.spec_of(mask).dtype == "bool"
-    return ops.logical_and(mask, keys) if both else ops.where(keys, mask, -math.inf)
+def combine_masks(mask, key_mask, window=None, bias=None):
+    """Combine masks of the scores (N, heads, queries, keys), a mask of the keys (N, keys) and numbers for the scores."""
+    allowed = [each for each in (window,) if each is not None]
+    if key_mask is not None:
+        allowed.append(ops.getitem(as_boolean(key_mask), (slice(None), None, None, slice(None))))
+    added = [each for each in (bias,) if each is not None]
+    if mask is not None:
+        (allowed if dispatch.spec_of(mask).dtype == "bool" else added).insert(0, mask)
+    both = functools.reduce(ops.logical_and, allowed) if allowed else None
+    if not added:
+        return both
+    numbers = functools.reduce(ops.add, added)
+    return numbers if both is None else ops.where(both, numbers, -math.inf)
 
 
 @layer({"heads": 2}, floats(2, 3, 4))
@@ -39,9 +44,15 @@ class MultiHeadAttention(Module):
     of a query without any allowed key is zero.
 
     Each head has ``key_size`` features of query and key and ``value_size`` of value: features / heads by default.
-    Fewer ``key_heads`` than heads share keys and values (grouped-query attention, Ainslie et al., 2023). ``rotary`` applies
-    rotary position embeddings to query and key (Su et al., 2021). In training, dropout of ``rate`` is applied to the
-    attention weights.
+    Fewer ``key_heads`` than heads share keys and values (grouped-query attention, Ainslie et al., 2023). In training, dropout
+    of ``rate`` is applied to the attention weights. ``query_bias``, ``key_bias``, ``value_bias`` and ``output_bias`` differ
+    from ``use_bias`` where they are given. The scores are multiplied by ``scale``, 1 / sqrt(key_size) by default. ``window``
+    allows only keys less than that many steps away, with ``causal`` the last ones (Beltagy et al., 2020).
+
+    ``rotary`` applies rotary position embeddings to query and key (Su et al., 2021), to the first ``rotary_size`` features
+    of each head if given (GPT-NeoX), to neighboring pairs with ``rotary_interleaved`` (GPT-J); ``positions`` (N, steps)
+    replace 0, 1, 2 ... in self-attention. ``bias`` is added to the scores beside a mask of booleans, such as that of
+    RelativePositionBias, which layers may share.
     Semantics: torch.nn.MultiheadAttention with batch first, whose boolean masks are true where attention is forbidden.
     """
 
@@ -54,8 +65,17 @@ class MultiHeadAttention(Module):
     value_size: Count | None = None
     rotary: bool = False
     kernel_init: Initializer = "glorot_uniform"
+    query_bias: bool | None = None
+    key_bias: bool | None = None
+    value_bias: bool | None = None
+    output_bias: bool | None = None
+    rotary_size: Count | None = None
+    rotary_base: Positive = 10000.0
+    rotary_interleaved: bool = False
+    scale: Positive | None = None
+    window: Count | None = None
 
-    def setup(self, x, context=None, mask=None, key_mask=None, values=None):
+    def setup(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         features = x.shape[-1] if x.ndim == 3 else None
         if features is None or (self.key_size is None and features % self.heads):
             raise ValueError(
@@ -69,28 +89,58 @@ class MultiHeadAttention(Module):
         if self.heads % shared:
             raise ValueError(f"MultiHeadAttention: key_heads={shared} must divide heads={self.heads}")
         size = features // self.heads if self.key_size is None else self.key_size
-        if self.rotary and size % 2:
+        self._check_rotary(size, context, positions)
+        self.query = self._linear(self.heads * size, self.query_bias)
+        self.key = self._linear(shared * size, self.key_bias)
+        self.value = self._linear(shared * (size if self.value_size is None else self.value_size), self.value_bias)
+        self.projection = self._linear(features, self.output_bias)
+
+    def _check_rotary(self, size: int, context, positions) -> None:
+        part = size if self.rotary_size is None else self.rotary_size
+        if self.rotary and self.rotary_size is None and size % 2:
             raise ValueError(f"MultiHeadAttention: rotary=True wants an even key_size, received {size}")
-        self.query = self._linear(self.heads * size)
-        self.key = self._linear(shared * size)
-        self.value = self._linear(shared * (size if self.value_size is None else self.value_size))
-        self.projection = self._linear(features)
+        if self.rotary and (part % 2 or part > size):
+            raise ValueError(f"MultiHeadAttention: rotary_size wants an even number of at most {size}, received {part}")
+        if positions is None:
+            return
+        if not self.rotary or context is not None:
+            raise ValueError("MultiHeadAttention takes positions for rotary=True in self-attention only")
+        if positions.ndim not in (1, 2):
+            raise ValueError(f"MultiHeadAttention wants positions (N, steps), received {show(positions.shape)}")
 
-    def _linear(self, features: int) -> Linear:
-        return Linear(features, use_bias=self.use_bias, kernel_init=self.kernel_init)
+    def _linear(self, features: int, bias: bool | None) -> Linear:
+        return Linear(features, use_bias=self.use_bias if bias is None else bias, kernel_init=self.kernel_init)
 
-    def forward(self, x, context=None, mask=None, key_mask=None, values=None):
+    def forward(self, x, context=None, mask=None, key_mask=None, values=None, bias=None, positions=None):
         source = x if context is None else context
         shared = self.heads if self.key_heads is None else self.key_heads
         query = _split_heads(self.query(x), self.heads)
         key = _split_heads(self.key(source), shared)
         value = _split_heads(self.value(source if values is None else values), shared)
         if self.rotary:
-            query, key = ops.rotary_embedding(query), ops.rotary_embedding(key)
+            query, key = self._rotate(query, positions), self._rotate(key, positions)
+        window = None
+        if self.window is not None:
+            window = ops.local_attention_mask(x, source, self.window, causal=self.causal)
         heads = ops.scaled_dot_product_attention(
-            query, key, value, combine_masks(mask, key_mask), causal=self.causal, rate=self.rate, training=self.training
+            query,
+            key,
+            value,
+            combine_masks(mask, key_mask, window, bias),
+            causal=self.causal and self.window is None,
+            scale=self.scale,
+            rate=self.rate,
+            training=self.training,
         )
         return self.projection(_merge_heads(heads))
+
+    def _rotate(self, x, positions):
+        """Rotate query or key (N, heads, steps, size)."""
+        if positions is not None and len(positions.shape) == 2:
+            positions = ops.expand_dims(positions, 1)
+        return ops.rotary_embedding(
+            x, positions, base=self.rotary_base, interleaved=self.rotary_interleaved, size=self.rotary_size
+        )
 
 
 def _split_heads(x, heads: int):
@@ -107,34 +157,3 @@ def _merge_heads(x):
     if steps is None:
         return ops.concat([ops.squeeze(part, 1) for part in ops.split(x, heads, axis=1)], axis=-1)
     return ops.reshape(ops.permute_dims(x, (0, 2, 1, 3)), (-1, steps, heads * size))
-
-
-@layer({"hidden_size": 5}, floats(2, 3, 4), floats(2, 6, 3))
-class AdditiveAttention(Module):
-    """Additive attention (Bahdanau et al., 2015) of (N, queries, ...) to a context (N, keys, features).
-
-    The weights are softmax over keys of v · tanh(W query + U key + b) with ``hidden_size`` units; the result
-    (N, queries, features) is the weighted mean of the context. ``key_mask`` (N, keys) is true, or not 0, for keys that are
-    attended to.
-    """
-
-    hidden_size: Count
-    kernel_init: Initializer = "glorot_uniform"
-
-    def setup(self, x, context, key_mask=None):
-        if x.ndim != 3 or context.ndim != 3:
-            raise ValueError(
-                f"AdditiveAttention wants (N, queries, features) and (N, keys, features), received "
-                f"{show(x.shape)} and {show(context.shape)}"
-            )
-        self.query = Linear(self.hidden_size, use_bias=False, kernel_init=self.kernel_init)
-        self.key = Linear(self.hidden_size, kernel_init=self.kernel_init)
-        self.score = Linear(1, use_bias=False, kernel_init=self.kernel_init)
-
-    def forward(self, x, context, key_mask=None):
-        sums = ops.add(ops.expand_dims(self.query(x), 2), ops.expand_dims(self.key(context), 1))
-        scores = ops.squeeze(self.score(ops.tanh(sums)), -1)
-        if key_mask is not None:
-            # with -inf the softmax of a sample without any key would be NaN
-            scores = ops.where(ops.expand_dims(as_boolean(key_mask), 1), scores, -1e30)
-        return ops.matmul(ops.softmax(scores, axis=-1), context)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labdl import ops
-from labdl.nn.convolution import make_weights
+from labdl.nn.convolution import set_weights
+from labdl.nn.kernels import kernel_of
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size, Whole
@@ -29,17 +30,18 @@ class _ConvTranspose(Module):
     data_format: DataFormat = "channels_first"
     kernel_init: Initializer = "fan_in_uniform"
     in_channels: Count | None = None
+    weight_norm: Whole | None = None
 
     operator: ClassVar[Callable]
     axes: ClassVar[str]
 
     def setup(self, x):
-        self.kernel, self.bias = make_weights(self, x, transposed=True)
+        set_weights(self, x, transposed=True)
 
     def forward(self, x):
         return type(self).operator(
             x,
-            self.kernel,
+            kernel_of(self, self.weight_norm),
             self.bias,
             stride=self.stride,
             padding=self.padding,
@@ -54,7 +56,8 @@ class _ConvTranspose(Module):
 class ConvTranspose1d(_ConvTranspose):
     """1-d transposed convolution over (N, C, L): the gradient of Conv1d as a layer.
 
-    ``padding="same"`` gives L * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose1d.
+    ``padding="same"`` gives L * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
+    Conv1d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose1d.
     """
 
     operator, axes = ops.conv_transpose1d, "L"
@@ -64,7 +67,8 @@ class ConvTranspose1d(_ConvTranspose):
 class ConvTranspose2d(_ConvTranspose):
     """2-d transposed convolution over (N, C, H, W): the gradient of Conv2d as a layer.
 
-    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose2d.
+    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
+    Conv2d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose2d.
     """
 
     operator, axes = ops.conv_transpose2d, "H, W"
@@ -74,7 +78,8 @@ class ConvTranspose2d(_ConvTranspose):
 class ConvTranspose3d(_ConvTranspose):
     """3-d transposed convolution over (N, C, D, H, W): the gradient of Conv3d as a layer.
 
-    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose3d.
+    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
+    Conv3d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose3d.
     """
 
     operator, axes = ops.conv_transpose3d, "D, H, W"

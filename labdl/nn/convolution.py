@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from labdl import ops
+from labdl.nn.kernels import kernel_of, set_kernel
 from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size
+from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size, Whole
 from labdl.ops.operator import floats
 from labdl.spec import pad_pairs, per_axis, show
 
@@ -25,8 +26,8 @@ def input_channels(layer_name: str, x, axes: str, data_format: str, given: int |
     return resolve_size(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
 
 
-def make_weights(self, x, *, transposed: bool = False) -> tuple[Parameter, Parameter | None]:
-    """Kernel and bias of a convolution with groups.
+def set_weights(self, x, *, transposed: bool = False) -> None:
+    """Create kernel and bias of a convolution with groups.
 
     Operators take the kernel as (out, in / groups, window...), transposed ones as (in, out / groups, window...); files hold
     (window..., in, out) of either.
@@ -40,8 +41,10 @@ def make_weights(self, x, *, transposed: bool = False) -> tuple[Parameter, Param
     first, second = (channels, self.out_channels) if transposed else (self.out_channels, channels)
     shape = (first, second // self.groups, *per_axis(self.kernel_size, rank, "kernel_size"))
     standard = (*range(2, 2 + rank), *((0, 1) if transposed else (1, 0)))
-    bias = Parameter((self.out_channels,)) if self.use_bias else None
-    return Parameter(shape, self.kernel_init, standard=standard), bias
+    if self.weight_norm is not None and self.weight_norm >= len(shape):
+        raise ValueError(f"{name}: the kernel {show(shape)} has no axis weight_norm={self.weight_norm}")
+    set_kernel(self, Parameter(shape, self.kernel_init, standard=standard), self.weight_norm)
+    self.bias = Parameter((self.out_channels,)) if self.use_bias else None
 
 
 @dataclass(eq=False, repr=False)
@@ -59,12 +62,13 @@ class _Convolution(Module):
     kernel_init: Initializer = "fan_in_uniform"
     in_channels: Count | None = None
     padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    weight_norm: Whole | None = None
 
     operator: ClassVar[Callable]
     axes: ClassVar[str]
 
     def setup(self, x):
-        self.kernel, self.bias = make_weights(self, x)
+        set_weights(self, x)
 
     def forward(self, x):
         padding = self.padding
@@ -72,7 +76,7 @@ class _Convolution(Module):
             x, padding = self._pad(x), 0
         return type(self).operator(
             x,
-            self.kernel,
+            kernel_of(self, self.weight_norm),
             self.bias,
             stride=self.stride,
             padding=padding,
@@ -94,20 +98,35 @@ class _Convolution(Module):
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 8))
 class Conv1d(_Convolution):
-    """1-d convolution over (N, C, L); input channels are inferred at build. Semantics: torch.nn.Conv1d."""
+    """1-d convolution over (N, C, L); input channels are inferred at build. Semantics: torch.nn.Conv1d.
+
+    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
+    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
+    2016).
+    """
 
     operator, axes = ops.conv1d, "L"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 6, 5))
 class Conv2d(_Convolution):
-    """2-d convolution over (N, C, H, W); input channels are inferred at build. Semantics: torch.nn.Conv2d."""
+    """2-d convolution over (N, C, H, W); input channels are inferred at build. Semantics: torch.nn.Conv2d.
+
+    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
+    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
+    2016).
+    """
 
     operator, axes = ops.conv2d, "H, W"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(1, 3, 4, 5, 4))
 class Conv3d(_Convolution):
-    """3-d convolution over (N, C, D, H, W); input channels are inferred at build. Semantics: torch.nn.Conv3d."""
+    """3-d convolution over (N, C, D, H, W); input channels are inferred at build. Semantics: torch.nn.Conv3d.
+
+    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
+    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
+    2016).
+    """
 
     operator, axes = ops.conv3d, "D, H, W"

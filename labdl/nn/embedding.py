@@ -76,15 +76,16 @@ class EmbeddingBag(Module):
 class RotaryEmbedding(Module):
     """Rotates pairs of features of (..., steps, features) by angles proportional to the position (Su et al., 2021).
 
-    Pairs are features i and i + features / 2, or neighbors with ``interleaved``. The optional ``positions`` broadcast
-    to (..., steps) and count from 0 when left out.
+    Pairs are features i and i + features / 2, or neighbors with ``interleaved``. Only the first ``size`` features are rotated
+    if it is given. The optional ``positions`` broadcast to (..., steps) and count from 0 when left out.
     """
 
     base: Positive = 10000.0
     interleaved: bool = False
+    size: Count | None = None
 
     def forward(self, x, positions=None):
-        return ops.rotary_embedding(x, positions, base=self.base, interleaved=self.interleaved)
+        return ops.rotary_embedding(x, positions, base=self.base, interleaved=self.interleaved, size=self.size)
 
 
 @layer({"classes": 5}, ints(2, 3))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from labdl import ops
 from labdl.nn.initializers import uniform
+from labdl.nn.kernels import kernel_of, set_kernel
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
@@ -22,22 +25,33 @@ def resolve_size(layer_name: str, what: str, given: int | None, found: int | Non
 
 @layer({"out_features": 10}, floats(2, 3))
 class Linear(Module):
-    """Fully connected layer: x @ kernel + bias over the last axis, (..., in) to (..., out)."""
+    """Fully connected layer: x @ kernel + bias over the last axis, (..., in) to (..., out).
+
+    ``weight_norm`` 0 learns direction and norm of the kernel apart, with a norm for each output (1: for each input), as
+    torch.nn.utils.parametrizations.weight_norm does with this dim (Salimans & Kingma, 2016).
+    """
 
     out_features: Count
     use_bias: bool = True
     kernel_init: Initializer = "fan_in_uniform"
     in_features: Count | None = None
+    weight_norm: Literal[0, 1] | None = None
 
     def setup(self, x):
         if x.ndim < 2:
             raise ValueError(f"Linear wants (N, ..., features), received {x.shape}")
         size = resolve_size("Linear", "in_features", self.in_features, x.shape[-1])
-        self.kernel = Parameter((size, self.out_features), self.kernel_init, order="F")
+        kernel = Parameter((size, self.out_features), self.kernel_init, order="F")
+        set_kernel(self, kernel, self._norm_axis)
         self.bias = Parameter((self.out_features,)) if self.use_bias else None
 
     def forward(self, x):
-        return ops.linear(x, self.kernel, self.bias)
+        return ops.linear(x, kernel_of(self, self._norm_axis), self.bias)
+
+    @property
+    def _norm_axis(self) -> int | None:
+        """The axis of the kernel (in, out) with norms of its own; ``weight_norm`` counts as in PyTorch, (out, in)."""
+        return None if self.weight_norm is None else 1 - self.weight_norm
 
 
 @layer({"out_features": 4}, floats(2, 3), floats(2, 5))

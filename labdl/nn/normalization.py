@@ -9,9 +9,9 @@ from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Positive
+from labdl.nn.types import Count, DataFormat, Initializer, Positive
 from labdl.ops.operator import floats
-from labdl.spec import show
+from labdl.spec import normal_axes, show
 
 
 def _channel_axis(data_format: str) -> int:
@@ -188,3 +188,26 @@ class L2Normalize(Module):
 
     def forward(self, x):
         return ops.normalize(x, 2.0, axis=self.axis, epsilon=self.epsilon)
+
+
+@layer({"scale_init": "constant(0.1)"}, floats(2, 3, 4))
+class LayerScale(Module):
+    """Multiplies each feature by a learned factor, at first a small one (Touvron et al., 2021).
+
+    Put it before the sum of a residual block. ``axis`` holds the features (1: channels); ``shared`` learns one factor for
+    all of them.
+    """
+
+    scale_init: Initializer = "constant(1e-05)"
+    axis: int = -1
+    shared: bool = False
+
+    def setup(self, x):
+        size = 1 if self.shared else resolve_size("LayerScale", "feature", None, x.shape[self._place(x)])
+        self.gamma = Parameter((size,), self.scale_init)
+
+    def _place(self, x) -> int:
+        return normal_axes(self.axis, len(x.shape))[0]
+
+    def forward(self, x):
+        return ops.multiply(x, ops.reshape(self.gamma, (-1, *(1,) * (len(x.shape) - 1 - self._place(x)))))

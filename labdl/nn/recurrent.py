@@ -9,9 +9,10 @@ from labdl import ops
 from labdl.nn.initializers import uniform
 from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
+from labdl.nn.normalization import LayerNorm
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Depth, Rate
+from labdl.nn.types import Count, Depth, Positive, Rate
 from labdl.ops.operator import floats
 from labdl.spec import show
 
@@ -125,6 +126,11 @@ class LSTM(_Recurrent):
         return self._run(ops.lstm, x, lengths, [hidden, cell])
 
 
+def _zeros(x, size: int):
+    """Zeros (N, size) for x (N, features)."""
+    return ops.repeat(ops.zeros_like(ops.getitem(x, (slice(None), slice(0, 1)))), size, axis=1)
+
+
 @dataclass(eq=False, repr=False)
 class _Cell(Module):
     """Base class of recurrent cells: one step of a recurrent layer."""
@@ -144,11 +150,7 @@ class _Cell(Module):
             setattr(self, weight, Parameter(shapes.get(weight, (self.gates * hidden,)), init))
 
     def _step(self, operator, x, states, **options):
-        zeros = None
-        if any(state is None for state in states):
-            one = ops.zeros_like(ops.getitem(x, (slice(None), slice(0, 1))))
-            zeros = ops.repeat(one, self.hidden_size, axis=1)
-        states = [zeros if state is None else state for state in states]
+        states = [_zeros(x, self.hidden_size) if state is None else state for state in states]
         return operator(x, *states, *(getattr(self, weight) for weight in self.weights), **options)
 
 
@@ -189,3 +191,44 @@ class LSTMCell(_Cell):
 
     def forward(self, x, hidden=None, cell=None):
         return self._step(ops.lstm_cell, x, [hidden, cell])
+
+
+@layer({"hidden_size": 4}, floats(2, 3), floats(2, 4), floats(2, 4), outputs=("hidden", "cell"))
+class LayerNormLSTMCell(Module):
+    """One step of LSTM with layer normalization (Ba et al., 2016): x (N, in), hidden and cell to the new hidden and cell.
+
+    hidden and cell are (N, hidden) and zeros by default. The gates (input, forget, candidate, output) are the sum of two
+    products, each normalized over all gates; ``joint`` normalizes their sum (torchaudio's RNN-T). The biases are those of
+    the normalizations. The new cell is normalized before the output gate; ``normalize_cell`` also passes it to the next
+    step in this form (TensorFlow Addons, torchaudio).
+    """
+
+    hidden_size: Count
+    joint: bool = False
+    normalize_cell: bool = False
+    epsilon: Positive = 1e-5
+
+    def setup(self, x, hidden=None, cell=None):
+        if x.ndim != 2:
+            raise ValueError(f"LayerNormLSTMCell wants 2 axes (N, features), received {show(x.shape)}")
+        size = resolve_size("LayerNormLSTMCell", "in_features", None, x.shape[-1])
+        init = uniform(self.hidden_size**-0.5)
+        self.kernel = Parameter((size, 4 * self.hidden_size), init)
+        self.recurrent_kernel = Parameter((self.hidden_size, 4 * self.hidden_size), init)
+        if self.joint:
+            self.gate_norm = LayerNorm(epsilon=self.epsilon)
+        else:
+            self.kernel_norm, self.recurrent_norm = LayerNorm(epsilon=self.epsilon), LayerNorm(epsilon=self.epsilon)
+        self.cell_norm = LayerNorm(epsilon=self.epsilon)
+
+    def forward(self, x, hidden=None, cell=None):
+        hidden, cell = (_zeros(x, self.hidden_size) if state is None else state for state in (hidden, cell))
+        entering, recurring = ops.matmul(x, self.kernel), ops.matmul(hidden, self.recurrent_kernel)
+        if self.joint:
+            gates = self.gate_norm(ops.add(entering, recurring))
+        else:
+            gates = ops.add(self.kernel_norm(entering), self.recurrent_norm(recurring))
+        i, f, g, o = ops.split(gates, 4, axis=-1)
+        cell = ops.add(ops.multiply(ops.sigmoid(f), cell), ops.multiply(ops.sigmoid(i), ops.tanh(g)))
+        normal = self.cell_norm(cell)
+        return ops.multiply(ops.sigmoid(o), ops.tanh(normal)), normal if self.normalize_cell else cell

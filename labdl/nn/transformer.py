@@ -1,41 +1,22 @@
-"""Transformer layers: patches, positions, feed-forward blocks, encoders and decoders."""
+"""Transformer layers: patches, feed-forward blocks, encoders and decoders."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from labdl import ops
+from labdl.nn.activation import ACTIVATIONS, Activation
 from labdl.nn.attention import MultiHeadAttention
 from labdl.nn.containers import ModuleList
 from labdl.nn.convolution import Conv2d
 from labdl.nn.linear import Linear
 from labdl.nn.module import Module
 from labdl.nn.normalization import LayerNorm
-from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Depth, Initializer, Positive, Rate, Size
 from labdl.ops.operator import floats
 from labdl.spec import per_axis, show
-
-Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "tanh"]
-ACTIVATIONS = {
-    "relu": ops.relu,
-    "gelu": ops.gelu,
-    "gelu_tanh": lambda x: ops.gelu(x, approximate="tanh"),
-    "silu": ops.silu,
-    "tanh": ops.tanh,
-}
-
-
-def _sequence(self, x) -> tuple[int | None, int]:
-    """Steps and features of (N, steps, features)."""
-    if x.ndim != 3 or x.shape[-1] is None:
-        raise ValueError(f"{type(self).__name__} wants (N, steps, features), received {show(x.shape)}")
-    return x.shape[1:]
 
 
 @layer({"hidden_features": 6}, floats(2, 3, 4))
@@ -89,69 +70,6 @@ class PatchEmbedding(Module):
         if self.data_format == "channels_last":
             return ops.flatten(patches, 1, 2)
         return ops.permute_dims(ops.flatten(patches, 2), (0, 2, 1))
-
-
-@layer({}, floats(2, 3, 4))
-class ClassToken(Module):
-    """Prepends a learned vector to the steps: (N, steps, features) to (N, steps + 1, features)."""
-
-    token_init: Initializer = "zeros"
-
-    def setup(self, x):
-        self.token = Parameter((1, 1, _sequence(self, x)[1]), self.token_init)
-
-    def forward(self, x):
-        first = ops.getitem(x, (slice(None), slice(0, 1)))
-        return ops.concat([ops.add(ops.zeros_like(first), self.token), x], axis=1)
-
-
-@layer({"size": 8}, floats(2, 3, 4))
-class PositionEmbedding(Module):
-    """Adds a learned vector for each position to (N, steps, features) (Gehring et al., 2017).
-
-    ``size`` is the largest number of steps.
-    """
-
-    size: Count
-    embeddings_init: Initializer = "normal"
-
-    def setup(self, x):
-        self.embeddings = Parameter((self.size, _sequence(self, x)[1]), self.embeddings_init)
-
-    def forward(self, x):
-        steps = x.shape[1]
-        if steps is not None:
-            if steps > self.size:
-                raise ValueError(
-                    f"PositionEmbedding has positions for size={self.size} steps, received {show(x.shape)}"
-                )
-            return ops.add(x, ops.getitem(self.embeddings, slice(0, steps)))
-        ones = ops.ones_like(ops.getitem(x, (slice(None), slice(None), 0)), dtype="int64")
-        return ops.add(x, ops.embedding(ops.subtract(ops.cumulative_sum(ones, axis=1), 1), self.embeddings))
-
-
-@layer({}, floats(2, 3, 4))
-class SinusoidalPositions(Module):
-    """Adds sin(p / base^(2i/d)) and cos(p / base^(2i/d)) to features 2i and 2i + 1 at position p (Vaswani et al., 2017).
-
-    (N, steps, d) to the same shape, without parameters.
-    """
-
-    base: Positive = 10000.0
-
-    def setup(self, x):
-        if _sequence(self, x)[0] is None:
-            raise ValueError(f"SinusoidalPositions wants a known number of steps, received {show(x.shape)}")
-
-    def forward(self, x):
-        return ops.add(x, ops.tensor_like(x, _waves(x.shape[1], x.shape[2], self.base)))
-
-
-@functools.lru_cache(8)
-def _waves(steps: int, features: int, base: float) -> np.ndarray:
-    """Sines on the even features and cosines on the odd ones."""
-    angles = np.arange(steps)[:, None] * base ** (-2 * (np.arange(features) // 2) / features)
-    return np.where(np.arange(features) % 2, np.cos(angles), np.sin(angles))
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -24,13 +24,16 @@ from labdl.ops.math.special import *
 from labdl.ops.math.trigonometry import *
 from labdl.ops.neural.activation import *
 from labdl.ops.neural.attention import *
+from labdl.ops.neural.audio import *
 from labdl.ops.neural.boxes import *
 from labdl.ops.neural.convolution import *
 from labdl.ops.neural.gradient import *
 from labdl.ops.neural.image import *
 from labdl.ops.neural.linear import *
+from labdl.ops.neural.local_windows import *
 from labdl.ops.neural.normalization import *
 from labdl.ops.neural.pooling import *
+from labdl.ops.neural.positions import *
 from labdl.ops.neural.recurrence import *
 from labdl.ops.neural.similarity import *
 from labdl.ops.operator import OPERATORS, Operator, operator

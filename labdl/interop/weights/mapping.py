@@ -137,10 +137,12 @@ def cell(branch) -> list[WeightMapping]:
 
 
 def packed_attention(branch) -> list[WeightMapping | PartMapping]:
-    """Parameters as torch.nn.MultiheadAttention has them, which does not support other sizes of heads."""
-    kernels = {name: branch.parts[name].parameters["kernel"].shape for name in ("query", "key", "value")}
+    """Parameters as torch.nn.MultiheadAttention has them, which has heads of one size, and all biases or none."""
+    parts = {name: branch.parts[name] for name in ("query", "key", "value", "projection")}
+    kernels = {name: part.parameters["kernel"].shape for name, part in parts.items() if name != "projection"}
     features = kernels["query"][0]
-    if any(shape[1] != features for shape in kernels.values()):
+    # one array of biases for the three, and either all have one or none
+    if any(shape[1] != features for shape in kernels.values()) or len({len(p.parameters) for p in parts.values()}) > 1:
         return []
     end: list[WeightMapping | PartMapping] = [
         concatenate(tuple(f"{name}/bias" for name in kernels), "in_proj_bias"),

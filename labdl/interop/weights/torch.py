@@ -15,12 +15,22 @@ from labdl.interop.weights.mapping import (
 )
 
 _TABLE = (rename("embeddings", "weight"),)
+# weight normalization; before torch.nn.utils.parametrizations the names were weight_g and weight_v
+_NORMED = {
+    "kernel_gain": ("parametrizations/weight/original0", "weight_g"),
+    "kernel_direction": ("parametrizations/weight/original1", "weight_v"),
+}
+_WEIGHT = (*WEIGHT, *(rename(own, *names) for own, names in _NORMED.items()))
 
 LAYERS = {
-    "Linear": (transpose("kernel", "weight", (1, 0)), rename("bias")),
+    "Linear": (
+        transpose("kernel", "weight", (1, 0)),
+        *(transpose(own, names[0], (1, 0), names[1]) for own, names in _NORMED.items()),
+        rename("bias"),
+    ),
     "Bilinear": WEIGHT,
-    **by_rank("Conv", lambda rank: WEIGHT),
-    **by_rank("ConvTranspose", lambda rank: WEIGHT),
+    **by_rank("Conv", lambda rank: _WEIGHT),
+    **by_rank("ConvTranspose", lambda rank: _WEIGHT),
     **by_rank("DepthwiseConv", lambda rank: WEIGHT),  # a convolution with as many groups as channels
     **by_rank("SeparableConv", lambda rank: SEPARABLE),  # two convolutions of these names
     **dict.fromkeys(("LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm"), SCALE),

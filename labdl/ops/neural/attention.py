@@ -6,7 +6,7 @@ import numpy as np
 
 from labdl.dispatch import spec_of
 from labdl.ops import costs, rules
-from labdl.ops.array.shape import astype, expand_dims, permute_dims, roll, take
+from labdl.ops.array.shape import astype, concat, expand_dims, permute_dims, roll, take
 from labdl.ops.math.arithmetic import add, multiply
 from labdl.ops.math.comparison import greater, where
 from labdl.ops.math.products import matmul
@@ -68,15 +68,21 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, 
     case(floats(1, 2, 3, 4), interleaved=True),
     case(floats(2, 3, 4), ints(3), base=100.0),
     case(floats(2, 3, 4), ints(2, 3), interleaved=True),
+    case(floats(2, 3, 5), size=2),
+    case(floats(2, 3, 6), ints(2, 3), size=4, interleaved=True),
     composite=True,
 )
-def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False):
+def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size=None):
     """Features of x (..., steps, d) rotated in pairs by angles proportional to the position (Su et al., 2021).
 
     Pair i rotates by position * base ** (-2i / d): features i and i + d / 2, or with ``interleaved`` 2i and 2i + 1.
-    ``positions`` broadcasts to (..., steps) and counts from 0 when left out.
+    ``positions`` broadcasts to (..., steps) and counts from 0 when left out. Only the first ``size`` features are rotated,
+    and d is that size, if it is given (GPT-J, GPT-NeoX).
     """
     shape, dtype = sizes_of(x), spec_of(x).dtype
+    if size is not None and size < shape[-1]:
+        part, rest = x[(..., slice(0, size))], x[(..., slice(size, None))]
+        return concat([rotary_embedding(part, positions, base=base, interleaved=interleaved), rest], axis=-1)
     size = shape[-1]
     places, half = np.arange(size), max(size // 2, 1)
     pair = places // 2 if interleaved else places % half

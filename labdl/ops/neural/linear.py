@@ -13,6 +13,7 @@ from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.operator import case, floats, ints, operator
 from labdl.ops.random.like import random_uniform_like
+from labdl.spec import REALS
 
 
 @operator(
@@ -20,6 +21,7 @@ from labdl.ops.random.like import random_uniform_like
     case(floats(2, 3), floats(4)),
     case(floats(2), ints(2, 3), dtype="int64"),
     case(floats(2), ints(3)),
+    takes=REALS,
     differentiable=False,
     composite=True,
 )

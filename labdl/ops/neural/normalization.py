@@ -6,8 +6,9 @@ import numpy as np
 
 from labdl.ops import rules
 from labdl.ops.array.shape import pad, permute_dims, reshape
-from labdl.ops.math.arithmetic import add, multiply, pow, rsqrt, square
+from labdl.ops.math.arithmetic import add, divide, multiply, pow, rsqrt, sqrt, square
 from labdl.ops.math.reduction import mean
+from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.windows import sizes_of
 from labdl.ops.operator import case, floats, operator
 
@@ -133,3 +134,21 @@ def local_response_norm(x, size, *, alpha=1e-4, beta=0.75, k=1.0, axis=1):
     for at in range(1, size):
         sums = add(sums, squares[(*each, slice(at, at + shape[axis]))])
     return multiply(x, pow(add(multiply(sums, alpha / size), k), -beta))
+
+
+@operator(
+    rules.weight_norm,
+    case(floats(4, 3), floats(4, 1)),
+    case(floats(2, 3, 4), floats(1, 1, 4), 2),
+    case(floats(2, 3), floats(1, 1), None),
+    composite=True,
+)
+def weight_norm(direction, gain, axis=0):
+    """A weight as gain * direction / its Euclidean norm (Salimans & Kingma, 2016).
+
+    ``axis`` keeps norms of its own: ``gain`` has its size there, and 1 on the other axes; None takes one norm of all.
+    Semantics: torch.nn.utils.parametrizations.weight_norm, where ``axis`` is dim.
+    """
+    count = len(direction.shape)
+    others = tuple(a for a in range(count) if axis is None or a != axis % count)
+    return multiply(direction, divide(gain, sqrt(total(square(direction), axis=others, keepdims=True))))

@@ -13,6 +13,7 @@ from labdl.ops.rules.loss import *
 from labdl.ops.rules.neural import *
 from labdl.ops.rules.normalization import *
 from labdl.ops.rules.pooling import *
+from labdl.ops.rules.positions import *
 from labdl.ops.rules.recurrence import *
 from labdl.ops.rules.reduction import *
 from labdl.ops.rules.sorting import *

@@ -147,9 +147,13 @@ def shared_heads(query, key) -> int:
     return heads // fewer
 
 
-def rotary_embedding(x, positions=None, **options) -> Spec:
-    if x.ndim < 2 or (x.shape[-1] is not None and x.shape[-1] % 2):
+def rotary_embedding(x, positions=None, *, size=None, **options) -> Spec:
+    if x.ndim < 2 or (size is None and x.shape[-1] is not None and x.shape[-1] % 2):
         raise ValueError(f"rotary_embedding wants (..., steps, an even number of features), received {show(x.shape)}")
+    if size is not None and (size < 2 or size % 2 or (x.shape[-1] is not None and size > x.shape[-1])):
+        raise ValueError(
+            f"rotary_embedding wants an even size of at most the number of features in {show(x.shape)}, received {size}"
+        )
     if x.shape[-1] is None or (positions is None and x.shape[-2] is None):
         raise ValueError(
             f"rotary_embedding wants known features, and known steps or positions, received {show(x.shape)}"

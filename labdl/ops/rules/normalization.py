@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from labdl.ops.rules.traits import layout
+from labdl.ops.rules.elementwise import common_dtype
+from labdl.ops.rules.traits import layout, promoting
 from labdl.spec import Spec, normal_axes, show
 
 
@@ -82,3 +83,14 @@ def _check_channels(name: str, given, x, axis: int) -> None:
     channels = x.shape[normal_axes(axis, x.ndim)[0]]
     if given.ndim != 1 or (None not in (channels, given.shape[0]) and given.shape[0] != channels):
         raise ValueError(f"{name} wants the shape ({channels},), received {show(given.shape)}")
+
+
+@promoting
+def weight_norm(direction, gain, axis=0) -> Spec:
+    own = () if axis is None else normal_axes(axis, direction.ndim)
+    wanted = tuple(n if at in own else 1 for at, n in enumerate(direction.shape))
+    if len(gain.shape) != len(wanted) or any(
+        None not in (n, m) and n != m for n, m in zip(gain.shape, wanted, strict=True)
+    ):
+        raise ValueError(f"weight_norm wants a gain {show(wanted)}, received {show(gain.shape)}")
+    return Spec(direction.shape, common_dtype(direction, gain))
