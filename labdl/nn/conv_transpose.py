@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from labdl import ops
-from labdl.nn.convolution import set_weights
-from labdl.nn.kernels import kernel_of
+from labdl.nn.convolution import make_weights
+from labdl.nn.kernels import kernel_of, set_kernel
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size, Whole
@@ -36,7 +36,9 @@ class _ConvTranspose(Module):
     axes: ClassVar[str]
 
     def setup(self, x):
-        set_weights(self, x, transposed=True)
+        kernel, bias = make_weights(self, x, transposed=True)
+        set_kernel(self, kernel, self.weight_norm)
+        self.bias = bias
 
     def forward(self, x):
         return type(self).operator(

@@ -26,8 +26,8 @@ def input_channels(layer_name: str, x, axes: str, data_format: str, given: int |
     return resolve_size(layer_name, "in_channels", given, x.shape[1 if data_format == "channels_first" else -1])
 
 
-def set_weights(self, x, *, transposed: bool = False) -> None:
-    """Create kernel and bias of a convolution with groups.
+def make_weights(self, x, *, transposed: bool = False) -> tuple[Parameter, Parameter | None]:
+    """Kernel and bias of a convolution with groups.
 
     Operators take the kernel as (out, in / groups, window...), transposed ones as (in, out / groups, window...); files hold
     (window..., in, out) of either.
@@ -43,8 +43,8 @@ def set_weights(self, x, *, transposed: bool = False) -> None:
     standard = (*range(2, 2 + rank), *((0, 1) if transposed else (1, 0)))
     if self.weight_norm is not None and self.weight_norm >= len(shape):
         raise ValueError(f"{name}: the kernel {show(shape)} has no axis weight_norm={self.weight_norm}")
-    set_kernel(self, Parameter(shape, self.kernel_init, standard=standard), self.weight_norm)
-    self.bias = Parameter((self.out_channels,)) if self.use_bias else None
+    bias = Parameter((self.out_channels,)) if self.use_bias else None
+    return Parameter(shape, self.kernel_init, standard=standard), bias
 
 
 @dataclass(eq=False, repr=False)
@@ -68,7 +68,9 @@ class _Convolution(Module):
     axes: ClassVar[str]
 
     def setup(self, x):
-        set_weights(self, x)
+        kernel, bias = make_weights(self, x)
+        set_kernel(self, kernel, self.weight_norm)
+        self.bias = bias
 
     def forward(self, x):
         padding = self.padding

@@ -70,6 +70,7 @@ def mappings(layers: Layers, branch, own: str = "", native: str = "") -> Iterato
             own=tuple(join(own, n) for n in mapping.own),
             native=tuple(join(native, n) for n in mapping.native),
             aliases=tuple(join(native, n) for n in mapping.aliases),
+            earlier=tuple(join(native, n) for n in mapping.earlier),
         )
     for name, (path, part) in here.parts.items():
         yield from mappings(layers, part, join(own, path), join(native, name))

@@ -12,10 +12,11 @@ class WeightMapping(NamedTuple):
     """Parameters of LabDL and the corresponding arrays of a framework: names, and conversion in both directions.
 
     In the tables of layers names are relative to the layer, with "/" as separator, and axes in the operators' order; in the
-    tables of `labdl.interop.public_weights` both are standard. ``aliases`` are further names of the
-    same arrays in the framework. A ``direct`` mapping is one to one and differs at most in the order of the axes (``axes``).
-    One with ``any_shape`` accepts an array of any shape with as many elements. One without an ``own`` parameter is for arrays
-    of the framework's files that LabDL does not use; they may be missing.
+    tables of `labdl.interop.public_weights` both are standard. ``aliases`` are further names of the same arrays in the
+    framework, ``earlier`` their names in its earlier releases, which are read and not written. A ``direct`` mapping is one to
+    one and differs at most in the order of the axes (``axes``). One with ``any_shape`` accepts an array of any shape with as
+    many elements. One without an ``own`` parameter is for arrays of the framework's files that LabDL does not use; they may
+    be missing.
     """
 
     own: tuple[str, ...]
@@ -26,6 +27,7 @@ class WeightMapping(NamedTuple):
     axes: tuple[int, ...] | None = None
     direct: bool = False
     any_shape: bool = False
+    earlier: tuple[str, ...] = ()
 
 
 class PartMapping(NamedTuple):

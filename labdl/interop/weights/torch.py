@@ -4,6 +4,7 @@ from labdl.interop.weights.mapping import (
     SCALE,
     SEPARABLE,
     WEIGHT,
+    WeightMapping,
     blocks,
     by_rank,
     cell,
@@ -15,17 +16,23 @@ from labdl.interop.weights.mapping import (
 )
 
 _TABLE = (rename("embeddings", "weight"),)
-# weight normalization; before torch.nn.utils.parametrizations the names were weight_g and weight_v
-_NORMED = {
-    "kernel_gain": ("parametrizations/weight/original0", "weight_g"),
-    "kernel_direction": ("parametrizations/weight/original1", "weight_v"),
-}
-_WEIGHT = (*WEIGHT, *(rename(own, *names) for own, names in _NORMED.items()))
+
+
+def _weight_norm(*axes: int) -> tuple[WeightMapping, ...]:
+    """Gain and direction as torch.nn.utils.parametrizations.weight_norm has them, in earlier files weight_norm."""
+    gain, direction = "parametrizations/weight/original0", "parametrizations/weight/original1"
+    return tuple(
+        (transpose(own, name, axes) if axes else rename(own, name))._replace(earlier=(earlier,))
+        for own, name, earlier in (("kernel_gain", gain, "weight_g"), ("kernel_direction", direction, "weight_v"))
+    )
+
+
+_WEIGHT = (*WEIGHT, *_weight_norm())
 
 LAYERS = {
     "Linear": (
         transpose("kernel", "weight", (1, 0)),
-        *(transpose(own, names[0], (1, 0), names[1]) for own, names in _NORMED.items()),
+        *_weight_norm(1, 0),
         rename("bias"),
     ),
     "Bilinear": WEIGHT,

@@ -126,6 +126,10 @@ class _Plan:
         """Convert the framework's arrays to LabDL's, by key. Raises StateDictError where they do not fit."""
         found: dict[int, np.ndarray] = {}
         problems = []
+        current = {
+            old: new for mapping, *_ in self.mappings for old, new in zip(mapping.earlier, mapping.native, strict=False)
+        }
+        arrays = {current.get(name, name): array for name, array in arrays.items()}
         known = {name for mapping, *_ in self.mappings for name in (*mapping.native, *mapping.aliases)}
         there = {key for mapping, keys, _ in self.mappings if arrays.keys() >= set(mapping.native) for key in keys}
         for mapping, keys, shapes in self.mappings:
