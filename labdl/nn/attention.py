@@ -96,10 +96,12 @@ class MultiHeadAttention(Module):
         self.projection = self._linear(features, self.output_bias)
 
     def _check_rotary(self, size: int, context, positions) -> None:
-        part = size if self.rotary_size is None else self.rotary_size
-        if self.rotary and self.rotary_size is None and size % 2:
+        part = self.rotary_size
+        if not self.rotary and (part is not None or self.rotary_interleaved):
+            raise ValueError("MultiHeadAttention has rotary_size and rotary_interleaved for rotary=True only")
+        if self.rotary and part is None and size % 2:
             raise ValueError(f"MultiHeadAttention: rotary=True wants an even key_size, received {size}")
-        if self.rotary and (part % 2 or part > size):
+        if part is not None and (part % 2 or part > size):
             raise ValueError(f"MultiHeadAttention: rotary_size wants an even number of at most {size}, received {part}")
         if positions is None:
             return

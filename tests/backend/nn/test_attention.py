@@ -229,6 +229,25 @@ def test_attention_dropout_in_training_only(backend):
     assert np.abs(first - second).max() > 1e-3
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.MultiHeadAttention(2, window=2, causal=True),
+        lambda: nn.MultiHeadAttention(2, window=3),
+        lambda: nn.PositionEmbedding(7, offset=2),
+        lambda: nn.RelativePositionBias(2),
+    ],
+    ids=["causal window", "window", "offset", "relative positions"],
+)
+def test_positions_of_steps_that_are_not_known_at_build(make, backend):
+    """Traced with open steps, and evaluated as one program, as with the number of steps."""
+    layer, closed = (make().build((None, n, FEATURES), backend=backend.name, seed=0) for n in (None, STEPS))
+    x = backend.tensor(X)
+    assert layer.output_specs.shape[-2] is None
+    actual = backend.evaluate_function(layer)(x)
+    np.testing.assert_allclose(labdl.to_numpy(actual), labdl.to_numpy(closed(x)), rtol=1e-5, atol=1e-6)
+
+
 def test_sizes_that_are_not_known_at_build(backend):
     """Batch and steps may both be open; each length then runs."""
     encoder = nn.TransformerEncoder(2, 12, layers=1, rate=0.0).build(
@@ -250,6 +269,21 @@ def test_sizes_that_are_not_known_at_build(backend):
         (lambda: nn.MultiHeadAttention(3), [(None, 3, 8)], "features divisible by heads=3"),
         (lambda: nn.MultiHeadAttention(2), [(None, 3, 8), (None, 8)], r"context \(N, keys, features\)"),
         (lambda: nn.MultiHeadAttention(8, rotary=True), [(None, 3, 8)], "even key_size, received 1"),
+        (lambda: nn.MultiHeadAttention(2, rotary=True, rotary_size=6), [(None, 3, 8)], "even number of at most 4"),
+        (lambda: nn.MultiHeadAttention(2, rotary=True, rotary_size=3), [(None, 3, 8)], "received 3"),
+        (lambda: nn.MultiHeadAttention(2, rotary_size=2), [(None, 3, 8)], "for rotary=True only"),
+        (lambda: nn.MultiHeadAttention(2), [(None, 3, 8), *[None] * 5, (None, 3)], "positions for rotary=True"),
+        (
+            lambda: nn.MultiHeadAttention(2, rotary=True),
+            [(None, 3, 8), (None, 4, 8), *[None] * 4, Spec((None, 3), "int64")],
+            "in self-attention only",
+        ),
+        (lambda: nn.RelativePositionBias(2, buckets=7), [(None, 3, 8)], "an even number"),
+        (lambda: nn.RelativePositionBias(2), [(None,)], r"wants \(N, steps, ...\)"),
+        (lambda: nn.PositionEmbedding(3), [(None, 3, 8), (None, 3)], "integer positions"),
+        (lambda: nn.SinusoidalPositions(layout="halves"), [(None, 3, 7)], "an even number, received 7"),
+        (lambda: nn.LocationAttention(4), [(None, 3), (None, 5), (None, 5)], r"context \(N, keys, features\)"),
+        (lambda: nn.LocationAttention(4, kernel_size=4), [(None, 3), (None, 5, 2), (None, 5)], "odd kernel_size"),
         (lambda: nn.PatchEmbedding(4, 3), [(None, 3, 9, 8)], "patch_size=3 must divide"),
         (lambda: nn.PositionEmbedding(3), [(None, 4, 8)], "size=3"),
         (lambda: nn.SinusoidalPositions(), [(None, None, 8)], "known number of steps"),

@@ -1,15 +1,21 @@
 """Layers in files, code and graphs, and errors for invalid inputs."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import labdl
-from labdl import nn
+from labdl import nn, ops
 from labdl.errors import ModelError
 from labdl.graph import Edge, Graph, Node
 from labdl.nn.schema import LAYERS, input_ports
 from labdl.saving import decode, encode
 from labdl.spec import Spec
+
+sys.path.append(str(Path(__file__).parents[2] / "backend"))  # the cases of layers
+from layers import CASES, VARIANTS, draw
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +59,66 @@ def test_every_layer_comes_back_from_hdf5_and_from_code(name, tmp_path):
             np.testing.assert_array_equal(one, other)
 
 
+class Alone(nn.Module):
+    def __init__(self, layer):
+        self.layer = layer
+
+    def forward(self, *inputs):
+        return self.layer(*inputs)
+
+
+@pytest.mark.parametrize("case", VARIANTS)
+def test_settings_come_back_from_files_and_from_code(case, tmp_path):
+    """Settings of None too, and those that are not None by default."""
+    name, params, _ = CASES[case]
+    arrays = draw(case)
+    specs = [Spec((None, *a.shape[1:]) if a.ndim else (), str(a.dtype)) for a in arrays]
+    model = Alone(LAYERS[name](**params)).build(*specs, backend="numpy", seed=1).eval()
+    graph = labdl.trace(model)
+    assert decode(encode(graph)) == graph
+    labdl.save(model, tmp_path / "net")
+    space: dict = {}
+    exec(compile(graph.to_python(), "generated.py", "exec"), space)
+    written = space["Alone"]().build(*specs, backend="numpy")
+    written.load_state_dict(model.state_dict())
+    expected = flat(model(*[a.copy() for a in arrays]))
+    for again in (labdl.load(tmp_path / "net", backend="numpy"), written):
+        for one, other in zip(flat(again.eval()(*[a.copy() for a in arrays])), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+class Reader(nn.Module):
+    """Layers of attention that share a bias and the positions of tokens among padding."""
+
+    def __init__(self):
+        self.words, self.positions = nn.Embedding(11, 8), nn.PositionEmbedding(7, offset=2)
+        self.bias = nn.RelativePositionBias(2, buckets=8, max_distance=20)
+        self.first, self.second = (nn.MultiHeadAttention(2, rotary=True, scale=1.0) for _ in range(2))
+
+    def forward(self, tokens):
+        real = ops.not_equal(tokens, 0)
+        places = ops.positions_from_mask(real)
+        x = self.positions(self.words(tokens), places)
+        bias = self.bias(x)
+        return self.second(self.first(x, key_mask=real, bias=bias, positions=places), bias=bias)
+
+
+def test_inputs_that_are_given_by_name_keep_their_ports(tmp_path):
+    model = Reader().build(Spec((None, 6), "int64"), backend="numpy", seed=0).eval()
+    tokens = np.array([[1, 2, 3, 4, 0, 0], [0, 4, 3, 2, 1, 5]])
+    graph = labdl.trace(model)
+    by_name = {n.name: i for i, n in graph.nodes.items()}
+    ports = {e.target_port for e in graph.edges.values() if e.target == by_name["first"]}
+    assert ports == {"x", "key_mask", "bias", "positions"}
+    labdl.save(model, tmp_path / "net")
+    space: dict = {}
+    exec(compile(graph.to_python(), "generated.py", "exec"), space)
+    written = space["Reader"]().build(Spec((None, 6), "int64"), backend="numpy")
+    written.load_state_dict(model.state_dict())
+    for again in (labdl.load(tmp_path / "net", backend="numpy"), written):
+        np.testing.assert_array_equal(again.eval()(tokens), model(tokens))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_document_their_fields(name):
     """A bare layer shows the settings that differ, and its parameters are as many as its state says."""
@@ -71,6 +137,11 @@ MISFITS = [
     (nn.ConvTranspose1d(4, groups=2), [(None, 3, 8)], "groups=2 must divide in_channels=3 and out_channels=4"),
     (nn.DepthwiseConv2d(in_channels=4), [(None, 3, 8, 8)], "DepthwiseConv2d was made for in_channels=4, received 3"),
     (nn.SeparableConv1d(4), [(None, None, 8)], "SeparableConv1d needs a known size on its in_channels axis"),
+    (nn.ConvNormAct(4), [(None, 3)], "ConvNormAct wants one to three spatial axes"),
+    (nn.SqueezeExcitation(4), [(None, 3)], "with spatial axes"),
+    (nn.Conv1d(4, weight_norm=3), [(None, 3, 8)], r"Conv1d: the kernel \(4, 3, 3\) has no axis weight_norm=3"),
+    (nn.LayerScale(axis=3), [(None, 3, 8)], "axis 3 is out of range"),
+    (nn.LayerNormLSTMCell(4), [(None, 3, 8)], "LayerNormLSTMCell wants 2 axes"),
     (nn.GroupNorm(3), [(None, 4, 5)], "cannot share 4 channels among 3 groups"),
     (nn.GroupNorm(3), [(None,)], r"GroupNorm wants \(N, C, ...\)"),
     (nn.InstanceNorm(), [(None, 4)], "instance_norm wants spatial axes"),
