@@ -44,15 +44,10 @@ class MultiHeadAttention(Module):
     of a query without any allowed key is zero.
 
     Each head has ``key_size`` features of query and key and ``value_size`` of value: features / heads by default.
-    Fewer ``key_heads`` than heads share keys and values (grouped-query attention, Ainslie et al., 2023). In training, dropout
-    of ``rate`` is applied to the attention weights. ``query_bias``, ``key_bias``, ``value_bias`` and ``output_bias`` differ
-    from ``use_bias`` where they are given. The scores are multiplied by ``scale``, 1 / sqrt(key_size) by default. ``window``
-    allows only keys less than that many steps away, with ``causal`` the last ones (Beltagy et al., 2020).
-
-    ``rotary`` applies rotary position embeddings to query and key (Su et al., 2021), to the first ``rotary_size`` features
-    of each head if given (GPT-NeoX), to neighboring pairs with ``rotary_interleaved`` (GPT-J); ``positions`` (N, steps)
-    replace 0, 1, 2 ... in self-attention. ``bias`` is added to the scores beside a mask of booleans, such as that of
-    RelativePositionBias, which layers may share.
+    Fewer ``key_heads`` than heads share keys and values (grouped-query attention, Ainslie et al., 2023). ``rotary`` applies
+    rotary position embeddings to query and key (Su et al., 2021); in self-attention ``positions`` (N, steps) replace 0, 1,
+    2 ... In training, dropout of ``rate`` is applied to the attention weights. ``bias``, which layers may share, is added to
+    the scores beside any mask, such as that of RelativePositionBias.
     Semantics: torch.nn.MultiheadAttention with batch first, whose boolean masks are true where attention is forbidden.
     """
 

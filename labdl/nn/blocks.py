@@ -20,11 +20,8 @@ _CONVOLUTIONS = {3: Conv1d, 4: Conv2d, 5: Conv3d}
 
 @layer({"out_channels": 8}, floats(2, 3, 6, 5), category="convolution")
 class ConvNormAct(Module):
-    """Convolution, normalization and activation over one, two or three spatial axes: (N, C, ...) to (N, out, ...).
+    """Block that convolves, normalizes and activates over one to three spatial axes: (N, C, ...) to (N, out, ...).
 
-    By default ``padding`` keeps the size for an odd ``kernel_size`` and stride 1: (kernel_size - 1) / 2 * dilation at both
-    ends. The convolution has a bias if there is no normalization, or as ``use_bias`` says. None omits normalization or
-    activation. ``momentum`` is for ``normalization="batch"``, ``norm_groups`` for ``"group"``.
     Semantics: torchvision.ops.Conv2dNormActivation and Conv3dNormActivation.
     """
 
@@ -85,8 +82,8 @@ class ConvNormAct(Module):
 class SqueezeExcitation(Module):
     """Scales each channel of (N, C, ...) by a factor from the means of all channels (Hu et al., 2018).
 
-    Two linear layers, ``reduce`` to ``squeeze_channels`` and ``expand`` back to C, are followed by ``activation`` and
-    ``gate``. Semantics: torchvision.ops.SqueezeExcitation, whose 1 x 1 convolutions are linear layers here.
+    The factors come from two linear layers, ``reduce`` and ``expand``, each with a function after it.
+    Semantics: torchvision.ops.SqueezeExcitation, whose 1 x 1 convolutions are linear layers here.
     """
 
     squeeze_channels: Count

@@ -58,8 +58,7 @@ class _ConvTranspose(Module):
 class ConvTranspose1d(_ConvTranspose):
     """1-d transposed convolution over (N, C, L): the gradient of Conv1d as a layer.
 
-    ``padding="same"`` gives L * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
-    Conv1d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose1d.
+    ``padding="same"`` gives L * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose1d.
     """
 
     operator, axes = ops.conv_transpose1d, "L"
@@ -69,8 +68,7 @@ class ConvTranspose1d(_ConvTranspose):
 class ConvTranspose2d(_ConvTranspose):
     """2-d transposed convolution over (N, C, H, W): the gradient of Conv2d as a layer.
 
-    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
-    Conv2d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose2d.
+    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose2d.
     """
 
     operator, axes = ops.conv_transpose2d, "H, W"
@@ -80,8 +78,7 @@ class ConvTranspose2d(_ConvTranspose):
 class ConvTranspose3d(_ConvTranspose):
     """3-d transposed convolution over (N, C, D, H, W): the gradient of Conv3d as a layer.
 
-    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. ``weight_norm`` is that of
-    Conv3d, for a kernel (in, out / groups, window...). Semantics: torch.nn.ConvTranspose3d.
+    ``padding="same"`` gives size * stride; ``output_padding`` appends to one end. Semantics: torch.nn.ConvTranspose3d.
     """
 
     operator, axes = ops.conv_transpose3d, "D, H, W"

@@ -100,35 +100,20 @@ class _Convolution(Module):
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 8))
 class Conv1d(_Convolution):
-    """1-d convolution over (N, C, L); input channels are inferred at build. Semantics: torch.nn.Conv1d.
-
-    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
-    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
-    2016).
-    """
+    """1-d convolution over (N, C, L); input channels are inferred at build. Semantics: torch.nn.Conv1d."""
 
     operator, axes = ops.conv1d, "L"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(2, 3, 6, 5))
 class Conv2d(_Convolution):
-    """2-d convolution over (N, C, H, W); input channels are inferred at build. Semantics: torch.nn.Conv2d.
-
-    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
-    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
-    2016).
-    """
+    """2-d convolution over (N, C, H, W); input channels are inferred at build. Semantics: torch.nn.Conv2d."""
 
     operator, axes = ops.conv2d, "H, W"
 
 
 @layer({"out_channels": 8, "padding": "same"}, floats(1, 3, 4, 5, 4))
 class Conv3d(_Convolution):
-    """3-d convolution over (N, C, D, H, W); input channels are inferred at build. Semantics: torch.nn.Conv3d.
-
-    ``weight_norm`` learns direction and norm of the kernel apart, with a norm for each element of that axis of the kernel
-    (out, in / groups, window...), 0 as a rule: torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma,
-    2016).
-    """
+    """3-d convolution over (N, C, D, H, W); input channels are inferred at build. Semantics: torch.nn.Conv3d."""
 
     operator, axes = ops.conv3d, "D, H, W"

@@ -25,11 +25,7 @@ def resolve_size(layer_name: str, what: str, given: int | None, found: int | Non
 
 @layer({"out_features": 10}, floats(2, 3))
 class Linear(Module):
-    """Fully connected layer: x @ kernel + bias over the last axis, (..., in) to (..., out).
-
-    ``weight_norm`` 0 learns direction and norm of the kernel apart, with a norm for each output (1: for each input), as
-    torch.nn.utils.parametrizations.weight_norm does with this dim (Salimans & Kingma, 2016).
-    """
+    """Fully connected layer: x @ kernel + bias over the last axis, (..., in) to (..., out)."""
 
     out_features: Count
     use_bias: bool = True

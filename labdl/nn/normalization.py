@@ -194,8 +194,7 @@ class L2Normalize(Module):
 class LayerScale(Module):
     """Multiplies each feature by a learned factor, at first a small one (Touvron et al., 2021).
 
-    Put it before the sum of a residual block. ``axis`` holds the features (1: channels); ``shared`` learns one factor for
-    all of them.
+    Put it before the sum of a residual block. ``axis`` holds the features (1: channels).
     """
 
     scale_init: Initializer = "constant(1e-05)"

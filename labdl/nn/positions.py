@@ -121,9 +121,9 @@ def _waves(steps: int, features: int, base: float, layout: str, endpoint: bool) 
 class RelativePositionBias(Module):
     """A learned number for each head and bucket of relative positions, the ``bias`` of MultiHeadAttention (T5).
 
-    From the steps of x (N, steps, ...), and of a ``context`` (N, keys, ...) that keys come from, to (1, heads, steps, keys);
-    layers of attention may share it. ``bidirectional=False`` is for causal attention. Buckets:
-    `ops.relative_position_buckets` (Raffel et al., 2020).
+    From the steps of x (N, steps, ...), and of a ``context`` (N, keys, ...) that keys come from, to (1, ``heads``, steps,
+    keys); layers of attention may share it. There are ``buckets`` of distances, the last of them from ``max_distance`` on;
+    ``bidirectional=False`` is for causal attention. See `ops.relative_position_buckets` (Raffel et al., 2020).
     """
 
     heads: Count

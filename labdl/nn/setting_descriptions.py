@@ -50,6 +50,23 @@ DESCRIPTIONS = {
     "slope_init": "First value of the slope.",
     "init": 'Initializer, by name or with settings, such as "normal(std=0.01)".',
     "dtype": "Type of the elements.",
+    "scale_init": 'Initializer of the factors, by name or with settings, such as "ones".',
+    "weight_norm": (
+        "Axis of the kernel (out, in / groups, window...) whose elements have norms of their own, 0 as a rule: direction and "
+        "norm are learned apart, as by torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma, 2016)."
+    ),
+    "Linear.weight_norm": (
+        "0 learns direction and norm of the kernel apart, with a norm for each output (1: each input), as does "
+        "torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma, 2016)."
+    ),
+    **dict.fromkeys(
+        (f"ConvTranspose{rank}d.weight_norm" for rank in (1, 2, 3)),
+        "Axis of the kernel (in, out / groups, window...) whose elements have norms of their own; see Conv1d.",
+    ),
+    "query_bias": "Add a learned bias to the query; None does as use_bias.",
+    "key_bias": "Add a learned bias to the key; None does as use_bias.",
+    "value_bias": "Add a learned bias to the value; None does as use_bias.",
+    "output_bias": "Add a learned bias to the output; None does as use_bias.",
     # behavior
     "rate": "Fraction of elements that dropout sets to zero in training, from 0 to below 1.",
     "attention_rate": "Fraction of attention weights that dropout sets to zero in training.",
@@ -63,6 +80,15 @@ DESCRIPTIONS = {
     "reduction": 'Result: "mean" or "sum" over all elements or samples, or "none" for one value each.',
     "class_weights": "Weight of each class; None weights all alike.",
     "keepdims": "Keep the axis, with size 1.",
+    "normalization": 'Normalization of the channels: "batch", "group" or "instance"; None omits it.',
+    "norm_groups": "Number of groups of group normalization.",
+    "gate": "Name of the function that gives the factors.",
+    "squeeze_channels": "Size between the two linear layers.",
+    "scale": "Factor of the scores; None is 1 / sqrt(key_size).",
+    "window": "Attend only to keys less than so many steps away, with causal to those before; None attends to all.",
+    "rotary_size": "Number of features of a head that are rotated, the first ones; None rotates all (GPT-NeoX: a part).",
+    "rotary_base": "Base of the angles of rotation: the larger, the slower the slowest pair turns.",
+    "rotary_interleaved": "Rotate pairs of neighboring features, as GPT-J does, instead of features half the size apart.",
     # one layer each
     "approximate": '"none" for the error function, "tanh" for its approximation.',
     "negative_slope": "Slope for negative x.",
@@ -81,6 +107,14 @@ DESCRIPTIONS = {
     "base": "Base of the angles: the larger, the slower the slowest pair turns.",
     "log_input": "The output is the logarithm of the mean.",
     "value": "The number, or nested lists of numbers.",
+    "ConvNormAct.padding": (
+        "Padding of both ends of each spatial axis; None is (kernel_size - 1) / 2 * dilation, which keeps sizes at stride 1 "
+        "for odd windows."
+    ),
+    "ConvNormAct.use_bias": "Add a learned bias to the convolution; None adds one if nothing normalizes it.",
+    "ConvNormAct.activation": "Name of the activation function; None omits it.",
+    "ConvNormAct.momentum": "Fraction by which running statistics of batch normalization move toward those of a batch.",
+    "LayerScale.shared": "One factor for all features.",
     "Squeeze.axis": "Axes to remove; None removes all of size 1.",
     "Reshape.shape": "Sizes of a sample's axes, without the batch axis; one may be -1.",
     "Pad.mode": "Elements to pad with: a constant value, mirrored, repeated or wrapped elements.",
