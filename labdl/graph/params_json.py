@@ -10,6 +10,7 @@ from labdl.nn.schema import LAYERS, layer_declaration
 from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
+_MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
 
 
 def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) -> dict[str, Any]:
@@ -52,6 +53,8 @@ def _decode(value: Any) -> Any:
     if isinstance(value, dict):
         number = _tagged_float(value)
         return {key: _decode(item) for key, item in value.items()} if number is None else number
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError(f"a setting is a number of {value.bit_length():,} bits, the most are {_MOST_BITS}")
     return tuple(map(_decode, value)) if isinstance(value, list | tuple) else value
 
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from labdl import framework_info, nn
 from labdl.errors import ModelError, suggest_name
+from labdl.graph.parsing.limits import MOST_BITS, MOST_ITEMS
 from labdl.nn.schema import LAYERS
 from labdl.ops import OPERATORS
 
@@ -156,6 +157,10 @@ class Grammar:
             case ast.Constant(value=value):
                 if type(value) not in (bool, int, float, str, type(None), type(...)):
                     refuse(node, f"{value!r} is not a setting of a layer")
+                if isinstance(value, int) and value.bit_length() > MOST_BITS:
+                    refuse(node, f"a number has {value.bit_length():,} bits, the most are {MOST_BITS:,}")
+            case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) > MOST_ITEMS:
+                refuse(node, f"a list has {len(items):,} items, the most are {MOST_ITEMS:,}")
             case ast.Name(id=name) if name.startswith("__"):
                 refuse(node, f"the name {name}")
             case ast.Attribute(attr=name, value=value):

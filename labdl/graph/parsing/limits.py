@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import ctypes
 import operator
-import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,9 +15,9 @@ from labdl.errors import ModelError
 
 ARITHMETIC = "__arithmetic__"  # names that a source cannot use, because they begin with two underscores
 SPREAD = "__spread__"
-TICK = "__tick__"
-_MOST_BITS = 4096  # of an integer
-_MOST_ITEMS = 10_000  # of a list or a string
+MOST_BITS = 64  # of an integer: no size is larger
+MOST_ITEMS = 10_000  # of a list or a string
+_AGAIN, _ATTEMPTS = 0.05, 100  # seconds until the exception is raised again, and how often it may be
 _SIGNS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -32,49 +32,62 @@ class _TimeLimitError(BaseException):
     """Not an Exception, so that no error handler on the way catches it."""
 
 
-@contextmanager
-def time_limit(seconds: float, what: str) -> Iterator[Callable[[], None]]:
-    """Raise ModelError in the block after so many seconds; yields a function to call in loops.
+class _Watch(threading.Thread):
+    """Raises `_TimeLimitError` in another thread after some seconds, and again until that thread has ended its work.
 
-    A trace function checks the time at each call and return. Its exception is lost where Python ignores errors, as in
-    garbage collection; therefore the source also calls `TICK` in each of its functions and loops.
+    Again, because it is lost where Python ignores errors, as in garbage collection.
     """
-    end = time.monotonic() + seconds
 
-    def watch(_frame, _event, _argument) -> None:
-        if time.monotonic() > end:
-            raise _TimeLimitError
+    def __init__(self, thread: int, seconds: float):
+        super().__init__(name="labdl-time-limit", daemon=True)
+        self._thread, self._seconds = thread, seconds
+        self._lock, self._ended = threading.Lock(), threading.Event()
 
-    def tick() -> None:
-        if time.monotonic() > end:
-            raise _TimeLimitError
-        if sys.getprofile() is not watch:
-            sys.setprofile(watch)
+    def run(self) -> None:
+        wait = self._seconds
+        while not self._ended.wait(wait):
+            with self._lock:
+                if not self._ended.is_set():
+                    self._raise(_TimeLimitError)
+            wait = _AGAIN
 
-    former = sys.getprofile()
-    sys.setprofile(watch)
+    def end(self) -> None:
+        """Raise nothing any more; called in the watched thread."""
+        while True:
+            try:
+                with self._lock:
+                    self._ended.set()
+                return self._raise(None)  # what has not been raised yet
+            except _TimeLimitError:
+                continue
+
+    def _raise(self, kind: type[BaseException] | None) -> None:
+        raised = None if kind is None else ctypes.py_object(kind)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), raised)
+
+
+@contextmanager
+def time_limit(seconds: float, what: str) -> Iterator[None]:
+    """Raise ModelError in the block after so many seconds, as soon as Python runs its next instruction."""
+    watch = _Watch(threading.get_ident(), seconds)
     try:
-        yield tick
+        try:
+            watch.start()
+            yield
+        finally:
+            watch.end()
     except _TimeLimitError:
+        for _ in range(_ATTEMPTS):
+            try:
+                watch.end()
+                break
+            except _TimeLimitError:  # raised again on the way into the function
+                continue
         raise ModelError(f"{what} takes longer than {seconds:g} seconds") from None
-    finally:
-        sys.setprofile(former)
 
 
 class LimitTransformer(ast.NodeTransformer):
-    """Replaces operators by `arithmetic`, wraps starred lists in `spread`, and inserts `TICK` in functions and loops."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._ticking(node)
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        return self._ticking(node)
-
-    def _ticking(self, node: ast.FunctionDef | ast.For) -> ast.AST:
-        self.generic_visit(node)
-        first = node.body[0]
-        node.body.insert(0, ast.copy_location(ast.Expr(_call(first, TICK)), first))
-        return node
+    """Replaces operators by `arithmetic`, and wraps starred lists in `spread`."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -105,18 +118,18 @@ def arithmetic(sign: str, left: Any, right: Any) -> Any:
     """Compute ``left sign right``. Raises ModelError for excessive numbers and lists."""
     if isinstance(left, int) and isinstance(right, int):
         bits = max(left.bit_length(), 1) * max(right, 0) if sign == "Pow" else left.bit_length() + right.bit_length()
-        if bits > _MOST_BITS:
+        if bits > MOST_BITS:
             raise ModelError("the numbers grow too large")
     for many, other in ((left, right), (right, left)):
         if isinstance(many, str | list | tuple):
             times = other if isinstance(other, int) else 1
-            if len(many) * times + (len(other) if isinstance(other, str | list | tuple) else 0) > _MOST_ITEMS:
-                raise ModelError(f"a list has more than {_MOST_ITEMS:,} items")
+            if len(many) * times + (len(other) if isinstance(other, str | list | tuple) else 0) > MOST_ITEMS:
+                raise ModelError(f"a list has more than {MOST_ITEMS:,} items")
     return _BY_NAME[sign](left, right)
 
 
 def spread(values: Any) -> Any:
     """The values of a starred list. Raises ModelError for too many."""
-    if len(values) > _MOST_ITEMS:
-        raise ModelError(f"a list has more than {_MOST_ITEMS:,} items")
+    if len(values) > MOST_ITEMS:
+        raise ModelError(f"a list has more than {MOST_ITEMS:,} items")
     return values

@@ -87,8 +87,8 @@ def _read(
             f"the source is not valid Python: line {line}: {getattr(error, 'msg', None) or str(error) or _DEEP}", line
         ) from error
     try:
-        with limits.time_limit(seconds, "reading this") as tick:
-            return _run(tree, record_model, form, tick)
+        with limits.time_limit(seconds, "reading this"):
+            return _run(tree, record_model, form)
     except ReadingError:
         raise
     except ModelError as error:
@@ -99,7 +99,7 @@ def _read(
         raise _with_line(error, f"the model cannot be created: {error}") from error
 
 
-def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Graph], form, tick) -> Graph:
+def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Graph], form) -> Graph:
     grammar = Grammar(tree)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
         grammar = Grammar(form(tree, grammar.layers))
@@ -111,7 +111,6 @@ def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Grap
         "ops": SimpleNamespace(**{name: _operator(name) for name in OPERATORS}),
         limits.ARITHMETIC: limits.arithmetic,
         limits.SPREAD: limits.spread,
-        limits.TICK: tick,
         **grammar.imported,
     }
     bounded = limits.LimitTransformer().visit(ast.Module(grammar.statements, []))

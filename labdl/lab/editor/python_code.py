@@ -12,7 +12,7 @@ from labdl.lab.editor.graph_merge import merge_source
 from labdl.spec import Spec
 
 LONGEST = 200_000  # characters, for which Python's parser holds the GIL for about a third of a second
-SECONDS = 5.0
+SECONDS = 3.0
 
 
 def read(source: str, graph: dict[str, Any] | None) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import gzip
 import io
 import json
 import os
+import re
+import time
 from pathlib import Path
 
 import h5py
@@ -517,3 +519,28 @@ async def test_a_newer_version_with_other_columns_is_an_error(ask, good, jp_root
     assert "newer.labdl was written by a newer LabDL (format 99" in message
     assert (await ask("graph", "PUT", {"content": good["graph"]}, path="newer.labdl"))[0] == 409
     assert (jp_root_dir / "newer.labdl").read_bytes() == data
+
+
+@pytest.mark.parametrize("with_canvas", [True, False])
+@pytest.mark.parametrize(
+    "layers",
+    [
+        "nn.Linear(0x" + "f" * 5000 + ")",
+        "nn.Reshape([" + "1," * 90_000 + "])",
+        "nn.Linear(2**63), nn.Linear(2**63 + 1)",
+    ],
+)
+async def test_sources_with_large_numbers_and_lists(ask, good, layers, with_canvas):
+    source = layers
+    if with_canvas:
+        source = f"from labdl import nn\nclass Net(nn.Module):\n    def __init__(self):\n        self.a = nn.Sequential({layers})\n"
+        source += "    def forward(self, x):\n        return self.a(x)\n"
+    start = time.monotonic()
+    status, _, text = await ask("read", "POST", {"source": source, "graph": good["graph"] if with_canvas else None})
+    assert status == 200
+    answer = json.loads(text)
+    if answer["graph"] is not None:
+        assert (await ask("check", "POST", {"graph": answer["graph"]}))[0] == 200
+    else:
+        assert re.search("bits|items|grow too large", answer["problem"]["message"])
+    assert time.monotonic() - start < 10
