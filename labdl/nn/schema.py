@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform, overload
 
 from labdl.errors import ConfigError
 from labdl.nn.module import Module
@@ -51,22 +51,39 @@ class Example:
     inputs: tuple[Sample, ...]
 
 
-@dataclass_transform(eq_default=False)
+@overload
+def layer(cls: Kind, /) -> Kind: ...
+
+
+@overload
 def layer(
     example: dict[str, Any] | None = None,
+    *inputs: Sample,
+    outputs: tuple[str, ...] = ...,
+    category: str | None = None,
+    namespace: str | None = None,
+    task: Task | None = None,
+) -> Callable[[Kind], Kind]: ...
+
+
+@dataclass_transform(eq_default=False)
+def layer(
+    example: Any = None,
     *inputs: Sample,
     outputs: tuple[str, ...] = ("output",),
     category: str | None = None,
     namespace: str | None = None,
     task: Task | None = None,
-) -> Callable[[Kind], Kind]:
+) -> Any:
     """Register a layer: its annotated fields become hyper-parameters, the fields of its form and the columns of the file.
 
     ``example`` and ``inputs`` are used by docs and tests. Its category in the palette is the name of its file, unless
     ``category`` is given. In files a layer of the package acme is called "acme.Scale", one of a notebook or a script
     "Scale"; ``namespace`` replaces the package's name, "" omits it. ``task`` is that of a loss.
-    Raises ConfigError for a name that another class has.
+    ``@layer`` without parentheses is the same as ``@layer()``. Raises ConfigError for a name that another class has.
     """
+
+    given: dict[str, Any] = {} if example is None or isinstance(example, type) else example
 
     def register(cls: Kind) -> Kind:
         cls = show_plain_types(dataclasses.dataclass(eq=False, repr=False)(cls))
@@ -92,12 +109,12 @@ def layer(
         cls.layer_category = category or (cls.__module__.split(".")[2] if own else "custom")  # type: ignore[attr-defined]
         cls.layer_task = task or getattr(cls, "layer_task", None)  # type: ignore[attr-defined]
         cls.layer_outputs = outputs  # type: ignore[attr-defined]
-        cls.layer_example = Example(example or {}, inputs)  # type: ignore[attr-defined]
+        cls.layer_example = Example(given, inputs)  # type: ignore[attr-defined]
         cls.layer_type = _choose_type_name(cls, namespace)  # type: ignore[attr-defined]
         LAYERS[cls.layer_type] = cls  # type: ignore[attr-defined]
         return cls
 
-    return register
+    return register(example) if isinstance(example, type) else register
 
 
 def _choose_type_name(cls: type[Module], namespace: str | None) -> str:

@@ -9,6 +9,7 @@ not depend on the backend.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import re
 import secrets
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from labdl.train.state import TrainState
 
 _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
+log = logging.getLogger(__name__)
 _PART = re.compile(r"\.step-[\d-]+\.[0-9a-f]{8}\.part")
 _STATE = "state.json"
 _LARGEST = 2**28  # bytes of state.json, far above the size of any history
@@ -82,7 +84,12 @@ class Checkpoint:
         monitored = None
         if self.monitor is not None and values is not None:
             monitored = MonitoredValue(self.monitor, self.mode, float(monitored_value(self, self.monitor, values)))
-        path = save(context, state, self.folder, monitored=monitored)
+        if state.last_checkpoint is not None and not state.last_checkpoint.exists():
+            log.warning(
+                "%s was deleted while the training was active: its checkpoints are lost, and new ones are written",
+                self.folder,
+            )
+        path = state.last_checkpoint = save(context, state, self.folder, monitored=monitored)
         if self.keep is not None:
             kept = {*checkpoints(self.folder)[-self.keep :], path, best(self.folder)}
             for other in checkpoints(self.folder):

@@ -13,6 +13,8 @@ import numpy as np
 from labdl.train.monitor.profiler import Stopwatch
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from labdl.train.data_adapter import Structure
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import Averages
@@ -70,6 +72,7 @@ class TrainState:
     stopping: EarlyStopping | None = None
     best: dict[str, Any] | None = None  # parameters and averages of the best epoch
     document: TrainingDocument | None = None
+    last_checkpoint: Path | None = None  # that this training has written
 
     logged: deque[Callable[[int], Event]] = dataclasses.field(default_factory=lambda: deque(maxlen=MAX_LOGGED))
 

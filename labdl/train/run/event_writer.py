@@ -40,6 +40,7 @@ class Recorder:
         self._unwritten = bytearray(b"\n" if _ends_in_partial_line(self._file) else b"")
         self._last = 0.0
         self._is_blocked = False
+        self.was_recreated = False
         self._stream = EventStream(self.path, self._pending_events)
         self._closed = threading.Event()
         self.on_flush: Callable[[], None] | None = None
@@ -164,6 +165,11 @@ class Recorder:
         self._file.close()
         self._lock.release()
         self._file, self._lock = fresh, lock
+        self.was_recreated = True
+        log.warning(
+            "%s was deleted while the run was active: it is created again with all events, but without other files that it had",
+            self.path.parent,
+        )
 
     def _pending_events(self) -> list[dict[str, Any]]:
         return [event for line in bytes(self._unwritten).splitlines() if (event := decode(line)) is not None]

@@ -66,6 +66,11 @@ class RunLogger:
         else:
             self._record(event)
 
+    def folder_was_recreated(self) -> bool:
+        """Whether the folder was deleted and created again since the last call."""
+        recreated, self._recorder.was_recreated = self._recorder.was_recreated, False
+        return recreated
+
     def log(self, **fields: Any) -> None:
         """Record a log message, after the first event of the training."""
         with self._lock:

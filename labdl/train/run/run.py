@@ -318,12 +318,17 @@ class Run(RecordedRun):
                     self._logger.queue_event("epochs", epochs=self._loop.epochs, step=self.step)
             self._commands.start()
             self._logger.on_flush(self._commands.poll)
-            with compute_lock:
-                source_snapshot.save_source(self.folder, self.trainer.context, self.trainer.state, self._loop.epochs)
+            self._save_source()
         if isinstance(event, Epoch):
+            if self._logger.folder_was_recreated():
+                self._save_source()
             self._save_parameters()
 
     # -- files
+
+    def _save_source(self) -> None:
+        with compute_lock:
+            source_snapshot.save_source(self.folder, self.trainer.context, self.trainer.state, self._loop.epochs)
 
     def _save_parameters(self, last: bool = False) -> None:
         if self.save_to is None:

@@ -176,6 +176,10 @@ def test_deleted_folder_is_created_again(held, tmp_path):
     assert [e["kind"] for e in events if e["kind"] in ("start", "epoch", "end")] == ["start", *["epoch"] * 3, "end"]
     assert (tmp_path / "run" / "net.npz").exists()
     assert latest(tmp_path / "run" / "kept").name == "step-00000015"
+    assert (tmp_path / "run" / "code" / "settings.json").exists()
+    messages = [e["message"] for e in events if e["kind"] == "log"]
+    assert sum("run was deleted while the run was active" in message for message in messages) == 1
+    assert sum("kept was deleted while the training was active" in message for message in messages) == 1
 
 
 def test_error_of_a_run_whose_folder_cannot_be_created(backend, tmp_path, caplog):

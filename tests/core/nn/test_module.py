@@ -474,3 +474,20 @@ def test_graph_model_finds_submodules_of_layers_by_path():
     twin = labdl.trace(Net(), (None, 3, 4)).to_module().build(backend="numpy")
     assert twin.get_parameter("blocks/0/attention/query/kernel:0").shape == (4, 4)
     assert twin.get_module("blocks/0/attention/query") is twin.get_modules()["blocks/0/attention/query"]
+
+
+def test_layer_decorator_without_parentheses(tmp_path):
+    @nn.layer
+    class Shift(nn.Module):
+        """x + amount."""
+
+        amount: float = 1.0
+
+        def forward(self, x):
+            return x + self.amount
+
+    assert isinstance(Shift, type)
+    model = nn.Sequential(Shift(2.0)).build((None, 2), backend="numpy")
+    labdl.save(model, tmp_path / "net")
+    loaded = labdl.load(tmp_path / "net", backend="numpy")
+    np.testing.assert_array_equal(labdl.predict(loaded, np.zeros((1, 2), "float32")), [[2, 2]])

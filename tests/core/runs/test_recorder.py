@@ -213,7 +213,7 @@ def test_reader_never_sees_partial_lines(tmp_path):
     assert unrolled(seen) == unrolled(read_events(tmp_path))
 
 
-def test_deleted_folder_is_recreated_completely(tmp_path):
+def test_deleted_folder_is_recreated_completely(tmp_path, caplog):
     folder = tmp_path / "run"
     recorder = Recorder(folder)
     recorder.write_event("epoch", number=1)
@@ -223,6 +223,10 @@ def test_deleted_folder_is_recreated_completely(tmp_path):
     recorder.subscribe(heard.extend)
     recorder.close()
     assert unrolled(read_events(folder)) == unrolled(heard) == [("epoch", 1), ("epoch", 2)]
+    assert [record.message for record in caplog.records] == [
+        f"{folder} was deleted while the run was active: it is created again with all events, but without other files that "
+        "it had"
+    ]
 
 
 def test_failed_writes_are_retried_and_reported(tmp_path, monkeypatch):

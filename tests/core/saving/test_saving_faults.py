@@ -4,6 +4,9 @@ import contextlib
 import dataclasses
 import errno
 import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -250,3 +253,47 @@ def test_an_error_while_writing_leaves_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError), replace_files(tmp_path / "nowhere" / "a"):
         pass
+
+
+WRITER = """
+import sys, time
+from labdl.saving.atomic_write import replace_files
+with replace_files(sys.argv[1]) as (file,):
+    file.write(b"half")
+    file.flush()
+    print("open", flush=True)
+    time.sleep(60)
+"""
+
+
+def parts_of(folder):
+    return [path for path in folder.iterdir() if path.suffix == ".part"]
+
+
+def test_temporary_files_of_killed_saves_are_removed_by_the_next_save(tmp_path):
+    """Not those of a process that is still writing, nor files of other names."""
+    target = tmp_path / "net.npz"
+    others = [tmp_path / ".net.npz.part", tmp_path / ".net.npz.0000000g.part", tmp_path / ".other.npz.01234567.part"]
+    for path in others:
+        path.touch()
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE) for _ in range(2)]
+    for writer in writers:
+        assert writer.stdout.readline() == b"open\n"
+    killed, alive = writers
+    killed.kill()
+    killed.wait()
+    assert len(parts_of(tmp_path)) == 2 + len(others)
+    long_ago = time.time() - 3600
+    for path in parts_of(tmp_path):
+        os.utime(path, (long_ago, long_ago))
+    save_parameters({"a:0": np.zeros(2, "float32")}, target)
+    assert len(parts_of(tmp_path)) == 1 + len(others)
+    assert all(path.exists() for path in others)
+    alive.kill()
+    alive.wait()
+    for writer in writers:
+        writer.stdout.close()
+    for path in parts_of(tmp_path):
+        os.utime(path, (long_ago, long_ago))
+    save_parameters({"a:0": np.zeros(2, "float32")}, target)
+    assert sorted(parts_of(tmp_path)) == sorted(others)

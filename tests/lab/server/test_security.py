@@ -533,7 +533,8 @@ async def test_a_newer_version_with_other_columns_is_an_error(ask, good, jp_root
 async def test_sources_with_large_numbers_and_lists(ask, good, layers, with_canvas):
     source = layers
     if with_canvas:
-        source = f"from labdl import nn\nclass Net(nn.Module):\n    def __init__(self):\n        self.a = nn.Sequential({layers})\n"
+        source = "from labdl import nn\nclass Net(nn.Module):\n    def __init__(self):\n"
+        source += f"        self.a = nn.Sequential({layers})\n"
         source += "    def forward(self, x):\n        return self.a(x)\n"
     start = time.monotonic()
     status, _, text = await ask("read", "POST", {"source": source, "graph": good["graph"] if with_canvas else None})
