@@ -32,6 +32,7 @@ from labdl.nn.transformer import *
 from labdl.nn.positions import *
 from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
+from labdl.nn import foreign
 
 for _file in sorted(Path(__file__).parent.rglob("*.py")):
     if _file.stem != "__init__":
@@ -53,6 +54,13 @@ __all__ = [
     "layer",
     "layer_schema",
 ]
+
+
+def __getattr__(name: str):
+    """A layer under its name in another framework, such as ``nn.MSELoss``; these names are not in ``dir(nn)``."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return foreign.find(name)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,60 @@
+"""Names of layers and losses in other frameworks, and what they are in LabDL.
+
+One file per framework, which does not import it: ``CLASSES`` has an entry for every class of the framework's namespace of
+layers and losses. `labdl.nn` takes a foreign name from here, and so do the reader of source, the names in checkpoints and
+the pages "Coming from …" of the documentation.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from labdl.interop.names.entry import Entry
+
+__all__ = ["FRAMEWORKS", "Framework", "Reading", "classes", "readings"]
+
+
+class Framework(NamedTuple):
+    """A framework as its users write it: title, and the modules in which its layers and losses are."""
+
+    title: str
+    modules: tuple[str, ...]
+
+
+# by the name of the backend, and in the order of precedence of a name that several have
+FRAMEWORKS = {
+    "torch": Framework("PyTorch", ("torch.nn",)),
+    "tensorflow": Framework("Keras", ("keras.layers", "keras.losses")),
+    "paddle": Framework("PaddlePaddle", ("paddle.nn",)),
+    "mindspore": Framework("MindSpore", ("mindspore.nn",)),
+}
+
+
+class Reading(NamedTuple):
+    """What a name means in one framework."""
+
+    framework: str
+    name: str
+    entry: Entry
+
+    def __str__(self) -> str:
+        return f"{FRAMEWORKS[self.framework].title}'s {self.name}"
+
+
+@functools.cache
+def classes(framework: str) -> Mapping[str, Entry]:
+    """The table of a framework."""
+    return importlib.import_module(f"labdl.interop.names.{framework}").CLASSES
+
+
+@functools.cache
+def readings(name: str) -> tuple[Reading, ...]:
+    """What a name means in each framework that has it.
+
+    PyTorch's meaning stands alone: LabDL's own names and arguments follow it.
+    """
+    found = [Reading(each, name, classes(each)[name]) for each in FRAMEWORKS if name in classes(each)]
+    return tuple(found[:1] if found and found[0].framework == "torch" else found)

@@ -1,0 +1,162 @@
+"""An entry of a table of names: a class of a framework, the layer of LabDL, and how its arguments are translated."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from labdl.errors import ConfigError
+
+Step = tuple[str, dict[str, Any]]  # a layer of LabDL and its settings
+Rule = str | Callable[..., dict[str, Any]]
+
+IGNORED = "-"  # an argument without effect on the outputs, such as a name or a size that LabDL infers
+DEFAULT_ONLY = "!"  # an argument that LabDL has no equivalent for: only its default is accepted
+THEN = "then"  # key of the settings: layers that follow the layer
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A class of a framework.
+
+    ``signature`` is that of the class, as in Python. ``rules`` say what becomes of an argument: a name is that of LabDL's
+    setting, a function returns LabDL's settings; its key may be several names. Other arguments have the same name in LabDL.
+    ``fixed`` are settings that the class always has. ``differs`` is a sentence on how LabDL's layer differs; where it is
+    empty, the layer with the translated arguments computes the same.
+    ``note`` is a sentence for the documentation on arguments and defaults. Without ``ours`` LabDL has no equivalent,
+    and ``differs`` says why.
+    """
+
+    ours: str = ""
+    signature: str = ""
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    differs: str = ""
+    note: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether LabDL's layer computes the same, given the same arguments."""
+        return not self.differs
+
+    def rule(self, argument: str) -> Rule:
+        """The rule for an argument; a function of several arguments is that of each."""
+        for names, rule in self.rules.items():
+            if argument in names.split():
+                return rule
+        return argument
+
+    def translate(self, args: tuple, kwargs: Mapping[str, Any]) -> list[Step]:
+        """The layers of LabDL for a call of the class, one after the other.
+
+        Raises ConfigError for arguments that the class does not take, or that LabDL has no equivalent for.
+        """
+        signature = parse_signature(self.signature)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ConfigError(f"{error}; its arguments are ({self.signature})") from None
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for parameter in signature.parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD and self.rule(parameter.name) != IGNORED:
+                values |= values.pop(parameter.name)
+        settings = dict(self.fixed)
+        taken: set[str] = set()
+        for names, rule in self.rules.items():
+            each = names.split()
+            if each[0] in values and callable(rule):
+                try:
+                    settings |= rule(*(values[name] for name in each))
+                except ValueError as error:
+                    raise ConfigError(f"{' and '.join(each)}: {error}") from None
+                taken.update(each)
+        for name, value in values.items():
+            rule = self.rule(name)
+            if name in taken or rule == IGNORED:
+                continue
+            if rule == DEFAULT_ONLY or name not in signature.parameters:
+                if name not in signature.parameters or not _same(value, signature.parameters[name].default):
+                    raise ConfigError(f"{name}={value!r:.80} has no equivalent in nn.{self.ours}")
+                continue
+            settings[str(rule)] = value
+        then = settings.pop(THEN, [])
+        return [(self.ours, settings), *then] if self.ours else then
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and value == default
+
+
+@functools.cache
+def parse_signature(text: str) -> inspect.Signature:
+    """The signature that a text describes, with literals as defaults."""
+    arguments = ast.parse(f"def f({text}): ...").body[0].args  # type: ignore[attr-defined]
+    required = len(arguments.args) - len(arguments.defaults)
+    parameters = [
+        _parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, arguments.defaults[at - required :][:1])
+        if at >= required
+        else _parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD, [])
+        for at, argument in enumerate(arguments.args)
+    ]
+    if arguments.vararg:
+        parameters.append(inspect.Parameter(arguments.vararg.arg, inspect.Parameter.VAR_POSITIONAL))
+    parameters += [
+        _parameter(argument, inspect.Parameter.KEYWORD_ONLY, [default] if default is not None else [])
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    if arguments.kwarg:
+        parameters.append(inspect.Parameter(arguments.kwarg.arg, inspect.Parameter.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def _parameter(argument: ast.arg, kind: Any, default: list[ast.expr]) -> inspect.Parameter:
+    value = ast.literal_eval(default[0]) if default else inspect.Parameter.empty
+    return inspect.Parameter(argument.arg, kind, default=value)
+
+
+class Table:
+    """Builds the entries of a framework, whose classes have some arguments in common.
+
+    ``common`` are rules for arguments of any class.
+    """
+
+    def __init__(self, **common: Rule):
+        self.common = common
+
+    def to(
+        self,
+        ours: str,
+        signature: str = "",
+        *,
+        fixed: Mapping[str, Any] | None = None,
+        differs: str = "",
+        note: str = "",
+        together: Mapping[str, Rule] | None = None,
+        **rules: Rule,
+    ) -> Entry:
+        """A class that is a layer of LabDL. ``together`` are rules for several arguments."""
+        own = {**(together or {}), **rules}
+        named = {word for names in own for word in names.split()}
+        present = parse_signature(signature).parameters
+        common = {name: rule for name, rule in self.common.items() if name in present and name not in named}
+        return Entry(ours, signature, {**common, **own}, fixed or {}, differs, note)
+
+
+def differs(ours: str, sentence: str) -> Entry:
+    """A class whose nearest layer of LabDL has another meaning."""
+    return Entry(ours, "*args, **kwargs", differs=sentence)
+
+
+def missing(reason: str) -> Entry:
+    """A class that LabDL has no layer for."""
+    return Entry("", "*args, **kwargs", differs=reason)
+
+
+def all_missing(reason: str, *names: str) -> dict[str, Entry]:
+    """Classes that LabDL has no layers for, for one reason."""
+    return dict.fromkeys([word for line in names for word in line.split()], missing(reason))

@@ -1,0 +1,104 @@
+"""Layers and losses under their names in other frameworks."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from labdl.errors import ConfigError, suggest_name
+from labdl.interop import names
+from labdl.interop.names import Reading
+from labdl.interop.names.entry import Step, parse_signature
+from labdl.nn.containers import Sequential
+from labdl.nn.module import Module
+
+
+class ForeignLayer:
+    """A layer under its name in another framework: a call with that framework's arguments creates LabDL's layer.
+
+    It is no class of its own: ``isinstance`` tests for LabDL's layer, and files store that.
+    """
+
+    def __init__(self, name: str, readings: tuple[Reading, ...]):
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "labdl.nn"
+        self.__doc__ = "\n".join(map(describe, readings))
+        self.__signature__ = parse_signature(readings[0].entry.signature)
+        self.readings = readings
+
+    def __call__(self, *args, **kwargs) -> Module:
+        """LabDL's layer. Raises ConfigError for arguments that no framework takes, or that two understand differently."""
+        found: dict[str, tuple[Reading, Module]] = {}
+        errors: list[ConfigError] = []
+        for reading in self.readings:
+            try:
+                module = create(reading, args, kwargs)
+            except ConfigError as error:
+                errors.append(error)
+            else:
+                found.setdefault(repr(module), (reading, module))
+        if not found:
+            raise ConfigError("; ".join(map(str, errors)))
+        if len(found) > 1:
+            meanings = " and ".join(f"nn.{text} as {reading}" for text, (reading, _) in found.items())
+            raise ConfigError(f"nn.{self.__name__} with these arguments is {meanings}: write which one you mean")
+        return next(module for _, module in found.values())
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        own = [getattr(_namespace(), reading.entry.ours) for reading in self.readings if reading.entry.ours]
+        return isinstance(instance, tuple(own))
+
+    def __mro_entries__(self, bases: tuple) -> tuple:
+        wanted = " or ".join(dict.fromkeys(f"nn.{reading.entry.ours}" for reading in self.readings))
+        raise TypeError(f"nn.{self.__name__} is a name for {wanted}: inherit from that, whose arguments may differ")
+
+    def __repr__(self) -> str:
+        return f"<labdl.nn.{self.__name__}: {self.__doc__}>"
+
+
+def _namespace() -> Any:
+    return sys.modules["labdl.nn"]
+
+
+@functools.cache
+def find(name: str) -> ForeignLayer:
+    """The layer of a foreign name. Raises AttributeError, which names LabDL's layer and the difference, for another one."""
+    readings = names.readings(name)
+    equal = tuple(reading for reading in readings if reading.entry.equal)
+    if equal:
+        return ForeignLayer(name, equal)
+    raise AttributeError(unknown_name_message(name, readings))
+
+
+def unknown_name_message(name: str, readings: tuple[Reading, ...] = ()) -> str:
+    """Why a name is none of `labdl.nn`: how LabDL's layer differs, or names like it."""
+    if readings:
+        return f"labdl.nn has no {name}. " + " ".join(map(describe, readings))
+    known = [*_namespace().__all__, *(word for each in names.FRAMEWORKS for word in names.classes(each))]
+    return f"labdl.nn has no {name!r}{suggest_name(name, known)}"
+
+
+def describe(reading: Reading) -> str:
+    """A sentence: what a class of another framework is in LabDL."""
+    ours, differs = reading.entry.ours, reading.entry.differs
+    if not ours:
+        return f"There is none for {reading}: {differs}." if differs else f"{reading} is a layer of LabDL."
+    return f"{reading} is nn.{ours}" + (f", which differs: {differs}." if differs else ".")
+
+
+def create(reading: Reading, args: tuple, kwargs: dict[str, Any]) -> Module:
+    """LabDL's layer for a call of a class of another framework; several, one after the other, become a Sequential.
+
+    Raises ConfigError.
+    """
+    try:
+        modules = [_build(step) for step in reading.entry.translate(args, kwargs)]
+    except ConfigError as error:
+        raise ConfigError(f"{reading}: {error}") from error
+    return modules[0] if len(modules) == 1 else Sequential(*modules)
+
+
+def _build(step: Step) -> Module:
+    kind, settings = step
+    return getattr(_namespace(), kind)(**settings)

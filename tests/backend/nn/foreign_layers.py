@@ -1,0 +1,302 @@
+"""A framework's own classes: their calls with sample arguments, inputs, and the weights of LabDL's layer."""
+
+import importlib
+import inspect
+import re
+
+import numpy as np
+
+import labdl
+from labdl import nn
+from labdl.interop import names, weights
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, parse_signature
+from labdl.nn.native import branch_of
+from labdl.nn.schema import LAYERS
+from labdl.ops.operator import floats, ints
+
+# values of arguments without a default
+REQUIRED = {
+    "activation": "relu",
+    "axis": 1,
+    "depth_radius": 1,
+    "dim": 1,
+    "dims": (2, 1),
+    "downscale_factor": 2,
+    "embedding_dim": 3,
+    "embedding_size": 3,
+    "filters": 6,
+    "groups": 2,
+    "hidden_size": 5,
+    "in1_channels": 3,
+    "in1_features": 3,
+    "in2_channels": 4,
+    "in2_features": 4,
+    "in_channels": 4,
+    "in_features": 3,
+    "input_dim": 7,
+    "input_size": 3,
+    "kernel_size": 3,
+    "kernel_sizes": (3, 2),
+    "n": 3,
+    "norm_type": 2.0,
+    "normalized_shape": (5,),
+    "num_channels": 4,
+    "num_embeddings": 7,
+    "num_features": 4,
+    "num_groups": 2,
+    "out_channels": 6,
+    "out_features": 5,
+    "output_dim": 3,
+    "output_size": 2,
+    "output_sizes": (4, 5),
+    "padding": 1,
+    "rate": 0.25,
+    "shape": (2, 2),
+    "size": 3,
+    "stddev": 0.5,
+    "target_shape": (5, 4),
+    "threshold": 0.1,
+    "unflattened_size": (2, 2),
+    "units": 5,
+    "upscale_factor": 2,
+    "value": 1.5,
+    "vocab_size": 7,
+}
+# other values of arguments with a default; a number is changed and a boolean negated without being listed
+OTHER = {
+    "activation": "tanh",
+    "approximate": "tanh",
+    "data_format": {"NCL": "NLC", "NCHW": "NHWC", "NCDHW": "NDHWC", None: "channels_first"},
+    "depthwise_initializer": "he_uniform",
+    "pointwise_initializer": "he_uniform",
+    "embeddings_initializer": "random_normal",
+    "kernel_initializer": "he_uniform",
+    "mode": {"nearest": "bilinear", "constant": "reflect"},
+    "interpolation": "bilinear",
+    "nonlinearity": "relu",
+    "pad_mode": "pad",
+    "padding": {"valid": "same", 0: 1, 1: 2},
+    "padding_mode": "reflect",
+    "padding_idx": 2,
+    "pos_weight": [0.5, 2.0, 1.5],
+    "weight": [0.5, 2.0, 1.5],
+    "reduction": {"mean": "sum", "none": "sum", "sum_over_batch_size": "mean"},
+    "stride": {None: 1, 1: 2},
+    "strides": {None: 1, 1: 2, (1, 1): 2, (1, 1, 1): 2},
+    "dilation_rate": 2,
+    "axis": {1: 2, -1: 1},
+    "dim": 1,
+    "num_parameters": 4,
+    "channel": 4,
+    "p": {2: 3, 1: 2, 2.0: 3.0, 0.5: 0.25, None: 0.25},
+    "k": 2.0,
+    "target_shape": (2, 10),
+    "keep_prob": 0.75,
+    "weight_attr": False,
+    "bias_attr": False,
+    "max": 2.0,
+    "high": 2.0,
+    "max_val": 2.0,
+    "output_size": (7, 7),
+    "data_layout": "NHWC",
+    "epsilon": 0.01,
+    "eps": 0.01,
+}
+# sets of arguments of some classes, in place of the ones it needs and all others
+CALLS = [
+    (r"Upsample", [{"size": (5, 6)}, {"scale_factor": 2.0, "mode": "bilinear", "align_corners": True}]),
+    (r"Upsampling.*", [{"size": (5, 6)}, {"scale_factor": 2.0}]),
+]
+SHAPES = {1: (2, 4, 9), 2: (2, 4, 8, 7), 3: (2, 4, 6, 5, 7)}
+SPATIAL = re.compile(
+    r"Conv|MaxPool|MaxUnpool|AvgPool|LPPool|Adaptive|Pad|Crop|Upsample|Global|DropoutChannels|BatchNorm|InstanceNorm"
+    r"|Depthwise|Separable|GroupNorm|ChannelShuffle|LocalResponse|Unfold"
+)
+# inputs of layers whose examples in the registry are for other settings
+SAMPLES = {
+    "Linear": [floats(2, 3)],
+    "Bilinear": [floats(2, 3), floats(2, 4)],
+    "LayerNorm": [floats(2, 3, 5)],
+    "RMSNorm": [floats(2, 3, 5)],
+    "Embedding": [ints(2, 5, high=7)],
+    "PReLU": [floats(2, 4, 5)],
+    "Softmax": [floats(2, 4, 3, 5)],
+    "LogSoftmax": [floats(2, 4, 3)],
+    "Softmin": [floats(2, 4, 3)],
+    "GLU": [floats(2, 4, 6)],
+    "Maxout": [floats(2, 4, 6)],
+    "CosineSimilarity": [floats(2, 3, 4), floats(2, 3, 4)],
+    "RNNCell": [floats(2, 3), floats(2, 5)],
+    "GRUCell": [floats(2, 3), floats(2, 5)],
+    "Reshape": [floats(2, 4, 5)],
+    "Permute": [floats(2, 3, 4)],
+    "Flatten": [floats(2, 3, 4, 2)],
+    "Unflatten": [floats(2, 4, 4)],
+    "PixelShuffle": [floats(2, 8, 2, 4)],
+    "PixelUnshuffle": [floats(2, 2, 4, 4)],
+    "Fold": [floats(2, 8, 12)],
+    "OneHot": [ints(2, 3, high=1)],
+}
+
+
+def tables(backend: str):
+    """(name, entry) of the classes of a framework that are equal to a layer of LabDL."""
+    return [(name, entry) for name, entry in names.classes(backend).items() if entry.equal]
+
+
+def native_class(backend: str, name: str):
+    """The framework's class, found in the modules of its table."""
+    for module in names.FRAMEWORKS[backend].modules:
+        found = getattr(importlib.import_module(module), name, None)
+        if found is not None:
+            return found
+    raise AssertionError(f"{backend} has no {name}")
+
+
+def public_classes(backend: str) -> dict[str, type]:
+    """The layers and losses of the framework's namespaces."""
+    found = {}
+    for module in map(importlib.import_module, names.FRAMEWORKS[backend].modules):
+        base = next(getattr(module, n) for n in ("Module", "Cell", "Layer", "Loss") if n in dir(module))
+        base = getattr(module, "Layer", base) if backend == "paddle" else base
+        for name in dir(module):
+            cls = getattr(module, name)
+            if inspect.isclass(cls) and issubclass(cls, base) and not name.startswith("_"):
+                found[name] = cls
+    return found
+
+
+def rank_of(name: str) -> int:
+    found = re.search(r"(\d)[dD]", name)
+    return int(found[1]) if found else 2
+
+
+def translated(entry) -> list[str]:
+    """Arguments of a class that become settings of LabDL."""
+    return [
+        name
+        for name, parameter in parse_signature(entry.signature).parameters.items()
+        if entry.rule(name) not in (IGNORED, DEFAULT_ONLY)
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+
+
+def calls_of(name: str, entry) -> list[tuple[tuple, dict]]:
+    """Calls of a class: with the arguments that it needs, in its order, and with others for those that it translates."""
+    parameters = parse_signature(entry.signature).parameters
+    rank = rank_of(name)
+    needed = tuple(
+        _required(p.name, entry.ours, rank)
+        for p in parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    )
+    rest = {n: parameters[n].default for n in translated(entry) if parameters[n].default is not inspect.Parameter.empty}
+    sets = next((sets for pattern, sets in CALLS if re.fullmatch(pattern, name)), None)
+    if sets is None:
+        sets = [{}, {n: _other(n, d) for n, d in rest.items()}]
+    return [(needed, {k: v for k, v in each.items() if k in parameters}) for each in sets]
+
+
+def _required(name: str, ours: str, rank: int):
+    if ours == "Pad" and name == "padding":
+        return (1, 2, 2, 1, 0, 1)[: 2 * rank]
+    if ours == "Fold" and name.startswith("kernel"):
+        return 2
+    if ours == "LayerNorm":
+        return (5,)
+    return REQUIRED[name]
+
+
+def _other(name: str, default):
+    if name in OTHER:
+        value = OTHER[name]
+        return value[default] if isinstance(value, dict) else value
+    if isinstance(default, bool):
+        return not default
+    if isinstance(default, float):
+        return round(default * 0.7 + 0.05, 6)
+    if isinstance(default, int):
+        return default + 1
+    raise AssertionError(f"no other value of {name}, whose default is {default!r}")
+
+
+def arrays_of(name: str, module, rng) -> list[np.ndarray]:
+    """Inputs of a layer of LabDL."""
+    first = module[0] if isinstance(module, nn.Sequential) else module
+    kind = type(first).__name__
+    if kind in SAMPLES:
+        return [sample.draw(rng) for sample in SAMPLES[kind]]
+    if SPATIAL.match(kind):
+        shape = SHAPES[rank_of(name)]
+        if kind.startswith("MaxUnpool"):
+            return _pooled(first, shape, rng)
+        if getattr(first, "data_format", "") == "channels_last":
+            shape = (shape[0], *shape[2:], shape[1])
+        return [rng.normal(size=shape).astype("float32")]
+    return [sample.draw(rng) for sample in LAYERS[kind].layer_example.inputs]
+
+
+def _pooled(module, shape, rng) -> list[np.ndarray]:
+    """Maxima and their positions."""
+    rank = len(shape) - 2
+    small = shape[:2] + tuple(n // 3 for n in shape[2:])
+    values, windows = rng.normal(size=small), np.indices(small)[2:]
+    sizes = shape[2:]
+    at = np.ravel_multi_index(tuple(w * 3 for w in windows), sizes) if rank else windows
+    found = [values.astype("float32"), at.astype("int64")]
+    if module.data_format == "channels_last":
+        found = [np.moveaxis(a, 1, -1) for a in found]
+    return found
+
+
+class Native:
+    """A layer of the framework with the weights of LabDL's."""
+
+    def __init__(self, backend, name: str, args: tuple, kwargs: dict):
+        self.backend, self.framework = backend, importlib.import_module(backend.name)
+        kwargs = {k: self._tensor(v) if k in ("weight", "pos_weight") else v for k, v in kwargs.items()}
+        if backend.name == "mindspore" and isinstance(kwargs.get("data_format"), str):
+            kwargs.pop("data_format")
+        self.layer = native_class(backend.name, name)(*args, **kwargs)
+
+    def _tensor(self, values):
+        return self.backend.tensor(np.array(values, "float32"))
+
+    def load(self, module, arrays) -> None:
+        own = dict(module.named_parameters())
+        found = {}
+        for mapping in weights.mappings(weights.layer_table(self.backend.name), branch_of(module)):
+            values = mapping.to_native(*(labdl.to_numpy(own[f"{n}:0"].value) for n in mapping.own))
+            found.update(zip(mapping.native, values, strict=True))
+        if not found:
+            return
+        if self.backend.name == "torch":
+            self.layer.load_state_dict(
+                {_last(k): self.framework.as_tensor(np.array(v)) for k, v in found.items()}, strict=True
+            )
+        elif self.backend.name == "paddle":
+            assert self.layer.set_state_dict({_last(k): v for k, v in found.items()}) == ([], [])
+        elif self.backend.name == "tensorflow":
+            self.layer.build(arrays[0].shape)
+            self.layer.set_weights([np.array(v) for v in found.values()])
+        else:
+            there = {k.rpartition(".")[2]: v for k, v in self.layer.parameters_dict().items()}
+            for k, v in found.items():
+                there[_last(k)].set_data(self.framework.Tensor(np.array(v)))
+
+    def __call__(self, arrays, training: bool) -> list[np.ndarray]:
+        if self.backend.name in ("torch", "paddle"):
+            self.layer.train() if training else self.layer.eval()
+        elif self.backend.name == "mindspore":
+            self.layer.set_train(training)
+        tensors = [self.backend.tensor(a) for a in arrays]
+        if self.backend.name == "tensorflow":
+            takes = hasattr(self.layer, "call") and "training" in inspect.signature(self.layer.call).parameters
+            output = self.layer(*tensors, **({"training": training} if takes else {}))
+        else:
+            output = self.layer(*tensors)
+        return [labdl.to_numpy(v) for v in (output if isinstance(output, tuple | list) else [output])]
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2] if path[:1].isdigit() else path.replace("/", ".")

@@ -1,0 +1,85 @@
+"""The tables of other frameworks' names against the frameworks: complete, and equal where they say so."""
+
+import inspect
+
+import numpy as np
+import pytest
+from foreign_layers import Native, arrays_of, calls_of, public_classes, tables, translated
+
+import labdl
+from labdl.interop import names
+from labdl.interop.names import Reading
+from labdl.interop.names.entry import parse_signature
+from labdl.nn import foreign
+from labdl.spec import Spec
+
+CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict")
+RANDOM = ("Dropout", "DropoutChannels", "AlphaDropout", "GaussianDropout", "GaussianNoise", "RReLU")
+
+
+def test_every_class_of_the_framework_is_in_its_table(backend):
+    found = public_classes(backend.name)
+    if backend.name == "mindspore":  # optimizers and schedules are cells there
+        import mindspore
+
+        others = mindspore.nn.Optimizer, mindspore.nn.learning_rate_schedule.LearningRateSchedule
+        found = {name: cls for name, cls in found.items() if not issubclass(cls, others)}
+    table = names.classes(backend.name)
+    assert not found.keys() - table.keys(), "give each an entry, or a reason"
+    assert not table.keys() - found.keys() - {"Model", "Input", "Sequential"}
+
+
+def test_signatures_are_those_of_the_framework(backend):
+    common = ("name", "input_shape", "input_dim")  # what every layer of Keras takes by **kwargs
+    for name, cls in public_classes(backend.name).items():
+        entry = names.classes(backend.name)[name]
+        if not entry.equal or entry.ours in CONTAINERS:
+            continue
+        theirs = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in (2, 4)]
+        wanted = {p.name: p.default for p in theirs if p.name != "dtype"}
+        listed = {p.name: p.default for p in parse_signature(entry.signature).parameters.values() if p.kind not in (2, 4)}
+        listed = {n: d for n, d in listed.items() if n != "dtype" and (n in wanted or n not in common)}
+        assert list(listed.items()) == list(wanted.items()), name
+
+
+def check(backend, name, entry):
+    """A layer by its foreign name computes what the framework's own computes, with each argument that is translated."""
+    tried = set()
+    for args, kwargs in calls_of(name, entry):
+        ours = foreign.create(Reading(backend.name, name, entry), args, kwargs)
+        tried |= {*list(parse_signature(entry.signature).parameters)[: len(args)], *kwargs}
+        rng = np.random.default_rng(0)
+        arrays = arrays_of(name, ours, rng)
+        ours.build(*[Spec(a.shape, str(a.dtype)) for a in arrays], backend=backend.name, seed=0)
+        values = {
+            k: rng.uniform(0.5, 1.5, v.shape).astype("float32") * rng.choice([1, -1] if v.ndim > 1 else [1], v.shape)
+            for k, v in ours.state_dict().items()
+        }
+        ours.load_state_dict(values)
+        native = Native(backend, name, args, kwargs)
+        native.load(ours, arrays)
+        for training in (False,) if entry.ours in RANDOM else (True, False):
+            actual = ours.train(training)(*map(backend.tensor, arrays))
+            expected = native(arrays, training)
+            assert len(expected) == 1
+            np.testing.assert_allclose(labdl.to_numpy(actual), expected[0], rtol=1e-4, atol=2e-5, err_msg=f"{args} {kwargs}")
+    assert not set(translated(entry)) - tried, "arguments that no call gives"
+
+
+def test_equal_classes_compute_the_same(backend, run_cases):
+    entries = [(name, entry) for name, entry in tables(backend.name) if entry.ours not in CONTAINERS]
+    run_cases([(name, (name, entry)) for name, entry in entries], lambda case: check(backend, *case))
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.7])
+def test_dropped_fractions_are_the_same(backend, rate):
+    x = np.ones((100, 100), "float32")
+    for name, entry in tables(backend.name):
+        if entry.ours == "Dropout":
+            kwargs = {"rate" if backend.name == "tensorflow" else "p": rate}
+            ours = foreign.create(Reading(backend.name, name, entry), (), kwargs).build((None, 100), backend=backend.name)
+            actual = labdl.to_numpy(ours.train()(backend.tensor(x)))
+            [expected] = Native(backend, name, (), kwargs)([x], True)
+            for found in (actual, expected):
+                assert abs((found == 0).mean() - rate) < 0.02
+                np.testing.assert_allclose(found.max(), 1 / (1 - rate), rtol=1e-5)
