@@ -126,7 +126,10 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"AdaptiveAvgPool{rank}D": _to(f"AdaptiveAvgPool{rank}d", f"output_size{end}"),
         f"AdaptiveMaxPool{rank}D": _to(f"AdaptiveMaxPool{rank}d", "output_size, return_mask=False, name=None"),
         f"MaxUnPool{rank}D": _to(
-            f"MaxUnpool{rank}d", f"{window}, {layout}, output_size=None, name=None", output_size="size"
+            f"MaxUnpool{rank}d",
+            f"{window}, {layout}, output_size=None, name=None",
+            output_size="size",
+            data_format=DEFAULT_ONLY,
         ),
         f"BatchNorm{rank}D": _to(
             "BatchNorm",
@@ -144,6 +147,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             together={"weight_attr bias_attr": _affine},
             num_features=IGNORED,
             momentum=IGNORED,
+            data_format=DEFAULT_ONLY,  # PaddlePaddle computes with channels first in any case
         ),
         f"ConstantPad{rank}D": _to("Pad", f"padding, value, {layout}, name=None", padding=spatial_pairs),
         f"ZeroPad{rank}D": _to("Pad", f"padding, {layout}, name=None", padding=spatial_pairs),
@@ -236,12 +240,14 @@ _LOSSES = {
     ),
     "GaussianNLLLoss": _to("GaussianNLLLoss", f"full=False, epsilon=1e-06, {_MEAN}"),
     "HingeEmbeddingLoss": _to("HingeEmbeddingLoss", f"margin=1.0, {_MEAN}"),
-    "HuberLoss": _to("HuberLoss", "reduction='mean', delta=1.0, is_huber=True, name=None", is_huber=DEFAULT_ONLY),
-    "SmoothL1Loss": _to(
-        "HuberLoss",
-        "reduction='mean', delta=1.0, is_huber=True, name=None",
-        is_huber=DEFAULT_ONLY,
-        note="`nn.SmoothL1Loss` is this divided by delta.",
+    **dict.fromkeys(
+        ("HuberLoss", "SmoothL1Loss"),
+        _to(
+            "HuberLoss",
+            "reduction='mean', delta=1.0, is_huber=True, name=None",
+            is_huber=DEFAULT_ONLY,
+            note="`nn.SmoothL1Loss` of LabDL is this divided by delta.",
+        ),
     ),
     "KLDivLoss": _to("KLDivergenceLoss", "reduction='mean', log_target=False"),
     "L1Loss": _to("MeanAbsoluteErrorLoss", _MEAN),

@@ -85,13 +85,6 @@ def _channel_axis(axis: int) -> dict[str, Any]:
     return {"data_format": "channels_last" if axis == -1 else "channels_first"}
 
 
-def _last_axis(axis: Any) -> dict[str, Any]:
-    """The last axis only"""
-    if axis != -1:
-        raise ValueError("the last axis, -1")
-    return {}
-
-
 def _last_axes(axis: Any) -> dict[str, Any]:
     """`axes` is the number of the last axes"""
     wanted = [axis] if isinstance(axis, int) else sorted(axis)
@@ -366,7 +359,7 @@ CLASSES: dict[str, Entry] = {
         together={"center scale": _affine},
         axis=_channel_axis,
     ),
-    "RMSNormalization": _to("RMSNorm", f"axis=-1, epsilon=1e-06, {_LAYER}", axis=_last_axis),
+    "RMSNormalization": _to("RMSNorm", f"axis=-1, epsilon=1e-06, {_LAYER}", axis=DEFAULT_ONLY),
     "UnitNormalization": _to("L2Normalize", f"axis=-1, {_LAYER}", fixed={"epsilon": 1e-6}),
     "Dropout": _to("Dropout", f"rate, noise_shape=None, seed=None, {_LAYER}"),
     "AlphaDropout": _to("AlphaDropout", f"rate, noise_shape=None, seed=None, {_LAYER}"),

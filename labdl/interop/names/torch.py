@@ -215,7 +215,7 @@ CLASSES: dict[str, Entry] = {
         elementwise_affine="affine",
     ),
     "LocalResponseNorm": _to("LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0"),
-    "CrossMapLRN2d": _to("LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1", k=lambda k: {"k": float(k)}),
+    "CrossMapLRN2d": differs("LocalResponseNorm", "each channel has its neighbors on both sides; PyTorch's window grows"),
     "Dropout": _to("Dropout", "p=0.5, inplace=False"),
     "AlphaDropout": _to("AlphaDropout", "p=0.5, inplace=False"),
     "Flatten": _to("Flatten", "start_dim=1, end_dim=-1", start_dim="start_axis", end_dim="end_axis"),

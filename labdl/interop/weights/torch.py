@@ -47,6 +47,7 @@ LAYERS = {
         rename("moving_variance", "running_var"),
         constant("num_batches_tracked", 0, (), "int64"),
     ),
+    "BinaryCrossEntropyLoss": (rename("positive_weight", "pos_weight"),),
     "PReLU": (rename("slope", "weight"),),
     **dict.fromkeys(("Embedding", "EmbeddingBag", "PositionEmbedding"), _TABLE),
     **dict.fromkeys(("RNN", "GRU", "LSTM"), recurrent),

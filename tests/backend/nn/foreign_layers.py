@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 import re
 
 import numpy as np
@@ -14,6 +15,7 @@ from labdl.nn.native import branch_of
 from labdl.nn.schema import LAYERS
 from labdl.ops.operator import floats, ints
 
+LAYOUT = {"scale_factor": 3.0, "data_format": "NHWC"}
 # values of arguments without a default
 REQUIRED = {
     "activation": "relu",
@@ -32,7 +34,7 @@ REQUIRED = {
     "in2_channels": 4,
     "in2_features": 4,
     "in_channels": 4,
-    "in_features": 3,
+    "in_features": 4,
     "input_dim": 7,
     "input_size": 3,
     "kernel_size": 3,
@@ -44,10 +46,11 @@ REQUIRED = {
     "num_embeddings": 7,
     "num_features": 4,
     "num_groups": 2,
+    "pool_size": 2,
     "out_channels": 6,
     "out_features": 5,
     "output_dim": 3,
-    "output_size": 2,
+    "output_size": 3,
     "output_sizes": (4, 5),
     "padding": 1,
     "rate": 0.25,
@@ -65,7 +68,7 @@ REQUIRED = {
 # other values of arguments with a default; a number is changed and a boolean negated without being listed
 OTHER = {
     "activation": "tanh",
-    "approximate": "tanh",
+    "approximate": {"none": "tanh", False: "tanh", True: False},
     "data_format": {"NCL": "NLC", "NCHW": "NHWC", "NCDHW": "NDHWC", None: "channels_first"},
     "depthwise_initializer": "he_uniform",
     "pointwise_initializer": "he_uniform",
@@ -74,8 +77,11 @@ OTHER = {
     "mode": {"nearest": "bilinear", "constant": "reflect"},
     "interpolation": "bilinear",
     "nonlinearity": "relu",
+    "pool_size": 3,
+    "cropping": {(1, 1): (1, 2), ((0, 0), (0, 0)): ((1, 0), (2, 1)), ((1, 1), (1, 1), (1, 1)): 2},
+    "size": {2: 3, (2, 2): (2, 3), (2, 2, 2): (1, 2, 3)},
     "pad_mode": "pad",
-    "padding": {"valid": "same", 0: 1, 1: 2},
+    "padding": {"valid": "same", 0: 1, 1: 2, (1, 1): ((1, 0), (2, 1)), ((1, 1), (1, 1), (1, 1)): 2},
     "padding_mode": "reflect",
     "padding_idx": 2,
     "pos_weight": [0.5, 2.0, 1.5],
@@ -84,7 +90,7 @@ OTHER = {
     "stride": {None: 1, 1: 2},
     "strides": {None: 1, 1: 2, (1, 1): 2, (1, 1, 1): 2},
     "dilation_rate": 2,
-    "axis": {1: 2, -1: 1},
+    "axis": {1: -1, -1: 1},
     "dim": 1,
     "num_parameters": 4,
     "channel": 4,
@@ -99,32 +105,44 @@ OTHER = {
     "max_val": 2.0,
     "output_size": (7, 7),
     "data_layout": "NHWC",
-    "epsilon": 0.01,
-    "eps": 0.01,
+    "end_dim": -2,
+    "stop_axis": -2,
+    "epsilon": 0.001,
+    "eps": 0.001,
 }
+ALL = "all that have another value"
 # sets of arguments of some classes, in place of the ones it needs and all others
 CALLS = [
-    (r"Upsample", [{"size": (5, 6)}, {"scale_factor": 2.0, "mode": "bilinear", "align_corners": True}]),
-    (r"Upsampling.*", [{"size": (5, 6)}, {"scale_factor": 2.0}]),
+    (r"Upsample", [{"size": (5, 6), "mode": "bilinear", "align_corners": True}, {"scale_factor": 2.0}, LAYOUT]),
+    (r"SoftmaxCrossEntropyWithLogits", [{"sparse": True}, {"sparse": True, "reduction": "mean"}]),
+    (r"Upsampling.*", [{"size": (5, 6)}, {"scale_factor": 2.0}, LAYOUT]),
+    (r"MaxUn[pP]ool1[dD]", [{}, {"stride": 2, "output_size": (8,)}, {"stride": 2, "padding": 1}]),
+    (r"MaxUn[pP]ool2[dD]", [{}, {"stride": 2, "output_size": (8, 8)}, {"stride": 2, "padding": 1}]),
+    (r"MaxUn[pP]ool3[dD]", [{}, {"stride": 2, "output_size": (8, 8, 8)}, {"stride": 2, "padding": 1}]),
+    (r"(Depthwise|Separable)?Conv(olution)?\dD(Transpose)?", [{}, {ALL: True, "dilation_rate": 1}, {"dilation_rate": 2}]),
+    (r"GroupNormalization", [{"groups": 2}, {ALL: True, "groups": 4}]),
+    (r"LayerNormalization", [{}, {ALL: True, "axis": [-2, -1]}]),
+    (r"SpatialDropout.*", [{}, {"data_format": "channels_first"}]),
 ]
 SHAPES = {1: (2, 4, 9), 2: (2, 4, 8, 7), 3: (2, 4, 6, 5, 7)}
 SPATIAL = re.compile(
     r"Conv|MaxPool|MaxUnpool|AvgPool|LPPool|Adaptive|Pad|Crop|Upsample|Global|DropoutChannels|BatchNorm|InstanceNorm"
     r"|Depthwise|Separable|GroupNorm|ChannelShuffle|LocalResponse|Unfold"
 )
+SIGNS = floats(4, 3, transform=np.sign)
 # inputs of layers whose examples in the registry are for other settings
 SAMPLES = {
-    "Linear": [floats(2, 3)],
+    "Linear": [floats(2, 4)],
     "Bilinear": [floats(2, 3), floats(2, 4)],
     "LayerNorm": [floats(2, 3, 5)],
     "RMSNorm": [floats(2, 3, 5)],
     "Embedding": [ints(2, 5, high=7)],
-    "PReLU": [floats(2, 4, 5)],
+    "PReLU": [floats(2, 4, 4)],
     "Softmax": [floats(2, 4, 3, 5)],
     "LogSoftmax": [floats(2, 4, 3)],
     "Softmin": [floats(2, 4, 3)],
     "GLU": [floats(2, 4, 6)],
-    "Maxout": [floats(2, 4, 6)],
+    "Maxout": [floats(2, 4, 6, 4)],
     "CosineSimilarity": [floats(2, 3, 4), floats(2, 3, 4)],
     "RNNCell": [floats(2, 3), floats(2, 5)],
     "GRUCell": [floats(2, 3), floats(2, 5)],
@@ -134,7 +152,9 @@ SAMPLES = {
     "Unflatten": [floats(2, 4, 4)],
     "PixelShuffle": [floats(2, 8, 2, 4)],
     "PixelUnshuffle": [floats(2, 2, 4, 4)],
-    "Fold": [floats(2, 8, 12)],
+    "HingeEmbeddingLoss": [floats(4, 3), SIGNS],
+    "CosineEmbeddingLoss": [floats(4, 3), floats(4, 3), floats(4, transform=np.sign)],
+    "MarginRankingLoss": [floats(4), floats(4), floats(4, transform=np.sign)],
     "OneHot": [ints(2, 3, high=1)],
 }
 
@@ -163,6 +183,9 @@ def public_classes(backend: str) -> dict[str, type]:
             cls = getattr(module, name)
             if inspect.isclass(cls) and issubclass(cls, base) and not name.startswith("_"):
                 found[name] = cls
+    if backend == "mindspore":  # optimizers and schedules are cells, too
+        others = module.learning_rate_schedule.LearningRateSchedule, module.Optimizer
+        found = {name: cls for name, cls in found.items() if not issubclass(cls, others)}
     return found
 
 
@@ -192,9 +215,21 @@ def calls_of(name: str, entry) -> list[tuple[tuple, dict]]:
     )
     rest = {n: parameters[n].default for n in translated(entry) if parameters[n].default is not inspect.Parameter.empty}
     sets = next((sets for pattern, sets in CALLS if re.fullmatch(pattern, name)), None)
+    if "dim" in rest and rest["dim"] is None and entry.ours != "LogSoftmaxExt":
+        sets = [{"dim": 1}]
+    if "begin_norm_axis" in rest:
+        two = {"begin_norm_axis": 1, "begin_params_axis": 1, "normalized_shape": (3, 5)}
+        return [(needed, {}), ((), two | {"epsilon": 0.001})]
     if sets is None:
-        sets = [{}, {n: _other(n, d) for n, d in rest.items()}]
-    return [(needed, {k: v for k, v in each.items() if k in parameters}) for each in sets]
+        sets = [{}, {ALL: True}]
+    found = []
+    for each in sets:
+        others = {n: _other(n, d) for n, d in rest.items() if n not in each} if ALL in each else {}
+        kwargs = {k: v for k, v in (others | each).items() if k in translated(entry)}
+        if each and not kwargs:  # none of them is an argument of this framework
+            continue
+        found += [] if (needed, kwargs) in found else [(needed, kwargs)]
+    return found
 
 
 def _required(name: str, ours: str, rank: int):
@@ -202,6 +237,8 @@ def _required(name: str, ours: str, rank: int):
         return (1, 2, 2, 1, 0, 1)[: 2 * rank]
     if ours == "Fold" and name.startswith("kernel"):
         return 2
+    if ours == "Fold":
+        return (5, 6)
     if ours == "LayerNorm":
         return (5,)
     return REQUIRED[name]
@@ -224,6 +261,13 @@ def arrays_of(name: str, module, rng) -> list[np.ndarray]:
     """Inputs of a layer of LabDL."""
     first = module[0] if isinstance(module, nn.Sequential) else module
     kind = type(first).__name__
+    if kind == "BinaryCrossEntropyLoss":
+        return [floats(4, 3, low=0.1, high=0.9).draw(rng), floats(4, 3, low=0, high=1).draw(rng)]
+    if kind == "Fold":
+        given = [getattr(first, n) for n in ("size", "padding", "dilation", "kernel_size", "stride")]
+        settings = [(v, v) if isinstance(v, int) else v for v in given]
+        counts = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, p, d, k, s in zip(*settings, strict=True)]
+        return [rng.normal(size=(2, 2 * math.prod(settings[3]), math.prod(counts))).astype("float32")]
     if kind in SAMPLES:
         return [sample.draw(rng) for sample in SAMPLES[kind]]
     if SPATIAL.match(kind):
@@ -237,16 +281,12 @@ def arrays_of(name: str, module, rng) -> list[np.ndarray]:
 
 
 def _pooled(module, shape, rng) -> list[np.ndarray]:
-    """Maxima and their positions."""
+    """Maxima and positions that lie in any output."""
     rank = len(shape) - 2
-    small = shape[:2] + tuple(n // 3 for n in shape[2:])
-    values, windows = rng.normal(size=small), np.indices(small)[2:]
-    sizes = shape[2:]
-    at = np.ravel_multi_index(tuple(w * 3 for w in windows), sizes) if rank else windows
-    found = [values.astype("float32"), at.astype("int64")]
-    if module.data_format == "channels_last":
-        found = [np.moveaxis(a, 1, -1) for a in found]
-    return found
+    small = shape[:2] + (3,) * rank
+    found = [rng.normal(size=small).astype("float32"), np.zeros(small, "int64")]
+    found[1] += np.arange(3**rank).reshape((3,) * rank)
+    return [np.moveaxis(a, 1, -1) for a in found] if module.data_format == "channels_last" else found
 
 
 class Native:
@@ -255,14 +295,15 @@ class Native:
     def __init__(self, backend, name: str, args: tuple, kwargs: dict):
         self.backend, self.framework = backend, importlib.import_module(backend.name)
         kwargs = {k: self._tensor(v) if k in ("weight", "pos_weight") else v for k, v in kwargs.items()}
-        if backend.name == "mindspore" and isinstance(kwargs.get("data_format"), str):
-            kwargs.pop("data_format")
         self.layer = native_class(backend.name, name)(*args, **kwargs)
 
     def _tensor(self, values):
         return self.backend.tensor(np.array(values, "float32"))
 
     def load(self, module, arrays) -> None:
+        """Copy the weights of LabDL's layer; those of losses are arguments."""
+        if type(module).__name__.endswith("Loss"):
+            return
         own = dict(module.named_parameters())
         found = {}
         for mapping in weights.mappings(weights.layer_table(self.backend.name), branch_of(module)):
@@ -280,9 +321,25 @@ class Native:
             self.layer.build(arrays[0].shape)
             self.layer.set_weights([np.array(v) for v in found.values()])
         else:
-            there = {k.rpartition(".")[2]: v for k, v in self.layer.parameters_dict().items()}
+            # a batch norm of three axes has its parameters in an inner cell
+            there = {k.removeprefix("bn2d."): v for k, v in self.layer.parameters_and_names()}
             for k, v in found.items():
                 there[_last(k)].set_data(self.framework.Tensor(np.array(v)))
+
+    def check_statistics(self, after, before, count: int | None) -> None:
+        """Compare the running mean and variance with LabDL's; with ``count`` values in a batch, the variance is the batch's."""
+        own = {
+            "torch": ("running_mean", "running_var"),
+            "paddle": ("_mean", "_variance"),
+        }.get(self.backend.name, ("moving_mean", "moving_variance"))
+        holder = getattr(self.layer, "bn2d", self.layer)
+        mean, variance = (labdl.to_numpy(getattr(holder, name)) for name in own)
+        np.testing.assert_allclose(mean, after["moving_mean:0"], rtol=1e-4, atol=1e-6)
+        expected = after["moving_variance:0"]
+        if count:
+            kept = (0.75 if self.backend.name != "torch" else 0.25) * before["moving_variance:0"]
+            expected = kept + (expected - kept) * (count - 1) / count
+        np.testing.assert_allclose(variance, expected, rtol=1e-4)
 
     def __call__(self, arrays, training: bool) -> list[np.ndarray]:
         if self.backend.name in ("torch", "paddle"):
