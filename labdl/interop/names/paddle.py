@@ -128,7 +128,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"MaxUnPool{rank}D": _to(
             f"MaxUnpool{rank}d",
             f"{window}, {layout}, output_size=None, name=None",
-            output_size="size",
+            output_size="size" if rank > 1 else DEFAULT_ONLY,  # PaddlePaddle rejects any of one axis
             data_format=DEFAULT_ONLY,
         ),
         f"BatchNorm{rank}D": _to(
