@@ -9,24 +9,14 @@ from typing import Any, NoReturn
 from labdl import framework_info, nn
 from labdl.errors import ModelError, suggest_name
 from labdl.graph.parsing.limits import MOST_BITS, MOST_ITEMS
+from labdl.interop import names
+from labdl.nn.foreign import describe
 from labdl.nn.schema import LAYERS
 from labdl.ops import OPERATORS
 
 BUILT_IN = ("super", "float", "slice", "Ellipsis")  # for float("inf") and indices of operators
 _FOREIGN = tuple(framework_info.OWNERS)
 _CONTAINERS = ("Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer")
-# names of layers in other libraries that differ from LabDL's
-_ELSEWHERE = {
-    "Dense": "Linear",
-    "BatchNormalization": "BatchNorm",
-    "LayerNormalization": "LayerNorm",
-    "MSELoss": "MeanSquaredErrorLoss",
-    "L1Loss": "MeanAbsoluteErrorLoss",
-    "BCELoss": "BinaryCrossEntropyLoss",
-    "Dropout2d": "DropoutChannels",
-    "Layer": "Module",
-    "Cell": "Module",
-}
 _SHOWN = 60  # characters of the source in a message
 _PLAIN = (
     ast.Module,
@@ -81,9 +71,11 @@ class ReadingError(ModelError):
 class Grammar:
     """Checks every node of a source before it runs."""
 
-    def __init__(self, tree: ast.Module):
+    def __init__(self, tree: ast.Module, constructors: Iterable[str] = ()):
         self.tree = tree
-        self.layers = {*_CONTAINERS, *(name for name in LAYERS if "." not in name and hasattr(nn, name))}
+        # what stands for "nn.": the layers, or those of another framework that the source imports
+        self.layers = {*_CONTAINERS, *(constructors or (name for name in LAYERS if "." not in name and name in vars(nn)))}
+        self.foreign = bool(constructors)
         self.statements: list[ast.stmt] = []  # statements to run
         self.classes: list[str] = []
         # a layer of a notebook cell cannot be imported
@@ -169,7 +161,7 @@ class Grammar:
                 if isinstance(node.ctx, ast.Load) and name not in self.held and _is_inner(node):
                     refuse(node, f"the attribute {name}")
                 if is_name(value, "nn") and name not in self.layers:
-                    refuse(node, f"nn.{name} is not a layer{self._known_as(name)}")
+                    self._add_foreign(node, name)
                 if is_name(value, "ops") and name not in OPERATORS:
                     refuse(node, f"ops.{name} is not an operator{suggest_name(name, OPERATORS)}")
                 if isinstance(node.ctx, ast.Store) and not is_name(value, "self"):
@@ -194,9 +186,13 @@ class Grammar:
             case _ if not isinstance(node, _PLAIN):
                 refuse(node, f"{type(node).__name__.lower()} cannot be read here")
 
-    def _known_as(self, name: str) -> str:
-        other = _ELSEWHERE.get(name)
-        return f": did you mean {other!r}?" if other else suggest_name(name, self.layers)
+    def _add_foreign(self, node: ast.AST, name: str) -> None:
+        """Allow a layer under its name in another framework, as `labdl.nn` does."""
+        readings = () if self.foreign else names.readings(name)
+        if not any(reading.entry.equal for reading in readings):
+            hint = ". " + " ".join(map(describe, readings)) if readings else suggest_name(name, self.layers)
+            refuse(node, f"nn.{name} is not a layer{hint}")
+        self.layers.add(name)
 
     def _callable(self, function: ast.expr, called: set[str]) -> bool:
         match function:

@@ -15,7 +15,7 @@ from typing import Any
 from labdl import nn, ops
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
-from labdl.graph.parsing import limits
+from labdl.graph.parsing import foreign, limits
 from labdl.graph.parsing.grammar import BUILT_IN, Grammar, ReadingError
 from labdl.graph.parsing.snippets import PIECE, as_class
 from labdl.graph.tracing.partial import Draft
@@ -75,7 +75,7 @@ def _read(
     source: str,
     record_model: Callable[[Module, str, list[str]], Graph],
     seconds: float,
-    form: Callable[[ast.Module, set[str]], ast.Module] | None = None,
+    form: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Graph:
     if len(source) > _LONGEST:
         raise ReadingError(f"the source has {len(source):,} characters, the maximum is {_LONGEST:,}")
@@ -100,14 +100,16 @@ def _read(
 
 
 def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Graph], form) -> Graph:
-    grammar = Grammar(tree)
+    tree, constructors = foreign.to_labdl(tree)
+    form = form or (as_class if constructors else None)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
-        grammar = Grammar(form(tree, grammar.layers))
+        tree = form(tree)
+    grammar = Grammar(tree, constructors)
     grammar.check()
     space: dict[str, Any] = {
         "__builtins__": {name: getattr(builtins, name) for name in ("__build_class__", *BUILT_IN)},
         "__name__": "source",
-        "nn": SimpleNamespace(**{name: getattr(nn, name) for name in grammar.layers}),
+        "nn": SimpleNamespace(**{name: constructors.get(name) or getattr(nn, name) for name in grammar.layers}),
         "ops": SimpleNamespace(**{name: _operator(name) for name in OPERATORS}),
         limits.ARITHMETIC: limits.arithmetic,
         limits.SPREAD: limits.spread,

@@ -12,9 +12,9 @@ _ROWS = ("Sequential", "ModuleList")
 _KNOWN = ("self", "nn", "ops", *BUILT_IN)
 
 
-def as_class(tree: ast.Module, layers: set[str]) -> ast.Module:
+def as_class(tree: ast.Module) -> ast.Module:
     """The tree with its statements as ``__init__`` and ``forward`` of one class; it must still pass the grammar."""
-    piece = _Piece(layers)
+    piece = _Piece()
     rest: list[ast.stmt] = []
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom | ast.Import):
@@ -27,8 +27,7 @@ def as_class(tree: ast.Module, layers: set[str]) -> ast.Module:
 class _Piece:
     """Sorts statements into those that create layers and those that call them."""
 
-    def __init__(self, layers: set[str]):
-        self.layers = layers
+    def __init__(self):
         self.names = Names("self", "nn", "ops")
         self.made_as: dict[str, str] = {}  # attribute of a layer by its name in the snippet
         self.init: list[ast.stmt] = []

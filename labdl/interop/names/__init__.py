@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from labdl.interop.names.entry import Entry
 
-__all__ = ["FRAMEWORKS", "Framework", "Reading", "classes", "readings"]
+__all__ = ["FRAMEWORKS", "Framework", "Reading", "activation", "classes", "readings"]
 
 
 class Framework(NamedTuple):
@@ -44,10 +44,19 @@ class Reading(NamedTuple):
         return f"{FRAMEWORKS[self.framework].title}'s {self.name}"
 
 
+def activation(framework: str) -> Entry | None:
+    """The entry of a framework's activations by name, if its layers take such a name."""
+    return getattr(_module(framework), "ACTIVATION", None)
+
+
 @functools.cache
 def classes(framework: str) -> Mapping[str, Entry]:
     """The table of a framework."""
-    return importlib.import_module(f"labdl.interop.names.{framework}").CLASSES
+    return _module(framework).CLASSES
+
+
+def _module(framework: str):
+    return importlib.import_module(f"labdl.interop.names.{framework}")
 
 
 @functools.cache

@@ -163,6 +163,8 @@ def _of_rank(rank: int) -> dict[str, Entry]:
     }
 
 
+ACTIVATION = _to("", "activation")  # activations by name, which other layers take as an argument
+
 _ACTIVATIONS = {
     **{name: _to(name) for name in ("LogSigmoid", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softsign", "Tanh", "Tanhshrink")},
     "SeLU": _to("SELU"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labdl.interop.names.arguments import activation_layers, complement, equal_sizes
-from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, THEN, Entry, Table, all_missing, differs
 
 _LAST = {"data_format": "channels_last"}
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -151,6 +151,11 @@ def _whole_shape(shape: Any) -> dict[str, Any]:
     return {"shape": tuple(shape)}
 
 
+def _repeated(n: int) -> dict[str, Any]:
+    """`repeats` of `nn.Repeat`"""
+    return {THEN: [("ExpandDims", {}), ("Repeat", {"repeats": n})]}
+
+
 _REGULARIZED = {
     f"{part}_{what}": DEFAULT_ONLY
     for part in (
@@ -290,6 +295,9 @@ _SWAPPED = "it is called with (output, target), not with (y_true, y_pred)"
 _PROBABILITIES = f"{_SWAPPED}, and outputs are logits, as with from_logits=True"
 _MEAN = "reduction='sum_over_batch_size', name='{}', dtype=None"
 
+# activations by name, which other layers take as an argument, too
+ACTIVATION = _to("", f"activation, {_LAYER}", note="The layer of that name, such as `nn.ReLU`.")
+
 _LOSSES = {
     "MeanSquaredError": _to("MeanSquaredErrorLoss", _MEAN.format("mean_squared_error"), reduction=_mean_only),
     "MeanAbsoluteError": _to("MeanAbsoluteErrorLoss", _MEAN.format("mean_absolute_error"), reduction=_mean_only),
@@ -332,7 +340,7 @@ CLASSES: dict[str, Entry] = {
     **_of_rank(1),
     **_of_rank(2),
     **_of_rank(3),
-    "Activation": _to("", f"activation, {_LAYER}"),
+    "Activation": ACTIVATION,
     "BatchNormalization": _to(
         "BatchNorm",
         "axis=-1, momentum=0.99, epsilon=0.001, "
@@ -379,7 +387,7 @@ CLASSES: dict[str, Entry] = {
     "Flatten": _to("Flatten", f"data_format=None, {_LAYER}", data_format=DEFAULT_ONLY),
     "Reshape": _to("Reshape", f"target_shape, {_LAYER}", target_shape=_whole_shape),
     "Permute": _to("Permute", f"dims, {_LAYER}", dims=_dimensions),
-    "RepeatVector": _to("", f"n, {_LAYER}", n=lambda n: {"then": [("ExpandDims", {}), ("Repeat", {"repeats": n})]}),
+    "RepeatVector": _to("", f"n, {_LAYER}", n=_repeated, note="`nn.ExpandDims` and `nn.Repeat`."),
     "Embedding": _to(
         "Embedding",
         "input_dim, output_dim, embeddings_initializer='uniform', embeddings_regularizer=None, embeddings_constraint=None, "
