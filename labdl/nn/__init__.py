@@ -39,6 +39,7 @@ for _file in sorted(Path(__file__).parent.rglob("*.py")):
         import_module(".".join(["labdl.nn", *_file.relative_to(Path(__file__).parent).with_suffix("").parts]))
 
 globals().update(LAYERS)
+globals().pop("Activation", None)  # a type of settings that comes with the layers; the name is that of a layer of Keras
 
 __all__ = [
     *LAYERS,

@@ -53,6 +53,9 @@ class ForeignLayer:
         wanted = " or ".join(dict.fromkeys(f"nn.{reading.entry.ours}" for reading in self.readings))
         raise TypeError(f"nn.{self.__name__} is a name for {wanted}: inherit from that, whose arguments may differ")
 
+    def __reduce__(self):
+        return find, (self.__name__,)
+
     def __repr__(self) -> str:
         return f"<labdl.nn.{self.__name__}: {self.__doc__}>"
 

@@ -13,7 +13,9 @@ from labdl.interop.names import Reading
 from labdl.nn import foreign
 from labdl.ops import OPERATORS
 
-_ROOTS = {module.partition(".")[0]: framework for framework, each in names.FRAMEWORKS.items() for module in each.modules}
+_ROOTS = {
+    module.partition(".")[0]: framework for framework, each in names.FRAMEWORKS.items() for module in each.modules
+}
 _ROOTS["tensorflow"] = "tensorflow"
 _MODULES = {module: framework for framework, each in names.FRAMEWORKS.items() for module in each.modules}
 _MODULES |= {"keras": "tensorflow", "keras.models": "tensorflow"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from labdl import framework_info, nn
@@ -74,7 +74,10 @@ class Grammar:
     def __init__(self, tree: ast.Module, constructors: Iterable[str] = ()):
         self.tree = tree
         # what stands for "nn.": the layers, or those of another framework that the source imports
-        self.layers = {*_CONTAINERS, *(constructors or (name for name in LAYERS if "." not in name and name in vars(nn)))}
+        self.layers = {
+            *_CONTAINERS,
+            *(constructors or (name for name in LAYERS if "." not in name and name in vars(nn))),
+        }
         self.foreign = bool(constructors)
         self.statements: list[ast.stmt] = []  # statements to run
         self.classes: list[str] = []

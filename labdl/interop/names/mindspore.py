@@ -129,7 +129,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"ConvTranspose{rank}d",
             transposed,
             together=padding,
-            output_padding=DEFAULT_ONLY,
+            **({"output_padding": DEFAULT_ONLY} if rank > 1 else {}),
             **({"dilation": DEFAULT_ONLY} if rank == 3 else {}),
             note="`kernel_size` must be at least `stride`, and with `pad_mode='same'` LabDL needs the sizes of the input.",
         ),
@@ -166,7 +166,10 @@ def _of_rank(rank: int) -> dict[str, Entry]:
 ACTIVATION = _to("", "activation")  # activations by name, which other layers take as an argument
 
 _ACTIVATIONS = {
-    **{name: _to(name) for name in ("LogSigmoid", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softsign", "Tanh", "Tanhshrink")},
+    **{
+        name: _to(name)
+        for name in ("LogSigmoid", "Mish", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softsign", "Tanh", "Tanhshrink")
+    },
     "SeLU": _to("SELU"),
     "HSigmoid": _to("Hardsigmoid"),
     "HSwish": _to("Hardswish"),
@@ -227,7 +230,9 @@ _LOSSES = {
         sparse=_found_from_targets,
         note="The targets may be class numbers or rows of probabilities without a setting.",
     ),
-    "CTCLoss": differs("CTCLoss", "it takes logits (N, steps, classes), in MindSpore log-probabilities (steps, N, classes)"),
+    "CTCLoss": differs(
+        "CTCLoss", "it takes logits (N, steps, classes), in MindSpore log-probabilities (steps, N, classes)"
+    ),
     **all_missing(
         "write the formula with `labdl.ops` as a function (output, target)",
         "MultiClassDiceLoss RMSELoss SampledSoftmaxLoss",
@@ -256,7 +261,9 @@ CLASSES: dict[str, Entry] = {
         out_channels="out_features",
         note="The activation becomes a layer of its own.",
     ),
-    "Linear": _to("Linear", "in_features, out_features, bias=True, weight_init=None, bias_init=None, dtype=None", bias="use_bias"),
+    "Linear": _to(
+        "Linear", "in_features, out_features, bias=True, weight_init=None, bias_init=None, dtype=None", bias="use_bias"
+    ),
     "BiDense": _to(
         "Bilinear",
         f"in1_channels, in2_channels, out_channels, weight_init=None, bias_init=None, has_bias=True, {_NONE}",
@@ -368,7 +375,6 @@ CLASSES: dict[str, Entry] = {
     **{
         name: differs(name, _TRANSFORMER)
         for name in (
-            "Transformer",
             "TransformerEncoder",
             "TransformerEncoderLayer",
             "TransformerDecoder",
@@ -376,21 +382,30 @@ CLASSES: dict[str, Entry] = {
         )
     },
     "Pad": differs("Pad", "it pads the spatial axes alone: `padding` has no pairs for the batch and the channels"),
-    "Unfold": differs("Unfold", "`kernel_size`, `stride` and `dilation` are those of the spatial axes alone, as in PyTorch"),
+    "Unfold": differs(
+        "Unfold", "`kernel_size`, `stride` and `dilation` are those of the spatial axes alone, as in PyTorch"
+    ),
     "EmbeddingLookup": differs("Embedding", "it has no cache and no shards"),
     "FastGelu": differs("GELU", "it is exact or the tanh approximation, not x * sigmoid(1.702 * x)"),
     "TimeDistributed": differs("Linear", "layers treat all axes but the last as samples"),
     **_LOSSES,
     **all_missing("its windows are random", "FractionalMaxPool2d FractionalMaxPool3d"),
+    **all_missing("`nn.TransformerEncoder` and `nn.TransformerDecoder` are its parts", "Transformer"),
     **all_missing("a distance function is no setting: use `nn.TripletMarginLoss`", "TripletMarginWithDistanceLoss"),
-    **all_missing("it is an operator: see `labdl.ops`", "ClipByNorm L1Regularizer Moments Norm Range ReduceLogSumExp Roll"),
-    **all_missing("it is an operator: see `labdl.ops`", "MatDet MatInverse MatrixDiag MatrixDiagPart MatrixSetDiag Tril Triu"),
-    **all_missing("it is an operator: see `labdl.ops`", "DiGamma IGamma LBeta LGamma SparseTensorDenseMatmul SparseToDense"),
-    **all_missing("it is a metric of pictures", "ImageGradients MSSSIM PSNR SSIM CentralCrop"),
-    **all_missing("its layers are separate: `nn.Sequential(nn.Conv2d(...), nn.BatchNorm(), ...)`", "Conv2dBnAct DenseBnAct"),
     **all_missing(
-        "its optimizer has no counterpart", "Conv2dThor DenseThor EmbeddingThor EmbeddingLookupThor"
+        "it is an operator: see `labdl.ops`", "ClipByNorm L1Regularizer Moments Norm Range ReduceLogSumExp Roll"
     ),
+    **all_missing(
+        "it is an operator: see `labdl.ops`", "MatDet MatInverse MatrixDiag MatrixDiagPart MatrixSetDiag Tril Triu"
+    ),
+    **all_missing(
+        "it is an operator: see `labdl.ops`", "DiGamma IGamma LBeta LGamma SparseTensorDenseMatmul SparseToDense"
+    ),
+    **all_missing("it is a metric of pictures", "ImageGradients MSSSIM PSNR SSIM CentralCrop"),
+    **all_missing(
+        "its layers are separate: `nn.Sequential(nn.Conv2d(...), nn.BatchNorm(), ...)`", "Conv2dBnAct DenseBnAct"
+    ),
+    **all_missing("its optimizer has no counterpart", "Conv2dThor DenseThor EmbeddingThor EmbeddingLookupThor"),
     **all_missing("a table is on one device", "MultiFieldEmbeddingLookup"),
     **all_missing(
         "`labdl.fit` and `Trainer` take its place",

@@ -68,7 +68,7 @@ def _padding(rank: int):
 
 
 def _approximate(approximate: Any) -> dict[str, Any]:
-    """ "tanh" for True """
+    """ "tanh" for True"""
     return {"approximate": {True: "tanh", False: "none"}.get(approximate, approximate)}
 
 
@@ -94,7 +94,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
     layout = f"data_format='{_FORMATS[rank - 1]}'"
     padding = _padding(rank)
     window = "kernel_size, stride=None, padding=0"
-    end = ", data_format='{}', name=None".format(_FORMATS[rank - 1]) if rank > 1 else ", name=None"
+    end = f", data_format='{_FORMATS[rank - 1]}', name=None" if rank > 1 else ", name=None"
     order = ("groups=1, dilation=1", "dilation=1, groups=1")[rank > 1]
     plain = {
         f"Conv{rank}D": _to(
@@ -160,9 +160,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"CircularPad{rank}D": _to(
             "Pad", f"padding, {layout}, name=None", padding=spatial_pairs, fixed={"mode": "circular"}
         ),
-        f"Pad{rank}D": _to(
-            "Pad", f"padding, mode='constant', value=0.0, {layout}, name=None", padding=spatial_pairs
-        ),
+        f"Pad{rank}D": _to("Pad", f"padding, mode='constant', value=0.0, {layout}, name=None", padding=spatial_pairs),
     }
     if rank < 3:
         plain[f"LPPool{rank}D"] = _to(
@@ -184,7 +182,18 @@ def _of_rank(rank: int) -> dict[str, Entry]:
 _ACTIVATIONS = {
     **{
         name: _to(name, "name=None")
-        for name in ("Hardsigmoid", "Hardswish", "LogSigmoid", "Mish", "ReLU", "ReLU6", "Sigmoid", "Softsign", "Tanh", "Tanhshrink")
+        for name in (
+            "Hardsigmoid",
+            "Hardswish",
+            "LogSigmoid",
+            "Mish",
+            "ReLU",
+            "ReLU6",
+            "Sigmoid",
+            "Softsign",
+            "Tanh",
+            "Tanhshrink",
+        )
     },
     "Swish": _to("SiLU", "name=None"),
     "SiLU": _to("SiLU", "inplace=False, name=None"),
@@ -271,9 +280,7 @@ _LOSSES = {
 _UPSAMPLE = "size=None, scale_factor=None, data_format='NCHW', name=None"
 _SIZE = {"size scale_factor": size_or_scale}
 _STATES = "it returns (output, hidden) or (output, hidden, cell); `num_layers` is `layers` and `dropout` is `rate`"
-_TRANSFORMER = (
-    "boolean masks are true where attention is allowed, and the settings are `heads`, `hidden_features` and `rate`"
-)
+_TRANSFORMER = "its arguments are `heads`, `hidden_features` and `rate`, and it has no `weight_attr` and `bias_attr`"
 
 CLASSES: dict[str, Entry] = {
     "Layer": differs("Module", "a module's parameters are attributes, `nn.Parameter(shape)`, not of create_parameter"),
@@ -337,7 +344,9 @@ CLASSES: dict[str, Entry] = {
         together={"weight_attr bias_attr elementwise_affine bias": _layer_norm},
         normalized_shape=last_axes,
     ),
-    "LocalResponseNorm": _to("LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0, data_format='NCHW', name=None"),
+    "LocalResponseNorm": _to(
+        "LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0, data_format='NCHW', name=None"
+    ),
     "Dropout": _to(
         "Dropout",
         "p=0.5, inplace=False, axis=None, mode='upscale_in_train', name=None",
@@ -407,13 +416,12 @@ CLASSES: dict[str, Entry] = {
     "BiRNN": differs("RNN", "it takes sizes, not cells, and bidirectional=True"),
     "MultiHeadAttention": differs(
         "MultiHeadAttention",
-        "it is called with (x) or (query, context=key, values=value), and boolean masks are true where attention is allowed; "
+        "it is called with (x) or (query, context=key, values=value), and masks are given by name; "
         "`num_heads` is `heads`, `dropout` is `rate`, and `embed_dim` is inferred",
     ),
     **{
         name: differs(name, _TRANSFORMER)
         for name in (
-            "Transformer",
             "TransformerEncoder",
             "TransformerEncoderLayer",
             "TransformerDecoder",
@@ -424,8 +432,11 @@ CLASSES: dict[str, Entry] = {
     **all_missing("LabDL has no hierarchical softmax", "AdaptiveLogSoftmaxWithLoss HSigmoidLoss"),
     **all_missing("its windows are random", "FractionalMaxPool2D FractionalMaxPool3D"),
     **all_missing("only single elements or all of a sample's channels are dropped", "FeatureAlphaDropout"),
+    **all_missing("`nn.TransformerEncoder` and `nn.TransformerDecoder` are its parts", "Transformer"),
     **all_missing("a distance function is no setting: use `nn.TripletMarginLoss`", "TripletMarginWithDistanceLoss"),
     **all_missing("it is a base class", "RNNCellBase"),
     **all_missing("parameters are not normalized at each step", "SpectralNorm"),
-    **all_missing("set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"),
+    **all_missing(
+        "set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"
+    ),
 }

@@ -33,7 +33,16 @@ ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 INITIALIZERS = {
     **{
         name: name
-        for name in ("glorot_uniform", "he_uniform", "lecun_uniform", "orthogonal", "zeros", "ones", "uniform", "identity")
+        for name in (
+            "glorot_uniform",
+            "he_uniform",
+            "lecun_uniform",
+            "orthogonal",
+            "zeros",
+            "ones",
+            "uniform",
+            "identity",
+        )
     },
     "glorot_normal": "variance_scaling(mode='fan_avg')",
     "he_normal": "variance_scaling(scale=2.0)",
@@ -203,7 +212,10 @@ _to = Table(
 ).to
 # what every layer takes among its **kwargs
 _LAYER = "*, name=None, input_shape=None"
-_REGULAR = "kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None"
+_REGULAR = (
+    "kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, "
+    "bias_constraint=None"
+)
 _AFTER = f"activation=None, use_bias=True, kernel_initializer='glorot_uniform', bias_initializer='zeros', {_REGULAR}, {_LAYER}"
 _NORM = (
     "center=True, scale=True, beta_initializer='zeros', gamma_initializer='ones'{}, beta_regularizer=None, "
@@ -229,7 +241,8 @@ def _of_rank(rank: int) -> dict[str, Entry]:
     found = {
         f"Conv{rank}D": _to(
             f"Conv{rank}d",
-            f"filters, kernel_size, strides={ones}, padding='valid', data_format=None, dilation_rate={ones}, groups=1, {_AFTER}",
+            f"filters, kernel_size, strides={ones}, padding='valid', data_format=None, dilation_rate={ones}, groups=1, "
+            + _AFTER,
         ),
         f"Conv{rank}DTranspose": _to(
             f"ConvTranspose{rank}d",
@@ -296,7 +309,7 @@ _PROBABILITIES = f"{_SWAPPED}, and outputs are logits, as with from_logits=True"
 _MEAN = "reduction='sum_over_batch_size', name='{}', dtype=None"
 
 # activations by name, which other layers take as an argument, too
-ACTIVATION = _to("", f"activation, {_LAYER}", note="The layer of that name, such as `nn.ReLU`.")
+ACTIVATION = _to("", f"activation, {_LAYER}", note="the layer of that name, such as `nn.ReLU`")
 
 _LOSSES = {
     "MeanSquaredError": _to("MeanSquaredErrorLoss", _MEAN.format("mean_squared_error"), reduction=_mean_only),
@@ -387,7 +400,7 @@ CLASSES: dict[str, Entry] = {
     "Flatten": _to("Flatten", f"data_format=None, {_LAYER}", data_format=DEFAULT_ONLY),
     "Reshape": _to("Reshape", f"target_shape, {_LAYER}", target_shape=_whole_shape),
     "Permute": _to("Permute", f"dims, {_LAYER}", dims=_dimensions),
-    "RepeatVector": _to("", f"n, {_LAYER}", n=_repeated, note="`nn.ExpandDims` and `nn.Repeat`."),
+    "RepeatVector": _to("", f"n, {_LAYER}", n=_repeated, note="`nn.ExpandDims` and `nn.Repeat`"),
     "Embedding": _to(
         "Embedding",
         "input_dim, output_dim, embeddings_initializer='uniform', embeddings_regularizer=None, embeddings_constraint=None, "
@@ -414,9 +427,12 @@ CLASSES: dict[str, Entry] = {
         "`key_size`, `value_dim` is `value_size` and `dropout` is `rate`",
     ),
     "GroupQueryAttention": differs(
-        "MultiHeadAttention", "`num_query_heads` is `heads`, `num_key_value_heads` is `key_heads` and `head_dim` is `key_size`"
+        "MultiHeadAttention",
+        "`num_query_heads` is `heads`, `num_key_value_heads` is `key_heads` and `head_dim` is `key_size`",
     ),
-    "AdditiveAttention": differs("AdditiveAttention", "it has projections of the query and the keys with `hidden_size` units"),
+    "AdditiveAttention": differs(
+        "AdditiveAttention", "it has projections of the query and the keys with `hidden_size` units"
+    ),
     "Attention": differs(
         "MultiHeadAttention", "it has projections; without them it is the operator `ops.scaled_dot_product_attention`"
     ),

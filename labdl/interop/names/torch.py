@@ -40,7 +40,9 @@ def _default_epsilon(eps: float | None) -> dict:
 
 def _convolution(rank: int, lazy: str) -> dict[str, Entry]:
     sizes = "" if lazy else "in_channels, "
-    plain = f"{sizes}out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros'"
+    plain = (
+        f"{sizes}out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros'"
+    )
     transposed = (
         f"{sizes}out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, "
         "padding_mode='zeros'"
@@ -102,7 +104,10 @@ def _of_rank(rank: int) -> dict[str, Entry]:
 
 
 _ACTIVATIONS = {
-    **{name: _to(name, "inplace=False") for name in ("Hardsigmoid", "Hardswish", "Mish", "ReLU", "ReLU6", "SELU", "SiLU")},
+    **{
+        name: _to(name, "inplace=False")
+        for name in ("Hardsigmoid", "Hardswish", "Mish", "ReLU", "ReLU6", "SELU", "SiLU")
+    },
     **{name: _to(name) for name in ("LogSigmoid", "Sigmoid", "Softsign", "Tanh", "Tanhshrink")},
     **{name: _to(name, "dim=None") for name in ("LogSoftmax", "Softmax", "Softmin")},
     "CELU": _to("CELU", "alpha=1.0, inplace=False"),
@@ -160,11 +165,14 @@ _LOSSES = {
     "SmoothL1Loss": _to("SmoothL1Loss", f"{_LOSS}, beta=1.0"),
     "SoftMarginLoss": _to("SoftMarginLoss", _LOSS),
     "TripletMarginLoss": _to("TripletMarginLoss", f"margin=1.0, p=2.0, eps=1e-06, swap=False, {_LOSS}", p="p"),
-    "CTCLoss": differs("CTCLoss", "it takes logits (N, steps, classes), in PyTorch log-probabilities (steps, N, classes)"),
+    "CTCLoss": differs(
+        "CTCLoss", "it takes logits (N, steps, classes), in PyTorch log-probabilities (steps, N, classes)"
+    ),
 }
 
 _RECURRENT = {
-    name: differs(name, f"{_LENGTH}; `num_layers` is `layers` and `dropout` is `rate`") for name in ("RNN", "LSTM", "GRU")
+    name: differs(name, f"{_LENGTH}; `num_layers` is `layers` and `dropout` is `rate`")
+    for name in ("RNN", "LSTM", "GRU")
 }
 _TRANSFORMERS = {
     name: differs(
@@ -173,7 +181,6 @@ _TRANSFORMERS = {
         "`hidden_features` and `rate`",
     )
     for name in (
-        "Transformer",
         "TransformerEncoder",
         "TransformerEncoderLayer",
         "TransformerDecoder",
@@ -215,7 +222,9 @@ CLASSES: dict[str, Entry] = {
         elementwise_affine="affine",
     ),
     "LocalResponseNorm": _to("LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0"),
-    "CrossMapLRN2d": differs("LocalResponseNorm", "each channel has its neighbors on both sides; PyTorch's window grows"),
+    "CrossMapLRN2d": differs(
+        "LocalResponseNorm", "each channel has its neighbors on both sides; PyTorch's window grows"
+    ),
     "Dropout": _to("Dropout", "p=0.5, inplace=False"),
     "AlphaDropout": _to("AlphaDropout", "p=0.5, inplace=False"),
     "Flatten": _to("Flatten", "start_dim=1, end_dim=-1", start_dim="start_axis", end_dim="end_axis"),
@@ -262,9 +271,7 @@ CLASSES: dict[str, Entry] = {
         bias=DEFAULT_ONLY,
         nonlinearity="activation",
     ),
-    "GRUCell": _to(
-        "GRUCell", f"input_size, hidden_size, bias=True, {_SIZES}", input_size=IGNORED, bias=DEFAULT_ONLY
-    ),
+    "GRUCell": _to("GRUCell", f"input_size, hidden_size, bias=True, {_SIZES}", input_size=IGNORED, bias=DEFAULT_ONLY),
     "LSTMCell": differs("LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))"),
     **_RECURRENT,
     "MultiheadAttention": differs(
@@ -278,8 +285,11 @@ CLASSES: dict[str, Entry] = {
     **all_missing("use `nn.Linear` and `nn.CrossEntropyLoss`", "LinearCrossEntropyLoss"),
     **all_missing("its windows are random", "FractionalMaxPool2d FractionalMaxPool3d"),
     **all_missing("only single elements or all of a sample's channels are dropped", "FeatureAlphaDropout"),
+    **all_missing("`nn.TransformerEncoder` and `nn.TransformerDecoder` are its parts", "Transformer"),
     **all_missing("a distance function is no setting: use `nn.TripletMarginLoss`", "TripletMarginWithDistanceLoss"),
     **all_missing("it is a base class", "Container RNNBase RNNCellBase"),
-    **all_missing("set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"),
+    **all_missing(
+        "set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"
+    ),
     **all_missing("a model runs on one device", "DataParallel"),
 }

@@ -11,20 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from labdl.interop.names import classes
 from labdl.interop.weights.mapping import WeightMapping, by_rank, convert, directions, join, rename, transpose
 
-_CLASSES: dict[str, str] = {
-    "Linear": "Dense",
-    "BatchNorm": "BatchNormalization",
-    "LayerNorm": "LayerNormalization",
-    "GroupNorm": "GroupNormalization",
-    "InstanceNorm": "GroupNormalization",
-    "RMSNorm": "RMSNormalization",
-    "RNN": "SimpleRNN",
-    "RNNCell": "SimpleRNNCell",
-    **{f"{kind}{rank}d": f"{kind}{rank}D" for rank in (1, 2, 3) for kind in ("Conv", "DepthwiseConv", "SeparableConv")},
-    **{f"ConvTranspose{rank}d": f"Conv{rank}DTranspose" for rank in (1, 2, 3)},
-}
 _LISTS = ("ModuleList", "ModuleDict")  # plain lists and dictionaries in Keras
 
 
@@ -142,6 +131,11 @@ LAYERS = {
 }
 
 
+# the first Keras class that is a layer of LabDL
+_CLASSES = {entry.ours: name for name, entry in reversed(classes("tensorflow").items()) if entry.ours in LAYERS}
+_CLASSES["InstanceNorm"] = "GroupNormalization"  # with as many groups as channels
+
+
 class KerasLayer(NamedTuple):
     """A layer in Keras: its class ("" if it is irrelevant, None for a list), variables and children.
 
@@ -227,7 +221,7 @@ def _class(branch) -> str | None:
 
 
 def _inner(branch) -> str:
-    return "Bidirectional" if branch.settings.bidirectional else str(_CLASSES.get(branch.kind, branch.kind))
+    return "Bidirectional" if branch.settings.bidirectional else _CLASSES.get(branch.kind, branch.kind)
 
 
 def file_word(kind: str) -> str:

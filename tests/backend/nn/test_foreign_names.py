@@ -33,7 +33,9 @@ def test_signatures_are_those_of_the_framework(backend):
             continue
         theirs = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in (2, 4)]
         wanted = {p.name: p.default for p in theirs if p.name != "dtype"}
-        listed = {p.name: p.default for p in parse_signature(entry.signature).parameters.values() if p.kind not in (2, 4)}
+        listed = {
+            p.name: p.default for p in parse_signature(entry.signature).parameters.values() if p.kind not in (2, 4)
+        }
         listed = {n: d for n, d in listed.items() if n != "dtype" and (n in wanted or n not in common)}
         assert list(listed.items()) == list(wanted.items()), name
 
@@ -88,7 +90,9 @@ def test_dropped_fractions_are_the_same(backend, rate):
     for name, entry in tables(backend.name):
         if entry.ours == "Dropout":
             kwargs = {"rate" if backend.name == "tensorflow" else "p": rate}
-            ours = foreign.create(Reading(backend.name, name, entry), (), kwargs).build((None, 100), backend=backend.name)
+            ours = foreign.create(Reading(backend.name, name, entry), (), kwargs).build(
+                (None, 100), backend=backend.name
+            )
             actual = labdl.to_numpy(ours.train()(backend.tensor(x)))
             [expected] = Native(backend, name, (), kwargs)([x], True)
             for found in (actual, expected):

@@ -1,0 +1,147 @@
+"""Layers by their names in other frameworks: what they create, what is refused, and where they do not appear."""
+
+import difflib
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labdl
+from labdl import nn
+from labdl.errors import ConfigError
+from labdl.interop import names
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, parse_signature
+from labdl.lab.editor import service
+from labdl.nn.schema import LAYERS, fields
+
+ROOT = Path(__file__).parents[3]
+ENTRIES = [(f, n, e) for f in names.FRAMEWORKS for n, e in names.classes(f).items()]
+CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict")
+
+
+@pytest.mark.parametrize(
+    ("create", "expected"),
+    [
+        (lambda: nn.MSELoss(reduction="sum"), "MeanSquaredErrorLoss(reduction='sum')"),
+        (lambda: nn.BatchNorm2d(64, 1e-3, 0.2), "BatchNorm(momentum=0.2, epsilon=0.001)"),
+        (lambda: nn.Dropout2d(0.25), "DropoutChannels(rate=0.25)"),
+        (lambda: nn.ZeroPad2d((1, 2, 3, 4)), "Pad(padding=((3, 4), (1, 2)))"),
+        (lambda: nn.Softmax2d(), "Softmax(axis=-3)"),
+        (lambda: nn.Dense(7, use_bias=False), "Linear(out_features=7, use_bias=False, kernel_init='glorot_uniform')"),
+        (lambda: nn.Dense(4, 7, has_bias=False), "Linear(out_features=7, use_bias=False, in_features=4)"),
+        (lambda: nn.BatchNormalization(1), "BatchNorm(momentum=0.01, epsilon=0.001)"),
+        (lambda: nn.BatchNorm2D(3, data_format="NHWC"), "BatchNorm(data_format='channels_last')"),
+        (lambda: nn.HSwish(), "Hardswish()"),
+        (lambda: nn.SmoothL1Loss(), "SmoothL1Loss()"),
+    ],
+)
+def test_foreign_name_creates_our_layer(create, expected):
+    assert repr(create()) == expected
+
+
+def test_activation_becomes_a_layer():
+    model = nn.Dense(3, activation="relu")
+    assert [type(layer) for layer in model] == [nn.Linear, nn.ReLU]
+
+
+def test_import_and_isinstance():
+    from labdl.nn import BatchNorm2d, MSELoss
+
+    assert isinstance(MSELoss(), nn.MeanSquaredErrorLoss)
+    assert isinstance(nn.BatchNorm(), BatchNorm2d)
+    assert not isinstance(nn.LayerNorm(), BatchNorm2d)
+    assert nn.MSELoss is MSELoss
+    assert "num_features" in str(__import__("inspect").signature(BatchNorm2d))
+    with pytest.raises(TypeError, match=r"nn\.MeanSquaredErrorLoss: inherit from that"):
+
+        class Mine(nn.MSELoss):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("MultiheadAttention", r"PyTorch's MultiheadAttention is nn\.MultiHeadAttention, which differs: .*batch first"),
+        ("Concatenate", r"Keras's Concatenate is nn\.Concat, which differs: .*not with a list"),
+        ("FractionalMaxPool2d", "none for PyTorch's FractionalMaxPool2d: its windows are random"),
+        ("Linaer", "did you mean 'Linear'"),
+        ("MSELos", "did you mean 'MSELoss'"),
+        ("Nonsense", "labdl.nn has no 'Nonsense'$"),
+    ],
+)
+def test_other_names_raise_an_attribute_error(name, message):
+    assert not hasattr(nn, name)
+    with pytest.raises(AttributeError, match=message):
+        getattr(nn, name)
+
+
+@pytest.mark.parametrize(
+    ("create", "message"),
+    [
+        (
+            lambda: nn.BatchNorm2d(3, track_running_stats=False),
+            "track_running_stats=False has no equivalent in nn.BatchNorm",
+        ),
+        (lambda: nn.BatchNorm2d(), "missing a required argument: 'num_features'; its arguments are"),
+        (lambda: nn.MSELoss(size_average=True), "size_average=True has no equivalent"),
+        (lambda: nn.Dense(3, activation="abc"), "Keras's Dense: activation: the activations are"),
+        (
+            lambda: nn.Conv2D(3, 8, 3),
+            r"Conv2d\(.*\) as Keras's Conv2D and .* as PaddlePaddle's Conv2D: write which one",
+        ),
+        (lambda: nn.Dense(3, colour=4), "colour"),
+        (lambda: nn.Dropout2d(3), "rate wants a number"),
+        (lambda: nn.ZeroPad2d((1, 2, 3)), "padding: a pair of numbers for each axis"),
+    ],
+)
+def test_arguments_without_an_equivalent_are_refused(create, message):
+    with pytest.raises(ConfigError, match=message):
+        create()
+
+
+def test_only_our_names_are_listed():
+    """One name for one layer in completion and in the palette; the others are for people who know them."""
+    foreign = {name for _, name, _ in ENTRIES} - set(nn.__all__)
+    assert not foreign & {*dir(nn), *vars(nn)}
+    assert not foreign & {entry["type"] for entry in service.layers()["layers"]}
+
+
+def test_files_hold_our_names(tmp_path):
+    labdl.save(nn.Sequential(nn.Dense(3, activation="relu")).build((None, 4), backend="numpy"), tmp_path / "a.labdl")
+    text = json.dumps(labdl.load(tmp_path / "a.labdl", backend="numpy").graph.to_dict())
+    assert "Linear" in text
+    assert "Dense" not in text
+
+
+def test_pickle_of_a_name_finds_it_again():
+    assert pickle.loads(pickle.dumps(nn.MSELoss)) is nn.MSELoss
+
+
+@pytest.mark.parametrize(("framework", "name", "entry"), ENTRIES, ids=lambda v: v if isinstance(v, str) else "")
+def test_entries_are_consistent(framework, name, entry):
+    """They name layers and settings that exist; what differs has a sentence."""
+    assert not entry.ours or entry.ours in LAYERS or entry.ours in CONTAINERS
+    parameters = parse_signature(entry.signature).parameters
+    for given in entry.rules:
+        assert set(given.split()) <= {*parameters, "args", "kwargs"}
+    if entry.equal and entry.ours in LAYERS:
+        own = fields(LAYERS[entry.ours])
+        assert entry.fixed.keys() <= own.keys()
+        plain = [entry.rule(n) for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        assert {rule for rule in plain if not callable(rule) and rule not in (IGNORED, DEFAULT_ONLY)} <= own.keys()
+    else:
+        assert entry.differs or not entry.ours or entry.ours in CONTAINERS
+    assert not entry.differs.endswith(".")
+
+
+def test_pages_are_up_to_date(tmp_path):
+    """`python scripts/name_tables.py` generates the same pages."""
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "name_tables.py"), str(tmp_path)], check=True, timeout=120)
+    pages = sorted(tmp_path.glob("*.md"))
+    assert len(pages) == len(names.FRAMEWORKS)
+    for page in pages:
+        old = (ROOT / "docs" / page.name).read_text(encoding="utf-8")
+        assert not list(difflib.unified_diff(old.splitlines(), page.read_text(encoding="utf-8").splitlines()))
