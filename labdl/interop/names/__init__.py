@@ -34,7 +34,7 @@ FRAMEWORKS = {
 
 
 class Reading(NamedTuple):
-    """What a name means in one framework."""
+    """The meaning of a name in one framework."""
 
     framework: str
     name: str
@@ -61,7 +61,7 @@ def _module(framework: str):
 
 @functools.cache
 def readings(name: str) -> tuple[Reading, ...]:
-    """What a name means in each framework that has it.
+    """The meanings of a name in the frameworks that have it.
 
     PyTorch's meaning stands alone: LabDL's own names and arguments follow it.
     """

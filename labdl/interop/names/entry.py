@@ -137,7 +137,7 @@ class Table:
         differs: str = "",
         note: str = "",
         together: Mapping[str, Rule] | None = None,
-        **rules: Rule,
+        **rules: Any,
     ) -> Entry:
         """A class that is a layer of LabDL. ``together`` are rules for several arguments."""
         own = {**(together or {}), **rules}
@@ -145,6 +145,11 @@ class Table:
         present = parse_signature(signature).parameters
         common = {name: rule for name, rule in self.common.items() if name in present and name not in named}
         return Entry(ours, signature, {**common, **own}, fixed or {}, differs, note)
+
+
+def only_defaults(*arguments: str) -> dict[str, Any]:
+    """Rules for arguments of which only the default is accepted."""
+    return dict.fromkeys(arguments, DEFAULT_ONLY)
 
 
 def differs(ours: str, sentence: str) -> Entry:

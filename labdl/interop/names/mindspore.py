@@ -13,7 +13,7 @@ from labdl.interop.names.arguments import (
     slopes,
     spatial_pairs,
 )
-from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs, only_defaults
 
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "relu": ("ReLU", {}),
@@ -129,8 +129,8 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"ConvTranspose{rank}d",
             transposed,
             together=padding,
-            **({"output_padding": DEFAULT_ONLY} if rank > 1 else {}),
-            **({"dilation": DEFAULT_ONLY} if rank == 3 else {}),
+            **(only_defaults("output_padding") if rank > 1 else {}),
+            **(only_defaults("dilation") if rank == 3 else {}),
             note="`kernel_size` must be at least `stride`, and with `pad_mode='same'` LabDL needs the sizes of the input.",
         ),
         f"MaxPool{rank}d": _to(

@@ -14,7 +14,7 @@ from labdl.interop.names.arguments import (
     slopes,
     spatial_pairs,
 )
-from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs, only_defaults
 
 _LAYOUTS = {
     **dict.fromkeys(("NC", "NCL", "NCHW", "NCDHW"), "channels_first"),
@@ -121,7 +121,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             else f"{window}, ceil_mode=False, exclusive=True, divisor_override=None{end}",
             padding=padding,
             exclusive=lambda exclusive: {"count_include_pad": not exclusive},
-            **({"divisor_override": DEFAULT_ONLY} if rank > 1 else {}),
+            **(only_defaults("divisor_override") if rank > 1 else {}),
         ),
         f"AdaptiveAvgPool{rank}D": _to(f"AdaptiveAvgPool{rank}d", f"output_size{end}"),
         f"AdaptiveMaxPool{rank}D": _to(f"AdaptiveMaxPool{rank}d", "output_size, return_mask=False, name=None"),
@@ -245,7 +245,7 @@ _LOSSES = {
         "weight=None, ignore_index=-100, reduction='mean', soft_label=False, axis=-1, use_softmax=True, "
         "label_smoothing=0.0, name=None",
         weight=numbers("class_weights"),
-        **dict.fromkeys(("soft_label", "axis", "use_softmax", "label_smoothing"), DEFAULT_ONLY),
+        **only_defaults("soft_label", "axis", "use_softmax", "label_smoothing"),
     ),
     "GaussianNLLLoss": _to("GaussianNLLLoss", f"full=False, epsilon=1e-06, {_MEAN}"),
     "HingeEmbeddingLoss": _to("HingeEmbeddingLoss", f"margin=1.0, {_MEAN}"),
@@ -308,19 +308,16 @@ CLASSES: dict[str, Entry] = {
         in_place=IGNORED,
         momentum=complement,
         data_layout=_layout,
-        **dict.fromkeys(
-            (
-                "act",
-                "is_test",
-                "param_attr",
-                "bias_attr",
-                "moving_mean_name",
-                "moving_variance_name",
-                "do_model_average_for_mean_and_var",
-                "use_global_stats",
-                "trainable_statistics",
-            ),
-            DEFAULT_ONLY,
+        **only_defaults(
+            "act",
+            "is_test",
+            "param_attr",
+            "bias_attr",
+            "moving_mean_name",
+            "moving_variance_name",
+            "do_model_average_for_mean_and_var",
+            "use_global_stats",
+            "trainable_statistics",
         ),
         note="The running variance is that of the sample (n - 1), PaddlePaddle's that of the batch (n).",
     ),
@@ -405,7 +402,7 @@ CLASSES: dict[str, Entry] = {
         num_embeddings="size",
         embedding_dim="features",
         padding_idx=DEFAULT_ONLY,
-        **dict.fromkeys(("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"), DEFAULT_ONLY),
+        **only_defaults("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"),
     ),
     **{name: differs(ours, _STATES) for name, ours in (("LSTM", "LSTM"), ("GRU", "GRU"), ("SimpleRNN", "RNN"))},
     **{

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labdl.interop.names.arguments import activation_layers, complement, equal_sizes
-from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, THEN, Entry, Table, all_missing, differs
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, THEN, Entry, Table, all_missing, differs, only_defaults
 
 _LAST = {"data_format": "channels_last"}
 ACTIVATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -160,7 +160,7 @@ def _whole_shape(shape: Any) -> dict[str, Any]:
     return {"shape": tuple(shape)}
 
 
-def _repeated(n: int) -> dict[str, Any]:
+def _repeat(n: int) -> dict[str, Any]:
     """`repeats` of `nn.Repeat`"""
     return {THEN: [("ExpandDims", {}), ("Repeat", {"repeats": n})]}
 
@@ -233,6 +233,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
     crops = ("(1, 1)", "((0, 0), (0, 0))", "((1, 1), (1, 1), (1, 1))")[rank - 1]
     size = "data_format=None, "
     pairs = _pair_of_line if rank == 1 else _pairs
+    interpolation: dict[str, Any] = {"interpolation": "mode"} if rank == 2 else {}
     dropout = (
         f"rate, seed=None, {_LAYER}".replace("*, name=None", "name=None, dtype=None, *")
         if rank == 1
@@ -269,7 +270,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             ("size=2, ", f"size=(2, 2), {size}interpolation='nearest', ", f"size=(2, 2, 2), {size}")[rank - 1] + _LAYER,
             size=_scale,
             fixed=_LAST,
-            **({"interpolation": "mode"} if rank == 2 else {}),
+            **interpolation,
         ),
     }
     aliases = {
@@ -365,7 +366,7 @@ CLASSES: dict[str, Entry] = {
         together={"center scale": _affine},
         axis=_channel_axis,
         momentum=complement,
-        **dict.fromkeys(("renorm", "renorm_clipping", "renorm_momentum", "synchronized"), DEFAULT_ONLY),
+        **only_defaults("renorm", "renorm_clipping", "renorm_momentum", "synchronized"),
         note="The running variance is that of the sample (n - 1), Keras's that of the batch (n).",
     ),
     "LayerNormalization": _to(
@@ -389,7 +390,7 @@ CLASSES: dict[str, Entry] = {
     "ReLU": _to(
         "ReLU",
         f"max_value=None, negative_slope=0.0, threshold=0.0, {_LAYER}",
-        **dict.fromkeys(("max_value", "negative_slope", "threshold"), DEFAULT_ONLY),
+        **only_defaults("max_value", "negative_slope", "threshold"),
         note="`nn.ReLU6` and `nn.LeakyReLU` are layers of their own.",
     ),
     "LeakyReLU": _to("LeakyReLU", f"negative_slope=0.3, {_LAYER}"),
@@ -400,7 +401,7 @@ CLASSES: dict[str, Entry] = {
     "Flatten": _to("Flatten", f"data_format=None, {_LAYER}", data_format=DEFAULT_ONLY),
     "Reshape": _to("Reshape", f"target_shape, {_LAYER}", target_shape=_whole_shape),
     "Permute": _to("Permute", f"dims, {_LAYER}", dims=_dimensions),
-    "RepeatVector": _to("", f"n, {_LAYER}", n=_repeated, note="`nn.ExpandDims` and `nn.Repeat`"),
+    "RepeatVector": _to("", f"n, {_LAYER}", n=_repeat, note="`nn.ExpandDims` and `nn.Repeat`"),
     "Embedding": _to(
         "Embedding",
         "input_dim, output_dim, embeddings_initializer='uniform', embeddings_regularizer=None, embeddings_constraint=None, "

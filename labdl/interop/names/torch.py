@@ -1,5 +1,7 @@
 """Classes of torch.nn."""
 
+from typing import Any
+
 from labdl.interop.names.arguments import (
     corners,
     last_axes,
@@ -11,7 +13,7 @@ from labdl.interop.names.arguments import (
     slopes,
     spatial_pairs,
 )
-from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs
+from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs, only_defaults
 
 _table = Table(
     bias="use_bias",
@@ -57,7 +59,9 @@ def _convolution(rank: int, lazy: str) -> dict[str, Entry]:
 
 def _norms(rank: int, lazy: str) -> dict[str, Entry]:
     sizes = "" if lazy else "num_features, "
-    rules = {"track_running_stats": DEFAULT_ONLY, "bias": DEFAULT_ONLY} | ({} if lazy else {"num_features": IGNORED})
+    rules: dict[str, Any] = {"track_running_stats": DEFAULT_ONLY, "bias": DEFAULT_ONLY} | (
+        {} if lazy else {"num_features": IGNORED}
+    )
     # torch's lazy classes have the defaults of batch norm in both
     instance = _NORM.format("True", "True") if lazy else _NORM.format("False", "False")
     entry = differs("InstanceNorm", "it has no running statistics, which the lazy class keeps by default")
@@ -84,7 +88,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"AvgPool{rank}d": _to(
             f"AvgPool{rank}d",
             f"{window}, ceil_mode=False, count_include_pad=True" + (", divisor_override=None" if rank > 1 else ""),
-            **({"divisor_override": DEFAULT_ONLY} if rank > 1 else {}),
+            **(only_defaults("divisor_override") if rank > 1 else {}),
         ),
         f"LPPool{rank}d": _to(
             f"LPPool{rank}d",
@@ -259,7 +263,7 @@ CLASSES: dict[str, Entry] = {
         num_embeddings="size",
         embedding_dim="features",
         padding_idx="padding_index",
-        **dict.fromkeys(("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"), DEFAULT_ONLY),
+        **only_defaults("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"),
     ),
     "EmbeddingBag": differs(
         "EmbeddingBag", "it is called with (indices, weights): bags are rows of indices, and there are no offsets"

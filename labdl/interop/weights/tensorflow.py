@@ -132,7 +132,7 @@ LAYERS = {
 
 
 # the first Keras class that is a layer of LabDL
-_CLASSES = {entry.ours: name for name, entry in reversed(classes("tensorflow").items()) if entry.ours in LAYERS}
+_CLASSES = {entry.ours: name for name, entry in reversed([*classes("tensorflow").items()]) if entry.ours in LAYERS}
 _CLASSES["InstanceNorm"] = "GroupNormalization"  # with as many groups as channels
 
 
@@ -217,11 +217,11 @@ def _class(branch) -> str | None:
         return "Sequential" if list(directions(branch))[-1][0] else _inner(branch)
     if branch.kind == "MultiHeadAttention" and branch.settings.key_heads not in (None, branch.settings.heads):
         return "GroupedQueryAttention"
-    return _CLASSES.get(branch.kind, branch.kind)
+    return _CLASSES.get(branch.kind) or branch.kind
 
 
 def _inner(branch) -> str:
-    return "Bidirectional" if branch.settings.bidirectional else _CLASSES.get(branch.kind, branch.kind)
+    return "Bidirectional" if branch.settings.bidirectional else _CLASSES[branch.kind]
 
 
 def file_word(kind: str) -> str:

@@ -22,7 +22,11 @@ interface Around {
 
 /** Whether a text looks like layers in Python; other text is ignored without a message. */
 export function looksLikePython(text: string): boolean {
-  return /\b(nn|ops|layers)\.\w+\s*\(|^\s*class\s+\w+.*:\s*$/m.test(text);
+  return (
+    /\b(nn|ops|layers)\.\w+\s*\(|^\s*class\s+\w+.*:\s*$/m.test(text) ||
+    // layers imported by name
+    /^\s*from\s+[\w.]+\.(nn|layers)\s+import\s/m.test(text)
+  );
 }
 
 /** The fragment at a free position in the center of the view, or an error message. */
