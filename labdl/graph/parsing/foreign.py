@@ -29,6 +29,7 @@ _INPUTS = ("Input", "InputLayer")
 _FORWARD = ("call", "construct")  # names of a module's forward in Keras and MindSpore
 _OF_MODELS = ("build", "compile", "summary", "fit", "evaluate", "eval", "train")  # calls that say nothing of the layers
 _ACTIVATION = "Activation"
+_FUNCTIONS = ("relu", "relu6", "selu", "sigmoid", "silu", "softsign", "tanh")  # of one tensor, the same everywhere
 Constructors = dict[str, Callable]
 
 
@@ -118,6 +119,10 @@ class _Reader(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             node.args = []
             return node
+        function = (self._path(node.func) or "").rpartition(".")[2]
+        if function in _FUNCTIONS and len(node.args) == 1 and not node.keywords:
+            operator = ast.Attribute(ast.Name("ops", ast.Load()), function, ast.Load())
+            return ast.copy_location(ast.Call(operator, [self.visit(node.args[0])], []), node)
         kind = self._class(node.func)
         if _CONTAINERS.get(kind or "") == "Sequential":
             node.args = [self._value(item) for item in self._items(node.args) if not self._is_input(item)]

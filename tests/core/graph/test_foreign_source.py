@@ -205,7 +205,8 @@ HEAD = "from torch import nn\n"
         (HEAD + "nn.FractionalMaxPool2d(2)", "its windows are random", 2),
         (HEAD + "nn.Linaer(4, 2)", "torch.nn.Linaer is not a layer: did you mean 'Linear'", 2),
         (HEAD + "nn.BatchNorm2d(4, track_running_stats=False)", "track_running_stats=False has no equivalent", 2),
-        (HEAD + "import torch\nx = torch.relu(nn.Linear(3, 4)(x))", "torch.relu is not a layer: write ops.relu", 3),
+        (HEAD + "import torch\nx = torch.exp(nn.Linear(3, 4)(x))", "torch.exp is not a layer: write ops.exp", 3),
+        (HEAD + "import torch\nx = torch.relu(3)", "given no tensor", 3),
         (HEAD + "import keras\nnn.Linear(3, 4)", "layers of PyTorch and of Keras", 2),
         (
             "from labdl import nn\nimport torch.nn as tnn\ntnn.Linear(3, 4), nn.ReLU()",
@@ -234,6 +235,21 @@ def test_labdl_source_takes_foreign_names_as_the_module_does():
         (None, 3, 4, 4),
     )
     assert [node.type for node in graph.nodes.values()] == ["Input", "BatchNorm"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch.nn.functional as F\nfrom torch import nn\nx = F.relu(nn.Linear(3, 4)(x))",
+        "import torch\nx = torch.relu(torch.nn.Linear(3, 4)(x))",
+        "import keras\nx = keras.ops.relu(keras.layers.Dense(4)(x))",
+        "import tensorflow as tf\nx = tf.nn.relu(tf.keras.layers.Dense(4)(x))",
+        "import paddle\nx = paddle.nn.functional.relu(paddle.nn.Linear(3, 4)(x))",
+        "from mindspore import nn, ops\nx = ops.relu(nn.Dense(3, 4)(x))",
+    ],
+)
+def test_activation_functions_become_operators(source):
+    assert [node.type for node in read_piece(source).nodes.values()] == ["Linear", "ops.relu"]
 
 
 def test_unused_import_of_a_framework_does_not_matter():
