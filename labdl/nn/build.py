@@ -11,6 +11,8 @@ from labdl import dispatch
 from labdl.errors import BackendError, ModelError
 from labdl.nn import initializers
 from labdl.nn.parameter import Parameter
+from labdl.nn.trainable import switch_at_build
+from labdl.nn.usage import report_idle_modules
 from labdl.spec import Spec
 
 if TYPE_CHECKING:
@@ -33,7 +35,9 @@ def build(
         shapes_of(model, specs, options)
     except (ValueError, TypeError) as error:
         raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
+    report_idle_modules(model)
     apply_ties(model)
+    switch_at_build(model)
     target = dispatch.get(backend)
     check_native_modules(model, target)
     saved = None if values is None else values(model)

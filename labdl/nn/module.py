@@ -12,7 +12,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.display import model_mimebundle
 from labdl.errors import ConfigError, ModelError, StateDictError
-from labdl.nn import build, gradients
+from labdl.nn import build, gradients, trainable
 from labdl.nn.hooks import Hooks
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
@@ -39,6 +39,8 @@ class Module:
     _backend: str | None
     _input_specs: tuple[Spec | None, ...] | None
     _ties: dict[str, str]
+    _trainable: bool  # see labdl.nn.trainable
+    _frozen_later: tuple[tuple[str, bool], ...]
 
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
@@ -52,6 +54,8 @@ class Module:
             _backend=None,
             _input_specs=None,
             _ties={},
+            _trainable=True,
+            _frozen_later=(),
         )
         return self
 
@@ -66,6 +70,8 @@ class Module:
             Parameter.changes += 1
             self.__dict__["_ready"] = self._ready and value._ready
         elif isinstance(value, Parameter):
+            if not self._trainable and value.learnable:
+                value.trainable = False
             self._parameters[name] = value
             value = Spec(value.shape, value.dtype) if value.value is None else value.value
         else:
@@ -285,20 +291,35 @@ class Module:
         if self.built:
             build.apply_ties(self)
 
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes a parameter in here; assigning sets all of this module and its submodules, as in Keras.
+
+        ``model.backbone.trainable = False`` freezes, before or after build and during a training; True includes the parameters
+        again. `freeze` does the same for patterns of names. A frozen parameter has no state in the optimizer, and the
+        framework's variable says so (``requires_grad``, ``trainable``, ``stop_gradient``). A frozen `BatchNorm` normalizes
+        with its running statistics, which no longer move; a frozen `Dropout` goes on dropping in training. A layer that is
+        added later is trained until it is frozen itself, unlike in Keras: ``model.head = nn.Linear(2)`` on a frozen model
+        learns. Raises ConfigError for a value that is not a bool.
+        """
+        return trainable.is_trainable(self)
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        trainable.set_trainable(self, value)
+
     def freeze(self, names: str = "*") -> Module:
-        """Exclude parameters from training, also during one: all of this module, or those whose name matches a pattern."""
-        return self._switch(names, False)
+        """Exclude parameters from training, also during one: all of this module, or those whose name matches a pattern.
+
+        ``model.freeze("encoder/*")``; `trainable` has the rules, also for batch normalization. Before build a pattern waits
+        for the names. Returns the module. Raises ModelError for a pattern that matches nothing, at build if it waited.
+        """
+        trainable.switch(self, names, False)
+        return self
 
     def unfreeze(self, names: str = "*") -> Module:
         """Include parameters in training again: all of this module, or those whose standard name matches a pattern."""
-        return self._switch(names, True)
-
-    def _switch(self, names: str, trainable: bool) -> Module:
-        found = [p for n, p in self.named_parameters() if p.learnable and fnmatchcase(n, names)]
-        if not found:
-            raise ModelError(f"{type(self).__name__} has no parameter that matches {names!r}")
-        for parameter in found:
-            parameter.trainable = trainable
+        trainable.switch(self, names, True)
         return self
 
     def trainable_variables(self) -> list:

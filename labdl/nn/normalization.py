@@ -23,7 +23,8 @@ class BatchNorm(Module):
     """Batch normalization of each channel (Ioffe & Szegedy, 2015), for inputs of two to five axes.
 
     Running statistics move by ``momentum`` toward those of each batch in training, and are used in evaluation.
-    ``affine=False`` omits the learned gamma and beta. Semantics: torch.nn.BatchNorm1d to BatchNorm3d.
+    ``affine=False`` omits the learned gamma and beta. A frozen layer (`Module.trainable`, `Module.freeze`) normalizes with its
+    running statistics in training too, and keeps them. Semantics: torch.nn.BatchNorm1d to BatchNorm3d; frozen as in Keras.
     """
 
     momentum: float = 0.1
@@ -49,7 +50,7 @@ class BatchNorm(Module):
             beta,
             self.moving_mean,
             self.moving_variance,
-            training=self.training,
+            training=self.training and self.trainable,
             momentum=self.momentum,
             epsilon=self.epsilon,
             axis=_channel_axis(self.data_format),

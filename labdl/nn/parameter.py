@@ -51,11 +51,32 @@ class Parameter:
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
+        if not isinstance(value, bool | np.bool_):
+            raise ConfigError(f"trainable is True or False, received {value!r:.80}")
+        value = bool(value)
         if self._trainable != value:
             self._trainable = value
             Parameter.changes += 1
             if self.value is not None:
                 dispatch.owner(self.value).set_trainable(self.value, value)
+
+    @property
+    def requires_grad(self) -> bool:
+        """`trainable` under the name of PyTorch and MindSpore."""
+        return self.trainable
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.trainable = value
+
+    @property
+    def stop_gradient(self) -> bool:
+        """The opposite of `trainable`, under PaddlePaddle's name."""
+        return not self.trainable
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        self.trainable = not value
 
     @property
     def array_dtype(self) -> np.dtype:

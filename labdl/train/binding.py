@@ -61,7 +61,9 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
         model.build(*specs, backend=context.backend, seed=context.seed)
     backend, parts = state.backend, state.compiled_parts
     bind(context, state)
-    state.compiled_parts = [dispatch.portable(), *(part for root in context.modules for part in root.modules())]
+    modules = [part for root in context.modules for part in root.modules()]
+    # a frozen batch normalization computes something else
+    state.compiled_parts = [dispatch.portable(), *modules, *(module.trainable for module in modules)]
     if parts != state.compiled_parts:
         state.evaluations.clear()
         state.clear_steps()

@@ -273,6 +273,18 @@ def test_settings_are_serialized_as_plain_data(data, tmp_path):
     assert np.array_equal(np.load(tmp_path / job["data"]["files"][0]), data.arrays[0])
 
 
+def test_what_is_frozen_stays_frozen_in_the_workers(data, tmp_path):
+    frozen = nn.Sequential(nn.Linear(3), nn.BatchNorm(affine=False), nn.Linear(2))
+    frozen[0].trainable = frozen[1].trainable = False
+    pack(tmp_path, frozen, data, None, {"freeze": "2/bias:0"}, {}, 0)
+    assert json.loads((tmp_path / "job.json").read_text())["settings"]["freeze"] == [
+        "2/bias:0",
+        "0/kernel:0",
+        "0/bias:0",
+        "1/*",
+    ]
+
+
 def test_leaderboard_without_errors_has_no_error_column():
     rows = Leaderboard([{"backend": "torch", "loss": 0.5, "error": None}])
     assert str(rows) == "backend  loss\ntorch    0.5"

@@ -18,7 +18,11 @@ def gradients(function, values):
 
 
 def set_trainable(variable, flag: bool) -> None:
-    """No-op: gradients are computed only for the requested variables."""
+    """For users and their tapes: LabDL computes gradients for the requested variables only.
+
+    A tf.Variable takes the flag at its creation alone, but a new variable would lose what refers to this one.
+    """
+    variable._trainable = flag
 
 
 def with_gradient(forward, pull):

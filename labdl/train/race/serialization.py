@@ -16,6 +16,7 @@ from labdl.graph import as_graph
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, params_of
+from labdl.nn.trainable import frozen_patterns
 from labdl.saving import save, save_structure
 from labdl.spec import Spec
 from labdl.train import config
@@ -57,6 +58,8 @@ def pack(
     plain_settings = {name: plain(value, name) for name, value in settings.items()}
     train = _arrays(data, "data")
     parameters, graph = _model(folder, model, train)
+    if isinstance(model, Module) and (frozen := frozen_patterns(model)):  # a graph does not record it
+        plain_settings["freeze"] = [*config.TrainerSettings(freeze=settings.get("freeze", ())).freeze, *frozen]
     job = {
         "settings": plain_settings,
         "options": dict(options),
