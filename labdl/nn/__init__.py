@@ -19,6 +19,7 @@ from labdl.nn.unpooling import *
 from labdl.nn.activation import *
 from labdl.nn.axis_activation import *
 from labdl.nn.normalization import *
+from labdl.nn.frozen_normalization import *
 from labdl.nn.regularization import *
 from labdl.nn.shape import *
 from labdl.nn.spatial import *

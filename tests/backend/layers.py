@@ -58,6 +58,8 @@ VARIANTS = {
     "norm of rows": ("BatchNorm", {}, floats(6, 3)),
     "norm of images": ("BatchNorm", {"momentum": 0.3}, floats(4, 3, 5, 2)),
     "norm last": ("BatchNorm", {"data_format": "channels_last"}, floats(4, 5, 2, 3)),
+    "norm frozen": ("FrozenBatchNorm", {"epsilon": 1e-3}, floats(4, 3, 5, 2)),
+    "norm frozen last": ("FrozenBatchNorm", {"data_format": "channels_last"}, floats(4, 5, 2, 3)),
     "norm plain": ("BatchNorm", {"affine": False}, floats(4, 3, 5)),
     "norm of one axis more": ("LayerNorm", {"axes": 2}, floats(2, 3, 4)),
     "norm without beta": ("LayerNorm", {"use_bias": False}, floats(2, 3, 4)),

@@ -44,7 +44,10 @@ LAYERS = {
     **by_rank("SeparableConv", lambda rank: SEPARABLE),
     **dict.fromkeys(("LayerNorm", "GroupNorm", "RMSNorm"), SCALE),
     "InstanceNorm": (rename("gamma", "scale"), rename("beta", "bias")),
-    "BatchNorm": (*SCALE, rename("moving_mean", "_mean"), rename("moving_variance", "_variance")),
+    **dict.fromkeys(
+        ("BatchNorm", "FrozenBatchNorm"),
+        (*SCALE, rename("moving_mean", "_mean"), rename("moving_variance", "_variance")),
+    ),
     "PReLU": (rename("slope", "_weight"),),
     **dict.fromkeys(("Embedding", "EmbeddingBag", "PositionEmbedding"), _TABLE),
     **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),

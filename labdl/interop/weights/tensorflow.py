@@ -122,7 +122,7 @@ LAYERS = {
     **dict.fromkeys(("DepthwiseConv1d", "DepthwiseConv2d"), _depthwise),
     **dict.fromkeys(("SeparableConv1d", "SeparableConv2d"), _separable),
     **dict.fromkeys(("LayerNorm", "GroupNorm", "InstanceNorm"), _SCALE),
-    "BatchNorm": (*_SCALE, rename("moving_mean"), rename("moving_variance")),
+    **dict.fromkeys(("BatchNorm", "FrozenBatchNorm"), (*_SCALE, rename("moving_mean"), rename("moving_variance"))),
     "RMSNorm": (rename("gamma", "scale"),),
     "PReLU": _slope,
     **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),
@@ -133,6 +133,7 @@ LAYERS = {
 
 # the first Keras class that is a layer of LabDL
 _CLASSES = {entry.ours: name for name, entry in reversed([*classes("tensorflow").items()]) if entry.ours in LAYERS}
+_CLASSES["FrozenBatchNorm"] = "BatchNormalization"
 _CLASSES["InstanceNorm"] = "GroupNormalization"  # with as many groups as channels
 
 

@@ -41,11 +41,15 @@ LAYERS = {
     **by_rank("DepthwiseConv", lambda rank: WEIGHT),  # a convolution with as many groups as channels
     **by_rank("SeparableConv", lambda rank: SEPARABLE),  # two convolutions of these names
     **dict.fromkeys(("LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm"), SCALE),
-    "BatchNorm": (
-        *SCALE,
-        rename("moving_mean", "running_mean"),
-        rename("moving_variance", "running_var"),
-        constant("num_batches_tracked", 0, (), "int64"),
+    # torchvision's frozen one takes, and drops, the number of batches of the other
+    **dict.fromkeys(
+        ("BatchNorm", "FrozenBatchNorm"),
+        (
+            *SCALE,
+            rename("moving_mean", "running_mean"),
+            rename("moving_variance", "running_var"),
+            constant("num_batches_tracked", 0, (), "int64"),
+        ),
     ),
     "BinaryCrossEntropyLoss": (rename("positive_weight", "pos_weight"),),
     "PReLU": (rename("slope", "weight"),),
