@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 import numpy as np
 
 from labdl import dispatch
 from labdl.display import model_mimebundle
-from labdl.errors import ConfigError, ModelError, StateDictError
-from labdl.nn import build, gradients, trainable
+from labdl.errors import ConfigError, ModelError
+from labdl.interop.key_map import Keys
+from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.hooks import Hooks
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
@@ -380,47 +380,35 @@ class Module:
     def state_dict(self) -> dict[str, np.ndarray]:
         """``{standard name: NumPy array in the standard shape}`` of all parameters and buffers; independent of the backend."""
         self._need_build()
-        return {
-            path: p.to_standard(dispatch.owner(p.value).to_numpy(p.value).copy()) for path, p in self.named_parameters()
-        }
+        return state_dict.state_dict(self)
 
-    def load_state_dict(self, values: Mapping[str, np.ndarray], names: str = "*", strict: bool = True) -> list[str]:
-        """Assign values to the parameters, in place, and return the names of those that were set.
+    def load_state_dict(
+        self,
+        values: Mapping[str, np.ndarray],
+        names: str = "*",
+        strict: bool = True,
+        *,
+        prefix: str = "",
+        keys: Keys | None = None,
+    ) -> state_dict.LoadReport:
+        """Assign values to the parameters, in place, and return a report: ``loaded`` are the names of those that were set.
 
         ``names`` is a pattern such as "encoder/*" that restricts both the model's parameters and ``values``. With ``strict``,
-        every parameter needs a value and every value a parameter; otherwise only common names are assigned. Raises
-        StateDictError naming missing, unexpected and wrongly shaped keys, without changing the model.
+        every parameter needs a value of its shape and every value a parameter, or StateDictError names missing, unexpected and
+        wrongly shaped keys, and the model is unchanged. Without, only what fits is assigned, a warning names what has another
+        shape, and the report has ``missing_keys``, ``unexpected_keys`` and ``mismatched``; StateDictError if nothing fits.
+
+        Values under other names: only keys that begin with ``prefix`` are taken, without it; ``keys`` gives new names, as a
+        function (None leaves a key out) or as patterns, of which the first that matches counts::
+
+            model.load_state_dict(values, prefix="module.", keys={"fc/*": "head/*", "aux/*": None})
         """
         self._need_build()
-        arrays = {key: np.asarray(value) for key, value in values.items() if fnmatchcase(key, names)}
-        chosen = self._fitting(arrays, names, strict)
-        for key, parameter in chosen.items():
-            array = parameter.from_standard(arrays[key]).astype(parameter.array_dtype, copy=False)
-            dispatch.owner(parameter.value).assign(parameter.value, array)
-        return list(chosen)
+        return state_dict.load_state_dict(self, values, names, strict, prefix, keys)
 
     def _fitting(self, given: Mapping[str, Any], names: str = "*", strict: bool = True) -> dict[str, Parameter]:
-        """Match arrays, or Specs, to parameters by name. Raises StateDictError if names, shapes or dtypes do not match."""
-        own = {key: p for key, p in self.named_parameters() if fnmatchcase(key, names)}
-        chosen = {key: p for key, p in own.items() if key in given}
-        problems = [f"missing {key}" for key in own if key not in given] if strict else []
-        problems += [f"unexpected {key}" for key in given if key not in own] if strict else []
-        problems += [
-            f"{key} has shape {given[key].shape}, the model wants {p.standard_shape}"
-            for key, p in chosen.items()
-            if given[key].shape != p.standard_shape
-        ]
-        problems += [
-            f"{key} holds {given[key].dtype}, the model wants {p.dtype}"
-            for key, p in chosen.items()
-            if not p.takes(given[key].dtype)
-        ]
-        if not chosen and not problems and (names != "*" or given):
-            problems.append(f"there is nothing to set: no parameter named as in the values matches {names!r}")
-        if problems:
-            more = f"; and {len(problems) - 20} more" if len(problems) > 20 else ""
-            raise StateDictError(f"parameters do not match {type(self).__name__}: {'; '.join(problems[:20])}{more}")
-        return chosen
+        """The parameters that arrays, or Specs, are for. Raises StateDictError if names, shapes or dtypes do not match."""
+        return state_dict.fitting(self, given, names, strict)
 
     def _need_build(self) -> None:
         if unbuilt := self.unbuilt:
