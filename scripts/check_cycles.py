@@ -32,6 +32,7 @@ ALLOWED: dict[Edge, str] = {
     ("labdl.graph.graph", "labdl.graph.parsing.parser"): _METHOD,  # Graph.from_python
     ("labdl.nn.module", "labdl.graph.tracing.trace"): _METHOD,  # Module.summary
     ("labdl.nn.module", "labdl.nn.native"): _METHOD,  # Module.to_native
+    ("labdl.nn.module", "labdl.nn.head"): _METHOD,  # Module.replace_head
     ("labdl.nn.build", "labdl.nn.module"): "Module.build is in a file of its own and looks for modules in lists",
     ("labdl.nn.build", "labdl.nn.native"): "a wrapped native module is built as it is",
     ("labdl.runs.reading.record", "labdl.runs.exports.plotly_figure"): _METHOD,  # Record.figure

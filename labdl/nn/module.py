@@ -282,6 +282,23 @@ class Module:
         delattr(self.get_module(home), name)
         return found
 
+    def replace_head(self, classes: int, path: str | None = None) -> Module:
+        """Give the model a new head for so many classes; all other layers keep their weights. Returns the model.
+
+        The head is the last layer with parameters, a Linear or a convolution, in the order of execution, or of definition
+        before the shapes of the inputs are known; ``path`` names it where that is another layer, such as one of two heads.
+        The new head has the old one's settings and is trained, also in a frozen model::
+
+            model = labdl.models.create("resnet18", weights=values).freeze().replace_head(5)
+
+        A built model stays built, on its backend. Raises ModelError for a model that ends with something else, and where the
+        head is not clear; ConfigError for a number of classes below 1.
+        """
+        from labdl.nn.head import replace_head  # it imports this module
+
+        replace_head(self, classes, path)
+        return self
+
     def tie(self, name: str, to: str) -> None:
         """Share one parameter in two places: ``tie("head/kernel:0", to="embed/kernel:0")``; saved once, and restored tied.
 
