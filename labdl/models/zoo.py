@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import ConfigError
+from labdl.models.public import load_public
 from labdl.nn.module import Module
 from labdl.settings import Declaration, declaration_of_function
 from labdl.spec import Spec
@@ -106,13 +107,19 @@ def find(name: str) -> ZooModel:
     return ZOO[name]
 
 
-def create(name: str, **settings) -> Module:
+def create(name: str, *, weights: Weights | None = None, backend: str | None = None, **settings) -> Module:
     """Create a model by name: ``labdl.models.create("resnet50", classes=10)``; it is not built yet.
 
-    Names are those of the published implementations; `list_models` lists them. Raises ConfigError for an unknown name or
-    setting.
+    Names are those of the published implementations; `list_models` lists them. With ``weights``, the state dict of that
+    implementation (see `load_public`), the model is built for its usual inputs on the ``backend``, the default one if it is
+    None, and has these values; `Module.replace_head` then gives it other classes. Raises ConfigError for an unknown name or
+    setting, ModelError where public names of the model are not known, StateDictError for weights of another model.
     """
-    return find(name).create(**settings)
+    model = find(name).create(**settings)
+    if weights is not None:
+        model.build(*model.input_specs, backend=backend)
+        load_public(model, weights)
+    return model
 
 
 def list_models(task: str | None = None) -> list[str]:

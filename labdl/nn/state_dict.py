@@ -65,7 +65,7 @@ def load_state_dict(
 ) -> LoadReport:
     """See `Module.load_state_dict`."""
     named = rename_keys(values, prefix, keys)
-    arrays = {key: np.asarray(value) for key, value in named.items() if fnmatchcase(key, names)}
+    arrays = {key: to_array(key, value) for key, value in named.items() if fnmatchcase(key, names)}
     report = compare(model, arrays, names)
     chosen = fitting(model, arrays, names, strict)
     for key, parameter in chosen.items():
@@ -77,6 +77,15 @@ def load_state_dict(
             f"{len(kept)} parameters of {type(model).__name__} keep their values: {_some(kept)}", stacklevel=3
         )
     return report
+
+
+def to_array(name: str, value: Any) -> np.ndarray:
+    """A value of a state dict as an array: an array, a number, or a tensor of a framework on any device."""
+    owner = None if isinstance(value, np.ndarray) else dispatch.owner_of_type(type(value))
+    array = np.asarray(value if owner is None else owner.to_numpy(value))
+    if array.dtype == object:
+        raise StateDictError(f"{name} is of the type {type(value).__name__}, not an array")
+    return array
 
 
 def compare(model: Module, given: Mapping[str, Any], names: str = "*") -> LoadReport:

@@ -15,8 +15,8 @@ class WeightMapping(NamedTuple):
     tables of `labdl.interop.public_weights` both are standard. ``aliases`` are further names of the same arrays in the
     framework, ``earlier`` their names in its earlier releases, which are read and not written. A ``direct`` mapping is one to
     one and differs at most in the order of the axes (``axes``). One with ``any_shape`` accepts an array of any shape with as
-    many elements. One without an ``own`` parameter is for arrays of the framework's files that LabDL does not use; they may
-    be missing.
+    many elements; ``layers`` are the types of layers that it is for, where another type would take the same shapes. One
+    without an ``own`` parameter is for arrays of the framework's files that LabDL does not use; they may be missing.
     """
 
     own: tuple[str, ...]
@@ -28,6 +28,7 @@ class WeightMapping(NamedTuple):
     direct: bool = False
     any_shape: bool = False
     earlier: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
 
 
 class PartMapping(NamedTuple):
@@ -106,8 +107,8 @@ def directions(branch) -> Iterator[tuple[int, bool, str]]:
         at += 1
 
 
-def recurrent_direction(branch, own: str, native: str, aliases: str = "") -> list[WeightMapping]:
-    """One direction of a recurrent layer with gates on the first axis and two biases.
+def recurrent_direction(two_biases: bool, own: str, native: str, aliases: str = "") -> list[WeightMapping]:
+    """One direction of a recurrent layer with gates on the first axis and two biases, which LabDL adds unless it has two.
 
     ``own`` is the suffix of LabDL's names; ``native`` and ``aliases`` have {} in place of weight_ih and so on.
     """
@@ -119,7 +120,7 @@ def recurrent_direction(branch, own: str, native: str, aliases: str = "") -> lis
         transpose(f"{own_name}{own}", names[at], (1, 0), others[at])
         for at, own_name in enumerate(("kernel", "recurrent_kernel"))
     ]
-    if f"recurrent_bias{own}" in branch.parameters:
+    if two_biases:
         return [*found, rename(f"bias{own}", names[2], others[2]), rename(f"recurrent_bias{own}", names[3], others[3])]
     return [*found, split_bias(f"bias{own}", (names[2], names[3]), tuple(filter(None, others[2:])))]
 
@@ -129,13 +130,18 @@ def recurrent(branch) -> list[WeightMapping]:
     return [
         mapping
         for at, reverse, own in directions(branch)
-        for mapping in recurrent_direction(branch, own, f"{{}}_l{at}" + "_reverse" * reverse)
+        for mapping in recurrent_direction(has_two_biases(branch), own, f"{{}}_l{at}" + "_reverse" * reverse)
     ]
 
 
 def cell(branch) -> list[WeightMapping]:
     """Parameters as torch.nn.LSTMCell has them."""
-    return recurrent_direction(branch, "", "{}")
+    return recurrent_direction(has_two_biases(branch), "", "{}")
+
+
+def has_two_biases(branch) -> bool:
+    """Whether a recurrent layer or cell keeps the bias of its hidden state apart, as GRU does."""
+    return "recurrent_bias" in branch.parameters
 
 
 def packed_attention(branch) -> list[WeightMapping | PartMapping]:

@@ -13,6 +13,7 @@ from labdl.interop.weights.mapping import (
     cell,
     convert,
     directions,
+    has_two_biases,
     recurrent_direction,
     rename,
 )
@@ -27,7 +28,7 @@ def _recurrent(branch) -> list[WeightMapping]:
         mapping
         for at, reverse, own in directions(branch)
         for mapping in recurrent_direction(
-            branch,
+            has_two_biases(branch),
             own,
             f"{{}}_l{at}" + "_reverse" * reverse,
             f"{at}/cell{('_bw' if reverse else '_fw') if both else ''}/{{}}",

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class Bert(nn.Module):
     second, and is 0 everywhere if left out.
     """
 
+    public_names: ClassVar[public_weights.PublicNames]
+
     def __init__(self, config: BertConfig | None = None):
         c = config or BertConfig()
         self.embeddings = BertEmbeddings(c)
@@ -102,6 +104,8 @@ class BertForPreTraining(nn.Module):
     Inputs: as `Bert`.
     """
 
+    public_names: ClassVar[public_weights.PublicNames]
+
     def __init__(self, config: BertConfig | None = None):
         config = config or BertConfig()
         self.bert = Bert(config)
@@ -116,6 +120,8 @@ class BertForPreTraining(nn.Module):
 
 class BertForSequenceClassification(nn.Module):
     """BERT with a classifier of whole sequences: logits (N, classes). Inputs: as `Bert`."""
+
+    public_names: ClassVar[public_weights.PublicNames]
 
     def __init__(self, config: BertConfig | None = None, classes: int = 2):
         config = config or BertConfig()
@@ -134,8 +140,8 @@ SMALL = BertConfig(
 )
 
 
-def _encoder(public: str, ours: str) -> list[public_weights.Group]:
-    """Mappings of the encoder, with the name prefixes ``public`` and ``ours``."""
+def _encoder(public: str, ours: str, needed: str) -> list[public_weights.Group]:
+    """Mappings of the encoder, with the name prefixes ``public`` and ``ours``, of files with names like ``needed``."""
     block, target = f"{public}encoder.layer.{{}}", f"{ours}encoder/blocks/{{}}"
     table = {"word_embeddings": "words", "position_embeddings": "positions", "token_type_embeddings": "types"}
     return [
@@ -145,7 +151,7 @@ def _encoder(public: str, ours: str) -> list[public_weights.Group]:
                 for theirs, here in table.items()
             ),
             public_weights.norm(f"{public}embeddings.LayerNorm", f"{ours}embeddings/norm"),
-            needed=True,
+            needed=needed,
         ),
         public_weights.Group(
             *(
@@ -157,10 +163,35 @@ def _encoder(public: str, ours: str) -> list[public_weights.Group]:
             public_weights.linear(f"{block}.intermediate.dense", f"{target}/mlp/expand"),
             public_weights.linear(f"{block}.output.dense", f"{target}/mlp/contract"),
             public_weights.norm(f"{block}.output.LayerNorm", f"{target}/mlp_norm"),
-            needed=True,
+            needed=needed,
         ),
-        public_weights.Group(public_weights.linear(f"{public}pooler.dense", f"{ours}pooler"), needed=True),
+        public_weights.Group(public_weights.linear(f"{public}pooler.dense", f"{ours}pooler"), needed=needed),
     ]
+
+
+_SINCE = {"gamma": "weight", "beta": "bias"}
+_HEADS = "cls.predictions"
+_NAMES = public_weights.PublicNames(
+    (
+        *_encoder("bert.", "bert/", r"bert\."),
+        *_encoder("", "", r"(embeddings|encoder|pooler)\."),
+        public_weights.Group(
+            public_weights.plain(f"{_HEADS}.bias", "words/bias:0"),
+            public_weights.linear(f"{_HEADS}.transform.dense", "words/dense"),
+            public_weights.norm(f"{_HEADS}.transform.LayerNorm", "words/norm"),
+            public_weights.linear("cls.seq_relationship", "next_sentence"),
+        ),
+        public_weights.Group(public_weights.linear("classifier", "classifier")),
+    ),
+    ignored=r".*\.position_ids",
+    copies={
+        f"{_HEADS}.decoder.weight": "bert.embeddings.word_embeddings.weight",
+        f"{_HEADS}.decoder.bias": f"{_HEADS}.bias",
+    },
+    # old files name the scale and offset of a normalization gamma and beta
+    spelling=lambda name: re.sub(r"LayerNorm\.(gamma|beta)$", lambda m: f"LayerNorm.{_SINCE[m[1]]}", name),
+)
+Bert.public_names = BertForPreTraining.public_names = BertForSequenceClassification.public_names = _NAMES
 
 
 def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -168,30 +199,7 @@ def from_huggingface(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
 
     Raises StateDictError naming what is missing or unexpected, and tied weights that differ.
     """
-    # old files name the scale and offset of a normalization gamma and beta
-    current = {
-        re.sub(r"LayerNorm\.(gamma|beta)$", lambda m: f"LayerNorm.{_SINCE[m[1]]}", k): v for k, v in weights.items()
-    }
-    wrapped = any(name.startswith("bert.") for name in current)
-    heads = "cls.predictions"
-    groups = [
-        *_encoder(*("bert.", "bert/") if wrapped else ("", "")),
-        public_weights.Group(
-            public_weights.plain(f"{heads}.bias", "words/bias:0"),
-            public_weights.linear(f"{heads}.transform.dense", "words/dense"),
-            public_weights.norm(f"{heads}.transform.LayerNorm", "words/norm"),
-            public_weights.linear("cls.seq_relationship", "next_sentence"),
-        ),
-        public_weights.Group(public_weights.linear("classifier", "classifier")),
-    ]
-    copies = {
-        f"{heads}.decoder.weight": "bert.embeddings.word_embeddings.weight",
-        f"{heads}.decoder.bias": f"{heads}.bias",
-    }
-    return public_weights.from_public(current, groups, ignored=r".*\.position_ids", copies=copies)
-
-
-_SINCE = {"gamma": "weight", "beta": "bias"}
+    return _NAMES.from_public(weights)
 
 
 def _small() -> tuple[Bert, tuple[Spec, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class TextCNN(nn.Module):
     ``channels`` is the number of channels of each of the ``widths``; a text needs as many steps as the largest width. With
     ``classes=None`` it gives the features before the head.
     """
+
+    public_names: ClassVar[public_weights.PublicNames]
 
     def __init__(
         self,
@@ -41,10 +44,12 @@ class TextCNN(nn.Module):
         return x if self.head is None else self.head(x)
 
 
-_GROUPS = (
-    public_weights.Group(public_weights.embedding("embed", "words"), needed=True),
-    public_weights.Group(public_weights.convolution("convs.{}", "convolutions/{}", axes=1), needed=True),
-    public_weights.Group(public_weights.linear("fc", "head")),
+TextCNN.public_names = public_weights.PublicNames(
+    (
+        public_weights.Group(public_weights.embedding("embed", "words"), needed=True),
+        public_weights.Group(public_weights.convolution("convs.{}", "convolutions/{}", axes=1), needed=True),
+        public_weights.Group(public_weights.linear("fc", "head")),
+    )
 )
 
 
@@ -53,7 +58,7 @@ def from_torch(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
     Raises StateDictError naming what is missing or unexpected.
     """
-    return public_weights.from_public(weights, _GROUPS)
+    return TextCNN.public_names.from_public(weights)
 
 
 def _small() -> tuple[TextCNN, tuple[Spec, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ class Transformer(nn.Module):
     self-attentions, ``context_mask`` for the target's attention to the source; key masks (N, keys) are true for keys that
     count. Each stack ends in a normalization. The number of features is the inputs'.
     """
+
+    public_names: ClassVar[public_weights.PublicNames]
 
     def __init__(
         self,
@@ -143,21 +146,23 @@ def _block(stack: str, attentions: Mapping[str, str], norms: Mapping[str, str]) 
     )
 
 
-_GROUPS = (
-    _block("encoder", {"self_attn": "attention"}, {"norm1": "attention_norm", "norm2": "mlp_norm"}),
-    _block(
-        "decoder",
-        {"self_attn": "attention", "multihead_attn": "cross_attention"},
-        {"norm1": "attention_norm", "norm2": "cross_norm", "norm3": "mlp_norm"},
-    ),
-    public_weights.Group(
-        public_weights.norm("encoder.norm", "encoder/norm"),
-        public_weights.norm("decoder.norm", "decoder/norm"),
-        needed=True,
-    ),
+Transformer.public_names = public_weights.PublicNames(
+    (
+        _block("encoder", {"self_attn": "attention"}, {"norm1": "attention_norm", "norm2": "mlp_norm"}),
+        _block(
+            "decoder",
+            {"self_attn": "attention", "multihead_attn": "cross_attention"},
+            {"norm1": "attention_norm", "norm2": "cross_norm", "norm3": "mlp_norm"},
+        ),
+        public_weights.Group(
+            public_weights.norm("encoder.norm", "encoder/norm"),
+            public_weights.norm("decoder.norm", "decoder/norm"),
+            needed=True,
+        ),
+    )
 )
 
 
 def from_torch(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Standard names and shapes of torch.nn.Transformer; raises StateDictError naming what is missing or unexpected."""
-    return public_weights.from_public(weights, _GROUPS)
+    return Transformer.public_names.from_public(weights)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,6 +78,8 @@ class ResNet(nn.Module):
     ``depths`` are the numbers of blocks in the four stages. With ``classes=None`` it gives the features before the head.
     """
 
+    public_names: ClassVar[public_weights.PublicNames]  # torchvision's
+
     def __init__(
         self,
         block: type[BasicBlock] | type[Bottleneck],
@@ -123,34 +126,41 @@ def _conv_norm(convolution: str, norm: str, ours: str) -> list[public_weights.We
     ]
 
 
-def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Standard names and shapes of torchvision's ResNet; raises StateDictError naming what is missing or unexpected."""
-    groups = [public_weights.Group(_conv_norm("conv1", "bn1", "stem"), needed=True)]
-    for at in range(4):
-        public, ours = f"layer{at + 1}.{{}}", f"stages/{at}/{{}}"
-        first = [
-            _conv_norm(f"{public}.conv{i}", f"{public}.bn{i}", f"{ours}/{part}")
-            for i, part in ((1, "first"), (2, "second"))
-        ]
-        groups.append(public_weights.Group(*first, needed=True))
-    # blocks of one model are alike, so a third convolution is in each of them or in none
-    if any(".conv3." in name for name in weights):
-        groups += [
-            public_weights.Group(
-                _conv_norm(f"layer{at + 1}.{{}}.conv3", f"layer{at + 1}.{{}}.bn3", f"stages/{at}/{{}}/third"),
-                needed=True,
-            )
-            for at in range(4)
-        ]
-    groups += [
+def _stages(*parts: tuple[str, str, str], needed: bool | str) -> list[public_weights.Group]:
+    """Groups of the blocks' convolutions, given as public convolution, public norm and name here."""
+    return [
         public_weights.Group(
-            _conv_norm(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1", f"stages/{at}/0/shortcut"),
-            needed=at > 0,
+            *(
+                _conv_norm(f"layer{at + 1}.{{}}.{conv}", f"layer{at + 1}.{{}}.{norm}", f"stages/{at}/{{}}/{ours}")
+                for conv, norm, ours in parts
+            ),
+            needed=needed,
         )
         for at in range(4)
     ]
-    groups.append(public_weights.Group(public_weights.linear("fc", "head")))
-    return public_weights.from_public(weights, groups, ignored=r".*\.num_batches_tracked")
+
+
+ResNet.public_names = public_weights.PublicNames(
+    (
+        public_weights.Group(_conv_norm("conv1", "bn1", "stem"), needed=True),
+        *_stages(("conv1", "bn1", "first"), ("conv2", "bn2", "second"), needed=True),
+        # blocks of one model are alike, so a third convolution is in each of them or in none
+        *_stages(("conv3", "bn3", "third"), needed=r".*\.conv3\."),
+        *(
+            public_weights.Group(
+                _conv_norm(f"layer{at + 1}.0.downsample.0", f"layer{at + 1}.0.downsample.1", f"stages/{at}/0/shortcut"),
+                needed=at > 0,
+            )
+            for at in range(4)
+        ),
+        public_weights.Group(public_weights.linear("fc", "head")),
+    )
+)
+
+
+def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Standard names and shapes of torchvision's ResNet; raises StateDictError naming what is missing or unexpected."""
+    return ResNet.public_names.from_public(weights)
 
 
 _register = functools.partial(zoo.register, "image classification", inputs=zoo.images(), from_public=from_torchvision)

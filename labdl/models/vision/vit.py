@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class VisionTransformer(nn.Module):
     Each patch has a learned position, so images have the one size that is given, square or (height, width). With
     ``classes=None`` it gives the features of the class token. Layer normalization has epsilon 1e-6.
     """
+
+    public_names: ClassVar[public_weights.PublicNames]
 
     def __init__(
         self,
@@ -70,36 +73,33 @@ class VisionTransformer(nn.Module):
 
 
 _BLOCK, _OURS = "encoder.layers.encoder_layer_{}", "encoder/blocks/{}"
-_GROUPS = (
-    public_weights.Group(
-        public_weights.plain("class_token", "class_token/token:0"),
-        [convert("positions/embeddings:0", "encoder.pos_embedding", lambda a: a[np.newaxis], lambda a: a[0])],
-        public_weights.convolution("conv_proj", "patches/projection"),
-        public_weights.norm("encoder.ln", "encoder/norm"),
-        needed=True,
+VisionTransformer.public_names = public_weights.PublicNames(
+    (
+        public_weights.Group(
+            public_weights.plain("class_token", "class_token/token:0"),
+            [convert("positions/embeddings:0", "encoder.pos_embedding", lambda a: a[np.newaxis], lambda a: a[0])],
+            public_weights.convolution("conv_proj", "patches/projection"),
+            public_weights.norm("encoder.ln", "encoder/norm"),
+            needed=True,
+        ),
+        public_weights.Group(
+            public_weights.norm(f"{_BLOCK}.ln_1", f"{_OURS}/attention_norm"),
+            public_weights.packed_attention(f"{_BLOCK}.self_attention", f"{_OURS}/attention"),
+            public_weights.norm(f"{_BLOCK}.ln_2", f"{_OURS}/mlp_norm"),
+            public_weights.linear(f"{_BLOCK}.mlp.0", f"{_OURS}/mlp/expand"),
+            public_weights.linear(f"{_BLOCK}.mlp.3", f"{_OURS}/mlp/contract"),
+            needed=True,
+        ),
+        public_weights.Group(public_weights.linear("heads.head", "head")),
     ),
-    public_weights.Group(
-        public_weights.norm(f"{_BLOCK}.ln_1", f"{_OURS}/attention_norm"),
-        public_weights.packed_attention(f"{_BLOCK}.self_attention", f"{_OURS}/attention"),
-        public_weights.norm(f"{_BLOCK}.ln_2", f"{_OURS}/mlp_norm"),
-        public_weights.linear(f"{_BLOCK}.mlp.0", f"{_OURS}/mlp/expand"),
-        public_weights.linear(f"{_BLOCK}.mlp.3", f"{_OURS}/mlp/contract"),
-        needed=True,
-    ),
-    public_weights.Group(public_weights.linear("heads.head", "head")),
+    # weights published before torchvision 0.13 number the linear layers of a block 1 and 2
+    spelling=lambda name: name.replace(".mlp.linear_1.", ".mlp.0.").replace(".mlp.linear_2.", ".mlp.3."),
 )
 
 
 def from_torchvision(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Standard names and shapes of torchvision's ViT; raises StateDictError naming what is missing or unexpected."""
-    # weights published before torchvision 0.13 number the linear layers of a block 1 and 2
-    older = {".mlp.linear_1.": ".mlp.0.", ".mlp.linear_2.": ".mlp.3."}
-    renamed = {}
-    for name, value in weights.items():
-        for old, new in older.items():
-            name = name.replace(old, new)
-        renamed[name] = value
-    return public_weights.from_public(renamed, _GROUPS)
+    return VisionTransformer.public_names.from_public(weights)
 
 
 def _images(model: VisionTransformer) -> tuple[Spec, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 import labdl
 from labdl import nn, ops
-from labdl.errors import BackendError, GradientError, ModelError
+from labdl.errors import BackendError, GradientError, ModelError, StateDictError
 
 pytestmark = pytest.mark.smoke
 
@@ -246,3 +246,11 @@ def test_a_number_is_a_parameter_too(backend, tmp_path):
     labdl.save_parameters(model, tmp_path / "scaled.npz")
     other.load_state_dict(labdl.load_parameters(tmp_path / "scaled.npz"))
     np.testing.assert_equal(other.state_dict(), values)
+
+
+def test_tensors_of_the_framework_are_values_too(net, backend):
+    values = {key: value + 1 for key, value in net.state_dict().items()}
+    net.load_state_dict({key: backend.variable(value) for key, value in values.items()})
+    np.testing.assert_equal(net.state_dict(), values)
+    with pytest.raises(StateDictError, match=r"head/bias:0 is of the type dict, not an array"):
+        net.load_state_dict({**values, "head/bias:0": {}})
