@@ -136,10 +136,12 @@ class Module:
         """Infer all sizes from the inputs' Specs or shapes, and initialize the weights as variables of a backend.
 
         ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size, or in place of a shape an optional input
-        that is omitted. ``options`` are passed to the forward by name. Building again keeps the weights and moves them if
+        that is omitted. ``options`` are passed to the forward by name. Without inputs it is built for those that it was built
+        with before, or, as a model of `labdl.models`, for its usual ones. Building again keeps the weights and moves them if
         the backend differs. Returns the model. Raises ModelError for layers whose shapes do not match.
         """
-        build.build(self, tuple(i if i is None else as_spec(i) for i in inputs), backend, seed, options)
+        specs = tuple(i if i is None else as_spec(i) for i in inputs)
+        build.build(self, specs or self._input_specs or (), backend, seed, options)
         return self
 
     def _shapes_of(self, *specs: Spec | None, **options):

@@ -243,6 +243,12 @@ def test_resnets_names_there_and_back(block):
                 resnet.from_torchvision({k: v for k, v in public.items() if k != key})
 
 
+def test_a_model_of_the_zoo_is_built_for_its_usual_inputs():
+    model = labdl.models.create("textcnn", vocabulary=9, features=4, channels=2).build(backend="numpy")
+    assert model.input_specs == (Spec((None, 64), "int64"),)
+    assert model.build(backend="numpy").built
+
+
 def test_groups_are_whole_or_absent():
     group = public_weights.Group(public_weights.linear("lin.{}", "ours/{}"))
     array = np.zeros((2, 3))
