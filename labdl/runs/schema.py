@@ -266,7 +266,10 @@ if TYPE_CHECKING:
 else:
     RunCommand = TypeAliasType("RunCommand", Literal[tuple(COMMANDS)])
 CommandValue = TypeAliasType("CommandValue", float | BranchValue)
-AlertKind = TypeAliasType("AlertKind", Literal["not_finite", "divergence", "overfitting", "plateau", "starvation"])
+AlertKind = TypeAliasType(
+    "AlertKind",
+    Literal["not_finite", "divergence", "no_progress", "chance_level", "overfitting", "plateau", "starvation"],
+)
 
 
 class _Event(_Model):
@@ -448,6 +451,10 @@ class AlertEvent(_Event):
     alert: AlertKind | None = None
     level: Literal["warning", "error"] = "warning"
     message: _Text
+    template: _Text | None = Field(
+        default=None, description="the message with `%1`, `%2` … in place of its `values`, for translations"
+    )
+    values: list[_Text] = Field(default_factory=list)
 
 
 class LogEvent(_Event):

@@ -143,12 +143,17 @@ class Worst:
 
 @dataclass(frozen=True)
 class Alert:
-    """A warning about the training: its kind, its level, and a message with advice."""
+    """A warning about the training: its kind, its level, and a message with advice.
+
+    The message is the ``template`` with its places %1, %2 … filled by the ``values``, so that it can be translated.
+    """
 
     alert: str
     level: str
     step: int
     message: str
+    template: str | None = None
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from statistics import fmean, median
 
 from labdl.train.events import Alert, Epoch, Event, Throughput
+from labdl.train.monitor.alert_texts import AlertText, alert_text
+from labdl.train.monitor.chance import Chance
+from labdl.train.monitor.learning_checks import BATCH, EARLY, EPOCHS, LONG, ChanceLevel, Explosion, NoProgress
+from labdl.train.monitor.loss_series import LossSeries
+from labdl.train.monitor.noise import noise
 
 BLOCK, LONGEST = 8, 512  # minimal size of a block of steps, and largest number of losses that are kept
 BLOCKS = 8  # largest number of blocks per check
 ABOVE = 3  # consecutive blocks that must be far above the best
 RISE = 0.05  # of the validation loss above its best
-FLAT, LONG = 10, 100  # epochs without improvement, and largest number of epochs that are compared
+FLAT, COMPARED = 10, 100  # epochs without improvement, and largest number of epochs that are compared
 LEARNED = 0.1  # fraction of the first loss below which a training has converged well
 STARVED, FED, SECONDS = 0.3, 0.2, 3.0  # fractions of waiting that raise and clear the alert, and the time window
 
@@ -34,7 +38,7 @@ class Divergence:
         self.first = self.best = math.nan
         self.best_step, self.noise, self.above, self.cleared = 0, 0.0, 0, False
 
-    def update(self, losses: list[float], step: int) -> str | None:
+    def update(self, losses: list[float], step: int) -> AlertText | None:
         """Add a block of losses; returns a message if the training diverges. ``cleared`` is True when it no longer does."""
         level = median(losses)
         spread = 1.4826 * median(abs(value - level) for value in losses)
@@ -49,10 +53,7 @@ class Divergence:
             self.noise += 0.2 * (spread - self.noise)
         if self.above < ABOVE:
             return None
-        return (
-            f"The training loss has risen to {level:.4g} and stays there; its best was {self.best:.4g} at step "
-            f"{self.best_step}. A smaller learning rate, a warm-up or clip_norm=1.0 may help."
-        )
+        return alert_text("rise", level, self.best, self.best_step)
 
     def _far(self) -> float:
         learned, size = self.first - self.best, abs(self.best)
@@ -70,12 +71,12 @@ class Overfitting:
 
     def __init__(self):
         self.train: deque[float] = deque(maxlen=3)
-        self.val: deque[float] = deque(maxlen=LONG)
+        self.val: deque[float] = deque(maxlen=COMPARED)
         self.count = self.best_epoch = 0
         self.best = self.train_at_best = self.previous = math.inf
         self.cleared = False
 
-    def update(self, train: float, val: float) -> str | None:
+    def update(self, train: float, val: float) -> AlertText | None:
         """Add the losses of an epoch; returns a message if the model overfits."""
         self.train.append(train)
         self.val.append(val)
@@ -91,11 +92,7 @@ class Overfitting:
         rises, learns = now > self.best + rise and now >= previous, train_mean < self.train_at_best
         if self.count - 1 - self.best_epoch < 3 or not rises or not learns:
             return None
-        return (
-            f"The validation loss has risen from {self.best:.4g} around epoch {self.best_epoch} to {now:.4g} while the "
-            f"training loss fell to {train:.4g}: the model memorizes its training data. Early stopping, more data, "
-            "augmentation, dropout or weight decay may help."
-        )
+        return alert_text("overfitting", self.best, self.best_epoch, now, train)
 
 
 class Plateau:
@@ -112,13 +109,13 @@ class Plateau:
         self.first: dict[str, float] = {}
         self.count, self.cleared = 0, False
 
-    def update(self, losses: Mapping[str, float]) -> str | None:
+    def update(self, losses: Mapping[str, float]) -> AlertText | None:
         """Add the losses of an epoch; returns a message if they do not improve."""
         self.count += 1
         for name, value in losses.items():
             self.first.setdefault(name, value)
-            self.curves.setdefault(name, deque(maxlen=LONG)).append(value)
-        window = min(max(FLAT, self.count // 5), LONG)
+            self.curves.setdefault(name, deque(maxlen=COMPARED)).append(value)
+        window = min(max(FLAT, self.count // 5), COMPARED)
         flat = [
             len(curve) > window and self._flat(list(curve)[-window:], self.first[name])
             for name, curve in self.curves.items()
@@ -126,12 +123,8 @@ class Plateau:
         self.cleared = not all(flat)
         if self.cleared:
             return None
-        name = "val_loss" if "val_loss" in self.curves else "loss"
-        kind = "validation" if name == "val_loss" else "training"
-        return (
-            f"The {kind} loss has not improved over the last {window} epochs: it stays at {self.curves[name][-1]:.4g}. "
-            "Another learning rate or a schedule, a larger model or other inputs may help; or the training has converged."
-        )
+        name, text = ("val_loss", "validation_plateau") if "val_loss" in self.curves else ("loss", "plateau")
+        return alert_text(text, window, self.curves[name][-1])
 
     @staticmethod
     def _flat(last: list[float], first: float) -> bool:
@@ -154,7 +147,7 @@ class Starvation:
         self.times: deque[tuple[float, float]] = deque()  # (waiting, total) seconds
         self.cleared = self._started = False
 
-    def update(self, event: Throughput) -> str | None:
+    def update(self, event: Throughput) -> AlertText | None:
         """Add the time of the last steps; returns a message if they waited too long for data."""
         if not self._started:
             self._started = True
@@ -169,28 +162,26 @@ class Starvation:
         self.cleared = share < FED
         if share <= STARVED:
             return None
-        return (
-            f"{share:.0%} of the time of the last {total:.0f} s was spent waiting for data. Caching decoded samples in memory "
-            "or in an .npz, cheaper transformations, faster storage or prefetching may help."
-        )
-
-
-def noise(curve: Iterable[float]) -> float:
-    """Robust estimate of the standard deviation of values around a smooth curve, from the changes between neighbors."""
-    changes = [b - a for a, b in itertools.pairwise(curve)]
-    if not changes:
-        return 0.0
-    middle = median(changes)
-    return 1.4826 * median(abs(change - middle) for change in changes) / math.sqrt(2)
+        return alert_text("starvation", f"{share * 100:.0f}", f"{total:.0f}")
 
 
 class Alerts:
-    """Checks the events of a training and returns alerts; each is repeated only after it has been cleared."""
+    """Checks the events of a training and returns alerts; each is repeated only after it has been cleared.
 
-    def __init__(self):
+    ``resumed`` is a training whose first losses are not known, and ``adversarial`` one whose loss is a sum of losses of
+    several phases, which may rise because another one learns.
+    """
+
+    def __init__(self, *, batch_size: int = 1, resumed: bool = False, adversarial: bool = False):
         self.divergence, self.overfitting = Divergence(), Overfitting()
         self.plateau, self.starvation = Plateau(), Starvation()
-        self.losses: list[float] = []  # of steps that have not been checked yet
+        self.explosion, self.chance_level = Explosion(steady=batch_size >= BATCH and not adversarial), ChanceLevel()
+        self.no_progress = None if resumed else NoProgress()
+        self.adversarial = adversarial
+        self.series = LossSeries()
+        self.losses: list[float] = []  # of steps that have not been compared in blocks yet
+        self._read = 0  # the number of them that other rules have read
+        self._accuracy: float | None = None  # of the last epoch
         self._finite: set[str] = set()  # names of values that were finite once
         self._active: set[str] = set()
 
@@ -204,46 +195,72 @@ class Alerts:
 
     def check_losses(self, step: int) -> Iterator[Alert]:
         """Alerts caused by the losses since the last call, compared in a few blocks if there are enough of them."""
+        yield from self._read_losses(step)
         losses = self.losses[:]
         if len(losses) < BLOCK:
             return
         self.losses.clear()
+        self._read = 0
         size = max(BLOCK, -(-len(losses) // BLOCKS))
         for end in range(size, len(losses) + 1, size):
             at = step - len(losses) + end
-            message = self.divergence.update(losses[end - size : end], at)
-            yield from self._emit("divergence", "error", at, message, self.divergence.cleared)
+            message = None if self.adversarial else self.divergence.update(losses[end - size : end], at)
+            cleared = self.divergence.cleared and self.explosion.is_over
+            yield from self._emit("divergence", "error", at, message, cleared)
+
+    def _read_losses(self, step: int) -> Iterator[Alert]:
+        count = len(self.losses)
+        for place in range(self._read, count):
+            loss = self.losses[place]
+            self.series.add(loss)
+            message = self.explosion.update(loss)
+            if message is not None:
+                yield from self._emit("divergence", "error", step - count + place + 1, message, False)
+        self._read = count
+
+    def check_learning(
+        self, step: int, chance: Chance | None, rate: float, *, epoch: int = 0, ended: bool = False
+    ) -> Iterator[Alert]:
+        """Alerts about all steps so far, at the end of an epoch or of the training; ``rate`` is the learning rate."""
+        yield from self._read_losses(step)
+        if ended and self.series.steps:
+            yield from self._emit("divergence", "error", step, self.explosion.at_end(), False)
+        due = ended or self.series.steps >= (EARLY if epoch >= EPOCHS else LONG)
+        if self.adversarial or "divergence" in self._active or not due:
+            return
+        message = self.chance_level.update(self.series, chance, self._accuracy, rate)
+        yield from self._emit("chance_level", "warning", step, message, self.chance_level.cleared)
+        if self.no_progress is not None and "chance_level" not in self._active:  # one cause, one alert
+            message = self.no_progress.update(self.series, rate)
+            yield from self._emit("no_progress", "warning", step, message, self.no_progress.cleared)
 
     def check_error(self, error: BaseException, step: int) -> Iterator[Alert]:
         """Alert for a training that ended because a value was not finite."""
         if getattr(error, "place", None):
-            message, rose = str(error), self.divergence.above >= ABOVE and "learning rate" not in str(error)
-            message += "; the loss had been rising before: a smaller learning rate may help" if rose else ""
-            yield from self._emit("not_finite", "error", step, message, False)
+            rose = self.divergence.above >= ABOVE and "learning rate" not in str(error)
+            text = alert_text("error_after_rise", str(error)) if rose else AlertText("%1", (str(error),))
+            yield from self._emit("not_finite", "error", step, text, False)
 
     def _check_epoch(self, event: Epoch) -> Iterator[Alert]:
         finite = {name for name, value in event.values.items() if math.isfinite(value)}
         lost = sorted(name for name in event.values if name in self._finite and name not in finite)
         self._finite |= finite
-        message = None
-        if lost:
-            names = " and ".join([", ".join(lost[:-1]), lost[-1]]) if len(lost) > 1 else lost[0]
-            message = (
-                f"{names} {'are' if len(lost) > 1 else 'is'} no longer finite after epoch {event.epoch}: try a smaller "
-                "learning rate, or check the samples and the divisions in the metric."
-            )
+        self._accuracy = event.values.get("accuracy")
+        message = alert_text("not_finite", ", ".join(lost), event.epoch) if lost else None
         yield from self._emit("not_finite", "error", event.step, message, not lost)
         losses = {name: event.values[name] for name in ("loss", "val_loss") if name in finite}
-        if not losses or losses.keys() != event.values.keys() & {"loss", "val_loss"}:
+        if self.adversarial or not losses or losses.keys() != event.values.keys() & {"loss", "val_loss"}:
             return
         if len(losses) == 2:
             message = self.overfitting.update(losses["loss"], losses["val_loss"])
             yield from self._emit("overfitting", "warning", event.step, message, self.overfitting.cleared)
-        yield from self._emit("plateau", "warning", event.step, self.plateau.update(losses), self.plateau.cleared)
+        message = self.plateau.update(losses)
+        known = not self._active.isdisjoint(("no_progress", "chance_level"))
+        yield from self._emit("plateau", "warning", event.step, None if known else message, self.plateau.cleared)
 
-    def _emit(self, alert: str, level: str, step: int, message: str | None, cleared: bool) -> Iterator[Alert]:
+    def _emit(self, alert: str, level: str, step: int, message: AlertText | None, cleared: bool) -> Iterator[Alert]:
         if message is not None and alert not in self._active:
             self._active.add(alert)
-            yield Alert(alert, level, step, message)
+            yield Alert(alert, level, step, str(message), message.template, message.values)
         elif message is None and cleared:
             self._active.discard(alert)

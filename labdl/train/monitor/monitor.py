@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.train.events import Epoch, Event, Step
 from labdl.train.monitor.anomalies import LONGEST, Alerts
+from labdl.train.monitor.chance import ClassCounter
 from labdl.train.monitor.layer_stats import LayerMonitor
 from labdl.train.monitor.profiler import StepProfiler
 from labdl.train.monitor.validation import ValidationMonitor
@@ -32,7 +33,10 @@ class TrainingMonitor:
         validation: Any,
         share: float,
     ):
-        self.state, self.progress, self.alerts = state, progress, Alerts()
+        self.state, self.progress = state, progress
+        adversarial = len(state.phases) > 1 or "train_one_batch" in context.overridden
+        self.alerts = Alerts(batch_size=progress.batch_size, resumed=progress.step > 0, adversarial=adversarial)
+        self.class_counter = ClassCounter(context)
         self.profiler = StepProfiler(state.update_time, state.phases[0].optimizer, progress.step, self._samples)
         self.validation_monitor = None
         if share and validation is not None:
@@ -56,6 +60,8 @@ class TrainingMonitor:
         if layers is not None:
             events += layers.after_step(event.step, ended - began, before)
         losses.append(event.values["loss"])
+        if self.state.batch is not None:
+            self.class_counter.add(self.state.batch[1])
         if self.profiler.record_step(began, ended, event.step):
             events += self._take_events(event.step)
         elif len(losses) >= LONGEST:
@@ -92,6 +98,7 @@ class TrainingMonitor:
         """Yield the event of an epoch and those of its validation."""
         yield event
         yield from self.alerts.check_event(event)
+        yield from self._check_learning(epoch=event.epoch)
         if self._validation_monitored and self.validation_monitor is not None:
             self._validation_monitored = False
             yield from self.validation_monitor.take_events(event.epoch, event.step)
@@ -103,4 +110,9 @@ class TrainingMonitor:
 
     def on_train_end(self) -> Iterator[Event]:
         """Yield the events that have not been emitted yet."""
-        return self._take_events(self.progress.step)
+        yield from self._take_events(self.progress.step)
+        yield from self._check_learning(ended=True)
+
+    def _check_learning(self, **moment: Any) -> Iterator[Event]:
+        rate = float(self.profiler.optimizer.learning_rate)
+        return self.alerts.check_learning(self.progress.step, self.class_counter.chance(), rate, **moment)

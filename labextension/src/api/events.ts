@@ -199,7 +199,7 @@ export type RunCommand = 'pause' | 'resume' | 'step' | 'stop' | 'checkpoint' | '
 
 export type CommandValue = number | BranchValue;
 
-export type AlertKind = 'not_finite' | 'divergence' | 'overfitting' | 'plateau' | 'starvation';
+export type AlertKind = 'not_finite' | 'divergence' | 'no_progress' | 'chance_level' | 'overfitting' | 'plateau' | 'starvation';
 
 /** The first event, and again where a run resumes in the same folder. */
 export interface StartEvent {
@@ -398,6 +398,9 @@ export interface AlertEvent {
   alert?: AlertKind | null;
   level?: 'warning' | 'error';
   message: string;
+  /** the message with `%1`, `%2` … in place of its `values`, for translations */
+  template?: string | null;
+  values?: string[];
 }
 
 /** A message of Python's logging or warnings. */
@@ -748,7 +751,7 @@ export const schemas: Schemas = {
   },
   RunCommand: { type: 'string', enum: ['pause', 'resume', 'step', 'stop', 'checkpoint', 'learning_rate', 'add_epochs', 'branch'] },
   CommandValue: { anyOf: [{ type: 'number' }, { $ref: 'BranchValue' }] },
-  AlertKind: { type: 'string', enum: ['not_finite', 'divergence', 'overfitting', 'plateau', 'starvation'] },
+  AlertKind: { type: 'string', enum: ['not_finite', 'divergence', 'no_progress', 'chance_level', 'overfitting', 'plateau', 'starvation'] },
   StartEvent: {
     type: 'object',
     required: ['kind', 'time'],
@@ -920,7 +923,9 @@ export const schemas: Schemas = {
       step: { type: 'integer', minimum: 0 },
       alert: { anyOf: [{ $ref: 'AlertKind' }, { type: 'null' }] },
       level: { type: 'string', enum: ['warning', 'error'] },
-      message: { type: 'string' }
+      message: { type: 'string' },
+      template: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      values: { type: 'array', items: { type: 'string' } }
     }
   },
   LogEvent: {

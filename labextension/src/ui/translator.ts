@@ -5,6 +5,15 @@ export interface Translator {
   _n(singular: string, plural: string, n: number, ...args: unknown[]): string;
 }
 
+/** Translation of a text from Python, where the texts of the catalog are listed: see `alert_texts.py`. */
+export function translateGiven(
+  trans: Translator,
+  text: string,
+  values: readonly string[]
+): string {
+  return trans.__(text, ...values);
+}
+
 /** A text with "%1", "%2" replaced. */
 export function fill(text: string, args: unknown[]): string {
   return text.replace(/%(\d+)/g, (whole, index: string) => {

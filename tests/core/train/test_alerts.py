@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from labdl.errors import ModelError
 from labdl.train.events import Epoch, Throughput
-from labdl.train.monitor.anomalies import BLOCK, Alerts, noise
+from labdl.train.monitor.anomalies import BLOCK, Alerts
+from labdl.train.monitor.noise import noise
 
 
 def run_alerts(alerts, losses=(), epochs=(), every=20):
@@ -181,7 +182,7 @@ def test_metric_that_becomes_nan_raises_an_alert_but_not_one_that_was_never_fini
         ],
     )
     assert [(a.alert, a.level, a.step) for a in found] == [("not_finite", "error", 20)]
-    assert found[0].message.startswith("val_f1 is no longer finite after epoch 2: ")
+    assert found[0].message.startswith("No longer finite after epoch 2: val_f1. ")
 
 
 def test_only_errors_with_a_place_raise_an_alert():

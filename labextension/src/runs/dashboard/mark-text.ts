@@ -2,7 +2,7 @@
 
 import { formatCount, formatSetting } from '../../ui/number-format';
 import type { Mark } from '../store/marks';
-import type { Translator } from '../../ui/translator';
+import { translateGiven, type Translator } from '../../ui/translator';
 
 export function markText(mark: Mark, trans: Translator): string {
   return trans.__(
@@ -12,7 +12,8 @@ export function markText(mark: Mark, trans: Translator): string {
   );
 }
 
-function whatHappened({ kind, value }: Mark, trans: Translator): string {
+function whatHappened(mark: Mark, trans: Translator): string {
+  const { kind, value } = mark;
   switch (kind) {
     case 'learning_rate':
       return trans.__(
@@ -38,7 +39,9 @@ function whatHappened({ kind, value }: Mark, trans: Translator): string {
     case 'resumed':
       return trans.__('resumed from here');
     case 'alert':
-      return String(value);
+      return mark.template
+        ? translateGiven(trans, mark.template, mark.values ?? [])
+        : String(value);
   }
 }
 

@@ -5,6 +5,8 @@ import { text } from './bounds';
 import type { Reducer } from './reducer';
 
 const KEPT = 500;
+/** Maximum number of values in a message. */
+const VALUES = 9;
 
 export class Alerts implements Reducer<readonly AlertEvent[]> {
   apply(event: RunEvent): void {
@@ -18,7 +20,13 @@ export class Alerts implements Reducer<readonly AlertEvent[]> {
         step: event.step,
         alert: event.alert,
         level: event.level ?? 'warning',
-        message: text(event.message)
+        message: text(event.message),
+        ...(event.template && {
+          template: text(event.template),
+          values: (event.values ?? [])
+            .slice(0, VALUES)
+            .map(value => text(value))
+        })
       };
       this._alerts = [...this._alerts, alert].slice(-KEPT);
     }

@@ -25,6 +25,9 @@ export interface Mark {
   readonly level: 'plain' | 'warning' | 'error';
   /** Learning rate, number of epochs, name of the branch or parent run, or message of an alert. */
   readonly value: number | string | null;
+  /** Of an alert, for its translation. */
+  readonly template?: string | null;
+  readonly values?: readonly string[];
 }
 
 const MOST = 500;
@@ -70,7 +73,9 @@ export class Marks implements Reducer<readonly Mark[]> {
           step: event.step,
           time,
           level: event.level ?? 'warning',
-          value: text(event.message)
+          value: text(event.message),
+          template: event.template && text(event.template),
+          values: event.values?.slice(0, 9).map(value => text(value))
         });
         break;
     }

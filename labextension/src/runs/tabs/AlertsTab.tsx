@@ -1,8 +1,7 @@
 // Alerts of a run, latest first, with suggestions.
 
 import { formatCount, formatTime } from '../../ui/number-format';
-import type { AlertEvent, AlertKind } from '../store/source';
-import type { Translator } from '../../ui/translator';
+import { alertMessage, alertWord, levelWord } from './alert-text';
 import type { TabProps } from '.';
 import { EmptyState } from '../../ui/EmptyState';
 
@@ -12,7 +11,7 @@ export function AlertsTab({ view, trans, onStep }: TabProps): JSX.Element {
     return (
       <EmptyState>
         {trans.__(
-          'No alerts. Alerts appear here for values that are not finite, for a loss that diverges, overfits or stops improving, and when training waits for data.'
+          'No alerts. Alerts appear here for values that are not finite, for a loss that diverges, does not fall, stays at the level of chance, overfits or stops improving, and when training waits for data.'
         )}
       </EmptyState>
     );
@@ -43,33 +42,11 @@ export function AlertsTab({ view, trans, onStep }: TabProps): JSX.Element {
               </button>
             )}
           </div>
-          <p dir="auto">{alert.message}</p>
+          <p dir="auto">{alertMessage(alert, trans)}</p>
         </li>
       ))}
     </ol>
   );
-}
-
-export function levelWord(
-  level: AlertEvent['level'],
-  trans: Translator
-): string {
-  return level === 'error' ? trans.__('Error') : trans.__('Warning');
-}
-
-/** Name of an alert's kind; unknown kinds have the name in the file. */
-export function alertWord(
-  alert: AlertKind | null | undefined,
-  trans: Translator
-): string {
-  const words: Partial<Record<string, string>> = {
-    not_finite: trans.__('Not finite'),
-    divergence: trans.__('Divergence'),
-    overfitting: trans.__('Overfitting'),
-    plateau: trans.__('Plateau'),
-    starvation: trans.__('Waiting for data')
-  };
-  return words[alert ?? ''] ?? trans.__('Alert');
 }
 
 /** ISO time; empty for an invalid one. */

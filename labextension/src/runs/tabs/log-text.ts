@@ -11,7 +11,7 @@ import { finite, text } from '../store/bounds';
 import type { LoggedEvent } from '../store/log';
 import type { RunCommand } from '../store/source';
 import type { Translator } from '../../ui/translator';
-import { alertWord } from './AlertsTab';
+import { alertMessage, alertWord } from './alert-text';
 
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error';
 
@@ -82,7 +82,7 @@ export function logText(event: LoggedEvent, trans: Translator): string {
       return trans.__(
         '%1: %2',
         alertWord(event.alert, trans),
-        text(event.message)
+        text(alertMessage(event, trans))
       );
     case 'log':
       return trans.__('%1: %2', text(event.source, 200), text(event.message));
