@@ -15,6 +15,7 @@ from labdl.runs.listing.summary_row import Brief
 from labdl.runs.metadata import About, about, group, write_about
 
 FOLDERS = 16  # folders with cached listings
+CHOICES = 200  # of one setting of a sweep
 GONE = 1000  # deleted runs that are remembered
 FILES, FILE_LIMIT = 32, 256 * 1024
 
@@ -115,7 +116,13 @@ def _group(folder: Path) -> dict[str, Any] | None:
         if isinstance(told.get(key), str)
     }
     trials = told.get("trials")
-    return words | {"time": told["time"], "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None}
+    return words | {"choices": _choices(told.get("space")), "time": told["time"], "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None}
+
+
+def _choices(space: Any) -> dict[str, list[Any]]:
+    """The settings in the space of a sweep that have a list of choices, those with few of them."""
+    named = space.items() if isinstance(space, dict) else ()
+    return {name: values for name, values in named if isinstance(values, list) and len(values) <= CHOICES}
 
 
 def code(folder: Path) -> dict[str, str]:

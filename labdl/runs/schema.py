@@ -412,6 +412,7 @@ class CheckpointEvent(_Event):
     kind: Literal["checkpoint"]
     step: _Count
     path: _Text
+    automatic: bool = Field(default=False, description="written by `Checkpoint(...)`, not on command")
 
 
 class BranchEvent(_Event):
@@ -485,6 +486,7 @@ class HealthEvent(_Event):
     layers: list[_Text] | None = Field(
         default=None, description="names; absent where they are those of the last `health` or `histograms` event"
     )
+    classes: list[_Text] | None = Field(default=None, description="classes of the layers; absent where the names are")
     parameters: ParameterColumns
     outputs: OutputColumns
 

@@ -97,17 +97,16 @@ class Checkpoint:
                     _remove(other)
         return path
 
-    def save_after_step(self, context: TrainContext, state: TrainState) -> None:
-        """Write a checkpoint after a step if one is due."""
-        if self._due(state):
-            self.save(context, state)
+    def save_after_step(self, context: TrainContext, state: TrainState) -> Path | None:
+        """Write a checkpoint after a step if one is due, and return its path."""
+        return self.save(context, state) if self._due(state) else None
 
     def save_after_epoch(
         self, context: TrainContext, state: TrainState, values: Mapping[str, float], *, last: bool = False
-    ) -> None:
-        """Write a checkpoint at the end of an epoch if one is due; the ``last`` epoch is always saved."""
-        if last or self.every == "epoch" or self._due(state) or self._improves(values):
-            self.save(context, state, values)
+    ) -> Path | None:
+        """Write a checkpoint at the end of an epoch if one is due, and return its path; the ``last`` epoch is always saved."""
+        due = last or self.every == "epoch" or self._due(state) or self._improves(values)
+        return self.save(context, state, values) if due else None
 
     def _due(self, state: TrainState) -> bool:
         return self.every != "epoch" and state.progress is not None and state.progress.step % self.every == 0

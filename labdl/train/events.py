@@ -46,7 +46,7 @@ class Health:
     Parameters: ``gradient`` is the norm of the gradient of the loss, ``weights`` the norm of the parameters, and ``update`` the
     norm of the update of the step divided by that of the parameters. Outputs: ``mean``, ``std``, ``largest`` (magnitude),
     ``zeros`` (the fraction of exact zeros: dead units after a ReLU) and ``not_finite`` (the number of NaN and infinite values,
-    which the other columns leave out). NaN stands for a value that is not finite.
+    which the other columns leave out). NaN stands for a value that is not finite. ``classes`` are those of the layers.
     """
 
     step: int
@@ -55,6 +55,7 @@ class Health:
     parameters: Mapping[str, list]
     outputs: Mapping[str, list]
     seconds: float
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,17 @@ class Alert:
 
 
 @dataclass(frozen=True)
+class NewCheckpoint:
+    """A checkpoint after ``step`` is complete at ``path``."""
+
+    record_kind: ClassVar[str] = "checkpoint"
+
+    step: int
+    path: str
+    automatic: bool = True
+
+
+@dataclass(frozen=True)
 class Text:
     """A text that `Trainer.log_text` was given, such as a generated sample."""
 
@@ -178,6 +190,7 @@ Event = (
     | Confusion
     | Worst
     | Alert
+    | NewCheckpoint
     | Text
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -19,7 +20,7 @@ from labdl.train.callbacks import Callback, split_early_stopping
 from labdl.train.data_adapter import as_dataset, read, size_of
 from labdl.train.data_validation import check_data
 from labdl.train.early_stopping import EarlyStopping
-from labdl.train.events import Epoch, Event, Start, Step
+from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step
 from labdl.train.learning_rate import LearningRate
 from labdl.train.monitor.monitor import TrainingMonitor
 from labdl.train.nonfinite import NonFiniteCheck
@@ -286,6 +287,11 @@ class Loop:
         while logged:
             yield logged.popleft()(self.progress.step)
 
+    def _announce(self, checkpoint: Path | None) -> None:
+        """Yield the event of a new checkpoint with the next events that methods have logged."""
+        if checkpoint is not None:
+            self.state.logged.append(functools.partial(NewCheckpoint, path=str(checkpoint)))
+
     def _step(self, batch: Any) -> Step:
         methods, now = self.context.methods, self.progress
         self.learning_rate.apply(now.step)
@@ -298,7 +304,7 @@ class Loop:
         now.step, now.batch, now.seen = now.step + 1, now.batch + 1, now.seen + size
         if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch it is saved with its values
             with failures.explain_write_errors(self.checkpoint.folder):
-                self.checkpoint.save_after_step(self.context, self.state)
+                self._announce(self.checkpoint.save_after_step(self.context, self.state))
         return Step(now.step, values)
 
     def _end_epoch(self) -> dict[str, float]:
@@ -326,7 +332,7 @@ class Loop:
         if self.checkpoint:
             last = now.epoch >= self.epochs or self.should_stop
             with failures.explain_write_errors(self.checkpoint.folder):
-                self.checkpoint.save_after_epoch(context, state, means, last=last)
+                self._announce(self.checkpoint.save_after_epoch(context, state, means, last=last))
         self.snapshot.take()
         return means
 

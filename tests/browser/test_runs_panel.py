@@ -186,7 +186,7 @@ def test_runs_of_a_folder_are_listed_and_compared(page, lab, script):
     live = page.locator('.labdl-RunsPanel tr[data-row="runs/live"]')
     expect(live).to_be_visible(timeout=60_000)
     script.kill()
-    expect(live.locator(".labdl-runs-status")).to_have_text("Ended", timeout=10_000)
+    expect(live.locator(".labdl-runs-status")).to_have_text("Lost", timeout=10_000)
     live.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".labdl-dashboard:visible")).to_have_attribute("data-status", "lost")

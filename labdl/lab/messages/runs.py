@@ -88,6 +88,7 @@ class Group(Answer):
     metric: str | None = Field(None, description="The metric by which trials are compared.")
     mode: Literal["min", "max"] | None = None
     status: Literal["finished", "stopped", "failed"] | None = Field(None, description="How a sweep has ended.")
+    choices: dict[str, list[Any]] = Field({}, description="The choices of a sweep by the name of the setting.")
 
 
 class RunChanges(Answer):

@@ -137,6 +137,17 @@ class Record:
         return None if end is None or end.place is None else end.place.model_dump()
 
     @property
+    def checkpoint(self) -> Path | None:
+        """The newest checkpoint that was recorded and still exists, for ``resume=``; None if there is none."""
+        event = self._data.checkpoint
+        if event is None:
+            return None
+        path = Path(event.path)
+        # a folder of runs may have moved with the checkpoints in it
+        places = (path, self.folder / "checkpoints" / path.name)
+        return next((place for place in places if place.is_dir()), None)
+
+    @property
     def total_epochs(self) -> int | None:
         """The planned number of epochs."""
         return self._data.status.epochs

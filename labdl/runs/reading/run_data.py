@@ -11,6 +11,7 @@ from labdl.runs.reading.status import RunStatus
 from labdl.runs.reading.step_columns import Spans, StepColumns, merge_steps
 from labdl.runs.schema import (
     EVENTS,
+    CheckpointEvent,
     EpochEvent,
     Event,
     HealthEvent,
@@ -38,7 +39,8 @@ class RunData:
         self.marks: list[dict[str, Any]] = []
         self.rates: list[tuple[int, float]] = []
         self.events: dict[str, list[dict[str, Any]]] = {kind: [] for kind in LISTED}
-        self._layers: dict[str, list[str]] = {}
+        self.checkpoint: CheckpointEvent | None = None  # the newest
+        self._layers: list[str] = []  # of the last event about layers
 
     def update(self, events: Iterable[dict[str, Any]]) -> None:
         """Apply the next events. Lists in them may be changed."""
@@ -60,14 +62,17 @@ class RunData:
             self._add_epoch(event)
         elif isinstance(event, RateEvent):
             self._add_rates(event)
+        elif isinstance(event, CheckpointEvent) and event.automatic:
+            self.checkpoint = event
         elif event.kind in MARKS:
+            self.checkpoint = event if isinstance(event, CheckpointEvent) else self.checkpoint
             # version 1 does not give the step of all of them: then it is the last one
             step = getattr(event, "step", None)
             self.marks.append({**line, "step": self.step if step is None else step})
         elif isinstance(event, HealthEvent | HistogramsEvent):
             if event.layers is not None:
-                self._layers[event.kind] = event.layers
-            self.events[event.kind].append({**line, "layers": self._layers.get(event.kind, [])})
+                self._layers = event.layers
+            self.events[event.kind].append({**line, "layers": self._layers})
         elif event.kind in LISTED:
             self.events[event.kind].append(line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from html import escape
 from pathlib import Path
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 WIDTH = 720
 _SMALLEST = 8000  # bytes of an image without lines
 _POINTS = (330, 220, 140, 90, 50, 24, 8)  # points per line: the largest number for which the image is small enough
+_REASON, _CHARACTERS, _LINES, _LINE = 2000, 108, 4, 16  # of the reason of a failure: characters, and lines in pixels
 _FONT = "system-ui,-apple-system,'Segoe UI','DejaVu Sans','Liberation Sans',Arial,sans-serif"
 # color-blind safe colors (Okabe and Ito); the attributes of the elements are for light pages
 _DARK = (
     ".p{fill:#1c1c1c;stroke:#444}.i{fill:#eee}.d{fill:#b8b8b8}.g{stroke:#3a3a3a}.t{stroke:#56b4e9}.b{fill:#56b4e9}"
-    ".v{stroke:#e69f00}.m{stroke:#9a9a9a}.a{stroke:#f080c0}tspan.t{fill:#56b4e9;stroke:none}tspan.v{fill:#e69f00;stroke:none}"
+    ".e{fill:#ff8a80}.v{stroke:#e69f00}.m{stroke:#9a9a9a}.a{stroke:#f080c0}tspan.t{fill:#56b4e9;stroke:none}tspan.v{fill:#e69f00;stroke:none}"
 )
 
 
@@ -76,10 +78,12 @@ def _lacks_fonts(resvg_py) -> bool:
 
 def _picture(record: Record, charts: list[Chart], points: int) -> str:
     large, small = [chart for chart in charts if chart.smooth], [chart for chart in charts if not chart.smooth]
-    title, figures = _title(record), _figures(record)
+    title, figures, reason = _title(record), _figures(record), _reason(record)
     rows = [(row, height) for row, height in ((large, 196), (small, 92)) if row]
-    height = 64 + sum(height + 8 for _, height in rows) + (4 if rows else 0)
-    told = escape(" ".join([title + ".", figures + ".", *_alerts(record)]))
+    lines = _wrap(reason)
+    top = 60 + (_LINE * len(lines) + 6 if lines else 0)
+    height = top + 4 + sum(height + 8 for _, height in rows) + (4 if rows else 0)
+    told = escape(" ".join([title + ".", *[reason] * bool(reason), figures + ".", *_alerts(record)]))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
         f'class="labdl-run" style="max-width:100%;height:auto" font-family="{_FONT}" font-size="11">'
@@ -88,14 +92,30 @@ def _picture(record: Record, charts: list[Chart], points: int) -> str:
         f'<rect class="p" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6" fill="#fff" stroke="#d5d5d5"/>'
         f'<g fill="#555"><text class="i" x="16" y="26" font-size="15" font-weight="600" fill="#111">{escape(title)}</text>'
         f'<text class="d" x="16" y="46">{escape(figures)}</text>',
+        *(
+            f'<text class="e" x="16" y="{64 + _LINE * place}" fill="#b00020">{escape(line)}</text>'
+            for place, line in enumerate(lines)
+        ),
     ]
-    last, y = max(record.step, 1), 60
+    last, y = max(record.step, 1), top
     for row, tall in rows:
         width = (WIDTH - 32 - 16 * (len(row) - 1)) / len(row)
         for place, chart in enumerate(row):
             parts.append(render_chart(chart, 16 + place * (width + 16), y, width, tall, last, points))
         y += tall + 8
     return "".join([*parts, "</g></svg>"])
+
+
+def _reason(record: Record) -> str:
+    """Why a run did not end by itself; empty for others."""
+    if record.status == "lost":
+        return "The process of this run no longer exists."
+    return printable(record.error or "", _REASON) if record.status in ("failed", "stopped") else ""
+
+
+def _wrap(reason: str) -> list[str]:
+    """The lines of a reason; the last one ends in "…" where it is longer, and the description has the rest."""
+    return textwrap.wrap(reason, _CHARACTERS, max_lines=_LINES, placeholder=" …")
 
 
 def _scope(rules: str) -> str:

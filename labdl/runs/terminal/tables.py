@@ -99,6 +99,7 @@ def describe(record: Record, *, plain: bool | None = None) -> str:
         "settings": _list({name: value for name, value in record.settings.items() if name not in record.start}),
         "tried": _list(record.start.get("params") or {}),
         "error": record.error,
+        "resume": _resume(record),
     }
     lines += [f"  {name:9} {printable(str(value), 300)}" for name, value in known.items() if value]
     lines += [f"  {'loss':9} {render(summary['spark'], 32, plain)}"] * bool(summary["spark"])
@@ -111,6 +112,16 @@ def describe(record: Record, *, plain: bool | None = None) -> str:
                 *(f"  step {event['step']:>8}  {printable(_event(event), 200)}" for event in events[-20:]),
             ]
     return _encodable("\n".join(lines), plain)
+
+
+def _resume(record: Record) -> str | None:
+    """What to do about a run that did not end by itself."""
+    if record.status not in ("lost", "failed"):
+        return None
+    path = record.checkpoint
+    if path is None:
+        return "there is no checkpoint: train again, with checkpoint=labdl.train.Checkpoint(folder) to resume next time"
+    return f"trainer.start(data, resume={str(path)!r})"
 
 
 # -- a line for each run

@@ -97,6 +97,14 @@ def layer_names(model: Module) -> list[str]:
     return names
 
 
+def layer_classes(model: Module) -> list[str]:
+    """The classes of the layers of `layer_names`, in the same order."""
+    if isinstance(model, GraphModule):
+        return [node.type for node in model.graph.nodes.values() if node.type != "Input"]
+    classes = {path or type(module).__name__: type(module).__name__ for path, module in model.named_modules()}
+    return [classes[name] for name in layer_names(model)]
+
+
 def layer_of(layers: Container[str], name: str) -> str:
     """The one of these layers to which a parameter belongs; the path of its module if there is none."""
     words = name.removesuffix(":0").split("/")

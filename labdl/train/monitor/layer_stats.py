@@ -17,7 +17,7 @@ from labdl.runs.reading.values import round_digits
 from labdl.train import failures
 from labdl.train.data_adapter import flatten, map_structure, size_of
 from labdl.train.events import Event, Health, Histograms
-from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
+from labdl.train.monitor.activations import ModuleCall, layer_classes, layer_names, layer_of, observe_calls
 from labdl.train.monitor.budget import Budget
 from labdl.train.monitor.histograms import HistogramCollector
 from labdl.train.train_step import phase_gradients
@@ -103,6 +103,7 @@ class LayerMonitor:
                 ("of", "mean", "std", "largest", "zeros", "not_finite"),
             ),
             time.perf_counter() - began,
+            tuple(layer_classes(self.context.model)),
         )
         if not with_histograms:
             return [health]

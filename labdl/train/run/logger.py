@@ -139,6 +139,7 @@ class RunLogger:
             previous, self._layers = self._layers, record["layers"]
             if previous == self._layers:
                 del record["layers"]
+                record.pop("classes", None)
         self.queue_event(event_kind(event), **record)
 
     def _record_system(self, last: bool = False) -> None:

@@ -350,6 +350,8 @@ export interface CheckpointEvent {
   time: number;
   step: number;
   path: string;
+  /** written by `Checkpoint(...)`, not on command */
+  automatic?: boolean;
 }
 
 /** Another run branched from this one after `step`. */
@@ -437,6 +439,8 @@ export interface HealthEvent {
   seconds?: number | null;
   /** names; absent where they are those of the last `health` or `histograms` event */
   layers?: string[] | null;
+  /** classes of the layers; absent where the names are */
+  classes?: string[] | null;
   parameters: ParameterColumns;
   outputs: OutputColumns;
 }
@@ -877,7 +881,8 @@ export const schemas: Schemas = {
       kind: { type: 'string', const: 'checkpoint' },
       time: { type: 'number' },
       step: { type: 'integer', minimum: 0 },
-      path: { type: 'string' }
+      path: { type: 'string' },
+      automatic: { type: 'boolean' }
     }
   },
   BranchEvent: {
@@ -960,6 +965,7 @@ export const schemas: Schemas = {
       samples: { type: 'integer', minimum: 0 },
       seconds: { anyOf: [{ type: 'number' }, { type: 'null' }] },
       layers: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] },
+      classes: { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }] },
       parameters: { $ref: 'ParameterColumns' },
       outputs: { $ref: 'OutputColumns' }
     }

@@ -67,6 +67,8 @@ export interface Group {
   mode?: 'min' | 'max' | null;
   /** How a sweep has ended. */
   status?: 'finished' | 'stopped' | 'failed' | null;
+  /** The choices of a sweep by the name of the setting. */
+  choices?: { [name: string]: unknown[] };
 }
 
 /** Changes to a list of runs since the answer with the sent token. */

@@ -288,3 +288,16 @@ def test_shared_layer_has_outputs_for_each_node(backend, often):
     assert found[-1].layers == ("fc", "relu", "twice")
     assert found[-1].parameters["of"] == [0]
     assert found[-1].outputs["of"] == [0, 1, 2]
+
+
+def test_measurements_name_the_classes_of_the_layers(backend, often):
+    model = nn.Sequential(nn.Linear(4), nn.ReLU(), nn.Sequential(nn.Linear(3), nn.Tanh()), nn.Linear(2))
+    for subject in (model, labdl.trace(model, (None, 5)).to_module()):
+        found = []
+        trainer = Trainer(subject, optimizer=SGD(0.1), backend=backend.name, seed=0)
+        data = np.ones((8, 5), "float32"), np.zeros(8, int)
+        trainer.fit(data, epochs=2, batch_size=4, health=1.0, progress=False, callbacks=[found.append])
+        event = next(event for event in found if isinstance(event, Health))
+        assert len(event.classes) == len(event.layers)
+        assert event.classes[:2] == ("Linear", "ReLU")
+        assert event.classes[-1] == "Linear"

@@ -7,6 +7,7 @@ from runs import DATA, WAIT, holding, soon, trainer
 
 from labdl import runs
 from labdl.train import Checkpoint
+from labdl.train.checkpoint import latest
 from labdl.train.race.client import RaceRun
 
 METHODS = ("figure", "to_csv", "to_arrow", "to_tensorboard", "to_svg", "to_png")
@@ -61,7 +62,8 @@ def test_resumed_run_counts_each_step_once(backend, tmp_path):
     kept = {"batch_size": 8, "folder": tmp_path / "run"}
     first = trainer(backend).start(*DATA, epochs=2, checkpoint=Checkpoint(tmp_path / "kept"), **kept)
     first.wait(WAIT)
-    again = trainer(backend).start(*DATA, epochs=4, resume=tmp_path / "kept", **kept)
+    assert first.record.checkpoint == latest(tmp_path / "kept"), "automatic checkpoints are recorded"
+    again = trainer(backend).start(*DATA, epochs=4, resume=first.record.checkpoint, **kept)
     again.wait(WAIT)
     record = again.record
     assert [mark["kind"] for mark in record.marks] == ["resumed"]

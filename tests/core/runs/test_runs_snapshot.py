@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from run_files import NOW, end, epoch, start, trained, written
+from run_files import NOW, end, epoch, gone, start, trained, written
 
 from labdl import runs
 from labdl.errors import ConfigError
@@ -137,6 +137,30 @@ def test_image_of_an_empty_run(tmp_path):
     svg, root = drawn(runs.open(written(tmp_path / "new", [])))
     assert root.find("svg:title", NAMES).text.startswith("new · waiting")
     assert "no figures yet" in svg
+
+
+LONG = "the output of 3 (Linear) has NaN & infinity <after> step 9: " + "try a smaller learning rate. " * 30
+
+
+@pytest.mark.parametrize("message", ["No space left on device", LONG])
+def test_image_of_a_failed_run_has_its_reason(tmp_path, message):
+    """Also in a notebook that was saved or converted, where no dashboard can fetch it."""
+    svg, root = drawn(runs.open(written(tmp_path / "one", [*trained(1), end("failed", message=message)])))
+    assert message.strip() in root.find("svg:desc", NAMES).text
+    lines = [element.text for element in root.iter(f"{{{NAMES['svg']}}}text") if element.get("class") == "e"]
+    assert " ".join(lines).removesuffix(" …") in message
+    assert 1 <= len(lines) <= 4
+    assert len(svg.encode()) <= 20_000
+    charts = [element.get("transform") for element in root.iter(f"{{{NAMES['svg']}}}g") if element.get("transform")]
+    assert float(charts[0].split(" ")[1].rstrip(")")) > 50 + 16 * len(lines), "the curves are below the reason"
+
+
+def test_image_of_a_lost_run_says_so(tmp_path):
+    record = runs.open(written(tmp_path / "one", trained(1, **gone())))
+    svg, root = drawn(record)
+    assert record.status == "lost"
+    assert "· lost ·" in root.find("svg:title", NAMES).text
+    assert "The process of this run no longer exists." in svg
 
 
 def test_size_limit_of_the_image(tmp_path):

@@ -172,6 +172,24 @@ def test_one_run_is_shown_with_its_epochs(folder, capsys):
     assert "several" in run(capsys, "show", "ove")[2]
 
 
+def test_a_lost_run_names_its_newest_checkpoint(folder, capsys):
+    """Written on command or automatically, as long as it exists, also in a folder that was moved."""
+    at = folder / "runs" / "dead"
+    saved = [
+        {"kind": "checkpoint", "time": NOW + 1, "step": 10, "path": str(at / "checkpoints" / "step-00000010")},
+        {"kind": "checkpoint", "time": NOW + 1, "step": 20, "path": "elsewhere/step-00000020", "automatic": True},
+    ]
+    written(at, [*trained(**gone()), *saved])
+    assert "resume    there is no checkpoint: train again, with checkpoint=" in run(capsys, "show", "dead")[1]
+    assert runs.open(at).checkpoint is None
+    (at / "checkpoints" / "step-00000020").mkdir(parents=True)
+    assert runs.open(at).checkpoint == at / "checkpoints" / "step-00000020"
+    assert runs.open(at).marks[-1]["step"] == 10, "automatic checkpoints are no marks"
+    assert "resume    trainer.start(data, resume='runs/dead/checkpoints/step-00000020')" in run(capsys, "show", "dead")[1]
+    written(at, [end()])
+    assert "resume" not in run(capsys, "show", "dead")[1]
+
+
 def test_a_run_is_exported_by_name(folder, capsys):
     pytest.importorskip("plotly")
     pytest.importorskip("pyarrow")

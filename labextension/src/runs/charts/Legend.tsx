@@ -31,7 +31,9 @@ export function Legend(props: LegendProps): JSX.Element {
         <span className="labdl-metric" data-metric={name}>
           {formatNumber(train.last(smoothing))}
         </span>
-        <BestOf name={name} best={best} trans={trans} />
+        {validation.length === 0 && (
+          <TrainEpochs metric={metric} best={best} trans={trans} />
+        )}
       </span>
       {validation.length > 0 && (
         <span
@@ -48,6 +50,31 @@ export function Legend(props: LegendProps): JSX.Element {
       )}
     </span>
   );
+}
+
+/**
+ * Mean of the last epoch before the best one: the value of the steps beside it is of another kind, which may be better
+ * than every epoch.
+ */
+function TrainEpochs({
+  metric: { name, train, epochs },
+  best,
+  trans
+}: Pick<LegendProps, 'metric' | 'best' | 'trans'>): JSX.Element | null {
+  return epochs.length > 0 ? (
+    <>
+      {train !== epochs && best[name] && (
+        <span
+          className="labdl-chart-best"
+          title={trans.__('Mean of the last epoch')}
+        >
+          {' '}
+          {trans.__('last epoch %1', formatNumber(epochs.last()))}
+        </span>
+      )}
+      <BestOf name={name} best={best} trans={trans} />
+    </>
+  ) : null;
 }
 
 function BestOf({

@@ -10,6 +10,7 @@ import type { Pace } from '../store/throughput';
 import type { Steps } from './plot-content';
 import type { ChartView } from './PlotFrame';
 import { SmallChart, type Line } from './SmallChart';
+import { isGoing } from '../store/progress';
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
 
@@ -78,7 +79,13 @@ export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
         title={trans.__('Learning rate')}
         kind="steps"
         lines={rates}
-        now={rate.now === null ? '–' : formatSetting(rate.now)}
+        // a run in progress has it in the field that changes it
+        now={isGoing(run.status) ? undefined : currentRate(rate.now)}
+        hint={
+          rate.setAt === null
+            ? undefined
+            : trans.__('Set manually after step %1', formatCount(rate.setAt))
+        }
         write={formatSetting}
         tick={rateTick}
         empty={trans.__('Available after the first steps')}
@@ -114,6 +121,10 @@ export function SmallCharts(props: SmallChartsProps): JSX.Element | null {
       />
     </div>
   );
+}
+
+function currentRate(rate: number | null): string {
+  return rate === null ? '–' : formatSetting(rate);
 }
 
 function milliseconds(value: number): string {

@@ -8,7 +8,7 @@ import { ParallelAxis } from './ParallelAxis';
 import { ColorScale } from './ColorScale';
 import { RunTooltip } from './RunTooltip';
 import { mainFigure } from './settings';
-import type { Brief } from './runs-source';
+import type { Brief, Group } from './runs-source';
 import { useWidth } from '../../ui/useWidth';
 import { AxisMenu, useAxes } from './useAxes';
 
@@ -29,6 +29,8 @@ export interface ParallelProps {
   hovered: string | null;
   onHover: (path: string | null) => void;
   onOpen?: (path: string) => void;
+  /** Choices of a sweep. */
+  choices?: Group['choices'];
   /** Metric that colors the lines by default. */
   result?: string | null;
   trans: Translator;
@@ -38,7 +40,10 @@ export function ParallelCoordinates(props: ParallelProps): JSX.Element {
   const { runs, inside, brushes, hovered, onHover, trans } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const choices = useMemo(() => axisChoices(runs, trans), [runs, trans]);
+  const choices = useMemo(
+    () => axisChoices(runs, trans, props.choices),
+    [runs, trans, props.choices]
+  );
   const main = `best.${props.result ?? mainFigure(runs)}`;
   const [asked, setResult] = useState<string | null>(null);
   const resultId = asked ?? main;

@@ -28,12 +28,15 @@ interface RunsToolbarProps {
   columns: readonly RunColumn[];
   isShown: (column: RunColumn) => boolean;
   onColumn: (column: RunColumn) => void;
+  showsConstant: boolean;
+  onConstant: () => void;
   trans: Translator;
 }
 
 export function RunsToolbar(props: RunsToolbarProps): JSX.Element {
   const { runs, shown, filter, onFilter, groupBy, onGroup, columns, trans } =
     props;
+  const constant = columns.filter(column => column.isConstant).length;
   const labels: Record<Facet, string> = {
     status: trans.__('Status'),
     backend: trans.__('Backend'),
@@ -96,6 +99,27 @@ export function RunsToolbar(props: RunsToolbarProps): JSX.Element {
           />
         ))}
       </Menu>
+      {constant > 0 && (
+        <button
+          type="button"
+          className="labdl-runs-constant"
+          aria-pressed={props.showsConstant}
+          title={trans.__('Columns with the same value in all runs')}
+          onClick={props.onConstant}
+        >
+          {props.showsConstant
+            ? trans._n(
+                'Hide %1 constant column',
+                'Hide %1 constant columns',
+                constant
+              )
+            : trans._n(
+                'Show %1 constant column',
+                'Show %1 constant columns',
+                constant
+              )}
+        </button>
+      )}
       <span className="labdl-runs-count" role="status">
         {shown < runs.length
           ? trans.__('%1 of %2 runs', shown, runs.length)

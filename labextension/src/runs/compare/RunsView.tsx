@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import type { Translator } from '../../ui/translator';
+import { DrawnRuns } from './DrawnRuns';
 import { EmptyRuns } from './EmptyRuns';
 import { Overlay } from './Overlay';
 import { ParallelCoordinates } from './ParallelCoordinates';
@@ -14,7 +15,7 @@ import { SettingsDiff } from './SettingsDiff';
 import type { Runs, RunsSource } from './runs-source';
 import { SweepView } from './SweepView';
 import { Tabs, type Tab } from '../../ui/Tabs';
-import { DRAWN, useRunsView, type RunsViewState } from './useRunsView';
+import { useRunsView, type RunsViewState } from './useRunsView';
 import { useCells } from './useCells';
 import { useRuns } from './useRuns';
 
@@ -54,7 +55,7 @@ interface FolderProps extends RunsViewProps {
 }
 
 function Folder({ source, runs, trans }: FolderProps): JSX.Element {
-  const board = useRunsView(runs.runs, trans);
+  const board = useRunsView(runs, trans);
   const doing = useCells(source);
   const [tab, setTab] = useState(runs.group?.kind ?? 'curves');
   const comparing = (
@@ -79,6 +80,8 @@ function Folder({ source, runs, trans }: FolderProps): JSX.Element {
         columns={board.columns}
         isShown={column => board.shownColumns.includes(column)}
         onColumn={board.toggleColumn}
+        showsConstant={board.showsConstant}
+        onConstant={board.toggleConstant}
         trans={trans}
       />
       {doing.removed && (
@@ -131,7 +134,7 @@ function tabsOf(
   board: RunsViewState,
   trans: Translator
 ): Tab[] {
-  const { compared, drawn, looks, hovered, setHovered } = board;
+  const { drawn, looks, hovered, setHovered } = board;
   const seen = { hovered, onHover: setHovered, trans };
   const own: Tab[] =
     runs.group?.kind === 'race'
@@ -171,15 +174,7 @@ function tabsOf(
       content: () =>
         drawn.length ? (
           <>
-            {drawn.length < compared.length && (
-              <p className="labdl-runs-quiet">
-                {trans.__(
-                  'Showing the first %1 of %2 runs.',
-                  DRAWN,
-                  compared.length
-                )}
-              </p>
-            )}
+            <DrawnRuns board={board} trans={trans} />
             <Overlay
               source={source}
               runs={drawn}
@@ -209,6 +204,7 @@ function tabsOf(
         <ParallelCoordinates
           runs={board.filtered}
           inside={board.inside}
+          choices={runs.group?.choices}
           brushes={board.brushes}
           onBrush={board.setBrushes}
           onOpen={source.open?.bind(source)}
@@ -222,6 +218,7 @@ function tabsOf(
       content: () => (
         <Scatter
           runs={board.inside}
+          choices={runs.group?.choices}
           onOpen={source.open?.bind(source)}
           {...seen}
         />

@@ -6,7 +6,7 @@ import { axisChoices, axisOf, type Axis, type AxisChoice } from './axes';
 import { colorOf } from './ParallelCoordinates';
 import { RunTooltip } from './RunTooltip';
 import { mainFigure } from './settings';
-import { title, type Brief } from './runs-source';
+import { title, type Brief, type Group } from './runs-source';
 import { useWidth } from '../../ui/useWidth';
 
 const HEIGHT = 270;
@@ -17,6 +17,8 @@ interface ScatterProps {
   hovered: string | null;
   onHover: (path: string | null) => void;
   onOpen?: (path: string) => void;
+  /** Choices of a sweep. */
+  choices?: Group['choices'];
   trans: Translator;
 }
 
@@ -24,7 +26,10 @@ export function Scatter(props: ScatterProps): JSX.Element {
   const { runs, hovered, onHover, onOpen, trans } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
-  const choices = useMemo(() => axisChoices(runs, trans), [runs, trans]);
+  const choices = useMemo(
+    () => axisChoices(runs, trans, props.choices),
+    [runs, trans, props.choices]
+  );
   const [chosen, setChosen] = useState<{ x?: string; y?: string }>({});
   const first = choices.find(({ id }) => id.startsWith('settings.'));
   const x = axisFor(choices, runs, chosen.x, first?.id);

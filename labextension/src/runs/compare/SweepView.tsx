@@ -4,6 +4,7 @@ import { formatNumber } from '../../ui/number-format';
 import { statusLabel } from '../dashboard/status-text';
 import type { Translator } from '../../ui/translator';
 import { bestTrial } from './best-run';
+import { DrawnRuns } from './DrawnRuns';
 import { Overlay } from './Overlay';
 import { ParallelCoordinates } from './ParallelCoordinates';
 import { Opener } from './RaceTable';
@@ -82,8 +83,10 @@ export function SweepView({
         onHover={onHover}
         onOpen={source.open?.bind(source)}
         result={metric}
+        choices={runs.group?.choices}
         trans={trans}
       />
+      <DrawnRuns board={board} trans={trans} />
       {board.drawn.length > 0 && (
         <Overlay
           source={source}

@@ -5,11 +5,12 @@ import type { Translator } from '../../ui/translator';
 import {
   figureNames,
   settingsOf,
+  settingValue,
   split,
   variedSettings,
   type Value
 } from './settings';
-import type { Brief } from './runs-source';
+import type { Brief, Group } from './runs-source';
 import { settingLabel } from './run-text';
 
 export interface AxisChoice {
@@ -19,6 +20,8 @@ export interface AxisChoice {
   /** Whether it is a varied setting: one that a sweep tries, or that has different values in the runs. */
   readonly isTelling: boolean;
   readonly value: (run: Brief) => Value | undefined;
+  /** The values that a sweep tries, where it has a list of them. */
+  readonly choices?: readonly Value[];
 }
 
 export interface Axis extends AxisChoice {
@@ -31,11 +34,14 @@ export interface Axis extends AxisChoice {
 /** Values that differ by more than this factor get a logarithmic axis. */
 const DECADES = 50;
 const CATEGORIES = 40;
+/** Largest number of different numbers that may be choices. */
+const FEW = 8;
 
 /** Settings that differ, then results, the best value of each metric before its last. */
 export function axisChoices(
   runs: readonly Brief[],
-  trans: Translator
+  trans: Translator,
+  choices: Group['choices'] = {}
 ): AxisChoice[] {
   const tried = new Set(runs.flatMap(variedSettings));
   const settings = split(runs).different.map((name): AxisChoice => {
@@ -45,6 +51,9 @@ export function axisChoices(
       label: name,
       isResult: false,
       isTelling: tried.size ? tried.has(name) : variety(runs, value) > 1,
+      choices: Object.hasOwn(choices, name)
+        ? choices[name].map(settingValue)
+        : undefined,
       value
     };
   });
@@ -112,9 +121,19 @@ export function axisOf(choice: AxisChoice, runs: readonly Brief[]): Axis {
     .map(choice.value)
     .filter((value): value is Value => value !== undefined);
   const numbers = values.filter(isNumber);
-  return numbers.length && numbers.length === values.length
+  const isNumeric = numbers.length > 0 && numbers.length === values.length;
+  return isNumeric && !choice.choices && !areFew(choice, numbers)
     ? numeric(choice, numbers)
-    : categorical(choice, values);
+    : categorical(choice, [...(choice.choices ?? []), ...values]);
+}
+
+/** Whether the numbers of a setting are choices: there are two of them, or each occurs several times. */
+function areFew({ isResult }: AxisChoice, numbers: readonly number[]): boolean {
+  const { size } = new Set(numbers);
+  return (
+    !isResult &&
+    (size === 2 || (size > 1 && size <= FEW && numbers.length >= 2 * size))
+  );
 }
 
 function isNumber(value: Value | undefined): value is number {
@@ -157,10 +176,12 @@ function decades(low: number, high: number): number[] {
 }
 
 function categorical(choice: AxisChoice, values: readonly Value[]): Axis {
-  const names = [...new Set(values.map(settingLabel))].sort((a, b) =>
-    a.localeCompare(b, undefined, { numeric: true })
-  );
-  // the first name is at the top
+  const names = values.every(isNumber)
+    ? [...new Set(values)].sort((a, b) => b - a).map(settingLabel)
+    : [...new Set(values.map(settingLabel))].sort((a, b) =>
+        a.localeCompare(b, undefined, { numeric: true })
+      );
+  // the first name is at the top: words as in a list, the largest number as on other axes
   const scale = scalePoint([...names].reverse(), [0, 1]).padding(0.3);
   const every = Math.ceil(names.length / CATEGORIES);
   return {

@@ -2,6 +2,20 @@
 
 import type { Brief, Group } from './runs-source';
 
+/** Whether high values of a metric are better. */
+export function isBetterHigh(
+  runs: readonly Brief[],
+  metric: string,
+  mode: Group['mode']
+): boolean {
+  const plain = metric.replace(/^val_/, '');
+  return mode
+    ? mode === 'max'
+    : runs.some(
+        ({ higher }) => higher.includes(metric) || higher.includes(plain)
+      );
+}
+
 /** Run with the best value of a metric. Low is better unless the sweep or the metric says otherwise. */
 export function bestTrial(
   runs: readonly Brief[],
@@ -11,9 +25,7 @@ export function bestTrial(
   if (!metric) {
     return null;
   }
-  const plain = metric.replace(/^val_/, '');
-  const isHigh = (run: Brief) =>
-    mode ? mode === 'max' : run.higher.includes(metric) || run.higher.includes(plain); // prettier-ignore
+  const isHigh = (run: Brief) => isBetterHigh([run], metric, mode);
   let found: Brief | null = null;
   let least = Infinity;
   for (const run of runs) {

@@ -24,6 +24,8 @@ export interface RunColumn {
   readonly width: number;
   /** Whether it is shown by default. */
   readonly isShown: boolean;
+  /** Whether it has the same value in all of several runs. */
+  readonly isConstant: boolean;
   /** Sort key; undefined comes last in both directions. */
   readonly value: (run: Brief) => string | number | undefined;
 }
@@ -36,15 +38,64 @@ const number = (value: number | null | undefined) =>
     ? undefined
     : value;
 
+type Plain = Omit<RunColumn, 'isConstant'>;
+
+/** Columns that a person fills in, or by which one finds a run: they are never left out. */
+const KEPT: readonly ColumnKind[] = ['status', 'name', 'tags', 'note'];
+const RANKS: Readonly<Record<ColumnKind, number>> = {
+  status: 0,
+  name: 1,
+  setting: 3,
+  figure: 4,
+  text: 5,
+  group: 5,
+  epochs: 6,
+  duration: 6,
+  moment: 6,
+  tags: 7,
+  note: 8
+};
+const MAIN = 2;
+const LAST = 9;
+
+/** Columns in their order: the result by which runs are compared, what differs, and last what is the same in all. */
 export function columnsOf(
   runs: readonly Brief[],
+  main: string | null,
   trans: Translator
 ): RunColumn[] {
+  const rank = (column: RunColumn) =>
+    column.isConstant
+      ? LAST
+      : column.id === `best.${main}`
+        ? MAIN
+        : RANKS[column.kind];
+  return allColumns(runs, main, trans)
+    .map((column): RunColumn => {
+      const isConstant =
+        runs.length > 1 &&
+        !KEPT.includes(column.kind) &&
+        column.id !== `best.${main}` &&
+        new Set(runs.map(column.value)).size < 2;
+      return {
+        ...column,
+        isConstant,
+        isShown: column.isShown && !isConstant
+      };
+    })
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+function allColumns(
+  runs: readonly Brief[],
+  main: string | null,
+  trans: Translator
+): Plain[] {
   const text = (
     id: 'model' | 'backend' | 'group',
     label: string,
     isShown: boolean
-  ): RunColumn => ({
+  ): Plain => ({
     id,
     label,
     kind: id === 'group' ? 'group' : 'text',
@@ -100,7 +151,7 @@ export function columnsOf(
       isShown: true,
       value: run => number(run.epoch)
     },
-    ...figureColumns(runs, trans),
+    ...figureColumns(runs, main, trans),
     ...settingColumns(runs),
     {
       id: 'tags',
@@ -121,10 +172,12 @@ export function columnsOf(
   ];
 }
 
-function figureColumns(runs: readonly Brief[], trans: Translator): RunColumn[] {
-  const names = figureNames(runs);
-  const judged = names.includes('val_loss') ? 'val_loss' : 'loss';
-  return names.flatMap((name): RunColumn[] => [
+function figureColumns(
+  runs: readonly Brief[],
+  main: string | null,
+  trans: Translator
+): Plain[] {
+  return figureNames(runs).flatMap((name): Plain[] => [
     {
       id: `figures.${name}`,
       label: name,
@@ -138,15 +191,15 @@ function figureColumns(runs: readonly Brief[], trans: Translator): RunColumn[] {
       label: trans.__('best %1', name),
       kind: 'figure',
       width: 112,
-      isShown: name === judged,
+      isShown: name === main,
       value: run => number(run.best[name]?.value)
     }
   ]);
 }
 
-function settingColumns(runs: readonly Brief[]): RunColumn[] {
+function settingColumns(runs: readonly Brief[]): Plain[] {
   const { different, same } = split(runs);
-  const column = (name: string, isShown: boolean): RunColumn => ({
+  const column = (name: string, isShown: boolean): Plain => ({
     id: `settings.${name}`,
     label: name,
     kind: 'setting',
@@ -156,7 +209,7 @@ function settingColumns(runs: readonly Brief[]): RunColumn[] {
   });
   return [
     ...different.map(name => column(name, true)),
-    ...same.map(name => column(name, false))
+    ...same.map(name => column(name, runs.length > 1))
   ];
 }
 

@@ -56,6 +56,11 @@ function flatten(
   }
 }
 
+/** Value of a setting as in `settingsOf`. */
+export function settingValue(value: unknown): Value {
+  return isScalar(value) ? value : JSON.stringify(value);
+}
+
 function isScalar(value: unknown): value is Value {
   return (
     value === null || ['string', 'number', 'boolean'].includes(typeof value)

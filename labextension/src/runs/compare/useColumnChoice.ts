@@ -9,14 +9,22 @@ const MOST = 200;
 
 type Choice = Readonly<Record<string, boolean>>;
 
-export function useColumnChoice(): {
+export interface ColumnChoice {
   isShown: (column: RunColumn) => boolean;
   toggle: (column: RunColumn) => void;
-} {
+  /** Whether columns with the same value in all runs are shown. */
+  showsConstant: boolean;
+  toggleConstant: () => void;
+}
+
+export function useColumnChoice(): ColumnChoice {
   const [choice, setChoice] = useState<Choice>(readChoice);
-  const isShown = (column: RunColumn) => choice[column.id] ?? column.isShown;
+  const [showsConstant, setConstant] = useState(false);
+  const isShown = (column: RunColumn) =>
+    choice[column.id] ??
+    (column.isShown || (showsConstant && column.isConstant));
   const toggle = (column: RunColumn) => {
-    const { [column.id]: before = column.isShown, ...others } = choice;
+    const { [column.id]: before = isShown(column), ...others } = choice;
     const next = Object.fromEntries(
       [...Object.entries(others), [column.id, !before]].slice(-MOST)
     );
@@ -27,7 +35,12 @@ export function useColumnChoice(): {
       // No storage in this browser: the choice is lost on reload.
     }
   };
-  return { isShown, toggle };
+  return {
+    isShown,
+    toggle,
+    showsConstant,
+    toggleConstant: () => setConstant(!showsConstant)
+  };
 }
 
 function readChoice(): Choice {

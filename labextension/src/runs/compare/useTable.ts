@@ -34,14 +34,26 @@ export function compare(a: Row<Brief>, b: Row<Brief>, column: string): number {
   return collator.compare(`${x}`, `${y}`);
 }
 
-const NEWEST: SortingState = [{ id: 'time', desc: true }];
+const NEWEST = { id: 'time', desc: true };
+
+/** Best runs first, and of equal ones the newest; runs without a result come last. */
+function bestFirst(main: string | null, isHigh: boolean): SortingState {
+  return main === null
+    ? [NEWEST]
+    : [{ id: `best.${main}`, desc: isHigh }, NEWEST];
+}
 
 export function useTable(
   runs: readonly Brief[],
   columns: readonly RunColumn[],
-  groupBy: string | null
+  groupBy: string | null,
+  { main, isHigh }: { main: string | null; isHigh: boolean }
 ): Table<Brief> {
-  const [sorting, setSorting] = useState<SortingState>(NEWEST);
+  const [chosen, setSorting] = useState<SortingState | null>(null);
+  const sorting = useMemo(
+    () => chosen ?? bestFirst(main, isHigh),
+    [chosen, main, isHigh]
+  );
   const [expanded, setExpanded] = useState<ExpandedState>(true);
   const ids = columns.map(column => column.id).join();
   const definitions = useMemo(
@@ -71,7 +83,8 @@ export function useTable(
       expanded,
       grouping
     },
-    onSortingChange: setSorting,
+    onSortingChange: change =>
+      setSorting(typeof change === 'function' ? change(sorting) : change),
     onExpandedChange: setExpanded,
     getRowId: run => run.path,
     groupedColumnMode: false,

@@ -13,7 +13,7 @@ import { Messages } from './Messages';
 import { Overview } from './Overview';
 import type { Steps } from '../charts/plot-content';
 import { Progress } from './Progress';
-import type { RunStatus } from '../store/run-state';
+import { isGoing } from '../store/progress';
 import { useSend } from '../store/send-command';
 import type { RunSource } from '../store/source';
 import { statusLabel } from './status-text';
@@ -21,8 +21,6 @@ import { storeOf } from '../store/store';
 import { DashboardTabs } from '../tabs/DashboardTabs';
 import type { Translator } from '../../ui/translator';
 
-/** Statuses of a run that accepts changes or is about to end. */
-const GOING: readonly RunStatus[] = ['running', 'paused', 'stopping'];
 /** Range shown around a selected step, as a fraction of the run. */
 const AROUND = 0.05;
 
@@ -77,7 +75,7 @@ export function Dashboard({
       <Messages view={view} onShow={onShow} trans={trans} />
       <div className="labdl-dashboard-now">
         {view.status !== 'waiting' && <Progress view={view} trans={trans} />}
-        {GOING.includes(view.status) && (
+        {isGoing(view.status) && (
           <RunFields view={view} send={send} trans={trans} />
         )}
       </div>

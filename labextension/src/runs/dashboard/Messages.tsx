@@ -1,6 +1,7 @@
 // Messages above the curves: failures, end of the run, and other problems.
 
 import { formatTime } from '../../ui/number-format';
+import { NextStep } from './NextStep';
 import { ShowLayerButton } from './ShowLayerButton';
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
@@ -29,9 +30,6 @@ export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
   if (view.status === 'stopped' && view.message) {
     note(view.message, false);
   }
-  if (view.status === 'lost') {
-    note(trans.__('The process of this run no longer exists'));
-  }
   if (view.trouble !== null) {
     note(
       view.trouble || trans.__('The run refused the command without a reason.')
@@ -43,12 +41,19 @@ export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
   }
   return (
     <>
+      {view.status === 'lost' && (
+        <div className="labdl-dashboard-note" role="status">
+          {trans.__('The process of this run no longer exists.')}
+          <NextStep view={view} trans={trans} />
+        </div>
+      )}
       {view.status === 'failed' && (
         <div className="labdl-dashboard-message" role="alert">
           {view.message ?? trans.__('The run failed without a message.')}
           {onShow && view.place?.node && (
             <ShowLayerButton place={view.place} onShow={onShow} trans={trans} />
           )}
+          <NextStep view={view} trans={trans} />
         </div>
       )}
       {notes.map(({ text, isStatus }, i) => (

@@ -1,11 +1,7 @@
 // Progress of a run: bar, epoch, time and speed.
 
 import { useEffect, useState } from 'react';
-import {
-  formatCount,
-  formatDuration,
-  formatSetting
-} from '../../ui/number-format';
+import { formatCount, formatDuration } from '../../ui/number-format';
 import type { RunView } from '../store/store';
 import type { Translator } from '../../ui/translator';
 
@@ -83,20 +79,6 @@ export function Progress({
           <Fact
             name={trans.__('throughput')}
             value={trans.__('%1 samples/s', formatCount(view.throughput))}
-          />
-        )}
-        {view.rate.now !== null && (
-          <Fact
-            name={trans.__('learning rate')}
-            value={formatSetting(view.rate.now)}
-            title={
-              view.rate.setAt === null
-                ? undefined
-                : trans.__(
-                    'Set manually after step %1',
-                    formatCount(view.rate.setAt)
-                  )
-            }
           />
         )}
         {view.checkpoint && (

@@ -15,7 +15,7 @@ export function statusLabel(status: AnyStatus, trans: Translator): string {
     finished: trans.__('Finished'),
     stopped: trans.__('Stopped'),
     failed: trans.__('Failed'),
-    lost: trans.__('Ended'),
+    lost: trans.__('Lost'),
     unreadable: trans.__('Unreadable')
   };
   return words[status] ?? status;

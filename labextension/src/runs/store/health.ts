@@ -3,6 +3,7 @@
 import { figuresOf, stateOf, type HealthState } from './health-figures';
 import { Series } from './series';
 import type { HealthEvent, RunEvent } from './source';
+import { layerLabel, layerNames, namesOf, type LayerNames } from './layers';
 import type { Reducer } from './reducer';
 
 export type VitalName = 'gradient' | 'update' | 'notFinite' | 'zeros';
@@ -12,7 +13,7 @@ export interface Vital {
   /** Undefined: no layer has this statistic. NaN: not finite. */
   readonly now: number | undefined;
   readonly state: HealthState;
-  /** Layer that the number belongs to, if it is about one. */
+  /** Layer that the number belongs to, as people read it, if it is about one. */
   readonly layer: string | null;
   readonly curve: Series;
 }
@@ -42,7 +43,7 @@ export class Health implements Reducer<HealthView> {
         this._view = { ...NOTHING, vitals: this._vitals({}) };
       }
     } else if (event.kind === 'health') {
-      this._layers = event.layers ?? this._layers;
+      this._layers = namesOf(event, this._layers);
       this._measure(event);
     }
   }
@@ -53,7 +54,7 @@ export class Health implements Reducer<HealthView> {
 
   private _measure(event: HealthEvent): void {
     const { step, samples = 0 } = event;
-    const layers = [...figuresOf(event, this._layers)];
+    const layers = [...figuresOf(event, this._layers.all)];
     const gradients = layers.flatMap(([, { gradient }]) =>
       gradient === undefined ? [] : [gradient ?? NaN]
     );
@@ -120,7 +121,7 @@ export class Health implements Reducer<HealthView> {
     return NAMES.map(name => ({
       name,
       curve: this._curves[name],
-      ...(found[name] ?? nothing)
+      ...labelled(found[name] ?? nothing, this._layers)
     }));
   }
 
@@ -130,6 +131,14 @@ export class Health implements Reducer<HealthView> {
     notFinite: new Series({ most: MOST }),
     zeros: new Series({ most: MOST })
   };
-  private _layers: readonly string[] = [];
+  private _layers: LayerNames = layerNames([]);
   private _view: HealthView = { ...NOTHING, vitals: this._vitals({}) };
+}
+
+function labelled<Found extends { layer: string | null }>(
+  found: Found,
+  names: LayerNames
+): Found {
+  const { layer } = found;
+  return { ...found, layer: layer === null ? null : layerLabel(names, layer) };
 }

@@ -30,10 +30,22 @@ const PLACE = new Map(FIGURES.map(([, , figure], place) => [figure, place]));
 export interface LayerNames {
   readonly all: readonly string[];
   readonly place: ReadonlyMap<string, number>;
+  /** Classes in the order of the names; empty in runs that were recorded without them. */
+  readonly classes: readonly string[];
 }
 
-export function layerNames(all: readonly string[]): LayerNames {
-  return { all, place: new Map(all.map((name, place) => [name, place])) };
+export function layerNames(
+  all: readonly string[],
+  classes: readonly string[] = []
+): LayerNames {
+  const place = new Map(all.map((name, place) => [name, place]));
+  return { all, place, classes };
+}
+
+/** Name for people: a layer of a Sequential, whose name is its index, with its class, as in error messages. */
+export function layerLabel(names: LayerNames, name: string): string {
+  const type = names.classes[names.place.get(name) ?? -1];
+  return type && /(^|\/)\d+$/.test(name) ? `${name} (${type})` : name;
 }
 
 /** Layer names of an event. An event omits them if they equal those of the previous event of either kind. */
@@ -41,7 +53,13 @@ export function namesOf(
   event: HealthEvent | HistogramsEvent,
   before: LayerNames
 ): LayerNames {
-  return event.layers ? layerNames(names(event.layers)) : before;
+  if (!event.layers) {
+    return before;
+  }
+  const classes = event.kind === 'health' ? event.classes : undefined;
+  const all = names(event.layers);
+  const isSame = !classes && all.join('\n') === before.all.join('\n');
+  return isSame ? before : layerNames(all, names(classes ?? []));
 }
 
 /** Statistics of all layers after a step, as a table, since there may be a thousand layers and many moments. */

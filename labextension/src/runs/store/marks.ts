@@ -57,7 +57,9 @@ export class Marks implements Reducer<readonly Mark[]> {
         this._put('epochs', event.step ?? this._step, time, event.epochs);
         break;
       case 'checkpoint':
-        this._put('checkpoint', event.step, time);
+        if (!event.automatic) {
+          this._put('checkpoint', event.step, time);
+        }
         break;
       case 'branch':
         this._put('branch', event.step, time, text(event.id, 200));

@@ -10,6 +10,8 @@ export interface MetricCurves {
   readonly name: string;
   /** Training values of every step or, where only those exist, of every epoch. */
   readonly train: Series;
+  /** Means of the training values of each epoch. */
+  readonly epochs: Series;
   readonly validation: Series;
 }
 
@@ -46,6 +48,7 @@ class Metric {
     this._curves ??= {
       name: this.name,
       train: this.steps.length ? this.steps : this.epochs,
+      epochs: this.epochs,
       validation: this.validation
     };
     return this._curves;

@@ -72,7 +72,7 @@ export class PendingCommands {
       }
     } else if (event.kind === 'end') {
       this._removeAnswered(() => true);
-    } else if (!this._answers) {
+    } else if (!this._answers && !isAutomatic(event)) {
       this._removeAnswered(({ name }) => ANSWERS[name].includes(event.kind));
       this.trouble = STATUS.includes(event.kind) ? null : this.trouble;
     }
@@ -92,6 +92,10 @@ export class PendingCommands {
       .filter(({ isPending }) => isPending)
       .map(({ name }) => name);
   }
+}
+
+function isAutomatic(event: RunEvent): boolean {
+  return event.kind === 'checkpoint' && event.automatic === true;
 }
 
 /** Random id. Pages without a secure connection have no `randomUUID`. */

@@ -17,6 +17,11 @@ import type { Reducer } from './reducer';
 export type RunStatus =
   'waiting' | StatusEvent['status'] | EndEvent['status'] | 'lost';
 
+/** Whether a run with this status accepts changes or is about to end. */
+export function isGoing(status: RunStatus): boolean {
+  return status === 'running' || status === 'paused' || status === 'stopping';
+}
+
 export interface ProgressView {
   /** Last start event: names, settings and machine. */
   readonly start: StartEvent | null;

@@ -6,7 +6,12 @@ import { Health } from './health';
 import { Marks } from './marks';
 import { Metrics } from './metrics';
 import { Throughput } from './throughput';
-import { Progress, type ProgressView, type RunStatus } from './progress';
+import {
+  isGoing,
+  Progress,
+  type ProgressView,
+  type RunStatus
+} from './progress';
 import { LearningRate } from './learning-rate';
 import { validate } from '../../api/events';
 import { System } from './system';
@@ -79,7 +84,5 @@ export class RunState {
 
 /** A run that has started but not ended, and whose process has ended, is lost. */
 function statusOf({ status }: ProgressView, alive: boolean): RunStatus {
-  const isGoing =
-    status === 'running' || status === 'paused' || status === 'stopping';
-  return isGoing && !alive ? 'lost' : status;
+  return isGoing(status) && !alive ? 'lost' : status;
 }

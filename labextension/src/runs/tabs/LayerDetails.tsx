@@ -17,6 +17,8 @@ import { Distributions } from './Distributions';
 
 export interface LayerDetailsProps {
   name: string;
+  /** Name for people. */
+  label: string;
   state: HealthState | null;
   moments: readonly LayerMoment[];
   histograms: readonly SpreadMoment[];
@@ -36,7 +38,7 @@ interface Drawing {
 }
 
 export function LayerDetails(props: LayerDetailsProps): JSX.Element {
-  const { name, state, moments, histograms, trans, onShow } = props;
+  const { name, label, state, moments, histograms, trans, onShow } = props;
   const charted = useChartView(STEPS);
   const x = useMemo(() => moments.map(({ step }) => step), [moments]);
   const charts = useMemo(
@@ -56,10 +58,10 @@ export function LayerDetails(props: LayerDetailsProps): JSX.Element {
     [moments, name, trans]
   );
   return (
-    <section className="labdl-layer" aria-label={trans.__('Layer %1', name)}>
+    <section className="labdl-layer" aria-label={trans.__('Layer %1', label)}>
       <div className="labdl-tab-tools">
-        <h3 className="labdl-layer-name" title={name}>
-          <bdi>{name}</bdi>
+        <h3 className="labdl-layer-name" title={label}>
+          <bdi>{label}</bdi>
         </h3>
         {onShow && (
           <button

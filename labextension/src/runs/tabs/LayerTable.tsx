@@ -103,7 +103,7 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
         <tbody>
           {before > 0 && <tr style={{ height: before }} aria-hidden="true" />}
           {items.map(({ index }) => {
-            const { name, state } = rows[index];
+            const { name, label, state } = rows[index];
             const isChosen = name === chosen;
             return (
               <tr
@@ -124,10 +124,10 @@ export function LayerTable(props: LayerTableProps): JSX.Element {
                         ? 0
                         : -1
                     }
-                    title={name}
+                    title={label}
                     onClick={() => choose(name)}
                   >
-                    <bdi dir="ltr">{name}</bdi>
+                    <bdi dir="ltr">{label}</bdi>
                   </button>
                 </th>
                 <td>

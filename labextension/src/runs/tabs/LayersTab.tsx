@@ -18,10 +18,7 @@ export function LayersTab({ view, trans, onShow }: TabProps): JSX.Element {
   });
   const last = moments[moments.length - 1];
   const spread = histograms[histograms.length - 1];
-  const rows = useMemo(
-    () => layerRows(last, spread?.layers.all ?? []),
-    [last, spread]
-  );
+  const rows = useMemo(() => layerRows(last, spread?.layers), [last, spread]);
   const shown = useMemo(
     () => sortRows(rows, last, filter, sorting),
     [rows, last, filter, sorting]
@@ -38,6 +35,7 @@ export function LayersTab({ view, trans, onShow }: TabProps): JSX.Element {
   const layer = rows.some(({ name }) => name === chosen)
     ? chosen
     : rows[0].name;
+  const shownRow = rows.find(({ name }) => name === layer);
   return (
     <div className="labdl-layers">
       <div className="labdl-layers-list">
@@ -74,7 +72,8 @@ export function LayersTab({ view, trans, onShow }: TabProps): JSX.Element {
         <LayerDetails
           key={layer}
           name={layer}
-          state={rows.find(({ name }) => name === layer)?.state ?? null}
+          label={shownRow?.label ?? layer}
+          state={shownRow?.state ?? null}
           moments={moments}
           histograms={histograms}
           trans={trans}

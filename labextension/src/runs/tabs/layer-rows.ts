@@ -6,10 +6,12 @@ import {
   type HealthFigure,
   type HealthState
 } from '../store/health-figures';
-import type { LayerMoment } from '../store/layers';
+import { layerLabel, type LayerMoment, type LayerNames } from '../store/layers';
 
 export interface LayerRow {
   readonly name: string;
+  /** Name for people. */
+  readonly label: string;
   /** Null: the layer has only histograms. */
   readonly state: HealthState | null;
 }
@@ -24,7 +26,7 @@ export interface Sorting {
 /** Rows in the order of the model. */
 export function layerRows(
   moment: LayerMoment | undefined,
-  others: readonly string[]
+  others: LayerNames | undefined
 ): LayerRow[] {
   const known = moment?.layers.all ?? [];
   let largest = 0;
@@ -33,14 +35,19 @@ export function layerRows(
   }
   const rows: LayerRow[] = known.map(name => ({
     name,
+    label: moment ? layerLabel(moment.layers, name) : name,
     state: moment ? stateOf(moment.health(name), largest, moment.step) : null
   }));
   const names = new Set(known);
   return [
     ...rows,
-    ...others
+    ...(others?.all ?? [])
       .filter(name => !names.has(name))
-      .map(name => ({ name, state: null }))
+      .map(name => ({
+        name,
+        label: others ? layerLabel(others, name) : name,
+        state: null
+      }))
   ];
 }
 
@@ -52,7 +59,7 @@ export function sortRows(
 ): readonly LayerRow[] {
   const wanted = filter.trim().toLowerCase();
   const found = wanted
-    ? rows.filter(({ name }) => name.toLowerCase().includes(wanted))
+    ? rows.filter(({ label }) => label.toLowerCase().includes(wanted))
     : rows;
   if (by === 'model') {
     return isDown ? [...found].reverse() : found;

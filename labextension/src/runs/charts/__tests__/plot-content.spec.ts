@@ -11,7 +11,7 @@ function metric(length: number, values: (step: number) => number | null) {
   train.push(x, x.map(values));
   const validation = new Series();
   validation.push([length / 2, length], [7, 8]);
-  return { name: 'loss', train, validation };
+  return { name: 'loss', train, epochs: new Series(), validation };
 }
 
 const FRAME = { extent: null, marks: [] };

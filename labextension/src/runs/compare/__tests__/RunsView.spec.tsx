@@ -81,9 +81,9 @@ const columns = () =>
     .getAllByRole('columnheader')
     .map(column => column.textContent?.replace(/[▲▼\d]/g, ''));
 
-test('the newest run comes first, and columns sort', () => {
+test('the best run comes first, and columns sort', () => {
   show();
-  expect(rows()).toEqual(['a', 'c', 'b']);
+  expect(rows()).toEqual(['b', 'c', 'a']);
   fireEvent.click(head('loss'));
   expect(rows()).toEqual(['b', 'c', 'a']);
   fireEvent.click(head('loss'));
@@ -110,6 +110,55 @@ test('settings that differ are columns, others when they are wanted', () => {
   cleanup();
   show(); // stored by the browser
   expect(columns()).toContain('seed');
+});
+
+test('what differs comes first, and what is the same in all is left out until it is wanted', () => {
+  show();
+  const usual = ['', 'Status', 'Name', 'best loss', 'learning_rate', 'loss', 'Backend', 'Started', 'Tags', 'Notes']; // prettier-ignore
+  expect(columns()).toEqual(usual);
+  fireEvent.click(screen.getByRole('button', { name: /^Show \d+ constant columns$/ })); // prettier-ignore
+  expect(columns()).toEqual(expect.arrayContaining([...usual, 'Model', 'Epoch', 'seed'])); // prettier-ignore
+  expect(columns()?.slice(0, usual.length)).toEqual(usual);
+  fireEvent.click(screen.getByRole('button', { name: /^Hide/ }));
+  expect(columns()).toEqual(usual);
+  cleanup();
+  show(new Folder([RUNS[0]]));
+  expect(columns()).toContain('Model'); // one run is not the same as others
+  expect(screen.queryByRole('button', { name: /constant/ })).toBeNull();
+});
+
+test('the best is the highest where the metric or the sweep says so', () => {
+  const scored = [0.2, 0.9, 0.5].map((accuracy, i) =>
+    brief(`${i}`, {
+      figures: { accuracy },
+      best: { accuracy: { value: accuracy, epoch: 1 } }
+    })
+  );
+  const group = { kind: 'sweep', metric: 'accuracy', mode: 'max' } as const;
+  show(new Folder(scored, { group }));
+  expect(rows()).toEqual(['1', '2', '0']);
+  cleanup();
+  show(new Folder(scored));
+  expect(rows()).toEqual(['1', '2', '0']);
+});
+
+test('it says how many runs are drawn, and the person chooses', () => {
+  const live = { status: 'running', alive: true } as const;
+  const many = Array.from({ length: 23 }, (_, i) =>
+    rate(`run-${i}`, 0.1, i, i === 22 ? live : {})
+  );
+  show(new Folder(many));
+  const drawn = () => [...document.querySelectorAll('.labdl-overlay-legend button')].map(b => b.textContent); // prettier-ignore
+  expect(screen.getByText('5 of 23 runs drawn')).toBeTruthy();
+  expect(drawn()).toEqual(['run-0', 'run-1', 'run-2', 'run-3', 'run-22']);
+  fireEvent.change(screen.getByLabelText('Draw'), { target: { value: '10' } });
+  expect(screen.getByText('10 of 23 runs drawn')).toBeTruthy();
+  expect(drawn()).toHaveLength(10);
+  fireEvent.click(screen.getByLabelText('Compare run-0'));
+  expect(screen.getByText('9 of 23 runs drawn')).toBeTruthy();
+  expect(screen.getByLabelText<HTMLSelectElement>('Draw').value).toBe(
+    'selected'
+  );
 });
 
 test('words and facets filter', () => {
@@ -139,8 +188,8 @@ test('runs are grouped, and groups folded', () => {
 
 test('keys move, choose, open, and ask before a run is deleted', async () => {
   const folder = show();
-  act(() => row('a').focus());
-  fireEvent.keyDown(row('a'), { key: 'ArrowDown' });
+  act(() => row('b').focus());
+  fireEvent.keyDown(row('b'), { key: 'ArrowDown' });
   expect(document.activeElement).toBe(row('c'));
   fireEvent.keyDown(row('c'), { key: ' ' });
   expect(row('c').getAttribute('aria-selected')).toBe('false');
@@ -216,7 +265,7 @@ test('the settings of chosen runs are compared', () => {
   const cells = table
     .getByRole('rowheader', { name: 'learning_rate' })
     .parentElement?.querySelectorAll('td');
-  expect([...(cells ?? [])].map(cell => cell.textContent)).toEqual(['0.1', '0.001', '0.01']); // prettier-ignore
+  expect([...(cells ?? [])].map(cell => cell.textContent)).toEqual(['0.01', '0.001', '0.1']); // prettier-ignore
   expect(table.getByText('3 identical settings')).toBeTruthy();
 });
 

@@ -50,6 +50,36 @@ test('words, and numbers among words, are categories', () => {
   expect(new Set(places).size).toBe(3);
 });
 
+test('numbers that a sweep chooses from are categories, the largest on top', () => {
+  const runs = [4, 8, 8].map((heads, i) =>
+    brief(`${i}`, { params: { heads } })
+  );
+  const choices = axisChoices(runs, plainTranslator, { heads: [4, 8, 16] });
+  const found = choices.find(({ id }) => id === 'settings.heads');
+  const heads = found && axisOf(found, runs);
+  expect(heads?.kind).toBe('category');
+  expect(heads?.ticks.map(({ label }) => label)).toEqual(['16', '8', '4']);
+  const places = runs.map(run => heads?.place(run) ?? NaN);
+  expect(places[0]).toBeLessThan(places[1]);
+  expect(places[1]).toBe(places[2]);
+  // lists are choices as well
+  const shapes = [[8], [8, 4]].map((units, i) => brief(`${i}`, { params: { units } })); // prettier-ignore
+  const lists = axisChoices(shapes, plainTranslator, { units: [[8], [8, 4]] });
+  const units = lists.find(({ id }) => id === 'settings.units');
+  expect(units && axisOf(units, shapes).ticks.map(({ label }) => label)).toEqual(['[8,4]', '[8]']); // prettier-ignore
+});
+
+test('numbers that occur again and again, or two of them, are categories', () => {
+  const kind = (...values: number[]) =>
+    axis(rates(...values), 'settings.learning_rate').kind;
+  expect(kind(4, 8)).toBe('category');
+  expect(kind(1e-3, 1e-2, 1e-1, 1e-3, 1e-2, 1e-1)).toBe('category');
+  expect(kind(1, 2, 3, 3)).toBe('linear');
+  expect(kind(...Array.from({ length: 40 }, (_, i) => i % 20))).toBe('linear');
+  const results = [1, 2, 1, 2].map((loss, i) => brief(`${i}`, { figures: { loss } })); // prettier-ignore
+  expect(axis(results, 'figures.loss').kind).toBe('linear');
+});
+
 test('values that are all the same, missing or not finite have an axis all the same', () => {
   const runs = [
     brief('a', { best: { val_loss: { value: null, epoch: 1 } } }),

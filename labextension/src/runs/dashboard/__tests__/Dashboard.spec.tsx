@@ -199,7 +199,7 @@ describe('Dashboard', () => {
       false
     ]);
     expect(
-      find('.labdl-dashboard-fact[title^="Set"]')?.getAttribute('title')
+      find('[data-chart="Learning rate"] figcaption')?.getAttribute('title')
     ).toBe('Set manually after step 3');
   });
 
@@ -296,8 +296,8 @@ describe('Dashboard', () => {
     await source.emit([START, STEPS], false);
     expect(status()).toBe('lost');
     expect(
-      screen.getByText('The process of this run no longer exists')
-    ).toBeTruthy();
+      screen.getByText('The process of this run no longer exists.').textContent
+    ).toContain('It has no checkpoint to resume from');
     expect(button('stop').disabled).toBe(true);
     await source.emit(
       [
@@ -312,6 +312,72 @@ describe('Dashboard', () => {
     );
     expect(status()).toBe('failed');
     expect(screen.getByRole('alert').textContent).toBe('loss is not finite');
+  });
+
+  it('offers to resume a dead run from its newest checkpoint', async () => {
+    const { source, status, find } = show();
+    const saved = (step: number) =>
+      ({ kind: 'checkpoint', time: 2, step, path: `runs/a "b"/step-${step}`, automatic: true }) as const; // prettier-ignore
+    const copied: string[] = [];
+    Object.assign(navigator, {
+      clipboard: { writeText: async (text: string) => copied.push(text) }
+    });
+    await source.emit([START, STEPS, saved(1), saved(2)]);
+    expect(find('.labdl-dashboard-next')).toBeNull();
+    await source.emit([], false);
+    expect(status()).toBe('lost');
+    expect(find('.labdl-dashboard-status')?.textContent).toBe('Lost');
+    const next = find('.labdl-dashboard-next');
+    expect(next?.textContent).toContain('from its checkpoint of step 2');
+    const code = 'run = trainer.start(data, resume="runs/a \\"b\\"/step-2")';
+    expect(next?.querySelector('code')?.textContent).toBe(code);
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Copy' }));
+    });
+    expect(copied).toEqual([code]);
+    expect(screen.queryByText(/checkpoint saved/)).toBeNull();
+    await source.emit([{ kind: 'end', time: 3, status: 'failed' }], false);
+    expect(find('[role="alert"] .labdl-dashboard-next code')).toBeTruthy();
+    await source.emit([{ kind: 'end', time: 3, status: 'finished' }], false);
+    expect(find('.labdl-dashboard-next')).toBeNull();
+  });
+
+  it('has the learning rate once', async () => {
+    const { source, field, find } = show();
+    const rate = { kind: 'rate', time: 1, step: [0], value: [0.25] } as const;
+    await source.emit([START, rate, STEPS]);
+    const shown = () => find('.labdl-dashboard')?.textContent?.split('0.25');
+    const now = '[data-chart="Learning rate"] .labdl-chart-now';
+    expect(field('learning_rate').placeholder).toBe('0.25');
+    expect(find(now)).toBeNull();
+    expect(find('.labdl-dashboard-facts')?.textContent).not.toContain('rate');
+    await source.emit([{ kind: 'end', time: 3, status: 'finished' }], false);
+    expect(find(now)?.textContent).toBe('0.25');
+    expect(shown()?.length).toBeLessThanOrEqual(3); // and in the name of a picture of the chart
+  });
+
+  it('compares an epoch with epochs, and not with a smoothed step', async () => {
+    const { source, find } = show();
+    const epoch = (number: number, loss: number) =>
+      ({ kind: 'epoch', time: 2, epoch: number, step: number * 2, loss, samples_per_second: 1 }) as const; // prettier-ignore
+    const best = (loss: object, more = {}) =>
+      ({ kind: 'best', time: 2, best: { loss, ...more } }) as RunEvent;
+    await source.emit([
+      START,
+      STEPS,
+      epoch(1, 0.75),
+      epoch(2, 0.875),
+      best({ value: 0.75, epoch: 1 })
+    ]);
+    const train = () =>
+      find('.labdl-legend-entry[data-curve="train"]')?.textContent;
+    expect(train()).toMatch(/last epoch 0\.8750 best 0\.7500 \(epoch 1\)$/);
+    await source.emit([
+      { ...epoch(3, 0.5), val_loss: 1 },
+      best({ value: 0.5, epoch: 3 }, { val_loss: { value: 1, epoch: 3 } })
+    ]);
+    expect(train()).not.toContain('best');
+    expect(find('[data-best="val_loss"]')?.textContent).toContain('best 1');
   });
 
   it('leads to the layer in which a run failed, if that is known', async () => {

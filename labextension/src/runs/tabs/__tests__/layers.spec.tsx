@@ -63,6 +63,26 @@ it('has a row for each layer with its last figures', () => {
   expect(screen.getByText('After step 180, for 32 samples')).toBeTruthy();
 });
 
+it('names the class of a layer that has only an index', () => {
+  const event = health(50, ['0', 'body/1', 'head']);
+  const classes = ['Conv2d', 'Linear', 'Linear'];
+  const { tell } = show([START, { ...event, classes } as HealthEvent], {
+    tab: 'layers'
+  });
+  const expected = ['0 (Conv2d)', 'body/1 (Linear)', 'head'];
+  expect(layerNames()).toEqual(expected);
+  expect(screen.getByRole('region', { name: 'Layer 0 (Conv2d)' })).toBeTruthy();
+  fireEvent.change(screen.getByRole('searchbox'), {
+    target: { value: 'linear' }
+  });
+  expect(layerNames()).toEqual(['body/1 (Linear)']);
+  fireEvent.change(screen.getByRole('searchbox'), { target: { value: '' } });
+  const { layers, ...later } = health(60, ['0', 'body/1', 'head']);
+  tell(later as HealthEvent);
+  expect(layerNames()).toEqual(expected);
+  expect(layers).toHaveLength(3);
+});
+
 it('says how a layer is, and sorts by it', () => {
   show(unwell(), { tab: 'layers' });
   expect(rows().map(([name, state]) => [name, state])).toEqual([

@@ -1,0 +1,48 @@
+// Which of the runs are drawn, and how many: by default the best ones.
+
+import type { Translator } from '../../ui/translator';
+import { COUNTS, DRAWN, type RunsViewState } from './useRunsView';
+
+const SELECTED = 'selected';
+
+export function DrawnRuns({
+  board,
+  trans
+}: {
+  board: RunsViewState;
+  trans: Translator;
+}): JSX.Element | null {
+  const { drawn, inside, count, setCount } = board;
+  if (inside.length < 2) {
+    return null;
+  }
+  const counts = COUNTS.filter(
+    (_, i) => i === 0 || COUNTS[i - 1] < inside.length
+  );
+  return (
+    <div className="labdl-compare-bar labdl-runs-drawn">
+      <span role="status">
+        {trans.__('%1 of %2 runs drawn', drawn.length, inside.length)}
+      </span>
+      <label>
+        {trans.__('Draw')}{' '}
+        <select
+          value={count ?? SELECTED}
+          onChange={event => setCount(Number(event.target.value))}
+        >
+          {counts.map(most => (
+            <option key={most} value={most}>
+              {trans.__('the first %1 of the table', most)}
+            </option>
+          ))}
+          {count === null && (
+            <option value={SELECTED}>{trans.__('the selected runs')}</option>
+          )}
+        </select>
+      </label>
+      <span className="labdl-runs-hint">
+        {trans.__('Tick runs in the table to draw others, at most %1.', DRAWN)}
+      </span>
+    </div>
+  );
+}
