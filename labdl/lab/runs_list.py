@@ -9,13 +9,15 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from labdl.runs.folder import LiveStatus
 from labdl.runs.listing.listing import Catalog
 from labdl.runs.listing.summary_row import Brief
 from labdl.runs.metadata import About, about, group, write_about
 
 FOLDERS = 16  # folders with cached listings
-CHOICES = 200  # of one setting of a sweep
+CHOICES, CHOICE_BYTES = 200, 4000  # of one setting of a sweep
 GONE = 1000  # deleted runs that are remembered
 FILES, FILE_LIMIT = 32, 256 * 1024
 
@@ -120,9 +122,16 @@ def _group(folder: Path) -> dict[str, Any] | None:
 
 
 def _choices(space: Any) -> dict[str, list[Any]]:
-    """The settings in the space of a sweep that have a list of choices, those with few of them."""
-    named = space.items() if isinstance(space, dict) else ()
-    return {name: values for name, values in named if isinstance(values, list) and len(values) <= CHOICES}
+    """The settings in the space of a sweep that have a list of choices, those with few and small ones."""
+    named = list(space.items())[:CHOICES] if isinstance(space, dict) else ()
+    return {name: values for name, values in named if isinstance(values, list) and _is_small(values)}
+
+
+def _is_small(values: list[Any]) -> bool:
+    try:
+        return len(values) <= CHOICES and len(orjson.dumps(values)) <= CHOICE_BYTES
+    except orjson.JSONEncodeError:  # nested too deeply
+        return False
 
 
 def code(folder: Path) -> dict[str, str]:

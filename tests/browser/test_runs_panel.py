@@ -91,7 +91,7 @@ def test_runs_of_a_folder_are_listed_and_compared(page, lab, script):
         recorded(runs / f"run-{i}", rate=rate, loss=loss, age=3600 * (i + 1), backend=["paddle", "torch", "torch"][i])
     panel = open_panel(page)
     expect(panel.locator("tr[data-row]")).to_have_count(3)
-    assert names(panel) == ["run-0", "run-1", "run-2"]
+    assert names(panel) == ["run-1", "run-2", "run-0"], "the best first"
     assert script.stdout.readline() == "ready\n"
 
     # a run that a script starts is there by itself, and moves

@@ -129,11 +129,28 @@ async def test_a_group_says_what_it_is(ask, jp_root_dir):
     (folder / "group.json").write_text(json.dumps(told | hostile))
     _, answer = await ask("runs", path="sweep")
     del told["version"]
-    assert answer["group"] == told | {"time": None, "trials": None}
+    assert answer["group"] == told | {"time": None, "trials": None, "choices": {}}
     assert answer["runs"][0]["params"] == {"units": 3}
     (folder / "group.json").write_text("{")
     _, answer = await ask("runs", path="sweep", seen=answer["token"])
     assert answer["group"] is None
+
+
+async def test_choices_of_a_sweep_are_sent_as_long_as_they_are_small(ask, jp_root_dir):
+    folder = jp_root_dir / "sweep"
+    begin(folder / "trial-1", group="sweep", params={"heads": 4})
+    choices = {"heads": [4, 8], "units": [[8], [8, 4]], "activation": ["relu", None]}
+    space = {
+        **choices,
+        "rate": {"kind": "uniform", "low": 0.0, "high": 1.0},
+        "deep": json.loads("[" * 500 + "]" * 500),
+        "long": ["x" * 10_000],
+        "many": list(range(1000)),
+    }
+    for given, expected in ((space, choices), ([1], {}), ("wide", {})):
+        (folder / "group.json").write_text(json.dumps({"version": 1, "kind": "sweep", "name": "s", "space": given}))
+        _, answer = await ask("runs", path="sweep")
+        assert answer["group"]["choices"] == expected
 
 
 async def test_hidden_and_foreign_folders_are_not_listed(ask, jp_root_dir):

@@ -135,7 +135,7 @@ function milliseconds(value: number): string {
 
 /** Short text of a learning rate. */
 function rateTick(value: number): string {
-  return value !== 0 && Math.abs(value) < 0.001
+  return value !== 0 && (Math.abs(value) < 0.001 || Math.abs(value) >= 1e5)
     ? Number(value.toPrecision(3)).toExponential()
     : formatSetting(value);
 }

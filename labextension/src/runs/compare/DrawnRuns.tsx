@@ -13,8 +13,8 @@ export function DrawnRuns({
   trans: Translator;
 }): JSX.Element | null {
   const { drawn, inside, count, setCount } = board;
-  if (inside.length < 2) {
-    return null;
+  if (inside.length <= COUNTS[0] && drawn.length === inside.length) {
+    return null; // there is nothing to choose
   }
   const counts = COUNTS.filter(
     (_, i) => i === 0 || COUNTS[i - 1] < inside.length
@@ -35,14 +35,14 @@ export function DrawnRuns({
               {trans.__('the first %1 of the table', most)}
             </option>
           ))}
-          {count === null && (
-            <option value={SELECTED}>{trans.__('the selected runs')}</option>
-          )}
+          <option value={SELECTED} disabled={count !== null}>
+            {trans.__(
+              'the runs that are ticked in the table, at most %1',
+              DRAWN
+            )}
+          </option>
         </select>
       </label>
-      <span className="labdl-runs-hint">
-        {trans.__('Tick runs in the table to draw others, at most %1.', DRAWN)}
-      </span>
     </div>
   );
 }

@@ -190,7 +190,7 @@ function figureColumns(
       id: `best.${name}`,
       label: trans.__('best %1', name),
       kind: 'figure',
-      width: 112,
+      width: widthOf(trans.__('best %1', name)),
       isShown: name === main,
       value: run => number(run.best[name]?.value)
     }
@@ -203,7 +203,7 @@ function settingColumns(runs: readonly Brief[]): Plain[] {
     id: `settings.${name}`,
     label: name,
     kind: 'setting',
-    width: Math.min(180, Math.max(96, 34 + 7 * name.length)),
+    width: widthOf(name),
     isShown,
     value: run => sortable(settingsOf(run).get(name))
   });
@@ -211,6 +211,11 @@ function settingColumns(runs: readonly Brief[]): Plain[] {
     ...different.map(name => column(name, true)),
     ...same.map(name => column(name, runs.length > 1))
   ];
+}
+
+/** Width of a column whose heading is shown whole, up to a limit. */
+function widthOf(label: string): number {
+  return Math.min(200, Math.max(96, 44 + 7.5 * label.length));
 }
 
 function sortable(value: Value | undefined): string | number | undefined {

@@ -34,13 +34,11 @@ export function compare(a: Row<Brief>, b: Row<Brief>, column: string): number {
   return collator.compare(`${x}`, `${y}`);
 }
 
-const NEWEST = { id: 'time', desc: true };
-
-/** Best runs first, and of equal ones the newest; runs without a result come last. */
+/** Best runs first, runs without a result last; of equal ones the newest, as they are listed. */
 function bestFirst(main: string | null, isHigh: boolean): SortingState {
   return main === null
-    ? [NEWEST]
-    : [{ id: `best.${main}`, desc: isHigh }, NEWEST];
+    ? [{ id: 'time', desc: true }]
+    : [{ id: `best.${main}`, desc: isHigh }];
 }
 
 export function useTable(

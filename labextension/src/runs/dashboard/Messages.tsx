@@ -1,5 +1,7 @@
 // Messages above the curves: failures, end of the run, and other problems.
 
+import type { AlertEvent } from '../store/source';
+import { alertMessage, alertWord } from '../tabs/alert-text';
 import { formatTime } from '../../ui/number-format';
 import { NextStep } from './NextStep';
 import { ShowLayerButton } from './ShowLayerButton';
@@ -8,6 +10,14 @@ import type { Translator } from '../../ui/translator';
 
 /** Latest version of the events that this code knows. */
 const VERSION = 2;
+
+/** Alerts of a training whose result is of no use. */
+const SPOILED: ReadonlySet<AlertEvent['alert']> = new Set([
+  'not_finite',
+  'divergence',
+  'no_progress',
+  'chance_level'
+]);
 
 export interface MessagesProps {
   view: RunView;
@@ -29,6 +39,12 @@ export function Messages({ view, onShow, trans }: MessagesProps): JSX.Element {
   }
   if (view.status === 'stopped' && view.message) {
     note(view.message, false);
+  }
+  // the failure of a run has the text of its last alert
+  const alert = view.alerts.filter(({ alert }) => SPOILED.has(alert)).pop();
+  if (alert && view.status !== 'failed') {
+    const word = alertWord(alert.alert, trans);
+    note(trans.__('%1: %2', word, alertMessage(alert, trans)));
   }
   if (view.trouble !== null) {
     note(

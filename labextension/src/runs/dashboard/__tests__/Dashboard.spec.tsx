@@ -342,6 +342,21 @@ describe('Dashboard', () => {
     expect(find('.labdl-dashboard-next')).toBeNull();
   });
 
+  it('says above the curves that a finished training is of no use', async () => {
+    const { source, find } = show();
+    const alert = (kind: 'plateau' | 'divergence', message: string) =>
+      ({ kind: 'alert', time: 2, step: 2, alert: kind, level: 'error', message }) as const; // prettier-ignore
+    const end = { kind: 'end', time: 3, status: 'finished' } as const;
+    await source.emit([START, STEPS, alert('plateau', 'It stands.'), end]);
+    expect(find('.labdl-dashboard-note')).toBeNull();
+    const template = 'It grew to %1.';
+    const grown = alert('divergence', 'It grew.');
+    await source.emit([{ ...grown, template, values: ['2e23'] }]);
+    expect(find('.labdl-dashboard-note')?.textContent).toBe(
+      'Divergence: It grew to 2e23.'
+    );
+  });
+
   it('has the learning rate once', async () => {
     const { source, field, find } = show();
     const rate = { kind: 'rate', time: 1, step: [0], value: [0.25] } as const;
