@@ -118,7 +118,11 @@ def _group(folder: Path) -> dict[str, Any] | None:
         if isinstance(told.get(key), str)
     }
     trials = told.get("trials")
-    return words | {"choices": _choices(told.get("space")), "time": told["time"], "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None}
+    return words | {
+        "choices": _choices(told.get("space")),
+        "time": told["time"],
+        "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None,
+    }
 
 
 def _choices(space: Any) -> dict[str, list[Any]]:

@@ -115,7 +115,7 @@ def describe(record: Record, *, plain: bool | None = None) -> str:
 
 
 def _resume(record: Record) -> str | None:
-    """What to do about a run that did not end by itself."""
+    """Advice for a run that failed or was lost: the code that resumes it."""
     if record.status not in ("lost", "failed"):
         return None
     path = record.checkpoint

@@ -185,7 +185,9 @@ def test_a_lost_run_names_its_newest_checkpoint(folder, capsys):
     (at / "checkpoints" / "step-00000020").mkdir(parents=True)
     assert runs.open(at).checkpoint == at / "checkpoints" / "step-00000020"
     assert runs.open(at).marks[-1]["step"] == 10, "automatic checkpoints are no marks"
-    assert "resume    trainer.start(data, resume='runs/dead/checkpoints/step-00000020')" in run(capsys, "show", "dead")[1]
+    assert (
+        "resume    trainer.start(data, resume='runs/dead/checkpoints/step-00000020')" in run(capsys, "show", "dead")[1]
+    )
     written(at, [end()])
     assert "resume" not in run(capsys, "show", "dead")[1]
 
