@@ -118,11 +118,8 @@ def _group(folder: Path) -> dict[str, Any] | None:
         if isinstance(told.get(key), str)
     }
     trials = told.get("trials")
-    return words | {
-        "choices": _choices(told.get("space")),
-        "time": told["time"],
-        "trials": trials if isinstance(trials, int) and 0 < trials < 1e6 else None,
-    }
+    planned = trials if isinstance(trials, int) and 0 < trials < 1e6 else None
+    return words | {"time": told["time"], "trials": planned, "choices": _choices(told.get("space"))}
 
 
 def _choices(space: Any) -> dict[str, list[Any]]:

@@ -182,7 +182,7 @@ function figureColumns(
       id: `figures.${name}`,
       label: name,
       kind: 'figure',
-      width: 96,
+      width: widthOf(name),
       isShown: true,
       value: run => number(run.figures[name])
     },
