@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labdl.data import ArrayDataset
-from labdl.infer.data_adapter import slices
-from labdl.infer.predict import Predictor, concatenate_outputs
+from labdl.infer.data_adapter import iterate_inputs
+from labdl.infer.predict import Predictor, concatenate_outputs, input_count, predicted_labels
 from labdl.nn.module import Module
 
 if TYPE_CHECKING:
@@ -73,14 +72,21 @@ __all__ = [
 _HOMES = {"Evaluator": "evaluator", "Inference": "inference", "PreparedSample": "inference"}
 
 
-def predict(model: Module, x, batch_size: int = 256):
-    """Compute the outputs of the model for an array of samples, in evaluation mode; the model's mode is restored.
+def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
+    """Compute the outputs of the model for samples, in evaluation mode; the model's mode is restored.
 
-    Shapes: x (N, ...) gives (N, ...). A tuple of arrays are the inputs of a model with several, and a model with several
-    outputs returns a tuple. A model that is not built is built on the default backend.
+    Shapes: x (N, ...) gives (N, ...). ``x`` is an array, a list or a frame of pandas; a tuple of these are the inputs of
+    a model with several; of a data set or a loader the targets are left out. Inputs are converted to the dtype of the
+    model. A model with several outputs returns a tuple. A model that is not built is built on the default backend.
+
+    ``labels=True`` returns the predicted class of each sample instead of the scores (N, ..., classes): the largest, or of
+    a single output that of positive logits; as text if the model has `class_names`, else as numbers.
+
+    Raises ConfigError for data that cannot be converted, and ModelError for shapes that do not fit.
     """
-    inputs, engine = ArrayDataset(*(x if isinstance(x, tuple) else (x,))), Predictor(model, compiled=False)
-    return concatenate_outputs([engine.arrays(batch) for batch in slices(inputs, batch_size)])
+    engine = Predictor(model, compiled=False)
+    outputs = concatenate_outputs([engine.arrays(b) for b in iterate_inputs(x, input_count(model, x), batch_size)])
+    return predicted_labels(outputs, model.class_names) if labels else outputs
 
 
 def __getattr__(name: str):

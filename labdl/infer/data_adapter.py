@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data import ArrayDataset, Loader
+from labdl.data.conversion import as_array, is_table
 from labdl.errors import ConfigError, ModelError
 
 Columns = tuple[Any, ...]  # for each input and target, an array or a list with one entry per sample
@@ -22,7 +23,20 @@ def is_loader(source: Any) -> bool:
 def is_dataset(source: Any) -> bool:
     """Whether an object is a loader, or a map-style data set that is not a plain sequence."""
     indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
-    return is_loader(source) or (indexed and not isinstance(source, list | tuple | dict | str | np.ndarray))
+    plain = isinstance(source, list | tuple | dict | str | np.ndarray) or is_table(source)
+    return is_loader(source) or (indexed and not plain)
+
+
+def iterate_inputs(source: Any, count: int, size: int) -> Iterator[Columns]:
+    """Iterate over batches of the ``count`` inputs of a model: from an array, a list or a frame of samples, a tuple of one for
+    each input, a data set, or a loader; targets are left out.
+    """
+    if isinstance(source, tuple):
+        source = ArrayDataset(*source)
+    elif not is_dataset(source):
+        source = ArrayDataset(source)
+    for columns in iterate_columns(source, size):
+        yield tuple(map(stack, columns[:count]))
 
 
 def batch_samples(samples: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -59,8 +73,8 @@ def iterate_columns(source: Any, size: int) -> Iterator[Columns]:
 def stack(values: Sequence[Any]) -> np.ndarray:
     """Stack the arrays of a batch. Raises ModelError where their shapes differ."""
     if hasattr(values, "__array__"):
-        return np.asarray(values)
-    arrays = [np.asarray(value) for value in values]
+        return as_array(values)
+    arrays = [as_array(value, "a sample") for value in values]
     shapes = dict.fromkeys(a.shape for a in arrays)
     if len(shapes) > 1:
         raise ModelError(

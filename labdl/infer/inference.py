@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl.data.conversion import as_array, is_table
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
@@ -18,8 +19,6 @@ from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.nn.module import Module
 from labdl.ops.infix import neutral
-
-_WIDTHS = ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,8 @@ class Inference:
     ``model`` is a Module, a Graph, or the path of a saved model. ``preprocess`` is a function sample -> array (a tuple of
     arrays for a model of several inputs, or a `PreparedSample`), or a sequence of functions applied in order.
     ``postprocess`` is a name such as "classification", an object such as ``Detection(threshold=0.3)``, a function
-    output -> result, or a sequence of them; by default results are the outputs. ``backend`` is the backend on which a
+    output -> result, or a sequence of them; by default results are the outputs. A classification without ``names`` has the
+    `class_names` of the model, which are known after a training with text labels. ``backend`` is the backend on which a
     saved or unbuilt model is built, or to which a built one is moved; ``compiled=None`` is the backend's default.
 
     Keyword arguments of a call are settings of the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model
@@ -73,7 +73,7 @@ class Inference:
         self.model = as_model(model, backend)
         self.batch_size = batch_size
         self.preprocessing = _functions(preprocess)
-        self.postprocessing = Pipeline(postprocess)
+        self.postprocessing = Pipeline(postprocess, self.model.class_names)
         own = type(self).forward is Inference.forward
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
@@ -114,14 +114,17 @@ class Inference:
     def stream(self, samples: Iterable[Any], **settings) -> Iterator[Any]:
         """Iterate over the results; each batch is read when its first result is requested.
 
-        ``samples`` is any iterable of samples: a list, an infinite generator, an array (N, ...), a data set, or a loader
-        such as `labdl.data.Loader`. Targets after the model's inputs in data sets and loaders are ignored. Unknown settings
-        raise ConfigError at once, not with the first result.
+        ``samples`` is any iterable of samples: a list, an infinite generator, an array (N, ...), a frame of pandas, a
+        data set, or a loader such as `labdl.data.Loader`. Inputs are converted to the dtype of the model. Targets after
+        the model's inputs in data sets and loaders are ignored. Unknown settings raise ConfigError at once, not with the
+        first result.
         """
         self.postprocessing.check(settings)
         return self._stream(samples, settings)
 
     def _stream(self, samples: Iterable[Any], settings: Mapping[str, Any]) -> Iterator[Any]:
+        if is_table(samples):
+            samples = as_array(samples, "the samples")
         if isinstance(samples, np.ndarray):
             for at in range(0, len(samples), self.batch_size):
                 yield from self._results(self.prepare_batch((samples[at : at + self.batch_size],)), settings)
@@ -150,7 +153,7 @@ class Inference:
     def prepare_batch(self, columns: Sequence[Any]) -> Batch:
         """Prepare a batch from an array or a list of samples for each input."""
         if not self.preprocessing and type(self).preprocess is Inference.preprocess:
-            return Batch(self._match_dtypes(tuple(map(stack, columns))))
+            return Batch(tuple(map(stack, columns)))
         return self._stack_samples(list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True)))
 
     def compute(self, batch: Batch) -> AbstractContextManager[Any]:
@@ -178,17 +181,7 @@ class Inference:
         if len({len(row) for row in rows}) > 1:
             raise ModelError("the samples of a batch have different numbers of inputs: give as many for each")
         inputs = tuple(map(stack, zip(*rows, strict=True)))
-        return Batch(self._match_dtypes(inputs), own if any(own) else [])
-
-    def _match_dtypes(self, inputs: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """Convert floating-point inputs to the dtypes that the model was built for; NumPy defaults to float64."""
-        if not self.model.built or len(inputs) != len(self.model.input_specs):
-            return inputs
-        wanted = [spec.dtype if spec is not None and spec.dtype in _WIDTHS else None for spec in self.model.input_specs]
-        return tuple(
-            array.astype(dtype, copy=False) if dtype and array.dtype.kind == "f" else array
-            for array, dtype in zip(inputs, wanted, strict=True)
-        )
+        return Batch(inputs, own if any(own) else [])
 
 
 def _functions(value: Callable | Sequence[Callable] | None) -> list[Callable]:

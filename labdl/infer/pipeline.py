@@ -9,17 +9,28 @@ from typing import Any
 
 from labdl.errors import ConfigError
 from labdl.infer.postprocess.base import PostProcessor, get_postprocessor, setting_names
+from labdl.infer.postprocess.classification import Classification
 
 
 class Pipeline:
-    """Post-processing steps as one function of an output and the settings of a call."""
+    """Post-processing steps as one function of an output and the settings of a call.
 
-    def __init__(self, value: str | Mapping[str, Any] | PostProcessor | Callable | Sequence[Any] | None):
+    ``class_names`` are those of a classification that has none of its own.
+    """
+
+    def __init__(
+        self,
+        value: str | Mapping[str, Any] | PostProcessor | Callable | Sequence[Any] | None,
+        class_names: Sequence[str] | None = None,
+    ):
         listed: list[Any] = [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
         self.steps: list[Callable[..., Any]] = []
         for step in listed:
             named = isinstance(step, str | Mapping | PostProcessor)
-            self.steps.append(step if callable(step) and not named else get_postprocessor(step))
+            found = step if callable(step) and not named else get_postprocessor(step)
+            if isinstance(found, Classification) and found.names is None and class_names:
+                found = found.replace({"names": tuple(class_names)})
+            self.steps.append(found)
         self._own = [_settings_of(step) for step in self.steps]
         self._last: tuple[Mapping[str, Any], list[Callable]] = ({}, self.steps)
 

@@ -16,11 +16,11 @@ from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
 from labdl.graph.module import GraphModule
 from labdl.infer.eval_mode import eval_mode
+from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
 from labdl.saving import load
-from labdl.spec import Spec
 from labdl.train.run.locks import compute_lock
 from labdl.train.run.shutdown import active_runs
 
@@ -57,6 +57,7 @@ class Predictor:
         """
         with self._lock:
             backend, evaluate, modules = self._build_function(inputs)
+        inputs = fit_inputs(self.model, inputs)
         together = getattr(backend, "concurrent", False) and not self.compiled and not active_runs
         with nullcontext() if together else compute_lock, eval_mode(modules):
             yield evaluate(*map(backend.tensor, inputs))
@@ -76,8 +77,7 @@ class Predictor:
         model = self.model
         if self._seen != Parameter.changes:
             if model.unbuilt:
-                specs = [Spec((None, *a.shape[1:]), str(a.dtype)) for a in inputs]
-                model.build(*specs, backend=model.backend or self.backend)
+                build_for(model, inputs, backend=model.backend or self.backend)
             self._modules = list(model.modules())
             parts = [*self._modules, *(p.value for p in model.parameters())]
             if len(parts) != len(self._parts) or any(a is not b for a, b in zip(parts, self._parts, strict=True)):
@@ -107,8 +107,10 @@ def as_model(model: Module | Graph | str | Path, backend: str | None = None) -> 
     return model
 
 
-def input_count(model: Module) -> int:
-    """Number of inputs of a model; further arrays of a data set are targets."""
+def input_count(model: Module, data: Any = None) -> int:
+    """Number of inputs of a model; further arrays of a data set are targets. All of a tuple of arrays are inputs."""
+    if isinstance(data, tuple):
+        return len(data)
     if isinstance(model, GraphModule):
         return len(model.graph.inputs())
     if model.built:
@@ -149,3 +151,15 @@ def concatenate_outputs(parts: Sequence[Any]) -> Any:
     if isinstance(first, dict):
         return {name: concatenate_outputs([part[name] for part in parts]) for name in first}
     return np.concatenate(parts)
+
+
+def predicted_labels(outputs: Any, names: Sequence[str] | None = None) -> np.ndarray:
+    """The predicted class of each sample, by name if there are names. Raises ModelError for several outputs."""
+    if not isinstance(outputs, np.ndarray):
+        raise ModelError(f"labels wants one array of scores (N, ..., classes), the model has {len(outputs)} outputs")
+    single = outputs.ndim < 2 or outputs.shape[-1] == 1
+    classes = (outputs.reshape(len(outputs), -1)[:, 0] > 0).astype("int64") if single else outputs.argmax(-1)
+    count = 2 if single else outputs.shape[-1]
+    if names is not None and len(names) != count:
+        raise ModelError(f"the model has {len(names)} class_names and {count} classes: give one name for each class")
+    return classes if names is None else np.array(names)[classes]

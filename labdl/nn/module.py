@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from labdl.errors import ConfigError, ModelError
 from labdl.interop.key_map import Keys
 from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.hooks import Hooks
+from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import scope
 from labdl.spec import Spec, as_spec
@@ -26,10 +27,17 @@ class Module:
 
     Subclass it as in PyTorch: create layers in ``__init__`` and use them in ``forward``. Sizes of inputs may be omitted;
     `build` (or the first call) infers them, initializes the weights and places them on a backend.
+
+    A call takes tensors of the model's backend, and NumPy arrays, lists of numbers and frames of pandas, which are
+    converted to the dtype that the model was built for; it returns tensors. ``class_names`` are the names of the classes
+    of a classifier, in the order of its outputs: a training with text labels sets them.
     """
 
     _repr_mimebundle_ = model_mimebundle
     is_source: ClassVar[bool] = False  # an input of a graph, without incoming edges
+    class_names: Sequence[str] | None = (
+        None  # of a classifier: set by a training with text labels, saved with the model
+    )
 
     training: bool
     _modules: dict[str, Module]
@@ -98,6 +106,8 @@ class Module:
         forward = self.forward if self._ready else self._slow_call
         if scope.on:
             return forward(*inputs, **options)
+        if has_data(inputs) and self._backend != "numpy" and observer.get() is None:
+            inputs, options = tensors_for_call(self, inputs, options)
         scope.on = True  # inside a forward, infix operators have the same semantics on every framework
         if self._ready:
             self.__dict__["_called"] = inputs  # for `backward`

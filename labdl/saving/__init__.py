@@ -56,7 +56,7 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     model._need_build()
     graph = as_graph(model)
     mark = identity(graph)
-    data = encode(graph, saved_with=mark)
+    data = encode(graph, saved_with=mark, class_names=model.class_names)
     with replace_files(parameters, structure) as (values, file):
         home = parameter_prefix(model, graph)
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
@@ -75,6 +75,8 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
         raise FileNotFoundError(f"{weights} is missing: train and save the model, or load it with parameters=False")
     opened = open_structure(structure)
     model = opened.graph.to_module()
+    if opened.class_names is not None:
+        model.class_names = opened.class_names
     if not parameters:
         return model.build(backend=backend, seed=seed)
     with ParameterFile(weights) as file:

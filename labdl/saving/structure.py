@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,17 +34,20 @@ _COLUMNS = {
     "canvas": ("id", "position"),
 }
 _NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
+_CLASSES = "classes/name"  # optional in every version, not part of the checksum
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
 
 
 @dataclass(frozen=True)
 class StructureFile:
-    """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it."""
+    """Contents of a structure file: the graph, the format version, the id of the parameters saved with it, and the names of
+    the classes of a classifier."""
 
     graph: Graph
     version: int
     saved_with: str
+    class_names: tuple[str, ...] | None = None
 
 
 class NewerFormatError(FileFormatError):
@@ -61,7 +65,7 @@ def identity(graph: Graph) -> str:
     return hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()
 
 
-def encode(graph: Graph, saved_with: str = "") -> bytes:
+def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None = None) -> bytes:
     """The bytes of a structure file; the same graph always gives the same bytes."""
     data = graph.to_dict()
     nodes, edges = data["nodes"].values(), data["edges"].values()
@@ -87,7 +91,8 @@ def encode(graph: Graph, saved_with: str = "") -> bytes:
     }
     version = VERSION if graph.notes else _PLAIN
     buffer = io.BytesIO()
-    with _new(buffer, b"notes" if graph.notes else b"") as file:
+    more = [*([b"notes"] if graph.notes else []), *([b"classes"] if class_names else [])]
+    with _new(buffer, more) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
         if saved_with:
             file.attrs["parameters"] = _fixed(saved_with)
@@ -95,8 +100,16 @@ def encode(graph: Graph, saved_with: str = "") -> bytes:
             dataset = file.create_dataset(path, data=column, track_times=False)
             if path not in ("canvas/position", "notes/place"):
                 dataset.attrs["encoding"] = _fixed("utf-8")
+        if class_names:  # earlier versions of LabDL ignore the group
+            names = _json_bytes(list(map(str, class_names)))
+            file.create_dataset(_CLASSES, data=names, track_times=False).attrs["encoding"] = _fixed("utf-8")
         file.attrs["checksum"] = _fixed(_checksum(data["name"], columns))
     return buffer.getvalue()
+
+
+def _json_bytes(values: list[str]) -> np.ndarray:
+    """Texts as one column of bytes: a fixed-length column as wide as the longest text would be mostly empty."""
+    return np.frombuffer(json.dumps(values, separators=(",", ":")).encode(), np.uint8)
 
 
 def _note_columns(notes: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -105,8 +118,7 @@ def _note_columns(notes: dict[str, Any]) -> dict[str, np.ndarray]:
     rows = notes.values()
     return {
         "notes/id": _texts(notes),
-        # a fixed-length column as wide as the longest text would be mostly empty
-        "notes/text": np.frombuffer(json.dumps([n["text"] for n in rows], separators=(",", ":")).encode(), np.uint8),
+        "notes/text": _json_bytes([n["text"] for n in rows]),
         "notes/home": _texts(n["home"] for n in rows),
         "notes/color": _texts(n["color"] for n in rows),
         "notes/place": np.array([[n[part] for part in _PLACE] for n in rows], "<f8").reshape(-1, len(_PLACE)),
@@ -124,7 +136,7 @@ def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _new(buffer: io.BytesIO, more: bytes = b"") -> h5py.File:
+def _new(buffer: io.BytesIO, more: Sequence[bytes] = ()) -> h5py.File:
     """A new file with its groups, without creation times, so that the bytes are deterministic."""
     import h5py  # imported here and below: it takes longer to import than the rest of labdl
 
@@ -135,7 +147,7 @@ def _new(buffer: io.BytesIO, more: bytes = b"") -> h5py.File:
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, buffer)
     access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
     file = h5py.File(h5py.h5f.create(b"structure", h5py.h5f.ACC_TRUNC, creation, access))
-    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas", *([more] if more else [])):
+    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas", *more):
         h5py.h5g.create(file.id, name, gcpl=group)
     return file
 
@@ -193,11 +205,12 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
+            classes = {_CLASSES: _column(file, _CLASSES)} if _CLASSES.partition("/")[0] in file else None
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
-        return StructureFile(graph, version, saved_with)
+        return StructureFile(graph, version, saved_with, classes and _class_names(classes))
     except NewerFormatError:
         raise
     except FileFormatError as error:
@@ -281,6 +294,13 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
             "notes": _notes(columns) if "notes/id" in columns else {},
         }
     )
+
+
+def _class_names(columns: dict[str, np.ndarray]) -> tuple[str, ...]:
+    names = _json(columns, _CLASSES)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise FileFormatError(f"the file is broken: {_CLASSES} holds no names")
+    return tuple(names)
 
 
 def _notes(columns: dict[str, np.ndarray]) -> dict[str, Any]:

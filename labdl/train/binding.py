@@ -10,9 +10,11 @@ import numpy as np
 from labdl import dispatch
 from labdl.data import Loader
 from labdl.errors import ModelError
+from labdl.nn.input_arrays import build_for
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
+from labdl.train.conversion import Conversion
 from labdl.train.data_adapter import read
 from labdl.train.ema import Averages
 from labdl.train.optimizers import BoundOptimizer
@@ -41,6 +43,23 @@ def prepare_for(context: TrainContext, state: TrainState, dataset: Any) -> None:
         prepare(context, state, *context.methods.preprocess(next(read(Loader(dataset, 1)))))
 
 
+def convert_dataset(context: TrainContext, state: TrainState, data: Any, *, keep: bool = False) -> Any:
+    """The data set with arrays as the bound model and loss take them; ``keep`` returns the same one for the same data later.
+
+    A trainer that overrides `preprocess` gets the data as they are, and its result is converted batch by batch.
+    """
+    conversion = state.conversion
+    if data is None or conversion is None or "preprocess" in context.overridden:
+        return data
+    for source, result, key in state.converted:
+        if (data is source or data is result) and key == conversion.key:
+            return result
+    result = conversion.dataset(data)
+    if keep and result is not data:
+        state.converted = [*state.converted[-1:], (data, result, conversion.key)]
+    return result
+
+
 def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> None:
     """Build the model and the loss for a batch, and bind optimizers to the trainable parameters.
 
@@ -57,8 +76,7 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
                 f"the model is not built, and its inputs cannot be derived from {type(x).__name__}: call "
                 "model.build((None, ...)) first"
             )
-        specs = [Spec((None, *a.shape[1:]), str(a.dtype)) for a in inputs]
-        model.build(*specs, backend=context.backend, seed=context.seed)
+        build_for(model, inputs, backend=context.backend, seed=context.seed)
     backend, parts = state.backend, state.compiled_parts
     bind(context, state)
     modules = [part for root in context.modules for part in root.modules()]
@@ -67,10 +85,18 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
     if parts != state.compiled_parts:
         state.evaluations.clear()
         state.clear_steps()
+    state.conversion = Conversion(context)
     if state.backend is not backend or not state.loss_built:
         state.evaluations.clear()
-        _build_loss(context, state, y)
+        _build_loss(context, state, state.conversion(x, y)[1])
     state.bound_to = binding_key()
+
+
+def convert(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[Any, Any]:
+    """The inputs and targets of a batch as the model and the loss take them, see `labdl.data.conversion`."""
+    if state.bound_to != binding_key():
+        prepare(context, state, x, y)
+    return state.conversion(x, y)  # type: ignore[misc]
 
 
 def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:

@@ -228,7 +228,7 @@ def encode_model(context: TrainContext, state: TrainState) -> bytes | None:
     """The structure file of the model, None if it cannot be traced; cached until a layer changes."""
     if state.structure is None or state.structure[0] != Parameter.changes:
         try:
-            data = encode_structure(as_graph(context.model))
+            data = encode_structure(as_graph(context.model), class_names=context.model.class_names)
         except Exception:  # a forward of the user may raise anything when traced; parameters are enough to resume
             data = None
         state.structure = (Parameter.changes, data)

@@ -16,6 +16,7 @@ from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest
 from labdl.framework_info import NAMES
 from labdl.nn.types import Count, Positive
 from labdl.settings import INNER, Share, check, create
+from labdl.train.aliases import full_names
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.data_adapter import as_dataset
 from labdl.train.early_stopping import EarlyStopping
@@ -152,12 +153,13 @@ _ARGUMENTS = (
     "compiled",
     "seed",
     "schedule",
+    "learning_rate",
 )  # named arguments of `Trainer`
 
 
 def merge(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Merge two dictionaries of settings; ``changes`` take precedence. Raises ConfigError for unknown keys."""
-    merged = {**settings, **changes}
+    merged = {**full_names(settings), **full_names(changes)}
     check_names(merged)
     return merged
 

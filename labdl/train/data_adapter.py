@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data import ArrayDataset, Loader
+from labdl.data.conversion import as_array, is_table
 from labdl.errors import ConfigError, DataError, LabDLError
 
 # -- nested values: tuples, lists and dictionaries of arrays or tensors
@@ -66,7 +67,7 @@ class NestedDataset:
     name = "arrays"
 
     def __init__(self, values: tuple):
-        self.values = map_structure(np.ascontiguousarray, values)
+        self.values = map_structure(np.ascontiguousarray, _with_arrays(values))
         lengths = [len(a) for a in flatten(self.values)[0]]
         if not lengths or len(set(lengths)) > 1:
             raise ConfigError(f"data wants arrays of equal length, received {lengths}")
@@ -77,6 +78,15 @@ class NestedDataset:
 
     def __getitem__(self, index):
         return map_structure(lambda a: a[index], self.values)
+
+
+def _with_arrays(value: Any) -> Any:
+    """Frames and lists of numbers or text in a nested value as arrays; lists of arrays are part of its structure."""
+    if isinstance(value, Mapping):
+        return {name: _with_arrays(v) for name, v in value.items()}
+    if isinstance(value, tuple) or (isinstance(value, list) and any(hasattr(v, "shape") for v in value)):
+        return type(value)(map(_with_arrays, value))
+    return None if value is None else as_array(value)
 
 
 class StackedDataset:
@@ -110,8 +120,8 @@ class StackedDataset:
 def as_dataset(value: Any, name: str = "data") -> Any:
     """Convert to a data set that returns batches: an `ArrayDataset`, or a pair (x, y) of arrays, tuples or dictionaries.
 
-    Anything else with a length and samples (``data[i]``, a tuple or a dictionary) is read sample by sample. Raises
-    ConfigError.
+    Lists of numbers and frames of pandas are arrays (see `labdl.data.conversion`). Anything else with a length and
+    samples (``data[i]``, a tuple or a dictionary) is read sample by sample. Raises ConfigError.
     """
     if isinstance(value, ArrayDataset | NestedDataset | StackedDataset):
         return value
@@ -123,6 +133,7 @@ def as_dataset(value: Any, name: str = "data") -> Any:
         and hasattr(value, "__getitem__")
         and hasattr(value, "__len__")
         and not isinstance(value, np.ndarray)
+        and not is_table(value)
     ):
         return StackedDataset(value)
     raise ConfigError(

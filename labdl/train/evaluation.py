@@ -10,9 +10,10 @@ from labdl.data import Loader
 from labdl.errors import ConfigError
 from labdl.graph.lowering.compilable import Compilable
 from labdl.nn.module import Module
-from labdl.train.binding import binding_key, prepare, prepare_for
+from labdl.train.binding import binding_key, convert, convert_dataset, prepare, prepare_for
 from labdl.train.data_adapter import flatten, read, size_of
 from labdl.train.loss_function import Objective
+from labdl.train.metrics.metric import check_number
 from labdl.train.train_step import to_arrays
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def evaluate(
     """Mean losses and metrics over a data set, in evaluation mode; ``classes`` is updated with each batch."""
     model, methods = context.model, context.methods
     prepare_for(context, state, dataset)
+    dataset = convert_dataset(context, state, dataset)
     was_training = model.training
     metrics = {
         name: metric.fresh() for name, metric in context.metrics.items()
@@ -45,10 +47,11 @@ def evaluate(
     if monitor is not None:
         monitor.reset()
     with state.average_parameters() if averaged else nullcontext():
-        model.eval()
+        for module in context.modules:
+            module.eval()
         try:
             for batch in read(Loader(dataset, batch_size)):
-                x, y = methods.preprocess(batch)
+                x, y = convert(context, state, *methods.preprocess(batch))
                 values, output = evaluate_batch(context, state, x, y)
                 if monitor is not None:
                     monitor.update(x, y, output, seen)
@@ -61,10 +64,11 @@ def evaluate(
                     classes.add(output, y)
                 seen += size
         finally:
-            model.train(was_training)
+            for module in context.modules:
+                module.train(was_training)
     return {
         **{name: total / seen for name, total in totals.items()},
-        **{name: metric.compute() for name, metric in metrics.items()},
+        **{name: check_number(name, metric.compute()) for name, metric in metrics.items()},
     }
 
 
@@ -75,7 +79,9 @@ def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> 
     leaves, structure = flatten((x, y))
     backend = state.backend
     if structure not in state.evaluations:
-        objective = Objective(context.methods.loss_and_output, structure, context.settings.low_precision)
+        objective = Objective(
+            context.methods.loss_and_output, structure, context.settings.low_precision, name=context.loss_name
+        )
         compilable = Compilable(objective.run, context.modules, backend)
         run = backend.evaluate_function(compilable, compiled=context.compiled)
         state.evaluations[structure] = objective, run

@@ -5,27 +5,30 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from labdl import dispatch
 from labdl.data import Loader
 from labdl.errors import ConfigError, FileFormatError, LabDLError, StateDictError
 from labdl.train import checkpoint as checkpoints
 from labdl.train import failures
-from labdl.train.binding import prepare_for, set_batch_size
+from labdl.train.binding import convert_dataset, set_batch_size
 from labdl.train.callbacks import Callback, split_early_stopping
+from labdl.train.class_names import name_text_labels
 from labdl.train.data_adapter import as_dataset, read, size_of
-from labdl.train.data_validation import check_data
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step
 from labdl.train.learning_rate import LearningRate
+from labdl.train.metrics.metric import check_number
 from labdl.train.monitor.monitor import TrainingMonitor
 from labdl.train.nonfinite import NonFiniteCheck
+from labdl.train.preparation import prepare_training
 from labdl.train.progress import Progress
 from labdl.train.snapshot import Snapshot
+from labdl.train.validation_split import split_validation
 
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
@@ -43,18 +46,24 @@ def start_loop(
     train: Any,
     *,
     validation: Any = None,
+    validation_split: float | None = None,
     epochs: int | None = None,
     batch_size: int | None = None,
     shuffle: bool | None = None,
-    checkpoint: Any = None,
-    resume: Any = None,
+    class_weight: Mapping[int | str, float] | Literal["balanced"] | None = None,
+    checkpoint: Checkpoint | None = None,
+    resume: bool | str | Path | None = None,
     health: float | None = None,
     callbacks: Iterable[Callable[[Event], Any]] = (),
 ) -> tuple[Loop, list[Callback]]:
-    """Create a loop that starts or resumes, and its callbacks without early stopping; arguments as in `Trainer.events`."""
+    """Create a loop that starts or resumes, and its callbacks without early stopping; arguments as in `Trainer.events`.
+
+    With class weights the loop has another context, with the weighted loss.
+    """
     settings = context.settings
     train = as_dataset(settings.train_dataset if train is None else train)
-    validation = settings.val_dataset if validation is None else as_dataset(validation)
+    if validation is not None and validation_split is not None:
+        raise ConfigError("validation and validation_split exclude each other: give one of them")
     epochs = settings.epochs if epochs is None else epochs
     checkpoint = settings.checkpoint if checkpoint is None else checkpoint
     if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
@@ -62,10 +71,15 @@ def start_loop(
     if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
         raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
     stopping, listeners = split_early_stopping(callbacks, settings.stopping)
+    name_text_labels(context, train)
+    if validation_split is not None:
+        train, validation = split_validation(train, validation_split)
+    else:
+        validation = settings.val_dataset if validation is None else as_dataset(validation, "validation")
     progress = _initial_progress(context, state, train, batch_size, shuffle)
     path = checkpoints.checkpoint_to_resume(resume, checkpoint)
-    prepare_for(context, state, train)
-    check_data(context, train)
+    context, train = prepare_training(context, state, train, class_weight)
+    validation = convert_dataset(context, state, validation, keep=True)
     if path is not None:
         state.resume_from(checkpoints.restore(context, state, path))
     document, state.document = state.document, None
@@ -90,10 +104,12 @@ def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, 
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
         raise ConfigError(f"train_one_epoch wants the index of an epoch, at least 0, received {index!r}")
     train = as_dataset(settings.train_dataset if train is None else train)
+    name_text_labels(context, train)
+    if loop is not None:
+        train = convert_dataset(context, state, train, keep=True)
     if loop is None or (loop.progress.epoch, loop.progress.batch) != (index, 0) or loop.loader.dataset is not train:
         progress = _initial_progress(context, state, train, None, None)
-        prepare_for(context, state, train)
-        check_data(context, train)
+        context, train = prepare_training(context, state, train)
         length = math.ceil(progress.samples / progress.batch_size)
         progress.epoch, progress.step = index, index * length
         epochs = max(settings.epochs, index + 1)
@@ -101,7 +117,7 @@ def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, 
             context,
             state,
             train=train,
-            validation=settings.val_dataset,
+            validation=convert_dataset(context, state, settings.val_dataset, keep=True),
             epochs=epochs,
             progress=progress,
             document=None,
@@ -258,7 +274,8 @@ class Loop:
     def _epochs(self) -> Iterator[Event]:
         context, now, loader, monitor = self.context, self.progress, self.loader, self.monitor
         while now.epoch < self.epochs and not self.should_stop:
-            context.model.train()
+            for module in context.modules:
+                module.train()
             if not now.batch:
                 for metric in context.metrics.values():
                     metric.reset()
@@ -300,7 +317,7 @@ class Loop:
             raise self._nonfinite.explain_loss(batch, values["loss"])
         size = size_of(batch)
         for name, value in values.items():
-            now.sums[name] = now.sums.get(name, 0.0) + float(value) * size
+            now.sums[name] = now.sums.get(name, 0.0) + _as_float(name, value) * size
         now.step, now.batch, now.seen = now.step + 1, now.batch + 1, now.seen + size
         if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch it is saved with its values
             with failures.explain_write_errors(self.checkpoint.folder):
@@ -312,7 +329,7 @@ class Loop:
         context, state, now = self.context, self.state, self.progress
         self._nonfinite.check_parameters()
         means = {name: total / now.seen for name, total in now.sums.items()}
-        means.update({name: metric.compute() for name, metric in context.metrics.items() if metric.has_data})
+        means.update({name: check_number(name, m.compute()) for name, m in context.metrics.items() if m.has_data})
         if self.validation is not None:
             with nullcontext() if self.monitor is None else self.monitor.monitor_validation(self.epochs):
                 values = self._validate()
@@ -357,6 +374,10 @@ class Loop:
             self.context.model.load_state_dict(best["parameters"])
             if self.state.averages is not None and best.get("average"):
                 self.state.averages.load_state_dict(best["average"])
+
+
+def _as_float(name: str, value: Any) -> float:
+    return value if type(value) is float else float(check_number(name, value))
 
 
 def _check_same_training(context: TrainContext, now: Progress, former: Progress, metrics: set[str]) -> None:

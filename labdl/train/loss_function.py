@@ -22,9 +22,16 @@ class Objective:
     the scaled loss comes first in the result, the loss itself second.
     """
 
-    def __init__(self, function: Callable, structure: Structure, precision: str | None = None, scaled: bool = False):
+    def __init__(
+        self,
+        function: Callable,
+        structure: Structure,
+        precision: str | None = None,
+        scaled: bool = False,
+        name: str = "",
+    ):
         self.function = function if precision is None else in_mixed_precision(function, precision)
-        self.structure = structure
+        self.structure, self.name, self.checked = structure, name, False
         self.parts: tuple[str, ...] = ()  # names of the losses
         self.outputs: Structure = None
         self.leaves, self.duplicates_loss = 1, False
@@ -39,9 +46,28 @@ class Objective:
         x, y = tensors if self.structure is None else unflatten(self.structure, iter(tensors))
         result = self.function(x, y)
         loss, output = result if type(result) is tuple and len(result) == 2 else (result, None)
+        if not self.checked:
+            self._check(loss)
         if type(loss) is dict or type(output) in _NESTED:
             return self._flatten(loss, output)
         return loss, output
+
+    def _check(self, loss) -> None:
+        """Raise ModelError for a loss that is not one number."""
+        for name, part in loss.items() if isinstance(loss, Mapping) else [("", loss)]:
+            title = " ".join(filter(None, (self.name, name and repr(name))))
+            shape = getattr(part, "shape", None)
+            if shape is None:
+                raise ModelError(
+                    f"the loss {title} gave {part!r:.80}, training wants a tensor of one number: compute it from the output "
+                    "and the target"
+                )
+            if len(shape):
+                raise ModelError(
+                    f"the loss {title} gave values of shape {tuple(shape)}, training wants one number for a batch: return "
+                    "their mean, such as ops.mean(losses)"
+                )
+        self.checked = True
 
     def _run_scaled(self, *tensors):
         loss, *others = self._run(*tensors[:-1])

@@ -9,8 +9,10 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.settings import create
+from labdl.train.aliases import LOSSES
+from labdl.train.aliases import METRICS as METRIC_ALIASES
 from labdl.train.metrics import METRICS, Metric
-from labdl.train.metrics.metric import snake_case
+from labdl.train.metrics.metric import check_number, snake_case
 
 
 def losses() -> dict[str, type[Module]]:
@@ -27,12 +29,12 @@ def _required_inputs(cls: type[Module]) -> list[str]:
 
 
 def loss(value: str | Callable, **settings) -> Callable:
-    """A loss (output, target) -> scalar tensor: by name with settings, a layer, or a function.
+    """A loss (output, target) -> scalar tensor: by name, or a short one such as "mse", with settings, a layer, or a function.
 
     Raises ConfigError that lists the names, or the settings.
     """
     if isinstance(value, str):
-        everything = _all_losses()
+        everything, value = _all_losses(), full_name(value)
         if value not in everything:
             raise ConfigError(
                 f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
@@ -56,6 +58,11 @@ def loss(value: str | Callable, **settings) -> Callable:
     return value
 
 
+def full_name(name: str) -> str:
+    """The name of a loss for itself or its short name."""
+    return LOSSES.get(name, name)
+
+
 def _with_settings(cls: type[Module], name: str, settings: dict[str, Any]) -> Module:
     for key in settings:
         if key not in fields(cls):
@@ -77,14 +84,15 @@ class FunctionMetric(Metric):
 
     def statistics(self, output, target):
         samples = len(target)
-        return self.function(output, target) * samples, samples
+        return check_number(self.name, self.function(output, target)) * samples, samples
 
     def value(self, total, samples):
         return total / samples
 
 
 def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> dict[str, Metric]:
-    """Create metrics by name from names, metrics, functions, and names with settings: ``{"name": "top_k_accuracy", "k": 5}``.
+    """Create metrics by name from names, short ones such as "mae", metrics, functions, and names with settings:
+    ``{"name": "top_k_accuracy", "k": 5}``.
 
     Raises ConfigError that lists the names.
     """
@@ -96,6 +104,7 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> di
         if isinstance(given, Mapping):
             settings = {str(key): v for key, v in given.items() if key != "name"}
             value = given.get("name")
+        value = METRIC_ALIASES.get(value, value) if isinstance(value, str) else value
         if isinstance(value, str) and value in METRICS:
             entry = create(METRICS[value], settings)
         elif isinstance(value, Metric):

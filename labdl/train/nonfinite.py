@@ -14,6 +14,7 @@ from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.ops.operator import Operator
 from labdl.ops.operator.observation import observe_operators
+from labdl.train.binding import convert
 from labdl.train.data_adapter import flatten, read
 from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
 from labdl.train.source_location import Location, caller_location
@@ -50,7 +51,7 @@ class NonFiniteCheck:
     def explain_loss(self, batch: Any, loss: float) -> LabDLError:
         """Return the error for a loss that is not finite, and restore the last finite state."""
         step = self.progress.step + 1
-        x, y = self.context.methods.preprocess(batch)
+        x, y = convert(self.context, self.state, *self.context.methods.preprocess(batch))
         error = self._check_data(step, x, y) or self._search(step, x, y)
         if error is None:
             message = f"the loss is not finite at step {step}: it is {loss}; try a smaller learning rate"
@@ -100,7 +101,7 @@ class NonFiniteCheck:
             context.model.train()
             for number, batch in enumerate(read(self.loader, epoch, start), number + 1):  # noqa: B020
                 self.learning_rate.replay(number - 1)
-                x, y = context.methods.preprocess(batch)
+                x, y = convert(context, state, *context.methods.preprocess(batch))
                 yield number, x, y, lambda x=x, y=y: train_step(context, state, x, y)
                 if number == until:
                     return

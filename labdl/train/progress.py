@@ -63,13 +63,14 @@ class RandomState:
 
 @dataclasses.dataclass
 class OptionalState:
-    """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases."""
+    """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases and classes."""
 
     average: dict[str, Any] | None = None
     scaling: dict[str, dict[str, Any]] | None = None
     stopping: dict[str, Any] | None = None
     rate: Amount | None = None
     phases: list[str] | None = None
+    class_names: list[str] | None = None
 
 
 @dataclasses.dataclass
@@ -93,6 +94,7 @@ class TrainingDocument:
     features: OptionalState
 
 
+_LATER = ("class_names",)  # missing in the first files of this version
 _PARTS = {"progress": Progress, "random": RandomState, "monitored": MonitoredValue, "features": OptionalState}
 
 
@@ -106,7 +108,7 @@ def _adapter(cls):
         inner = _PARTS.get(name) if cls is TrainingDocument else None
         if inner is not None:
             hint = _adapter(inner) if hint is inner else _adapter(inner) | None
-        fields[name] = (hint, ...)
+        fields[name] = (hint, None if name in _LATER else ...)
     return pydantic.create_model(cls.__name__, __config__=config, **fields)
 
 

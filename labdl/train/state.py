@@ -15,6 +15,7 @@ from labdl.train.monitor.profiler import Stopwatch
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from labdl.train.conversion import Conversion
     from labdl.train.data_adapter import Structure
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import Averages
@@ -82,6 +83,8 @@ class TrainState:
     bound_to: tuple[int, bool] | None = None  # see `labdl.train.binding.binding_key`
     compiled_parts: list[Any] = dataclasses.field(default_factory=list)  # modules that compiled steps refer to
     loss_built: bool = False
+    conversion: Conversion | None = None  # of the batches of the bound model and loss
+    converted: list[tuple[Any, Any, Any]] = dataclasses.field(default_factory=list)  # see `binding.convert_dataset`
     structure: tuple[int, bytes | None] | None = None  # `Parameter.changes` at the time, and the model's structure file
 
     def average_parameters(self) -> AbstractContextManager:

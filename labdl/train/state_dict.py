@@ -54,9 +54,12 @@ def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
         progress=progress,
         random=RandomState(**random_state(model.backend)),
         monitored=None,
-        features=_optional_state(state),
+        features=_optional_state(context, state),
     )
-    return {"optimizer": _slots(phases), "training": dataclasses.asdict(training)}
+    values = dataclasses.asdict(training)
+    if values["features"]["class_names"] is None:  # unknown to the first readers of this version
+        del values["features"]["class_names"]
+    return {"optimizer": _slots(phases), "training": values}
 
 
 def optimizer_name(phases: list[PhaseState]) -> str:
@@ -87,7 +90,7 @@ def _split_slots(phases: list[PhaseState], values: Mapping[str, Any]) -> list[Ma
     ]
 
 
-def _optional_state(state: TrainState) -> OptionalState:
+def _optional_state(context: TrainContext, state: TrainState) -> OptionalState:
     if state.learning_rate is not None:  # a training has begun
         stopping = state.stopping and {**state.stopping.state_dict(), "state": state.best}
         factor = None if state.learning_rate.factor == 1.0 else state.learning_rate.factor
@@ -96,12 +99,14 @@ def _optional_state(state: TrainState) -> OptionalState:
     else:
         stopping, factor = None, None
     scalers = {phase.name: phase.scaler.state_dict() for phase in state.phases if phase.scaler}
+    names = context.model.class_names
     return OptionalState(
         average=state.averages and state.averages.state_dict(),
         scaling=scalers or None,
         stopping=stopping,
         rate=factor,
         phases=[phase.name for phase in state.phases] if len(state.phases) > 1 else None,
+        class_names=None if names is None else list(map(str, names)),
     )
 
 
@@ -139,6 +144,8 @@ def restore(
     _restore_metrics(context, document, name)
     _restore_random_state(context, document, name)
     load_parameters(context.model)
+    if document.features.class_names is not None:
+        context.model.class_names = tuple(document.features.class_names)
     for phase, own in zip(phases, slots, strict=True):
         phase.optimizer.load_state_dict(own)
     if state.averages is not None and document.features.average is None:

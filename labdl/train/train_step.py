@@ -108,7 +108,8 @@ def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
 
 def objective(context: TrainContext, phase: PhaseState, structure: Structure, *, scaled: bool = False) -> Objective:
     """The differentiated function of a phase for batches of a structure."""
-    return Objective(phase.phase.function, structure, context.settings.low_precision, scaled)
+    name = f"of the phase {phase.name!r}" if phase.name else context.loss_name
+    return Objective(phase.phase.function, structure, context.settings.low_precision, scaled, name)
 
 
 def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, structure: Structure) -> Step:

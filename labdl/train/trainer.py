@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
+from labdl.keywords import show_keywords
 from labdl.nn.module import Module
 from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
+from labdl.train.aliases import full_names
+from labdl.train.binding import convert
 from labdl.train.callbacks import call_callbacks
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_dataset
@@ -26,6 +29,7 @@ from labdl.train.learning_rate import learning_rate, set_learning_rate
 from labdl.train.loop import Loop, loop_for_epoch, start_loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
+from labdl.train.options import TrainerOptions, TrainingOptions
 from labdl.train.phases import Phase
 from labdl.train.report import PerClass, Report
 from labdl.train.run.groups import membership
@@ -36,7 +40,6 @@ from labdl.train.state_dict import restore, state_dict
 from labdl.train.train_step import batch_gradients, last_gradients, to_arrays, train_step
 
 if TYPE_CHECKING:
-    from labdl.train.checkpoint import Checkpoint
     from labdl.train.config import TrainerSettings
     from labdl.train.metrics import Metric
     from labdl.train.progress import Progress
@@ -48,7 +51,8 @@ class Trainer:
 
     ``loss`` is a name, a layer such as ``nn.CrossEntropyLoss(label_smoothing=0.1)`` or a function (output, target); ``metrics``
     are names, objects such as ``labdl.train.metrics.TopKAccuracy(k=5)``, or functions (output, target); ``optimizer`` is a
-    name or settings such as ``labdl.train.Adam(1e-3)``, ``schedule`` the schedule of its learning rate, a name or an object
+    name or settings such as ``labdl.train.Adam(1e-3)``, ``learning_rate`` (or ``lr``) its learning rate, and ``schedule`` the
+    schedule of that, a name or an object
     such as ``labdl.train.CosineDecay()``. Each may be a dictionary, as in files: ``{"name": "adam", "learning_rate": 1e-3}``.
     ``compiled`` is True, False, or None for the default of the backend.
 
@@ -69,6 +73,7 @@ class Trainer:
     Raises ConfigError for an unknown setting or an invalid value.
     """
 
+    @show_keywords(config.TrainerSettings)
     def __init__(
         self,
         model: Module | Graph,
@@ -79,20 +84,25 @@ class Trainer:
         compiled: bool | str | None = None,
         seed: int | None = None,
         schedule: str | Schedule | Mapping | None = None,
-        **settings,
+        *,
+        learning_rate: float | None = None,
+        **settings: Unpack[TrainerOptions],
     ):
+        given = full_names({"learning_rate": learning_rate, **settings} if learning_rate is not None else settings)
+        rate = given.pop("learning_rate", None)
         module = model.to_module() if isinstance(model, Graph) else model
         if not isinstance(module, Module):
             raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
-        resolved = config.create_settings(settings)
+        resolved = config.create_settings(given)
         config.check_execution(backend, compiled, seed)
         loss_function = config.resolve(loss, losses.loss, "loss")
+        rule = config.resolve(optimizer, find_optimizer, "optimizer")
         own = type(self)
         self.context = TrainContext(
             model=module,
             loss_function=loss_function,
-            loss_name=loss if isinstance(loss, str) else losses.loss_name(loss_function),
-            optimizer=config.resolve(optimizer, find_optimizer, "optimizer"),
+            loss_name=losses.full_name(loss) if isinstance(loss, str) else losses.loss_name(loss_function),
+            optimizer=rule if rate is None else rule.replace({"learning_rate": rate}),
             metrics=losses.metrics(metrics),
             schedule=None if schedule is None else config.resolve(schedule, find_schedule, "schedule"),
             settings=resolved,
@@ -108,7 +118,8 @@ class Trainer:
         self._test_results: tuple[dict[str, float], PerClass] | None = None
 
     @classmethod
-    def from_config(cls, model: Module | Graph, settings: Mapping[str, Any] | str | Path, **changes) -> Trainer:
+    @show_keywords(__init__)
+    def from_config(cls, model: Module | Graph, settings: Mapping[str, Any] | str | Path, **changes: Any) -> Trainer:
         """Create a trainer from a dictionary of its settings, or from a .json, .yaml or .yml file.
 
         ``changes`` override these settings. A data set in a file is a name such as "digits" or an .npz of inputs and
@@ -207,28 +218,23 @@ class Trainer:
 
     # -- training as events
 
-    def events(
-        self,
-        train=None,
-        *,
-        validation=None,
-        epochs: int | None = None,
-        batch_size: int | None = None,
-        shuffle: bool | None = None,
-        checkpoint: Checkpoint | None = None,
-        resume: bool | str | Path | None = None,
-        health: float | None = None,
-        callbacks: Iterable[Callable[[Event], Any]] = (),
-    ) -> Generator[Event, None, None]:
+    @show_keywords(start_loop)
+    def events(self, train=None, **options: Unpack[TrainingOptions]) -> Generator[Event, None, None]:
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
 
-        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; arguments that are left out are
-        taken from the settings. ``checkpoint`` saves the state of the training in a folder during the training. ``resume``
-        resumes from a checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so
-        that the same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The
-        training then continues to ``epochs`` in total. With the same data, batch size and settings its results are those of an
-        uninterrupted training. ``callbacks`` are called with each event; one that returns True ends the training, one that
-        raises is logged and disabled.
+        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; arguments that are left
+        out are taken from the settings. x and y are arrays, lists or frames of pandas, and are converted once (see
+        `labdl.data.conversion`): inputs to the dtype of the model, text labels to classes whose names are kept as
+        ``model.class_names``, targets (N,) to an output (N, 1). ``validation_split``, in place of ``validation``, is the
+        share of the samples at the end, before shuffling, that is held back for validation. ``class_weight`` multiplies
+        the loss of each training sample by the weight of its class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those
+        left out, or "balanced" for weights inverse to the frequencies; the mean divides by the number of samples.
+        ``checkpoint`` saves the state of the training in a folder during the training. ``resume`` resumes from a
+        checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so that the
+        same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The training
+        then continues to ``epochs`` in total. With the same data, batch size and settings its results are those of an
+        uninterrupted training. ``callbacks`` are called with each event; one that returns True ends the training, one
+        that raises is logged and disabled.
 
         ``health`` enables the events that runs of `start` have by default: `Throughput`, `Rate` and `Alert`, and if it is above
         0, measurements in that share of the time: `Health` and `Histograms` of the layers, and `Samples`, `Predictions`,
@@ -239,25 +245,14 @@ class Trainer:
         ModelError, GradientError or UpdateError, which name the step and the layer, and restores the last finite state: that
         of the end of an epoch, kept in memory for models of up to 32 MiB, or of the last checkpoint.
         """
-        self.loop, listeners = start_loop(
-            self.context,
-            self.state,
-            train,
-            validation=validation,
-            epochs=epochs,
-            batch_size=batch_size,
-            shuffle=shuffle,
-            checkpoint=checkpoint,
-            resume=resume,
-            health=health,
-            callbacks=callbacks,
-        )
+        self.loop, listeners = start_loop(self.context, self.state, train, **options)
+        self.context = self.loop.context
         events = self.loop.events()
         return call_callbacks(events, listeners, self.loop.request_stop) if listeners else events
 
     def train_one_batch(self, *batch) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
-        x, y = self.preprocess(batch[0] if len(batch) == 1 else batch)
+        x, y = convert(self.context, self.state, *self.preprocess(batch[0] if len(batch) == 1 else batch))
         values, output = train_step(self.context, self.state, x, y)
         if self.context.metrics:
             if output is None:
@@ -274,6 +269,7 @@ class Trainer:
     def train_one_epoch(self, index: int = 0, train=None) -> dict[str, float]:
         """Train one epoch, counted from 0, with its data order and learning rates; returns its values (table B.11)."""
         self.loop = loop_for_epoch(self.context, self.state, self.loop, index, train)
+        self.context = self.loop.context
         return self.loop.run_epoch()
 
     def evaluate(self, dataset, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
@@ -293,9 +289,9 @@ class Trainer:
 
         Those of the last update, before clipping, require ``keep_gradients=True``; for a batch, nothing is updated.
         """
-        return (
-            batch_gradients(self.context, self.state, *self.preprocess(batch)) if batch else last_gradients(self.state)
-        )
+        if not batch:
+            return last_gradients(self.state)
+        return batch_gradients(self.context, self.state, *convert(self.context, self.state, *self.preprocess(batch)))
 
     def average_parameters(self) -> AbstractContextManager:
         """A context in which the model has the averages of its parameters: ``with trainer.average_parameters(): ...``."""
@@ -385,11 +381,14 @@ class Trainer:
 
     # -- running
 
-    def fit(self, train=None, y=None, *, progress: bool = True, **options) -> dict[str, list[float]]:
+    @show_keywords(start_loop)
+    def fit(
+        self, train=None, y=None, *, progress: bool = True, **options: Unpack[TrainingOptions]
+    ) -> dict[str, list[float]]:
         """Train with a progress bar, and return the history: for each value a list with one entry per epoch.
 
-        ``fit(dataset)`` or ``fit(x, y)``; the options are those of `events`. Ctrl-C stops after the current step and leaves the
-        model usable. Raises MemoryError and OSError with advice when memory or disk space runs out.
+        ``fit(dataset)`` or ``fit(x, y)``; the keywords are those of `events`. Ctrl-C stops after the current step and
+        leaves the model usable. Raises MemoryError and OSError with advice when memory or disk space runs out.
         """
         from labdl.train.progress_bar import follow
 
@@ -407,6 +406,7 @@ class Trainer:
                 self.model.eval()
         return {name: list(values) for name, values in loop.progress.history.items()}
 
+    @show_keywords(start_loop)
     def start(
         self,
         train=None,
@@ -416,7 +416,7 @@ class Trainer:
         save_to: str | Path | None = None,
         group: str | None = None,
         params: Mapping[str, Any] | None = None,
-        **options,
+        **options: Unpack[TrainingOptions],
     ) -> Run:
         """Train in the background and return immediately a `Run` to watch, pause, resume and stop.
 

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import numpy as np
@@ -124,6 +124,22 @@ class Metric:
     def __call__(self, output, target) -> Any:
         """Compute the value for one batch, without accumulation."""
         return self.value(*self.statistics(output, target))
+
+
+def check_number(name: str, value: Any) -> Any:
+    """Return the value of a metric. Raises ModelError for anything but a number, such as text or an array."""
+    if isinstance(value, int | float | np.number | np.bool_) and not isinstance(value, np.complexfloating):
+        return value
+    if isinstance(value, str) or value is None or isinstance(value, Mapping | list | tuple | complex):
+        came = f"{value!r:.80}"
+    elif np.shape(value) == ():
+        return float(value)  # an array or a tensor of one number
+    else:
+        came = f"values of shape {tuple(np.shape(value))}"
+    raise ModelError(
+        f"the metric {name} gave {came}, a metric is one number for a batch: return a number, and log texts with "
+        "trainer.log_text(name, text)"
+    )
 
 
 def snake_case(cls: type, suffix: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -10,6 +11,7 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.ops.infix import neutral
 from labdl.settings import INNER, Amount, check, create, form_fields, settings_schema
 from labdl.signature import show_plain_types
+from labdl.train.aliases import full_names
 
 Slots = dict[str, tuple[tuple[int, ...], float]]
 
@@ -52,7 +54,7 @@ class Optimizer:
 
     def replace(self, settings: Mapping[str, Any]) -> Optimizer:
         """Copy with other settings, such as those of a group."""
-        return create(type(self), {**self.settings(), **settings})
+        return create(type(self), {**self.settings(), **full_names(settings)})
 
     def settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in form_fields(type(self))}
@@ -88,7 +90,7 @@ class NamedOptimizer:
     extra: tuple[tuple[str, Any], ...] = ()
 
     def make(self, **settings) -> Optimizer:
-        return create(self.cls, {**dict(self.extra), **settings})
+        return create(self.cls, {**dict(self.extra), **full_names(settings)})
 
     def code(self, **settings) -> str:
         """Python source that creates the optimizer. Raises ConfigError as `make`."""
@@ -107,11 +109,23 @@ def register(**aliases: dict[str, Any]) -> Callable[[Kind], Kind]:
 
     def decorate(cls: Kind) -> Kind:
         cls = show_plain_types(dataclasses.dataclass(cls))
+        _accept_short_names(cls)
         OPTIMIZERS[cls.kind] = NamedOptimizer(cls)
         OPTIMIZERS.update({name: NamedOptimizer(cls, tuple(extra.items())) for name, extra in aliases.items()})
         return cls
 
     return decorate
+
+
+def _accept_short_names(cls: type) -> None:
+    """Let a class take settings by their short names too: ``Adam(lr=1e-3)``."""
+    init = cls.__init__
+
+    @functools.wraps(init)
+    def __init__(self, *args, **settings):  # noqa: N807
+        init(self, *args, **(full_names(settings) if settings else settings))
+
+    cls.__init__ = __init__  # type: ignore[misc]
 
 
 def optimizer(value: str | Optimizer, **settings) -> Optimizer:

@@ -8,19 +8,24 @@ import secrets
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from labdl import framework_info
 from labdl.display import display_runs
 from labdl.errors import ConfigError, TrainingError, message_of
 from labdl.graph.graph import Graph
+from labdl.keywords import show_keywords
 from labdl.nn.module import Module
+from labdl.train.aliases import full_names
 from labdl.train.leaderboard import Leaderboard
+from labdl.train.loop import start_loop
+from labdl.train.options import RaceOptions
 from labdl.train.race import serialization
 from labdl.train.race.client import RaceRun
 from labdl.train.run.groups import write_group
+from labdl.train.trainer import Trainer
 
 log = logging.getLogger(__name__)
 SECONDS = 0.1  # polling interval
@@ -115,6 +120,7 @@ class Race:
         return self.table()._repr_html_()
 
 
+@show_keywords(Trainer, start_loop, without=(*serialization.RACE_ARGUMENTS, "resume", "callbacks"))
 def race(
     model: Module | Graph,
     data: Any,
@@ -127,15 +133,16 @@ def race(
     seed: int = 0,
     folder: str | Path | None = None,
     at_once: int | None = None,
-    **settings: Any,
+    **settings: Unpack[RaceOptions],
 ) -> Race:
     """Train a model on several backends, each in its own process, and return immediately.
 
-    All start with the same weights, those of the model if it is built, and use the same data in the same order; if one crashes
-    the others continue. ``backends`` are by default all installed ones; ``at_once`` is the largest number of backends that
-    train at the same time, by default all, and they share the processor. ``settings`` are those of `Trainer` (loss, optimizer,
-    metrics, …); functions are not possible, because settings are passed in files. Raises ConfigError, and ModelError for a
-    model that cannot be traced as a graph.
+    All start with the same weights, those of the model if it is built, and use the same data in the same order; if one
+    crashes the others continue. ``backends`` are by default all installed ones; ``at_once`` is the largest number of
+    backends that train at the same time, by default all, and they share the processor. ``settings`` are those of
+    `Trainer` (loss, optimizer, metrics, …), and ``validation_split`` and ``class_weight`` of `Trainer.fit`; functions are
+    not possible, because settings are passed in files. Raises ConfigError, and ModelError for a model that cannot be
+    traced as a graph.
     """
     names = (
         list(backends)
@@ -155,16 +162,18 @@ def race(
         if folder is not None
         else Path("runs") / f"race-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     )
-    options: Mapping[str, Any] = {
+    trainers = full_names(settings)
+    options: dict[str, Any] = {
         "epochs": epochs,
         "batch_size": batch_size,
         "shuffle": shuffle,
         "health": 0,
         "group": target.name,
+        **{name: trainers.pop(name) for name in ("class_weight", "validation_split") if name in trainers},
     }
     exchange = tempfile.TemporaryDirectory(prefix="labdl-race-", ignore_cleanup_errors=True)
     try:
-        serialization.pack(Path(exchange.name), model, data, validation, settings, options, seed)
+        serialization.pack(Path(exchange.name), model, data, validation, trainers, options, seed)
         write_group(target, "race")
     except BaseException:
         exchange.cleanup()

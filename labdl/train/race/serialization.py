@@ -14,11 +14,11 @@ from labdl.data import ArrayDataset
 from labdl.errors import ConfigError, ModelError
 from labdl.graph import as_graph
 from labdl.graph.graph import Graph
+from labdl.nn.input_arrays import specs_for
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, params_of
 from labdl.nn.trainable import frozen_patterns
 from labdl.saving import save, save_structure
-from labdl.spec import Spec
 from labdl.train import config
 from labdl.train.data_adapter import as_dataset
 from labdl.train.early_stopping import EarlyStopping
@@ -28,7 +28,7 @@ from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import OPTIMIZERS, Optimizer
 from labdl.train.schedules import SCHEDULES, Schedule
 
-_RACE_ARGUMENTS = (
+RACE_ARGUMENTS = (
     "backend",
     "seed",
     "train_dataset",
@@ -52,7 +52,7 @@ def pack(
 ) -> None:
     """Write a training to a folder. Raises ConfigError and ModelError if it cannot be serialized."""
     for name in settings:
-        if name in _RACE_ARGUMENTS:
+        if name in RACE_ARGUMENTS:
             raise ConfigError(f"{name} is not a setting of the trainers in a race: leave it out, or pass it to `race`")
     config.check_names(settings)
     plain_settings = {name: plain(value, name) for name, value in settings.items()}
@@ -62,7 +62,7 @@ def pack(
         plain_settings["freeze"] = [*config.TrainerSettings(freeze=settings.get("freeze", ())).freeze, *frozen]
     job = {
         "settings": plain_settings,
-        "options": dict(options),
+        "options": {**options, "class_weight": _pairs(options.get("class_weight"))},
         "seed": seed,
         "parameters": parameters,
         "modules": _modules(graph),
@@ -82,8 +82,7 @@ def _model(folder: Path, model: Module | Graph, data: ArrayDataset) -> tuple[boo
             save(model, folder / "model")
             return True, graph
         x = data.arrays[0]
-        shape = Spec((None, *x.shape[1:]), str(x.dtype))
-        graph = model if isinstance(model, Graph) else as_graph(model, shape)
+        graph = model if isinstance(model, Graph) else as_graph(model, *specs_for(model, [x]))
         save_structure(graph, folder / "model.labdl")
     except Exception as error:  # a forward of the user may raise anything when traced
         raise ModelError(
@@ -132,6 +131,13 @@ def _files(folder: Path, data: ArrayDataset, name: str) -> dict[str, Any]:
 
 
 # -- settings
+
+
+def _pairs(class_weight: Any) -> Any:
+    """Class weights as pairs, because keys of JSON are text."""
+    if not isinstance(class_weight, Mapping):
+        return class_weight
+    return [[key if isinstance(key, str) else int(key), float(weight)] for key, weight in class_weight.items()]
 
 
 def plain(value: Any, key: str) -> Any:

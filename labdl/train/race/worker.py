@@ -51,13 +51,16 @@ def _race(exchange: Path, backend: str, folder: Path, stopped: threading.Event) 
     settings = job["settings"]
     if "schedule" in settings:
         settings["schedule"] = _schedule(settings["schedule"])
+    options = job["options"]
+    if isinstance(options["class_weight"], list):
+        options["class_weight"] = dict(options["class_weight"])
     trainer = Trainer.from_config(model, settings, backend=backend, seed=job["seed"])
     run = trainer.start(
         _dataset(exchange, job["data"]),
         validation=_dataset(exchange, job["validation"]),
         folder=folder,
         save_to=folder / "model.npz",
-        **job["options"],
+        **options,
     )
 
     def stop_run() -> None:

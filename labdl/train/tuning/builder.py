@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,12 +11,19 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.graph.graph import Graph
 from labdl.nn.module import Module
 from labdl.train import config
-from labdl.train.optimizers import optimizer as find_optimizer
+from labdl.train.aliases import SETTINGS
 from labdl.train.trainer import Trainer
 
-_TRAINING = ("epochs", "batch_size", "shuffle", "health", "callbacks")  # arguments of `Trainer.events`
-_PER_TRIAL = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
-_RATE = "learning_rate"
+_TRAINING = (
+    "epochs",
+    "batch_size",
+    "shuffle",
+    "health",
+    "callbacks",
+    "class_weight",
+    "validation_split",
+)  # arguments of `Trainer.events`
+PER_TRIAL = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")
 
 
 class TrialBuilder:
@@ -41,9 +47,9 @@ class TrialBuilder:
         self.build, self.seed = build, seed
         self.parameters = _parameter_names(build, space)
         rest = [*(name for name in space if name not in self.parameters), *options]
-        trainers = [*config.names(), _RATE]
+        trainers = [*config.names(), *SETTINGS]
         for name in rest:
-            if name in _PER_TRIAL:
+            if name in PER_TRIAL:
                 raise ConfigError(f"sweep: each trial has its own {name}: leave it out")
             if name not in _TRAINING and name not in trainers:
                 raise ConfigError(
@@ -70,9 +76,6 @@ class TrialBuilder:
             raise ConfigError(
                 f"build wants to return a Trainer, a Module or a Graph, it returned {type(built).__name__}"
             )
-        if _RATE in settings:
-            rule = config.resolve(settings.get("optimizer", "adam"), find_optimizer, "optimizer")
-            settings["optimizer"] = dataclasses.replace(rule, learning_rate=settings.pop(_RATE))
         settings = {name: copy.deepcopy(value) for name, value in settings.items()}  # objects with state are not shared
         return Trainer(built, **{"seed": self.seed, **settings}), options
 

@@ -10,26 +10,30 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from labdl import dispatch
 from labdl.display import display_runs
 from labdl.errors import ConfigError, suggest_name
 from labdl.graph.graph import Graph
+from labdl.keywords import show_keywords
 from labdl.ops.random.state import seed as set_seed
 from labdl.runs import control
 from labdl.train import config, failures
 from labdl.train.data_adapter import as_dataset
 from labdl.train.events import Epoch, Event
 from labdl.train.leaderboard import Leaderboard
+from labdl.train.loop import start_loop
 from labdl.train.metrics import METRICS
+from labdl.train.options import SweepOptions
 from labdl.train.run import rng
 from labdl.train.run.groups import end_group, membership, write_group
 from labdl.train.run.locks import compute_lock
 from labdl.train.run.run import Run
 from labdl.train.run.shutdown import active_runs
+from labdl.train.trainer import Trainer
 from labdl.train.tuning import search_space as spaces
-from labdl.train.tuning.builder import TrialBuilder
+from labdl.train.tuning.builder import PER_TRIAL, TrialBuilder
 from labdl.train.tuning.samplers import Sampler, make_sampler
 from labdl.train.tuning.trial import Trial
 
@@ -297,6 +301,7 @@ def _metric_value(values: Mapping[str, Any], name: str) -> Any:
     return values.get(name, values.get(name.removeprefix("val_")))
 
 
+@show_keywords(Trainer, start_loop, without=("train", "y", "lr", *PER_TRIAL))
 def sweep(
     build: Callable[..., Any] | Graph,
     space: Mapping[str, Any],
@@ -312,7 +317,7 @@ def sweep(
     folder: str | Path | None = None,
     at_once: int = 1,
     pruner: Any = None,
-    **options: Any,
+    **options: Unpack[SweepOptions],
 ) -> Sweep:
     """Train with different hyperparameters in this process, one training after the other, and return immediately.
 

@@ -1,0 +1,112 @@
+"""Arrays as inputs of a model: the Specs to build it for, and the conversion to the dtypes that it was built for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import dispatch
+from labdl.data.conversion import as_array, fit_input, is_table
+from labdl.errors import ConfigError
+from labdl.spec import DTYPES, FLOATS, Spec
+
+if TYPE_CHECKING:
+    from labdl.nn.module import Module
+
+_TRIED = 4  # inputs of integers, each of which doubles the number of combinations
+
+
+def build_for(model: Module, arrays: Sequence[np.ndarray], backend: str | None = None, seed: int | None = None) -> None:
+    """Build a model for arrays: see `specs_for`. Raises ModelError."""
+    model.build(*specs_for(model, arrays), backend=backend, seed=seed)
+
+
+def specs_for(model: Module, arrays: Sequence[np.ndarray]) -> tuple[Spec, ...]:
+    """The Specs to build a model for: floating-point inputs as float32, and others as well unless it takes indices.
+
+    Whether it takes indices is found by shape inference: an embedding refuses floating-point numbers. One array (N,) is
+    that of a single feature, (N, 1), if the model does not accept it as it is.
+    """
+    kept = [_own_spec(a) for a in arrays]
+    numbers = [Spec(spec.shape, "float32") for spec in kept]
+    if [spec.dtype for spec in kept] == ["float32"] * len(kept) and kept[0].ndim > 1:
+        return tuple(kept)  # no choice
+    open_ = [at for at, spec in enumerate(kept) if spec.dtype not in FLOATS][:_TRIED]
+    choices = [(numbers[at], spec) if at in open_ else (spec,) for at, spec in enumerate(kept)]
+    if len(kept) > 1:  # a boolean mask beside other inputs
+        choices = [tuple(reversed(c)) if c[-1].dtype == "bool" else c for c in choices]
+    candidates = list(itertools.product(*choices))
+    if len(kept) == 1 and kept[0].ndim == 1:
+        candidates.append((Spec((None, 1)),))
+    for candidate in candidates:
+        try:
+            model._shapes_of(*candidate)
+        except Exception:  # a forward of the user may raise anything; the build of the first candidate raises it again
+            continue
+        return candidate
+    return candidates[-1] if open_ and kept[0].ndim > 1 else candidates[0]
+
+
+def _own_spec(array: np.ndarray) -> Spec:
+    name = str(array.dtype)
+    if array.dtype.kind == "f":
+        name = "float32"
+    elif array.dtype.kind in "iu" and name not in DTYPES:
+        name = "int64"
+    if name not in DTYPES:
+        fit_input(array, Spec((None, *array.shape[1:])))  # raises for text and objects
+    return Spec((None, *array.shape[1:]), name)
+
+
+def fit_inputs(model: Module, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Convert the arrays among the inputs of a built model to the dtypes that it was built for."""
+    specs = model.input_specs
+    if len(arrays) != len(specs):
+        return tuple(arrays)
+    return tuple(fit_input(a, spec) if isinstance(a, np.ndarray) else a for a, spec in zip(arrays, specs, strict=True))
+
+
+def has_data(inputs: Sequence[Any]) -> bool:
+    """Whether some inputs of a call are data rather than tensors: arrays, lists of numbers, pandas frames."""
+    return any(map(_is_data, inputs))
+
+
+def tensors_for_call(
+    model: Module, inputs: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The inputs of a call as tensors of the model's backend; an unbuilt model is built, on the default backend."""
+    backend = dispatch.get(model.backend)
+    given: Sequence[Any] = [as_array(v, "the input") if _is_data(v) else v for v in inputs]
+    if model.built:
+        given = fit_inputs(model, given)
+    elif options or not all(isinstance(v, np.ndarray) for v in given):  # built by the call, for the tensors as they are
+        given = [_narrow(v) for v in given]
+    else:
+        build_for(model, given, backend=model.backend)
+        given = fit_inputs(model, given)
+    if any(isinstance(a, np.ndarray) and a.dtype.kind in "OU" for a in given):
+        raise ConfigError("the input holds text or objects, the model takes numbers: convert it first")
+    named = {name: _narrow(v) for name, v in options.items()}
+    return tuple(map(_to_tensor(backend), given)), {name: _to_tensor(backend)(v) for name, v in named.items()}
+
+
+def _to_tensor(backend: Any) -> Callable[[Any], Any]:
+    return lambda value: backend.tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _narrow(value: Any) -> Any:
+    """Arrays of float64, NumPy's default, as float32."""
+    return value.astype("float32") if isinstance(value, np.ndarray) and value.dtype == np.float64 else value
+
+
+def _is_data(value: Any) -> bool:
+    return type(value) is np.ndarray or (type(value) is list and _is_nested_number(value)) or is_table(value)
+
+
+def _is_nested_number(value: Any) -> bool:
+    while type(value) is list and value:
+        value = value[0]
+    return isinstance(value, int | float | np.number)

@@ -1,0 +1,35 @@
+"""Short names of losses, metrics and settings beside the full ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labdl.errors import ConfigError
+
+LOSSES = {
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+    "l1": "mean_absolute_error",
+    "msle": "mean_squared_logarithmic_error",
+    "bce": "binary_cross_entropy",
+    "ce": "cross_entropy",
+    "kld": "kl_divergence",
+}
+METRICS = {
+    "acc": "accuracy",
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+    "rmse": "root_mean_squared_error",
+    "mape": "mean_absolute_percentage_error",
+    "auc": "roc_auc",
+}
+SETTINGS = {"lr": "learning_rate"}
+
+
+def full_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under their full names. Raises ConfigError for one that is given under both."""
+    for short, name in SETTINGS.items():
+        if short in settings and name in settings:
+            raise ConfigError(f"{short} is short for {name}: give one of them")
+    return {SETTINGS.get(name, name): value for name, value in settings.items()}

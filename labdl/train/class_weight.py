@@ -1,0 +1,118 @@
+"""Class weights of a training: the loss of each sample times the weight of its class."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl import ops
+from labdl.data import ArrayDataset
+from labdl.data.conversion import TargetRule
+from labdl.errors import ConfigError
+from labdl.nn.initializers import from_values
+from labdl.nn.loss.classification import reduce_losses
+from labdl.nn.module import Module
+from labdl.nn.parameter import Buffer
+from labdl.train.data_adapter import NestedDataset
+
+if TYPE_CHECKING:
+    from labdl.train.context import TrainContext
+
+_WANTED = "class_weight wants weights by class such as {0: 1.0, 1: 5.0}, or 'balanced'"
+
+
+class ClassWeightedLoss(Module):
+    """A loss whose samples are weighted by their class while training; validation computes the loss itself.
+
+    The mean divides by the number of samples, not by the sum of the weights. Semantics: class_weight of keras.Model.fit.
+    """
+
+    def __init__(self, loss: Module, weights: Sequence[float]):
+        self.unweighted, self.each = loss, copy.deepcopy(loss)
+        self.each.reduction = "none"
+        self.weights, self.reduction = tuple(weights), loss.reduction
+        self.layer_task = loss.layer_task  # type: ignore[attr-defined]
+        self.by_number = self.layer_task == "classification"
+        self.ignore_index = getattr(loss, "ignore_index", None)
+
+    def setup(self, output, target):
+        self.weight = Buffer((len(self.weights),), from_values(self.weights))
+        self.unweighted.prepare(output, target)
+
+    def forward(self, output, target):
+        if not self.training:
+            return self.unweighted(output, target)
+        losses = self.each(output, target)
+        if not self.by_number:
+            below, above = self.weights
+            return reduce_losses(losses * ops.where(target >= 0.5, above, below), self.reduction)
+        if len(target.shape) == len(output.shape):
+            return reduce_losses(losses * ops.take(self.weight, ops.argmax(target, axis=-1), axis=0), self.reduction)
+        if self.ignore_index is None:
+            return reduce_losses(losses * ops.take(self.weight, target, axis=0), self.reduction)
+        counted = ops.not_equal(target, self.ignore_index)
+        numbers = ops.where(counted, target, ops.zeros_like(target))
+        total = ops.sum(losses * ops.take(self.weight, numbers, axis=0))
+        if self.reduction == "sum":
+            return total
+        return total / ops.maximum(ops.sum(ops.astype(counted, "float32")), 1.0)
+
+
+def unweighted(loss: Any) -> Any:
+    """The loss without class weights."""
+    return loss.unweighted if isinstance(loss, ClassWeightedLoss) else loss
+
+
+def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, data: Any) -> ClassWeightedLoss:
+    """The loss of a training with class weights. Raises ConfigError for a loss without classes, and for invalid weights."""
+    loss = unweighted(context.loss_function)
+    room = rule.output.shape[-1] if rule.output is not None and rule.output.shape else None
+    if not context.standard_loss or not isinstance(loss, Module) or rule.kind == "any" or not rule.labels or not room:
+        raise ConfigError(
+            f"class_weight wants a loss of classes such as cross_entropy or binary_cross_entropy, the training has "
+            f"{context.loss_name}: weight the samples in that loss"
+        )
+    if getattr(loss, "reduction", None) not in ("mean", "sum"):
+        raise ConfigError(f"class_weight wants a loss with reduction 'mean' or 'sum', {context.loss_name} has none")
+    count = room if rule.kind == "classes" else 2
+    names = context.model.class_names or ()
+    if class_weight == "balanced":
+        return ClassWeightedLoss(loss, _balanced(data, count))
+    if not isinstance(class_weight, Mapping):
+        raise ConfigError(f"{_WANTED}, received {class_weight!r:.80}")
+    weights = [1.0] * count
+    for key, weight in class_weight.items():
+        number = names.index(key) if isinstance(key, str) and key in names else key
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < count:
+            known = f"{', '.join(names[:10])}" if names else f"0 to {count - 1}"
+            raise ConfigError(f"{_WANTED}; the classes are {known}, received {key!r:.80}")
+        if isinstance(weight, str) or not np.isscalar(weight) or not 0 <= float(weight) < math.inf:  # type: ignore[arg-type]
+            raise ConfigError(f"{_WANTED}; a weight is a number at least 0, received {weight!r:.80} for {key!r}")
+        weights[int(number)] = float(weight)  # type: ignore[arg-type]
+    return ClassWeightedLoss(loss, weights)
+
+
+def _balanced(data: Any, count: int) -> list[float]:
+    """Weights by which all classes have the same total. Semantics: sklearn.utils.class_weight.compute_class_weight."""
+    y = (
+        data.arrays[-1]
+        if isinstance(data, ArrayDataset)
+        else data.values[1]
+        if isinstance(data, NestedDataset)
+        else None
+    )
+    if not isinstance(y, np.ndarray):
+        raise ConfigError(
+            "class_weight='balanced' counts the labels, which a data set that is read sample by sample does not hold as an "
+            "array: give the weights as a dictionary"
+        )
+    if y.dtype.kind == "f":
+        y = y.argmax(-1) if y.ndim > 1 and y.shape[-1] == count and count > 1 else np.rint(y).astype("int64")
+    labels = y[(y >= 0) & (y < count)].reshape(-1)
+    counts = np.bincount(labels, minlength=count)
+    present = np.count_nonzero(counts)
+    return [float(len(labels) / (present * n)) if n else 1.0 for n in counts]

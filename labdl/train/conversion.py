@@ -1,0 +1,129 @@
+"""Conversion of data sets and batches to what the model and the loss of a training take (see `labdl.data.conversion`)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labdl.data import ArrayDataset
+from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text
+from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
+from labdl.nn.module import Module
+from labdl.spec import Spec
+from labdl.train.broadcasting import aligned_ranks
+from labdl.train.class_weight import unweighted
+from labdl.train.data_adapter import NestedDataset, flatten, map_structure
+
+if TYPE_CHECKING:
+    from labdl.train.context import TrainContext
+
+_LARGEST = 1 << 30  # bytes: larger arrays are converted batch by batch
+_VALUES = ("regression", "binary classification")  # tasks whose targets are numbers in the shape of the output
+
+
+class Conversion:
+    """Converts inputs and targets, of a batch or of all samples, for a built model and its loss.
+
+    Without a standard forward (see `TrainContext`) nothing is known of the model's inputs and outputs: only float64,
+    NumPy's default, becomes float32.
+    """
+
+    def __init__(self, context: TrainContext):
+        self.model = context.model
+        self.inputs: tuple[Spec | None, ...] | None = None
+        self.rule = TargetRule(loss=context.loss_name)
+        self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
+        if not context.overridden & {"forward", "phases"}:
+            self.inputs = context.model.input_specs
+            self.rule = _target_rule(context)
+        self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
+
+    def __call__(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Convert inputs and targets: arrays, or tuples, lists and dictionaries of them. Raises ConfigError."""
+        if type(x) is not np.ndarray or type(y) is not np.ndarray:
+            return self._inputs(x), map_structure(self._target if type(y) is np.ndarray else self._narrow, y)
+        key = x.dtype, y.dtype, x.shape[1:], y.shape[1:]
+        if key == self._fits:
+            return x, y
+        converted = self._inputs(x), self._target(y)
+        if converted[0] is x and converted[1] is y:
+            self._fits = key
+        return converted
+
+    def dataset(self, data: Any) -> Any:
+        """The data set with converted arrays; itself if nothing is to be converted, or if it is read sample by sample."""
+        if isinstance(data, NestedDataset):
+            x, y = data.values
+        elif isinstance(data, ArrayDataset) and len(data.arrays) > 1:
+            count = len(data.arrays) - 1 if self.inputs is None else sum(spec is not None for spec in self.inputs)
+            first, rest = data.arrays[:count], data.arrays[count:]
+            x, y = first[0] if count == 1 else first, rest[0] if len(rest) == 1 else rest or None
+        else:
+            return data
+        before = flatten((x, y))[0]
+        text = any(is_text(a) for a in before)
+        if not text and 4 * sum(a.size for a in before) > _LARGEST:
+            return data
+        x, y = self(x, y)
+        after = flatten((x, y))[0]
+        if all(a is b for a, b in zip(before, after, strict=True)):
+            return data
+        if isinstance(data, NestedDataset):
+            return NestedDataset((x, y))
+        classes = self.model.class_names if text else data.classes
+        return ArrayDataset(*after, name=data.name, classes=classes)
+
+    @property
+    def key(self) -> Any:
+        """What determines the result: equal for two conversions of the same rules."""
+        return self.inputs, self.rule
+
+    # -- inside
+
+    def _inputs(self, x: Any) -> Any:
+        specs = self.inputs
+        if specs is not None and type(x) is np.ndarray and len(specs) == 1:
+            return fit_input(x, specs[0])
+        if specs is not None and type(x) is tuple and len(x) == len(specs):
+            return tuple(fit_input(a, s) if isinstance(a, np.ndarray) else a for a, s in zip(x, specs, strict=True))
+        return map_structure(self._narrow, x)
+
+    def _target(self, y: np.ndarray) -> np.ndarray:
+        return fit_target(y, self.rule, self.model.class_names)
+
+    def _narrow(self, value: Any) -> Any:
+        wide = isinstance(value, np.ndarray) and value.dtype == np.float64
+        return value.astype("float32") if wide and self._width == "float32" else value
+
+
+def _target_rule(context: TrainContext) -> TargetRule:
+    loss, output = unweighted(context.loss_function), context.model.output_specs
+    spec = output if isinstance(output, Spec) else None
+    if "loss" in context.overridden:
+        return TargetRule("any", spec, "of the trainer's loss()", labels=True)
+    if not isinstance(loss, Module):
+        ranks = frozenset() if spec is None else aligned_ranks(loss, spec)
+        return TargetRule("any", spec, context.loss_name, labels=True, aligned=ranks)
+    task = getattr(loss, "layer_task", None)
+    return TargetRule(
+        "classes" if task == "classification" else "values" if task in _VALUES else "any",
+        spec,
+        context.loss_name,
+        labels=task == "classification" or isinstance(loss, BinaryCrossEntropyLoss | FocalLoss),
+    )
+
+
+def warn_unscaled(data: Any, conversion: Conversion) -> None:
+    """Warn of pictures of 0 to 255 that a model takes as numbers, with which it learns badly."""
+    x = data.arrays[0] if isinstance(data, ArrayDataset) else None
+    spec = next(iter(conversion.inputs or ()), None)
+    if x is None or spec is None or x.dtype != np.uint8 or spec.dtype == "uint8" or x.ndim < 3:
+        return
+    if x[:64].size and x[:64].max() > 1:
+        warnings.warn(
+            f"the inputs are uint8 and become {spec.dtype} as they are, from 0 to 255: a model learns better from values of "
+            f"about 1, such as x.astype({spec.dtype!r}) / 255",
+            stacklevel=2,
+        )
