@@ -7,28 +7,34 @@ from typing import Any
 
 import numpy as np
 
+from labdl.data.conversion import TargetRule, fit_target, is_text
 from labdl.errors import ConfigError, ModelError
 from labdl.infer.classification_report import ClassCounts, text
 from labdl.infer.data_adapter import iterate_columns, stack
 from labdl.infer.inference import Inference
 from labdl.infer.predict import map_tensors
+from labdl.keywords import show_keywords
 from labdl.ops.infix import neutral
+from labdl.spec import Spec
 from labdl.train import losses
+from labdl.train.conversion import loss_rule
 from labdl.train.metrics import METRICS, Metric
 
 
 class Evaluator:
     """Metrics of a model, or of an `Inference`, over a data set.
 
-    ``dataset`` is the default one: a data set, a pair (x, y), a loader, or any iterable of rows (input, ..., target), read
-    batch by batch. ``metrics`` are names, objects such as ``labdl.train.metrics.TopKAccuracy(k=5)`` or functions
-    (output, target), also ones with array values. They get the model's outputs, or the results of a post-processor with
-    ``for_metrics``: boxes, masks, key points, texts. ``loss`` is a name, a layer or a function, as for `Trainer`.
-    ``batch_size`` defaults to that of the inference. Further settings are passed to the `Inference` of a model.
+    ``dataset`` is the default one: a data set, a pair (x, y) of arrays, lists or frames of pandas, a loader, or any
+    iterable of rows (input, ..., target), read batch by batch. ``metrics`` are names, objects such as
+    ``labdl.train.metrics.TopKAccuracy(k=5)`` or functions (output, target), also ones with array values. They get the
+    model's outputs, or the results of a post-processor with ``for_metrics``: boxes, masks, key points, texts. ``loss`` is
+    a name, a layer or a function, as for `Trainer`. ``batch_size`` defaults to that of the inference. Further settings
+    are passed to the `Inference` of a model.
 
     Raises ConfigError for an unknown name or setting.
     """
 
+    @show_keywords(Inference)
     def __init__(
         self,
         inference: Any,
@@ -37,7 +43,7 @@ class Evaluator:
         *,
         loss: Any = None,
         batch_size: int | None = None,
-        **settings,
+        **settings: Any,
     ):
         if isinstance(inference, Inference):
             if settings:
@@ -50,6 +56,7 @@ class Evaluator:
         self.dataset, self.batch_size = dataset, batch_size or inference.batch_size
         self.metrics = resolve_metrics(metrics)
         self.loss = None if loss is None else losses.loss(loss)
+        self._rule: TargetRule | None = None  # for the output of the last batch
         self.figures: dict[str, Any] | None = None  # results of the last evaluation
         self.classes: ClassCounts | None = None
 
@@ -78,6 +85,8 @@ class Evaluator:
             size = len(batch.inputs[0])
             with inference.compute(batch) as tensors:
                 outputs = map_tensors(inference.native.to_numpy, tensors)
+                if processor is None or not processor.has_metrics:
+                    target = self._fit_target(target, outputs)
                 total += 0.0 if loss is None else loss(tensors, target) * size
             if processor is not None and processor.has_metrics:
                 outputs = processor.for_metrics(inference.read(outputs, batch, settings))
@@ -108,6 +117,22 @@ class Evaluator:
             self.evaluate(dataset, **settings)
         assert self.figures is not None
         return text(self.figures, self.classes)
+
+    def _fit_target(self, target: Any, outputs: Any) -> Any:
+        """Targets in the dtype and with the axes of the loss, and text labels as numbers; other targets as they are."""
+        names, array = self.inference.model.class_names, target
+        if isinstance(target, list) and names and all(isinstance(v, str) for v in target):
+            array = np.array(target)
+        if not isinstance(array, np.ndarray) or not isinstance(outputs, np.ndarray) or (is_text(array) and not names):
+            return target
+        spec = Spec((None, *outputs.shape[1:]), str(outputs.dtype))
+        if self._rule is None or self._rule.output != spec:
+            self._rule = (
+                TargetRule("any", spec, labels=True, aligned=frozenset({1}))
+                if self.loss is None
+                else loss_rule(self.loss, spec, losses.loss_name(self.loss))
+            )
+        return fit_target(array, self._rule, names)
 
     def _loss(self) -> Callable[[Any, Any], float] | None:
         """The loss as a function of outputs (tensors) and targets (an array or a tuple of arrays)."""

@@ -113,7 +113,7 @@ def input_count(model: Module, data: Any = None) -> int:
         return len(data)
     if isinstance(model, GraphModule):
         return len(model.graph.inputs())
-    if model.built:
+    if model._input_specs is not None:
         return len(model.input_specs)
     return max(sum(not port.optional for port in input_ports(type(model))), 1)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl import dispatch
-from labdl.data.conversion import as_array, fit_input, is_table
+from labdl.data.conversion import INDICES, as_array, fit_input, is_table
 from labdl.errors import ConfigError
 from labdl.spec import DTYPES, FLOATS, Spec
 
@@ -54,7 +54,7 @@ def _own_spec(array: np.ndarray) -> Spec:
     name = str(array.dtype)
     if array.dtype.kind == "f":
         name = "float32"
-    elif array.dtype.kind in "iu" and name not in DTYPES:
+    elif array.dtype.kind in "iu" and name not in INDICES:
         name = "int64"
     if name not in DTYPES:
         fit_input(array, Spec((None, *array.shape[1:])))  # raises for text and objects
@@ -63,7 +63,9 @@ def _own_spec(array: np.ndarray) -> Spec:
 
 def fit_inputs(model: Module, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Convert the arrays among the inputs of a built model to the dtypes that it was built for."""
-    specs = model.input_specs
+    specs = model._input_specs
+    if specs is None:  # part of a model that was built as a whole
+        specs = specs_for(model, arrays) if all(isinstance(a, np.ndarray) for a in arrays) else ()
     if len(arrays) != len(specs):
         return tuple(arrays)
     return tuple(fit_input(a, spec) if isinstance(a, np.ndarray) else a for a, spec in zip(arrays, specs, strict=True))

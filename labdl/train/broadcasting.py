@@ -31,14 +31,14 @@ def aligned_ranks(loss: Callable[[Any, Any], Any], output: Spec) -> frozenset[in
 
 
 def _accepts(loss: Callable[[Any, Any], Any], output: tuple, target: tuple, dtype: str) -> bool:
-    _seen.squared = False
+    _flag.squared = False
     try:
         loss(_Probe(output, dtype), _Probe(target, dtype))
     except ValueError:  # of shapes that do not fit
         return False
     except Exception:  # a function of the user may call a framework, which takes no Specs: what came before counts
-        return not _seen.squared
-    return not _seen.squared
+        return not _flag.squared
+    return not _flag.squared
 
 
 class _Probe(Spec):
@@ -52,24 +52,24 @@ class _ProbeBackend:
     precedence = 3.5  # above Specs
 
     def implementation(self, entry: Operator) -> Callable:
-        return lambda *args, **kwargs: _watched(entry.infer(args, kwargs))
+        return lambda *args, **kwargs: _record(entry.infer(args, kwargs))
 
     def spec_of(self, value: Spec) -> Spec:
         return value
 
 
-def _watched(result: Any) -> Any:
+def _record(result: Any) -> Any:
     if isinstance(result, list | tuple):
-        return type(result)(map(_watched, result))
+        return type(result)(map(_record, result))
     if not isinstance(result, Spec):
         return result
-    _seen.squared |= result.shape.count(_BATCH) > 1
+    _flag.squared |= result.shape.count(_BATCH) > 1
     return _Probe(result.shape, result.dtype)
 
 
-class _Seen(threading.local):
+class _Flag(threading.local):
     squared = False
 
 
-_seen = _Seen()
+_flag = _Flag()
 dispatch.claim(_Probe, _ProbeBackend())

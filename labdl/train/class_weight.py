@@ -62,14 +62,14 @@ class ClassWeightedLoss(Module):
         return total / ops.maximum(ops.sum(ops.astype(counted, "float32")), 1.0)
 
 
-def unweighted(loss: Any) -> Any:
+def plain_loss(loss: Any) -> Any:
     """The loss without class weights."""
     return loss.unweighted if isinstance(loss, ClassWeightedLoss) else loss
 
 
 def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, data: Any) -> ClassWeightedLoss:
     """The loss of a training with class weights. Raises ConfigError for a loss without classes, and for invalid weights."""
-    loss = unweighted(context.loss_function)
+    loss = plain_loss(context.loss_function)
     room = rule.output.shape[-1] if rule.output is not None and rule.output.shape else None
     if not context.standard_loss or not isinstance(loss, Module) or rule.kind == "any" or not rule.labels or not room:
         raise ConfigError(

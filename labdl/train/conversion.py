@@ -9,11 +9,12 @@ import numpy as np
 
 from labdl.data import ArrayDataset
 from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text
+from labdl.errors import ModelError
 from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
 from labdl.nn.module import Module
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
-from labdl.train.class_weight import unweighted
+from labdl.train.class_weight import plain_loss
 from labdl.train.data_adapter import NestedDataset, flatten, map_structure
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Conversion:
         self.inputs: tuple[Spec | None, ...] | None = None
         self.rule = TargetRule(loss=context.loss_name)
         self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
-        if not context.overridden & {"forward", "phases"}:
+        if not context.overridden & {"forward", "phases"} and context.model._input_specs is not None:
             self.inputs = context.model.input_specs
             self.rule = _target_rule(context)
         self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
@@ -77,7 +78,7 @@ class Conversion:
 
     @property
     def key(self) -> Any:
-        """What determines the result: equal for two conversions of the same rules."""
+        """Equal for two conversions with the same results."""
         return self.inputs, self.rule
 
     # -- inside
@@ -99,18 +100,27 @@ class Conversion:
 
 
 def _target_rule(context: TrainContext) -> TargetRule:
-    loss, output = unweighted(context.loss_function), context.model.output_specs
+    loss = plain_loss(context.loss_function)
+    try:
+        output = context.model.output_specs
+    except (ModelError, TypeError, ValueError):  # it was built with inputs by name, which a data set does not give
+        output = None
     spec = output if isinstance(output, Spec) else None
     if "loss" in context.overridden:
         return TargetRule("any", spec, "of the trainer's loss()", labels=True)
+    return loss_rule(loss, spec, context.loss_name)
+
+
+def loss_rule(loss: Any, output: Spec | None, name: str) -> TargetRule:
+    """The rule for targets of a loss, for an output."""
     if not isinstance(loss, Module):
-        ranks = frozenset() if spec is None else aligned_ranks(loss, spec)
-        return TargetRule("any", spec, context.loss_name, labels=True, aligned=ranks)
+        ranks = frozenset() if output is None else aligned_ranks(loss, output)
+        return TargetRule("any", output, name, labels=True, aligned=ranks)
     task = getattr(loss, "layer_task", None)
     return TargetRule(
         "classes" if task == "classification" else "values" if task in _VALUES else "any",
-        spec,
-        context.loss_name,
+        output,
+        name,
         labels=task == "classification" or isinstance(loss, BinaryCrossEntropyLoss | FocalLoss),
     )
 

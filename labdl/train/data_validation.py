@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from labdl.data import ArrayDataset
 from labdl.errors import ConfigError
 from labdl.spec import Spec, show
-from labdl.train.class_weight import unweighted
+from labdl.train.class_weight import plain_loss
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -29,7 +29,7 @@ def check_data(context: TrainContext, data: Any) -> None:
     output = model.output_specs
     if context.loss_name == "cross_entropy" and y.dtype.kind in "iu" and isinstance(output, Spec):
         classes = output.shape[-1]
-        y = y[y != getattr(unweighted(context.loss_function), "ignore_index", classes)]
+        y = y[y != getattr(plain_loss(context.loss_function), "ignore_index", classes)]
         if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
             raise ConfigError(
                 f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from labdl import ops
-from labdl.errors import ModelError
+from labdl.errors import ConfigError, ModelError
 from labdl.ops.infix import neutral
 from labdl.train.data_adapter import Structure, flatten, unflatten
 from labdl.train.precision import in_mixed_precision
@@ -53,17 +53,17 @@ class Objective:
         return loss, output
 
     def _check(self, loss) -> None:
-        """Raise ModelError for a loss that is not one number."""
+        """Raise ConfigError for a loss that is not one number."""
         for name, part in loss.items() if isinstance(loss, Mapping) else [("", loss)]:
             title = " ".join(filter(None, (self.name, name and repr(name))))
             shape = getattr(part, "shape", None)
             if shape is None:
-                raise ModelError(
+                raise ConfigError(
                     f"the loss {title} gave {part!r:.80}, training wants a tensor of one number: compute it from the output "
                     "and the target"
                 )
             if len(shape):
-                raise ModelError(
+                raise ConfigError(
                     f"the loss {title} gave values of shape {tuple(shape)}, training wants one number for a batch: return "
                     "their mean, such as ops.mean(losses)"
                 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.train.binding import convert_dataset, prepare_for
 from labdl.train.class_names import check_class_names, name_declared_classes
-from labdl.train.class_weight import unweighted, weighted_loss
+from labdl.train.class_weight import plain_loss, weighted_loss
 from labdl.train.conversion import warn_unscaled
 from labdl.train.data_validation import check_data
 
@@ -23,7 +23,7 @@ def prepare_training(
 
     Raises ConfigError for data that do not fit the model.
     """
-    context = _with_loss(context, state, unweighted(context.loss_function))
+    context = _with_loss(context, state, plain_loss(context.loss_function))
     prepare_for(context, state, data)
     rule = state.conversion.rule  # type: ignore[union-attr]
     if "preprocess" not in context.overridden:

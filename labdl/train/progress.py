@@ -63,7 +63,8 @@ class RandomState:
 
 @dataclasses.dataclass
 class OptionalState:
-    """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases and classes."""
+    """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases and
+    of classes."""
 
     average: dict[str, Any] | None = None
     scaling: dict[str, dict[str, Any]] | None = None

@@ -11,11 +11,12 @@
 """
 
 from labdl.data.conversion.arrays import as_array, is_table
-from labdl.data.conversion.inputs import fit_input
+from labdl.data.conversion.inputs import INDICES, fit_input
 from labdl.data.conversion.labels import encode_labels, find_class_names, is_text
 from labdl.data.conversion.targets import TargetRule, align, fit_target
 
 __all__ = [
+    "INDICES",
     "TargetRule",
     "align",
     "as_array",

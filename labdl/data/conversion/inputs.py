@@ -8,6 +8,7 @@ from labdl.data.conversion.labels import is_text
 from labdl.errors import ConfigError
 from labdl.spec import INTEGERS, Spec
 
+INDICES = ("int32", "int64")  # dtypes of indices and class numbers on every backend
 _FLOATS = {"float16": np.dtype("float16"), "float32": np.dtype("float32"), "float64": np.dtype("float64")}
 
 
@@ -28,8 +29,8 @@ def fit_input(array: np.ndarray, spec: Spec | None, name: str = "the inputs") ->
             array = array.astype(wanted, copy=False)
         elif spec.dtype in INTEGERS and array.dtype.kind == "f":
             array = whole_numbers(array, spec.dtype, f"{name} hold", f"the model takes indices ({spec.dtype})")
-        elif array.dtype.kind in "iu" and array.dtype.name not in INTEGERS:  # such as uint16
-            array = array.astype("int64")
+        elif array.dtype.kind in "iu" and array.dtype.name not in INDICES and array.dtype.name != spec.dtype:
+            array = array.astype(spec.dtype if spec.dtype in INDICES else "int64")
     if array.ndim == 1 and len(spec.shape) == 2 and spec.shape[1] == 1:
         return array[:, None]
     return array
@@ -45,7 +46,7 @@ def whole_numbers(array: np.ndarray, dtype: str, came: str, wanted: str) -> np.n
 
 
 def describe_objects(array: np.ndarray) -> str:
-    """What an array holds that is not a number, for error messages."""
+    """Describe the contents of an array that are no numbers, for error messages."""
     if is_text(array):
         return f"text such as {str(array.reshape(-1)[0])!r}" if array.size else "text"
     if array.dtype.kind != "O":

@@ -8,17 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from labdl.data.conversion.inputs import describe_objects, whole_numbers
+from labdl.data.conversion.inputs import INDICES, describe_objects, whole_numbers
 from labdl.data.conversion.labels import encode_labels, is_text
 from labdl.errors import ConfigError
 from labdl.spec import Spec
 
-_NUMBERED = ("int32", "int64")  # dtypes of class numbers on every backend
-
 
 @dataclass(frozen=True)
 class TargetRule:
-    """What a loss takes: class numbers for outputs (..., classes), values in the shape of the output, or anything.
+    """Targets that a loss takes: class numbers for outputs (..., classes), values in the shape of the output, or anything.
 
     ``output`` is the Spec of the model's output, None if it is unknown; ``loss`` its name in messages; ``labels`` is True
     if it takes text labels, by their numbers. ``aligned`` are the numbers of axes of targets that are aligned with the
@@ -88,6 +86,6 @@ def _classes(array: np.ndarray, rule: TargetRule, output: Spec) -> np.ndarray:
         return whole_numbers(
             array, "int64", "the targets hold", f"the loss {rule.loss} takes class numbers from 0, or one row per class"
         )
-    if array.dtype.kind in "iub" and array.dtype.name not in _NUMBERED:
+    if array.dtype.kind in "iub" and array.dtype.name not in INDICES:
         return array.astype("int64")
     return array

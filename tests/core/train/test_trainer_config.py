@@ -97,7 +97,7 @@ def test_each_setting_has_a_default_and_is_named_in_errors(key):
     ("settings", "message"),
     [
         ({"batchsize": 3}, r"Trainer has the settings loss, optimizer, .*batch_size.*: did you mean 'batch_size'"),
-        ({"loss": "mse"}, "loss wants one of .*received 'mse': did you mean 'mean_squared_error'"),
+        ({"loss": "mean_square"}, "loss wants one of .*received 'mean_square': did you mean 'mean_squared_error'"),
         ({"loss": "CrossEntropyLoss"}, "did you mean 'cross_entropy'"),
         ({"loss": "tiger"}, "received 'tiger'$"),
         ({"optimizer": "AdamW"}, "did you mean 'adamw'"),
