@@ -205,12 +205,12 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
-            classes = {_CLASSES: _column(file, _CLASSES)} if _CLASSES.partition("/")[0] in file else None
+            named = {_CLASSES: _column(file, _CLASSES)} if _CLASSES.partition("/")[0] in file else None
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
-        return StructureFile(graph, version, saved_with, classes and _class_names(classes))
+        return StructureFile(graph, version, saved_with, None if named is None else _class_names(named))
     except NewerFormatError:
         raise
     except FileFormatError as error:

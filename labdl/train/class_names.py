@@ -26,7 +26,7 @@ def name_text_labels(context: TrainContext, data: Any) -> None:
     if isinstance(data, StackedDataset):  # its labels are not known before they are read
         context.model.class_names = names if names and is_text_sample(data) else None
         return
-    labels = data.arrays[-1] if isinstance(data, ArrayDataset) else getattr(data, "values", (None,))[-1]
+    labels: Any = data.arrays[-1] if isinstance(data, ArrayDataset) else getattr(data, "values", (None,))[-1]
     if is_text(labels):
         context.model.class_names = names or find_class_names(labels)
 

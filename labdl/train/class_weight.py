@@ -31,11 +31,11 @@ class ClassWeightedLoss(Module):
     The mean divides by the number of samples, not by the sum of the weights. Semantics: class_weight of keras.Model.fit.
     """
 
-    def __init__(self, loss: Module, weights: Sequence[float]):
+    def __init__(self, loss: Any, weights: Sequence[float]):
         self.unweighted, self.each = loss, copy.deepcopy(loss)
         self.each.reduction = "none"
         self.weights, self.reduction = tuple(weights), loss.reduction
-        self.layer_task = loss.layer_task  # type: ignore[attr-defined]
+        self.layer_task = loss.layer_task
         self.by_number = self.layer_task == "classification"
         self.ignore_index = getattr(loss, "ignore_index", None)
 

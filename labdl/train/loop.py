@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from labdl import dispatch
 from labdl.data import Loader
@@ -33,6 +33,7 @@ from labdl.train.validation_split import split_validation
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
     from labdl.train.context import TrainContext
+    from labdl.train.options import ClassWeight
     from labdl.train.progress import TrainingDocument
     from labdl.train.schedules.base import Plan
     from labdl.train.state import TrainState
@@ -50,7 +51,7 @@ def start_loop(
     epochs: int | None = None,
     batch_size: int | None = None,
     shuffle: bool | None = None,
-    class_weight: Mapping[int | str, float] | Literal["balanced"] | None = None,
+    class_weight: ClassWeight | None = None,
     checkpoint: Checkpoint | None = None,
     resume: bool | str | Path | None = None,
     health: float | None = None,

@@ -76,8 +76,9 @@ class TrialBuilder:
             raise ConfigError(
                 f"build wants to return a Trainer, a Module or a Graph, it returned {type(built).__name__}"
             )
-        settings = {name: copy.deepcopy(value) for name, value in settings.items()}  # objects with state are not shared
-        return Trainer(built, **{"seed": self.seed, **settings}), options
+        copies = {name: copy.deepcopy(value) for name, value in settings.items()}  # objects with state are not shared
+        own_settings: dict[str, Any] = {"seed": self.seed, **copies}
+        return Trainer(built, **own_settings), options
 
 
 def _parameter_names(build: Any, space: Mapping[str, Any]) -> list[str]:

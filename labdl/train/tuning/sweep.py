@@ -234,11 +234,12 @@ class Sweep:
         size = options.get("batch_size") or trainer.settings.batch_size
         with failures.explain_errors(size, trainer.settings.accumulate):
             callbacks = [*options.pop("callbacks", ()), *([self._pruning_callback(trial)] if self._pruning else [])]
+            options = {"health": trainer.settings.health, **options}
             events = trainer.events(
                 self._data,
                 validation=self._validation,
                 callbacks=callbacks,
-                **{"health": trainer.settings.health, **options},
+                **options,
             )
         folder = self.folder / f"trial-{trial.number:04d}"
         run = Run(trainer, events, folder, None, membership(self.folder.name, trial.params))
