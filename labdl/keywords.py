@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
@@ -32,12 +31,6 @@ def show_keywords(*sources: Any, without: Collection[str] = ()) -> Callable[[Fun
 
 def _keywords(source: Any) -> list[inspect.Parameter]:
     kind = inspect.Parameter.KEYWORD_ONLY
-    if dataclasses.is_dataclass(source):
-        return [
-            inspect.Parameter(f.name, kind, default=f.default, annotation=f.type)
-            for f in dataclasses.fields(source)
-            if f.init
-        ]
     return [
         p.replace(kind=kind)
         for name, p in inspect.signature(source).parameters.items()

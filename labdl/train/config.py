@@ -16,6 +16,7 @@ from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest
 from labdl.framework_info import NAMES
 from labdl.nn.types import Count, Positive
 from labdl.settings import INNER, Share, check, create
+from labdl.signature import show_plain_types
 from labdl.train.aliases import full_names
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.data_adapter import as_dataset
@@ -24,6 +25,7 @@ from labdl.train.ema import EMA
 from labdl.train.monitor.layer_stats import SHARE
 
 
+@show_plain_types
 @dataclasses.dataclass
 class TrainerSettings:
     """Settings of a trainer besides model, loss and optimizer; `Trainer` describes them.
