@@ -12,6 +12,7 @@ from pathlib import Path
 
 import labdl
 from labdl import framework_info
+from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, LabDLError, message_of
 from labdl.graph import Graph, diff, trace
 from labdl.graph.analysis.check import check
@@ -119,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _check(options) -> int:
-    with options.file.open("rb") as file:
+    with open_file(options.file) as file:
         head = file.read(4)
     if head == b"PK\3\4" or options.file.suffix == ".npz":
         return _check_parameters(options.file)

@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import functools
 import os
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labdl.bounded.files import read_file
 from labdl.errors import ConfigError
 
 FILE = "labdl.toml"
+_LARGEST = 1 << 14  # bytes: the memory of a key of many parts grows with the square of their number
 # each key with an example, whose type is the expected one
 KEYS: dict[str, Any] = {"backend": "torch", "device": "cuda:0", "backends": ["paddle", "tensorflow"]}
 
@@ -79,16 +82,25 @@ def _read(path: Path) -> dict[str, Any]:
     import tomllib  # imported lazily: most processes have no file
 
     try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
+        found = tomllib.loads(read_file(path, _LARGEST, "configuration").decode())
+    except RecursionError:
+        raise ConfigError(f"{path} cannot be read as TOML: it is nested too deeply") from None
     except (OSError, ValueError) as error:  # unreadable; not TOML, or not UTF-8
         raise ConfigError(f'{path} cannot be read as TOML: {error}; write for example backend = "torch"') from None
     for key, value in found.items():
         if key not in KEYS:
-            raise ConfigError(f"{path}: unknown key {key!r}: remove it, or use one of {', '.join(KEYS)}")
+            raise ConfigError(f"{path}: unknown key {key!r:.80}: remove it, or use one of {', '.join(KEYS)}")
         example, texts = KEYS[key], value if isinstance(value, list) else [value]
         if type(value) is not type(example) or not all(isinstance(t, str) and t.strip() for t in texts):
             kind = "a list of texts" if isinstance(example, list) else "a text"
             shown = repr(example).replace("'", '"')
-            raise ConfigError(f"{path}: {key} wants {kind}, received {value!r}: write for example {key} = {shown}")
+            raise ConfigError(f"{path}: {key} wants {kind}, received {_show(value)}: write for example {key} = {shown}")
     return {key: tuple(value) if isinstance(value, list) else value for key, value in found.items()}
+
+
+def _show(value: Any) -> str:
+    """A value in short, whatever its depth and size."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # Python does not write integers of thousands of digits
+        return "an integer of thousands of digits"

@@ -59,6 +59,10 @@ class FileFormatError(LabDLError, ValueError):
     """A file is broken, foreign, or newer than this version of LabDL."""
 
 
+class NotRegularFileError(OSError, FileFormatError):
+    """A folder, a device, a pipe or a link in a circle stands where a file is wanted."""
+
+
 class OutOfRangeError(IndexError, ValueError):
     """An axis or an index is out of range, or the shape of a mask does not match."""
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest_name
+from labdl.bounded.files import open_file
+from labdl.errors import ConfigError, FileFormatError, suggest_name
 
 _MAX_COLUMNS = 10_000
+_LONGEST = 1 << 22  # characters of a line: 400 for each of so many columns
 
 
 class Table:
@@ -83,15 +86,23 @@ def read_columns(path: str | Path) -> list[str]:
 
 
 def _read(file: Path, take: Callable[[Any, str], Any]) -> Any:
-    if not file.is_file():
-        raise MissingFileError(f"there is no file {file}")
     try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
+        with open_file(file) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
             first = stream.readline(1 << 20)
             stream.seek(0)
-            return take(csv.reader(stream, delimiter=max(",;\t", key=first.count), strict=True), file.name)
+            return take(
+                csv.reader(_lines(stream, file.name), delimiter=max(",;\t", key=first.count), strict=True), file.name
+            )
     except (csv.Error, UnicodeDecodeError) as error:
         raise FileFormatError(f"{file.name} is not a table in UTF-8: {error}") from None
+
+
+def _lines(stream: TextIO, name: str) -> Iterator[str]:
+    """The lines of a file. Raises FileFormatError for a line longer than any sample."""
+    while line := stream.readline(_LONGEST):
+        if len(line) == _LONGEST:
+            raise FileFormatError(f"{name} has a line of more than {_LONGEST:,} characters")
+        yield line
 
 
 def _table(reader, name: str) -> Table:

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from labdl.errors import FileFormatError, MissingFileError
+from labdl.bounded.archives import open_archive
+from labdl.bounded.files import open_file, size_of
+from labdl.errors import FileFormatError
 
 CHUNK = 1 << 20  # bytes per read, small enough to be in the processor's cache for the checksum
 _HEADER = 4096  # longest header of an array that is accepted
@@ -54,8 +56,6 @@ def open_arrays(path: str | Path) -> AbstractContextManager[Mapping[str, np.ndar
     Raises MissingFileError if there is no such file, FileFormatError for an invalid or truncated one.
     """
     file = Path(path)
-    if not file.is_file():
-        raise MissingFileError(f"there is no file {file}")
     if file.suffix.lower() == ".npy":
         return nullcontext({"array": read_npy(file)})
     return ArrayFile(file)
@@ -64,8 +64,8 @@ def open_arrays(path: str | Path) -> AbstractContextManager[Mapping[str, np.ndar
 def read_npy(path: str | Path) -> np.ndarray:
     """Read the array of an .npy file. Raises FileFormatError for an invalid or truncated file."""
     file = Path(path)
-    size = file.stat().st_size
-    with open(file, "rb") as stream:
+    with open_file(file) as stream:
+        size = size_of(stream)
         dtype, shape, columns_first, header = parse_header(stream.read(_HEADER), size, file.name)
         stream.seek(len(header))
         try:
@@ -105,11 +105,11 @@ class ArrayFile(Mapping):
 
     def __init__(self, path: str | Path):
         self.name = Path(path).name
-        self._file = open(path, "rb")  # noqa: SIM115 - closed by close()
+        self._file = open_file(path)
         try:
             with self._wrap_errors():
                 self._size = self._file.seek(0, io.SEEK_END)
-                self._archive = zipfile.ZipFile(self._file)
+                self._archive = open_archive(self._file)
                 self.note = self._archive.comment.decode("utf-8", "replace")
                 self.entries = self._read_entries(self._archive.infolist())
                 self._verified: set[str] = set()

@@ -150,6 +150,8 @@ class Graph:
             }
             groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
             notes = notes_from(data.get("notes", {}))
+        except ModelError:
+            raise
         except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError, RecursionError) as error:
             raise ModelError(f"this is not graph data: {type(error).__name__} {error}") from error
         return cls(nodes, edges, str(data.get("name", "model")), positions, groups, ties, notes)

@@ -103,9 +103,14 @@ def show_index(index) -> str:
     return ", ".join(parts)
 
 
+_LONGEST = 10_000  # characters of an index
+
+
 def parse_index(text: str):
     """An index from text, read as literals only: nothing is executed."""
     try:
+        if len(text) > _LONGEST:
+            raise ValueError("too long")
         tree = ast.parse(f"_[{text}]", mode="eval").body
         items = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]  # type: ignore[attr-defined]
         values = []
@@ -118,6 +123,6 @@ def parse_index(text: str):
                 if not (value is None or value is Ellipsis or type(value) is int):
                     raise ValueError(value)
                 values.append(value)
-    except (SyntaxError, ValueError, AttributeError, TypeError) as error:
-        raise ConfigError(f"an index has Python's syntax, such as ':, 0, 1:3', received {text!r}") from error
+    except (SyntaxError, ValueError, AttributeError, TypeError, MemoryError, RecursionError) as error:
+        raise ConfigError(f"an index has Python's syntax, such as ':, 0, 1:3', received {text!r:.200}") from error
     return tuple(values) if len(values) > 1 else values[0]

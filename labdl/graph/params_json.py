@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from labdl.errors import ModelError
 from labdl.nn.schema import LAYERS, layer_declaration
 from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
 _MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
+_DEEPEST = 32  # levels of lists in a setting: those of layers are at most lists of lists
 
 
 def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) -> dict[str, Any]:
@@ -49,13 +51,15 @@ def _encode(value: Any, allowed: Sequence[Any], tagged: bool) -> Any:
     return value
 
 
-def _decode(value: Any) -> Any:
+def _decode(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        raise ModelError(f"a setting is nested more than {_DEEPEST} deep")
     if isinstance(value, dict):
         number = _tagged_float(value)
-        return {key: _decode(item) for key, item in value.items()} if number is None else number
+        return {key: _decode(item, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise ValueError(f"a setting is a number of {value.bit_length():,} bits, the most are {_MOST_BITS}")
-    return tuple(map(_decode, value)) if isinstance(value, list | tuple) else value
+    return tuple([_decode(item, depth + 1) for item in value]) if isinstance(value, list | tuple) else value
 
 
 def _tagged_float(value: dict[str, Any]) -> float | None:

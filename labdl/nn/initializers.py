@@ -225,6 +225,9 @@ def from_values(values) -> InitFunction:
     return lambda rng, shape: np.reshape(np.asarray(values, "float64"), shape)
 
 
+_LONGEST = 100_000  # characters of an initializer with its settings
+
+
 def settings_of(name: str) -> dict[str, inspect.Parameter]:
     """Settings of an initializer: names, types and defaults."""
     parameters = inspect.signature(INITIALIZERS[name]).parameters.values()
@@ -237,6 +240,8 @@ def read(text: str) -> InitFunction:
     if text in INITIALIZERS:
         return INITIALIZERS[text]
     try:
+        if len(text) > _LONGEST:
+            raise ValueError("too long")
         call = ast.parse(text, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError("not written as a call")
@@ -245,7 +250,7 @@ def read(text: str) -> InitFunction:
         named = [(k.arg, ast.literal_eval(k.value)) for k in call.keywords]
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise ConfigError(
-            f'an initializer is a name, or a name with settings such as "normal(std=0.01)", received {text!r}; '
+            f'an initializer is a name, or a name with settings such as "normal(std=0.01)", received {text!r:.200}; '
             f"the names are {', '.join(INITIALIZERS)}"
         ) from error
     if name not in INITIALIZERS:

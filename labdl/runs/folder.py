@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psutil
 
+from labdl.bounded.files import open_file
 from labdl.runs.reading.best import BestValues
-from labdl.runs.reading.event_file import EVENTS, decode
+from labdl.runs.reading.event_file import EVENTS, decode, read_lines
 from labdl.runs.schema import EndEvent, Event, StartEvent, parse
 
-_BLOCK = 1 << 22
 _READ = (b'"kind":"start"', b'"kind":"epoch"', b'"kind":"end"')
 
 
@@ -37,19 +37,13 @@ class LiveStatus:
 
     def refresh(self) -> None:
         """Read what is new. Raises OSError."""
-        with open(self.path, "rb") as file:
+        with open_file(self.path) as file:
             if file.seek(0, 2) < self._offset:  # another file
                 self._offset, self.start, self.ended, self.best = 0, None, False, BestValues()
             file.seek(self._offset)
-            while block := file.read(_BLOCK):
-                whole = block.rfind(b"\n") + 1
-                if not whole:
-                    block += file.readline()
-                    whole = len(block) if block.endswith(b"\n") else 0
-                if not whole:
-                    return
-                self._apply(block[:whole])
-                self._offset += whole
+            while block := read_lines(file):
+                self._apply(block)
+                self._offset += len(block)
                 file.seek(self._offset)
 
     def _apply(self, block: bytes) -> None:

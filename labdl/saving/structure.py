@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labdl.bounded.files import open_file, size_of
+from labdl.bounded.plain_json import loads
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph.graph import Graph
 from labdl.saving.atomic_write import replace_files
@@ -257,7 +259,7 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
     count = len(columns["nodes/id"])
     nodes = [_read(columns, f"nodes/{c}") for c in ("id", "type", "name")]
     # up to version 2: one string per node
-    params = _json(columns, "nodes/params") if version > 2 else [json.loads(p) for p in _read(columns, "nodes/params")]
+    params = _json(columns, "nodes/params") if version > 2 else [loads(p) for p in _read(columns, "nodes/params")]
     if version > 1:
         shares = _read(columns, "nodes/shares")
         groups = _read(columns, "groups/path"), _read(columns, "groups/class")
@@ -328,7 +330,7 @@ def _json(columns: dict[str, np.ndarray], path: str) -> list[Any]:
     column = columns[path]
     if column.dtype != np.uint8 or column.ndim != 1:
         raise FileFormatError(f"the file is broken: {path} does not hold bytes")
-    found = json.loads(column.tobytes().decode())
+    found = loads(column.tobytes())
     if not isinstance(found, list):
         raise FileFormatError(f"the file is broken: {path} holds no list")
     return found
@@ -390,8 +392,8 @@ def load_structure(path: str | Path) -> Graph:
 def open_structure(path: str | Path) -> StructureFile:
     """Like `load_structure`, with the file's metadata."""
     path = Path(path)
-    with path.open("rb") as file:
+    with open_file(path) as file:
         data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST and data.startswith(_SIGNATURE):
-        raise _too_large(path.name, path.stat().st_size)
+        if len(data) > _LARGEST and data.startswith(_SIGNATURE):
+            raise _too_large(path.name, size_of(file))
     return read(data, path.name)

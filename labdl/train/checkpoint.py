@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from labdl.bounded.files import read_file
 from labdl.errors import ConfigError, FileFormatError
 from labdl.graph import as_graph
 from labdl.nn.parameter import Parameter
@@ -37,7 +38,7 @@ _NAME = re.compile(r"step-(\d{8,})(?:-(\d+))?")
 log = logging.getLogger(__name__)
 _PART = re.compile(r"\.step-[\d-]+\.[0-9a-f]{8}\.part")
 _STATE = "state.json"
-_LARGEST = 2**28  # bytes of state.json, far above the size of any history
+_LARGEST = 2**26  # bytes of state.json, far above the size of any history
 _write_lock = threading.Lock()  # one writer at a time, so that partial folders are those of killed processes
 
 
@@ -257,10 +258,7 @@ def _read_monitored(path: Path) -> MonitoredValue | None:
 
 
 def _read_state(path: Path) -> bytes:
-    file = _existing(path / _STATE)
-    if file.stat().st_size > _LARGEST:
-        raise FileFormatError(f"{file} is too large for the state of a training")
-    return file.read_bytes()
+    return read_file(_existing(path / _STATE), _LARGEST, "state of a training")
 
 
 def _read_arrays(path: Path, name: str) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from labdl.bounded.files import read_file
+from labdl.bounded.plain_json import loads
 from labdl.data import SOURCES
 from labdl.data.file_datasets import array_dataset
 from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest_name
@@ -199,6 +200,10 @@ def check_names(settings: Mapping[str, Any]) -> None:
 
 # -- files
 
+_LARGEST = 1 << 18  # bytes of a file of settings
+_NODES = 100_000  # values in a file of YAML
+_DIGITS = 100  # of an integer
+
 
 def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     """Read settings from a dictionary or a file. Raises ConfigError, MissingFileError and FileFormatError."""
@@ -209,11 +214,9 @@ def read(config: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     file = Path(config)
     if file.suffix not in (".json", ".yaml", ".yml"):
         raise ConfigError(f"config wants a .json, .yaml or .yml file, received {file.name!r}")
-    if not file.is_file():
-        raise MissingFileError(f"there is no file {file}")
+    text = read_file(file, _LARGEST, "file of settings")
     try:
-        text = file.read_text(encoding="utf-8")
-        settings = json.loads(text) if file.suffix == ".json" else _parse_yaml(text)
+        settings = loads(text) if file.suffix == ".json" else _parse_yaml(text.decode())
     except ValueError as error:
         raise FileFormatError(f"{file} cannot be read: {error}") from None
     if not isinstance(settings, dict):
@@ -233,7 +236,40 @@ def _parse_yaml(text: str) -> Any:
     Loader.add_implicit_resolver(
         "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
     )
+    Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+    loader: Any = None
     try:
-        return yaml.load(text, Loader)
+        loader = Loader(text)
+        tree = loader.get_single_node()
+        if tree is None:
+            return None
+        if _count_nodes(tree) > _NODES:
+            raise ValueError(f"it has more than {_NODES:,} values, counted as often as they are used")
+        return loader.construct_document(tree)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def _integer(loader: Any, node: Any) -> int:
+    if len(node.value) > _DIGITS:
+        raise ValueError(f"it has an integer of {len(node.value):,} digits")
+    return loader.construct_yaml_int(node)
+
+
+def _count_nodes(tree: Any) -> int:
+    """Number of the values below a node of YAML, of which a few lines with aliases can make billions."""
+    counts: dict[int, int] = {}
+
+    def count(node: Any) -> int:
+        if id(node) not in counts:
+            counts[id(node)] = _NODES  # until it is known, so that one which contains itself has too many
+            parts = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+            counts[id(node)] = 1 + (0 if isinstance(node.value, str) else sum(map(count, parts)))
+        return counts[id(node)]
+
+    return count(tree)

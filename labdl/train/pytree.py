@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from labdl.bounded.plain_json import loads
 from labdl.errors import FileFormatError, ModelError
 
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -70,8 +71,8 @@ def decode(text: str | bytes, arrays: Mapping[str, np.ndarray] | None, name: str
         return {key: restore(v, depth + 1) for key, v in value.items()}
 
     try:
-        return restore(json.loads(text))
-    except (ValueError, RecursionError) as error:
+        return restore(loads(text))
+    except ValueError as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(f"{name} is not readable as JSON: {error}") from error

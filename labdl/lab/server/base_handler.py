@@ -12,6 +12,7 @@ from jupyter_server.base.handlers import APIHandler
 from pydantic import BaseModel
 from tornado import web
 
+from labdl.bounded.plain_json import depth_over
 from labdl.errors import ConfigError, FileFormatError
 from labdl.lab.messages.base import Message, read, write
 from labdl.runs.metadata import is_sweep
@@ -142,21 +143,6 @@ class LabDLHandler(APIHandler):
             raise RequestError(404, f"The parameters of {shorten(path)} are outside of the folder that Jupyter serves.")
         await self.visible(file.relative_to(root).as_posix())
         return file if file.is_file() else None
-
-
-def depth_over(content, limit: int) -> bool:
-    """True when JSON data is nested deeper than `limit`, which recursive functions could not handle."""
-    level = [content]
-    for _ in range(limit):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def shorten(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from labdl.bounded.files import open_file
 from labdl.errors import FileFormatError, message_of
 from labdl.runs.listing.discovery import Finder
 from labdl.runs.listing.summary_row import Brief, brief
@@ -146,7 +147,7 @@ class _FollowedRun:
 
     def _read_ends(self) -> bool:
         """Read only the start event and the end event with the summary; returns whether they were found."""
-        with open(self._events, "rb") as file:
+        with open_file(self._events) as file:
             head = file.read(_END)
             file.seek(-_END, os.SEEK_END)
             tail = file.read(_END)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
 
+from labdl.bounded.files import open_file
 from labdl.errors import FileFormatError
 from labdl.runs.schema import VERSION
 
 EVENTS = "events.jsonl"
 _BLOCK = 1 << 22  # bytes read at a time
-_LONGEST = 1 << 26  # bytes of a line
+_LONGEST = 1 << 24  # bytes of a line, whose lists may take thirty times as many in memory
 
 
 def encode(events: Iterable[dict[str, Any]]) -> bytes:
@@ -73,6 +74,19 @@ def decode(line: bytes) -> dict[str, Any] | None:
     return event if good else None
 
 
+def read_lines(file: BinaryIO, limit: int = _BLOCK) -> bytes:
+    """Whole lines from the file's position on: at most ``limit`` bytes, unless one line is longer.
+
+    Reading ends before a line that is longer than any event: no training writes it, and its end may be terabytes away.
+    """
+    block = file.read(limit)
+    whole = block.rfind(b"\n") + 1
+    if block and not whole and len(block) == limit:  # or the reader would never advance
+        block += file.readline(_LONGEST)
+        whole = len(block) if block.endswith(b"\n") else 0
+    return block[:whole]
+
+
 class EventReader:
     """Reads the events of a file while it is written; ``offset`` is its position in bytes."""
 
@@ -86,22 +100,17 @@ class EventReader:
         A file that became shorter was replaced, and is read from its beginning. Raises OSError where it cannot be read.
         """
         try:
-            with open(self.path, "rb") as file:
+            with open_file(self.path) as file:
                 self.restarted = file.seek(0, 2) < self.offset
                 if self.restarted:
                     self.offset = 0
                 file.seek(self.offset)
-                block = file.read(limit)
-                whole = block.rfind(b"\n") + 1
-                if block and not whole and len(block) == limit:  # or the reader would never advance
-                    block += file.readline(_LONGEST)
-                    # a line longer than any event is skipped, in pieces
-                    whole = len(block) if block.endswith(b"\n") or len(block) >= _LONGEST else 0
+                block = read_lines(file, limit)
         except (FileNotFoundError, NotADirectoryError):
             self.restarted, self.offset = self.offset > 0, 0
             return []
-        self.offset += whole
-        return [event for line in block[:whole].splitlines() if (event := decode(line)) is not None]
+        self.offset += len(block)
+        return [event for line in block.splitlines() if (event := decode(line)) is not None]
 
 
 def read_events(folder: Path) -> Iterator[dict[str, Any]]:

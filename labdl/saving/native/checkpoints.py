@@ -1,11 +1,12 @@
 """Native checkpoints of the frameworks: loading into a model on any backend, saving, converting.
 
 Names and layouts are in `labdl.interop.weights`, file formats in `labdl.saving.native.formats`. The files of
-tf.train.Checkpoint, and those of PyTorch before 1.6, need their framework; all others do not.
+tf.train.Checkpoint need their framework; all others do not.
 """
 
 from __future__ import annotations
 
+import glob
 import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labdl import dispatch, framework_info
+from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.graph import GraphModule
 from labdl.interop import weights
@@ -21,7 +23,7 @@ from labdl.interop.weights.tensorflow import ambiguous, keras_layer
 from labdl.nn.module import Module
 from labdl.nn.native import Branch, branch_of
 from labdl.nn.parameter import Parameter
-from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, torch
+from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, torch, torch_legacy
 
 __all__ = ["FRAMEWORKS", "convert_checkpoint", "load_checkpoint", "save_checkpoint"]
 
@@ -155,7 +157,7 @@ class _Plan:
                     problems.append(f"{name} is one parameter of several names in the model, which differ in the file")
                 found[key] = array
         problems += [
-            f"unexpected {name}" for name in [*(self.display_name(n) for n in arrays if n not in known), *others]
+            f"unexpected {name:.200}" for name in [*(self.display_name(n) for n in arrays if n not in known), *others]
         ]
         if problems:
             more = f"; and {len(problems) - 20} more" if len(problems) > 20 else ""
@@ -218,7 +220,7 @@ def _format_of(path: Path) -> str:
     """Detect the format of an existing file from its first bytes, not its name."""
     if path.with_name(f"{path.name}.index").exists():
         return "objects"
-    with path.open("rb") as file:
+    with open_file(path) as file:
         head = file.read(4)
     if head in _SIGNATURES:
         return _SIGNATURES[head]
@@ -243,7 +245,7 @@ def _format_to(path: Path, framework: str | None) -> str:
     return kind
 
 
-_PLAIN = {"torch": torch, "paddle": paddle, "mindspore": mindspore, "safetensors": safetensors}
+_PLAIN = {"torch": torch, "paddle": paddle, "mindspore": mindspore, "safetensors": safetensors, "legacy": torch_legacy}
 
 
 def _read(plan: _Plan, path: Path) -> tuple[dict[str, Any], list[str]]:
@@ -253,8 +255,11 @@ def _read(plan: _Plan, path: Path) -> tuple[dict[str, Any], list[str]]:
         if kind == "keras":
             return keras.read(path, keras_layer(plan.branch))
         if kind == "objects":
+            for part in (f"{path.name}.index", f"{path.name}.data-*"):
+                for file in path.parent.glob(glob.escape(part).replace("[*]", "*")):
+                    open_file(file).close()  # TensorFlow would wait for a pipe
             return _framework_module("tensorflow").read(path, keras_layer(plan.branch))
-        arrays = _framework_module("torch").read(path) if kind == "legacy" else _PLAIN[kind].read(path)
+        arrays = _PLAIN[kind].read(path)
     except FileFormatError as error:
         raise FileFormatError(f"{path.name} cannot be read: {error}") from error.__cause__
     by_name = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}

@@ -16,7 +16,7 @@ import pytest
 from labdl import nn
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.saving.native.checkpoints import load_checkpoint, save_checkpoint
-from labdl.saving.native.formats import mindspore, paddle, safetensors, torch
+from labdl.saving.native.formats import mindspore, paddle, safetensors, torch, torch_legacy
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +94,60 @@ def test_tensors_with_shared_or_transposed_storage(tmp_path):
     for name, value in tensors.items():
         np.testing.assert_array_equal(found[name], value.numpy())
     np.testing.assert_array_equal(found["parameter"], whole.numpy())
+
+
+def test_files_from_before_pytorch_1_6(tmp_path):
+    library = pytest.importorskip("torch")
+    whole = library.arange(24.0).reshape(4, 6)
+    tensors = {"whole": whole, "part": whole[1:3, 2:], "half": whole.half(), "flags": whole > 3, "n": library.tensor(7)}
+    training = {"state_dict": tensors, "epoch": 3, "optimizer": {"state": {0: {"step": 5}}}, "size": whole.shape}
+    library.save(training, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    found = torch_legacy.read(tmp_path / "old.pt")
+    assert found.keys() == tensors.keys()
+    for name, value in tensors.items():
+        assert found[name].dtype == value.numpy().dtype
+        np.testing.assert_array_equal(found[name], value.numpy())
+
+
+def test_whole_trainings_with_numpy_and_devices_are_read_as_data(tmp_path):
+    library = pytest.importorskip("torch")
+    rest = {"at": library.device("cpu"), "curve": np.ones(3), "best": np.float64(0.5), "shape": library.Size([2])}
+    library.save({"state_dict": {"w": library.ones(2), 3: library.zeros(1)}, **rest}, tmp_path / "net.pt")
+    found = torch.read(tmp_path / "net.pt")
+    assert found.keys() == {"w", "3"}
+    np.testing.assert_array_equal(found["w"], np.ones(2))
+
+
+def test_strides_of_axes_of_one_may_be_any_number(tmp_path):
+    library = pytest.importorskip("torch")
+    tensor = library.arange(6.0).as_strided((2, 1, 3), (3, 2**62, 1))
+    library.save({"w": tensor}, tmp_path / "net.pt")
+    np.testing.assert_array_equal(torch.read(tmp_path / "net.pt")["w"], tensor.numpy())
+
+
+def test_arrays_of_paddle_share_their_bytes_and_keep_their_order(tmp_path):
+    array = np.asfortranarray(np.arange(6, dtype="float32").reshape(2, 3))
+    (tmp_path / "net.pdparams").write_bytes(pickle.dumps({"a": array, "b": array, "c": array.copy("C")}))
+    found = paddle.read(tmp_path / "net.pdparams")
+    assert np.shares_memory(found["a"], found["b"])
+    for value in found.values():
+        np.testing.assert_array_equal(value, array)
+        assert value.flags.writeable
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "gzip"}, {"compression": "gzip", "shuffle": True}])
+def test_chunked_and_compressed_arrays_of_hdf5_are_read(options, tmp_path):
+    path = save_checkpoint(net(), tmp_path / "net.weights.h5")
+    with h5py.File(path, "a") as file:
+        places = []
+        file.visititems(lambda name, item: places.append(name) if isinstance(item, h5py.Dataset) else None)
+        for place in places:
+            value = file[place][()]
+            del file[place]
+            file.create_dataset(place, data=value, chunks=tuple(min(2, n) for n in value.shape), **options)
+    loaded = load_checkpoint(net(1), path).state_dict()
+    for name, value in net().state_dict().items():
+        np.testing.assert_array_equal(loaded[name], value)
 
 
 def test_no_framework_is_needed():

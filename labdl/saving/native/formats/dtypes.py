@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import ml_dtypes
 import numpy as np
 
+from labdl.errors import FileFormatError
+
+MOST_AXES = 32  # of an array of NumPy
 _TILE = 128
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -15,6 +21,18 @@ def dtype_of(name: str) -> np.dtype:
 
 def name_of(dtype: np.dtype) -> str:
     return "bfloat16" if dtype == _BFLOAT16 else dtype.name
+
+
+def array_of(name: str, data: bytes | bytearray | memoryview, dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
+    """The bytes of a file as an array, without a copy. Raises FileFormatError for a shape that they do not fill."""
+    if len(shape) > MOST_AXES:
+        raise FileFormatError(f"{name:.200} in it has {len(shape)} axes")
+    if math.prod(shape) * dtype.itemsize != len(data):
+        raise FileFormatError(f"{name:.200} in it has {len(data)} bytes, and shape {tuple(shape)}")
+    try:
+        return np.frombuffer(data, dtype).reshape(shape)
+    except (ValueError, OverflowError) as error:  # an empty array may have axes that NumPy does not take
+        raise FileFormatError(f"{name:.200} in it has an impossible shape: {error}") from None
 
 
 def little_endian(array: np.ndarray) -> memoryview:

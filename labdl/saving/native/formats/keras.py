@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
 from labdl.saving.atomic_write import replace_files
+from labdl.saving.native.formats import hdf5
 from labdl.saving.native.formats.dtypes import dtype_of, name_of
 
 if TYPE_CHECKING:
@@ -27,53 +30,32 @@ def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str
     """
     import h5py
 
-    data = path.read_bytes()
+    data = read_file(path)
     if not data.startswith(_SIGNATURE):
         raise FileFormatError("it is not HDF5")
     try:
         with h5py.File(io.BytesIO(data), "r") as file:
-            everything = _datasets(file, len(data))
+            everything = hdf5.datasets(file, len(data))
             found: dict[str, h5py.Dataset] = {}
             root: Any = file["/"]
             _locate(model, [root], found)
-            arrays = {name: _array(item) for name, item in found.items()}
             used = set(found.values())
-            return arrays, [path for item, path in everything.items() if item not in used]
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError) as error:
+            hdf5.check_sizes(used, len(data))
+            arrays = {item: _array(item) for item in used}
+            others = [path for item, path in everything.items() if item not in used]
+            return {name: arrays[item] for name, item in found.items()}, others
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, zlib.error) as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(f"it is broken: {error}") from error
 
 
-def _datasets(file: h5py.File, size: int) -> dict[h5py.Dataset, str]:
-    """All data sets of the file with their paths; one of several paths where links share a data set."""
-    import h5py
-
-    found: dict[h5py.Dataset, str] = {}
-    root: Any = file["/"]
-    waiting, seen = [("", root)], {root}
-    while waiting:
-        path, group = waiting.pop()
-        for name in group:
-            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise FileFormatError(f"{path}/{name} in it links to another file")
-            item = group[name]
-            if isinstance(item, h5py.Group) and item not in seen:
-                seen.add(item)
-                waiting.append((f"{path}/{name}".lstrip("/"), item))
-            elif isinstance(item, h5py.Dataset):
-                if item.is_virtual or item.external or item.dtype.kind not in "fiubcV" or item.nbytes > size:
-                    raise FileFormatError(f"{path}/{name} in it is not an array of numbers in the file itself")
-                found[item] = f"{path}/{name}".lstrip("/")
-    return found
-
-
 def _array(item: h5py.Dataset) -> np.ndarray:
-    values = np.asarray(item[()])
+    values = hdf5.read(item)
     if item.dtype.kind != "V":
         return values
     if item.dtype.itemsize != 2:  # bfloat16 is unknown to HDF5: Keras stores its bytes
-        raise FileFormatError(f"{item.name} in it has an unknown dtype")
+        raise FileFormatError(f"{item.name:.200} in it has an unknown dtype")
     return values.view(dtype_of("bfloat16"))
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from labdl.bounded.files import open_file
+from labdl.bounded.protobuf import WireError, fields, unpack
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
-from labdl.saving.native.formats.dtypes import dtype_of, little_endian, name_of
+from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
 
 _TYPES = {
     "Float16": "float16",
@@ -26,21 +27,32 @@ _WORDS = {name: word for word, name in _TYPES.items()}
 _VALUE, _TAG, _TENSOR = 1, 1, 2  # field numbers: of the file, of a value
 _DIMS, _TYPE, _CONTENT = 1, 2, 3  # of a tensor
 _NUMBER, _BYTES = 0, 2  # wire types
+_PIECES = 200_000  # parts of arrays in a file at most
+_FIELDS = 64  # of a part, and axes, at most
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a file. Raises FileFormatError for anything else."""
+    with open_file(path) as file:
+        data = np.fromfile(file, "uint8").data
+    try:
+        return _arrays(data)
+    except WireError as error:
+        raise FileFormatError(f"it is not a checkpoint of MindSpore's: {error}") from error
+
+
+def _arrays(data: memoryview) -> dict[str, np.ndarray]:
     found: dict[str, tuple[list[int], str, list[memoryview]]] = {}
-    for field, value in _fields(np.fromfile(path, "uint8").data):
+    for field, value in fields(data, _PIECES):
         if field != _VALUE:
             continue  # a checksum at the end
-        parts = dict(_fields(_expect(value, memoryview)))
+        parts = dict(fields(_expect(value, memoryview), _FIELDS))
         if not {_TAG, _TENSOR} <= parts.keys():
             raise FileFormatError("it is not a checkpoint of MindSpore's, or holds a table that LabDL does not support")
         name, dims, word, content = _text(parts[_TAG]), [], "", memoryview(b"")
-        for number, part in _fields(_expect(parts[_TENSOR], memoryview)):
+        for number, part in fields(_expect(parts[_TENSOR], memoryview), _FIELDS):
             if number == _DIMS:
-                dims += [part] if isinstance(part, int) else list(_pack(part))
+                dims += [part] if isinstance(part, int) else list(unpack(_expect(part, memoryview), _FIELDS))
             elif number == _TYPE:
                 word = _text(part)
             elif number == _CONTENT:
@@ -53,50 +65,12 @@ def read(path: Path) -> dict[str, np.ndarray]:
 
 def _array(name: str, dims: list[int], word: str, pieces: list[memoryview]) -> np.ndarray:
     if word not in _TYPES:
-        raise FileFormatError(f"{name} in it has an unknown dtype {word!r}")
+        raise FileFormatError(f"{name:.200} in it has an unknown dtype {word!r:.50}")
     dtype = dtype_of(_TYPES[word])
     data = pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
     if dims == [0] and len(data) == dtype.itemsize:
         dims = []  # older versions write a scalar so
-    if math.prod(dims) * dtype.itemsize != len(data):
-        raise FileFormatError(f"{name} in it has {len(data)} bytes, and shape {tuple(dims)}")
-    return np.frombuffer(data, dtype).reshape(dims)
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Numbers and contents of the fields of a message."""
-    at = 0
-    while at < len(data):
-        head, at = _varint(data, at)
-        if head & 7 == _NUMBER:
-            value, at = _varint(data, at)
-        elif head & 7 == _BYTES:
-            size, at = _varint(data, at)
-            if size > len(data) - at:
-                raise FileFormatError("it is truncated")
-            value, at = data[at : at + size], at + size
-        else:
-            raise FileFormatError("it is not a checkpoint of MindSpore's")
-        yield head >> 3, value
-
-
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 64, 7):
-        if at >= len(data):
-            raise FileFormatError("it is truncated")
-        value |= (data[at] & 127) << shift
-        at += 1
-        if data[at - 1] < 128:
-            return value, at
-    raise FileFormatError("it is not a checkpoint of MindSpore's")
-
-
-def _pack(data: memoryview) -> Iterator[int]:
-    at = 0
-    while at < len(data):
-        value, at = _varint(data, at)
-        yield value
+    return array_of(name, data, dtype, dims)
 
 
 def _expect(value, kind: type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import io
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,56 +10,44 @@ from typing import Any
 
 import numpy as np
 
+from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError, ModelError
 from labdl.saving.atomic_write import replace_files
-from labdl.saving.native.formats.dtypes import name_of
-from labdl.saving.native.formats.pickle_reader import DATA, CallRecord, Name, read_pickle
+from labdl.saving.native.formats.dtypes import MOST_AXES, array_of, name_of
+from labdl.saving.native.formats.pickle_calls import NUMPY_ARRAY, NUMPY_DTYPE, CallRecord, dtype_of_record
+from labdl.saving.native.formats.pickle_reader import read_pickle
 
 _NAMES = "StructuredToParameterName@@"  # a dictionary beside the arrays: their names in Paddle's programs
-_DTYPE, _ARRAY = Name("numpy", "dtype"), Name("numpy", "ndarray")
-_CALLS = {
-    **DATA,
-    _DTYPE: lambda *arguments: CallRecord(_DTYPE, arguments),
-    **{
-        Name(f"numpy.{core}.multiarray", "_reconstruct"): lambda *arguments: CallRecord(_ARRAY, arguments)
-        for core in ("core", "_core")
-    },
-}
-_NUMBERS = ("b1", "f2", "f4", "f8", "c8", "c16", *(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)))
 
 
 def read(path: Path) -> dict[str, Any]:
     """The arrays of a file. Raises FileFormatError for anything but a pickle of arrays."""
-    values = read_pickle(path.read_bytes(), _CALLS)
+    data = read_file(path)
+    values = read_pickle(io.BytesIO(data), len(data))
     if not isinstance(values, dict):
         raise FileFormatError(f"it holds {type(values).__name__}, not a dictionary of parameters")
-    return {str(name): _array(value) for name, value in values.items() if name != _NAMES}
+    copies: dict[int, bytearray] = {}  # by identity: a pickle may give the bytes of one array to many
+    return {str(name): _array(str(name), value, copies) for name, value in values.items() if name != _NAMES}
 
 
-def _array(value: Any) -> Any:
+def _array(name: str, value: Any, copies: dict[int, bytearray]) -> Any:
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
         value = value[1]  # a single saved tensor: its name and its array
-    if not isinstance(value, CallRecord) or value.function != _ARRAY:
+    if not isinstance(value, CallRecord) or value.function != NUMPY_ARRAY:
         return value
     match value.state:
         case (int(), tuple(shape), CallRecord(function=function) as made, bool(fortran), bytes(data)) if (
-            function == _DTYPE
+            function == NUMPY_DTYPE
         ):
-            dtype = _dtype(made)
+            dtype = dtype_of_record(made)
         case _:
             raise FileFormatError("an array of it is not one of numbers")
-    if not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(data):
-        raise FileFormatError(f"an array of shape {shape} has {len(data)} bytes")
-    return np.frombuffer(bytearray(data), dtype).reshape(shape, order="F" if fortran else "C")
-
-
-def _dtype(made: CallRecord) -> np.dtype:
-    match made.arguments, made.state:
-        case (str(name), *_), (int(), "<" | ">" | "|" | "=" as order, None, None, None, *_) if name in _NUMBERS:
-            return np.dtype(name).newbyteorder(order)
-        case (str(name), *_), None if name in _NUMBERS:
-            return np.dtype(name)
-    raise FileFormatError("an array of it is not one of numbers")
+    if len(shape) > MOST_AXES or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+        raise FileFormatError(f"{name:.200} in it has an impossible shape")
+    if id(data) not in copies:
+        copies[id(data)] = bytearray(data)
+    array = array_of(name, copies[id(data)], dtype, shape[::-1] if fortran else shape)
+    return array.transpose() if fortran else array
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

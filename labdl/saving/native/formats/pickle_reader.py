@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import pickletools
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, BinaryIO
 
 from labdl.errors import FileFormatError
+from labdl.saving.native.formats.pickle_calls import CALLS, CallRecord, Name, check_key
 
-
-class Name(NamedTuple):
-    """A name of a Python module that a pickle refers to."""
-
-    module: str
-    name: str
-
-
-class CallRecord:
-    """A call in a pickle that would build an object: function, arguments, and the state set afterwards."""
-
-    def __init__(self, function: Name, arguments: tuple):
-        self.function, self.arguments, self.state = function, arguments, None
+_INSTRUCTIONS = 1 << 22  # forty for each of 100,000 tensors; each takes up to a hundred bytes
+_COPIES = 1 << 16  # items that calls may copy beside as many as the pickle has bytes
 
 
 _MARK = object()
@@ -30,7 +19,6 @@ _AS_THEY_ARE = (
     "BININT1",
     "BININT2",
     "LONG1",
-    "LONG4",
     "BINFLOAT",
     "BINUNICODE",
     "SHORT_BINUNICODE",
@@ -52,13 +40,14 @@ _FIXED: dict[str, Callable[[], Any]] = {
 }
 
 
-def read_pickle(data: bytes, calls: Mapping[Name, Callable]) -> Any:
-    """Read the value in a pickle. ``calls`` maps the functions that it may call to replacements.
+def read_pickle(stream: BinaryIO, size: int, refer: Callable[[Any], Any] = lambda reference: reference) -> Any:
+    """Read the value in a pickle of at most ``size`` bytes; the stream is then at its end.
 
-    References to storages outside of the pickle become tuples. Raises FileFormatError for anything that is not data.
+    ``refer`` gives the values of references to storages outside of the pickle. Raises FileFormatError for anything that
+    is not data, and for more calls and objects than parameters need.
     """
     try:
-        return _Reader(calls).read(data)
+        return _Reader(size, refer).read(stream)
     except FileFormatError:
         raise
     except (
@@ -75,15 +64,18 @@ def read_pickle(data: bytes, calls: Mapping[Name, Callable]) -> Any:
 
 
 class _Reader:
-    def __init__(self, calls: Mapping[Name, Callable]):
-        self.calls, self.stack, self.memo = calls, [], {}
+    def __init__(self, size: int, refer: Callable[[Any], Any]):
+        self.refer, self.stack, self.memo = refer, [], {}
+        self.copies = size + _COPIES  # of items, which calls may still make: an argument can be given many times
 
-    def read(self, data: bytes) -> Any:
-        for instruction, argument, _ in pickletools.genops(io.BytesIO(data)):
+    def read(self, stream: BinaryIO) -> Any:
+        for count, (instruction, argument, _) in enumerate(pickletools.genops(stream)):
             word = instruction.name
             if word == "STOP":
                 (value,) = self.stack
                 return value
+            if count > _INSTRUCTIONS:
+                raise FileFormatError("its pickle has more instructions than any file of parameters needs")
             self._follow(word, argument)
         raise FileFormatError("its pickle is truncated")
 
@@ -102,13 +94,13 @@ class _Reader:
         elif word == "GLOBAL":
             stack.append(Name(*argument.split(" ", 1)))
         elif word == "STACK_GLOBAL":
-            self._replace(2, lambda module, name: Name(str(module), str(name)))
+            self._replace(2, self._name)
         elif word in ("TUPLE1", "TUPLE2", "TUPLE3"):
             self._replace(int(word[-1]), lambda *items: items)
         elif word == "TUPLE":
             stack.append(tuple(self._since_mark()))
         elif word == "BINPERSID":
-            self._replace(1, lambda reference: reference)
+            self._replace(1, self.refer)
         elif word in ("REDUCE", "NEWOBJ"):
             self._replace(2, self._call)
         elif word == "BUILD":
@@ -117,6 +109,8 @@ class _Reader:
                 stack[-1].state = state
         elif word in ("SETITEM", "SETITEMS"):
             items = [stack.pop(-2), stack.pop()] if word == "SETITEM" else self._since_mark()
+            for key in items[::2]:
+                check_key(key)
             self._top(dict).update(zip(items[::2], items[1::2], strict=True))
         elif word in ("APPEND", "APPENDS"):
             items = [stack.pop()] if word == "APPEND" else self._since_mark()
@@ -145,18 +139,19 @@ class _Reader:
             raise FileFormatError("its pickle is broken")
         return self.stack[-1]
 
+    def _name(self, module: Any, name: Any) -> Name:
+        if type(module) is not str or type(name) is not str:  # the text of another value may be endless
+            raise FileFormatError("its pickle is broken")
+        return Name(module, name)
+
     def _call(self, function: Any, arguments: Any) -> Any:
-        known = self.calls.get(function) if isinstance(function, Name) else None
+        known = CALLS.get(function) if isinstance(function, Name) else None
         if known is None or not isinstance(arguments, tuple):
-            called = f"{function.module}.{function.name}" if isinstance(function, Name) else "something unnamed"
+            called = f"{function.module}.{function.name}"[:200] if isinstance(function, Name) else "something unnamed"
             raise FileFormatError(
                 f"it asks to call {called}, which a file of parameters must not do; it was not called"
             )
+        self.copies -= sum(len(a) for a in arguments if isinstance(a, str | list | tuple | dict))
+        if self.copies < 0:
+            raise FileFormatError("its pickle copies more than it holds")
         return known(*arguments)
-
-
-DATA: dict[Name, Callable] = {
-    Name("collections", "OrderedDict"): lambda items=(): {key: value for key, value in items},
-    Name("builtins", "tuple"): lambda items=(): tuple(items),
-    Name("_codecs", "encode"): lambda text, coding: text.encode("latin1"),  # bytes, as protocol 2 writes them
-}

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
-from labdl.saving.native.formats.dtypes import dtype_of, little_endian
+from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian
 
 _TYPES = {
     "F16": "float16",
@@ -27,16 +28,16 @@ def read(path: Path) -> dict[str, np.ndarray]:
     import safetensors
 
     try:
-        found = safetensors.deserialize(path.read_bytes())
+        found = safetensors.deserialize(read_file(path))
     except safetensors.SafetensorError as error:
-        raise FileFormatError(f"it is not a .safetensors file, or broken: {error}") from error
+        raise FileFormatError(f"it is not a .safetensors file, or broken: {error!s:.200}") from error
     return {name: _array(name, entry) for name, entry in found}
 
 
 def _array(name: str, entry: Mapping) -> np.ndarray:
     if entry["dtype"] not in _TYPES:  # the library's own function for NumPy lacks bfloat16, too
-        raise FileFormatError(f"{name} in it holds {entry['dtype']}, which LabDL does not support")
-    return np.frombuffer(entry["data"], dtype_of(_TYPES[entry["dtype"]])).reshape(entry["shape"])
+        raise FileFormatError(f"{name:.200} in it holds {entry['dtype']}, which LabDL does not support")
+    return array_of(name, entry["data"], dtype_of(_TYPES[entry["dtype"]]), entry["shape"])
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], note: str) -> None:

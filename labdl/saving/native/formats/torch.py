@@ -8,16 +8,19 @@ import pickle
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from labdl.bounded.archives import open_archive
+from labdl.bounded.files import open_file, size_of
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
-from labdl.saving.native.formats.dtypes import dtype_of, little_endian, name_of
-from labdl.saving.native.formats.pickle_reader import DATA, Name, read_pickle
+from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
+from labdl.saving.native.formats.pickle_calls import Name, StorageView
+from labdl.saving.native.formats.pickle_reader import read_pickle
 
 _STORAGES = {
     "float32": "FloatStorage",
@@ -37,33 +40,46 @@ _DTYPES = {Name("torch", storage): dtype for dtype, storage in _STORAGES.items()
 _ALIGNED = 64  # alignment of the tensors' bytes, so that a file can be memory-mapped
 
 
-class StorageView(NamedTuple):
-    """A tensor as a strided view of a storage in the archive."""
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    MemoryError,
+    OSError,
+)
 
-    storage: Any
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+
+class Storage(NamedTuple):
+    """A reference in a pickle to numbers outside of it: their type, key and count."""
+
+    kind: Name
+    key: str
+    count: int
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Raises FileFormatError for a type that LabDL does not support."""
+        if self.kind not in _DTYPES:
+            raise FileFormatError(
+                f"it holds a {self.kind.module}.{self.kind.name:.100}, a type that LabDL does not support"
+            )
+        return dtype_of(_DTYPES[self.kind])
 
 
 def read(path: Path) -> dict[str, Any]:
     """The values of a file, tensors as arrays. Raises FileFormatError for anything but an archive of data."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _values(archive, path.stat().st_size)
-    except FileFormatError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        EOFError,
-        KeyError,
-        RuntimeError,
-        ValueError,
-        OSError,
-    ) as error:
-        raise FileFormatError(f"its archive is broken: {error}") from error
+    with open_file(path) as file:
+        try:
+            return _values(open_archive(file), size_of(file))
+        except FileFormatError:
+            raise
+        except _BROKEN as error:
+            raise FileFormatError(f"its archive is broken: {error}") from error
 
 
 def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
@@ -71,42 +87,42 @@ def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
     homes = [name.removesuffix("data.pkl") for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(homes) != 1:
         raise FileFormatError("it is a zip archive, but not one of PyTorch")
+    if any(
+        info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size for info in members.values()
+    ):
+        raise FileFormatError("its archive is compressed, which PyTorch does not write")
     if sum(info.file_size for info in members.values()) > size:
         raise FileFormatError("its archive unpacks to more than its own size")
-    calls = {
-        **DATA,
-        Name("torch._utils", "_rebuild_tensor_v2"): _storage_view,
-        Name("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
-    }
-    values = read_pickle(archive.read(f"{homes[0]}data.pkl"), calls)
-    order = archive.read(f"{homes[0]}byteorder") if f"{homes[0]}byteorder" in members else b"little"
+    pickled = _member(archive, f"{homes[0]}data.pkl").tobytes()
+    values = read_pickle(io.BytesIO(pickled), len(pickled), storage_of)
+    foreign = f"{homes[0]}byteorder" in members and _member(archive, f"{homes[0]}byteorder").tobytes() == b"big"
     opened: dict[str, np.ndarray] = {}
 
-    def array(tensor: StorageView) -> np.ndarray:
-        match tensor.storage:
-            case ("storage", Name() as kind, str(key), _, int()) if kind in _DTYPES:
-                dtype = dtype_of(_DTYPES[kind])
-            case ("storage", Name() as kind, *_):
-                raise FileFormatError(f"it holds a {kind.module}.{kind.name}, a type that LabDL does not support")
-            case _:
-                raise FileFormatError("its pickle refers to no tensor of the archive")
-        if key not in opened:
-            data = np.empty(members[f"{homes[0]}data/{key}"].file_size, "uint8")
-            with io.BufferedReader(archive.open(f"{homes[0]}data/{key}")) as member:  # type: ignore[type-var]
-                if member.readinto(data.data) != data.size:
-                    raise FileFormatError("its archive is truncated")
+    def numbers(storage: Storage) -> np.ndarray:
+        if storage.key not in opened:
+            data, dtype = _member(archive, f"{homes[0]}data/{storage.key}"), storage.dtype
             found = np.frombuffer(data, dtype, data.size // dtype.itemsize)
-            opened[key] = found.byteswap() if order == b"big" else found
-        return tensor_view(opened[key], tensor.offset, tensor.shape, tensor.strides)
+            opened[storage.key] = found.byteswap() if foreign else found
+        return opened[storage.key]
 
-    return unwrap_state_dict(values, array)
+    return state_dict_of(values, numbers)
 
 
-def _storage_view(storage, offset, shape, strides, *_) -> StorageView:
-    numbers = (offset, *shape, *strides)
-    if not all(type(n) is int and n >= 0 for n in numbers) or len(shape) != len(strides):
-        raise FileFormatError("one of its tensors has an impossible shape")
-    return StorageView(storage, offset, tuple(shape), tuple(strides))
+def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """The bytes of a member that is not compressed."""
+    data = np.empty(archive.getinfo(name).file_size, "uint8")
+    with io.BufferedReader(archive.open(name)) as member:  # type: ignore[type-var]
+        if member.readinto(data.data) != data.size:
+            raise FileFormatError("its archive is truncated")
+    return data
+
+
+def storage_of(reference: Any) -> Storage:
+    """The storage that a pickle refers to. Raises FileFormatError for another reference."""
+    match reference:
+        case ("storage", Name() as kind, str(key), _, int(count), *rest) if rest in ([], [None]):
+            return Storage(kind, key, count)
+    raise FileFormatError("its pickle refers to no tensor of the file")
 
 
 def tensor_view(numbers: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
@@ -116,18 +132,28 @@ def tensor_view(numbers: np.ndarray, offset: int, shape: tuple[int, ...], stride
     if count and (last >= numbers.size or count > numbers.size):
         raise FileFormatError(f"a tensor of shape {shape} does not fit into its storage of {numbers.size} numbers")
     if not count:
-        return np.zeros(shape, numbers.dtype)
-    steps = tuple(step * numbers.itemsize for step in strides)
+        return array_of("a tensor", b"", numbers.dtype, shape)
+    # the stride of an axis of one is never used, and may be any number
+    steps = tuple(step * numbers.itemsize if n > 1 else 0 for n, step in zip(shape, strides, strict=True))
     return np.lib.stride_tricks.as_strided(numbers[offset:], shape, steps)
 
 
-def unwrap_state_dict(values: Any, array) -> dict[str, Any]:
-    """The state dict of a file with arrays instead of tensors; a wrapper such as {"state_dict": ...} is removed."""
+def state_dict_of(values: Any, numbers: Callable[[Storage], np.ndarray]) -> dict[str, Any]:
+    """The state dict of a file with arrays for its tensors; a wrapper such as {"state_dict": ...} is removed.
+
+    ``numbers`` gives those of a storage.
+    """
     for key in ("state_dict", "model_state_dict", "model"):
         if isinstance(values, dict) and isinstance(values.get(key), dict):
             values = values[key]
     if not isinstance(values, dict):
         raise FileFormatError(f"it holds {type(values).__name__}, not a dictionary of parameters")
+
+    def array(tensor: StorageView) -> np.ndarray:
+        if not isinstance(tensor.storage, Storage):
+            raise FileFormatError("its pickle refers to no tensor of the file")
+        return tensor_view(numbers(tensor.storage), tensor.offset, tensor.shape, tensor.strides)
+
     return {str(name): array(value) if isinstance(value, StorageView) else value for name, value in values.items()}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from labdl.errors import FileFormatError
+from labdl.saving.onnx.importer.size_limits import check_sizes
 from labdl.saving.onnx.standard import NAMES, NEWEST, OLDEST, package
 from labdl.spec import Spec
 
@@ -49,6 +50,7 @@ def parse(data: bytes, name: str) -> File:
     onnx = package()
     from google.protobuf.message import DecodeError
 
+    check_sizes(data, onnx.ModelProto, name)
     try:
         model = onnx.ModelProto.FromString(data)
     except DecodeError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from pathlib import Path
 
+from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError, LabDLError
 from labdl.graph import Graph, GraphModule, trace
 from labdl.nn import build
@@ -24,10 +24,7 @@ def import_onnx(path: str | Path, backend: str | None = None) -> GraphModule:
     that uses unsupported operators, or whose weights are in another file.
     """
     path = Path(path)
-    size = os.path.getsize(path)
-    if size > LARGEST:
-        raise FileFormatError(f"{path.name} has {size:,} bytes, more than an ONNX file can")
-    return decode(path.read_bytes(), path.name, backend)
+    return decode(read_file(path, LARGEST, "ONNX file"), path.name, backend)
 
 
 def decode(data: bytes, name: str = "the file", backend: str | None = None) -> GraphModule:

@@ -1,0 +1,1 @@
+"""Data from elsewhere, read in bounded time and memory: regular files, archives, JSON and protocol buffers."""

@@ -1,0 +1,348 @@
+"""Files that are small or quick to write and expensive to read: each builder writes one into a folder and returns its path."""
+
+import io
+import os
+import pickle
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from labdl.graph import Edge, Graph, Node
+from labdl.saving import encode
+
+LEVELS = 300_000
+SUFFIXES = (".pt", ".pdparams", ".ckpt", ".safetensors", ".weights.h5", ".npz", ".labdl", ".onnx", ".csv", ".json")
+
+# -- pickles, in each file that holds one
+
+DEEP = b")" + b"\x85" * LEVELS  # ((((…),),),)
+DOUBLED = b")q\0" + b"h\0\x86q\0" * 40  # x = (x, x), forty times
+
+
+def call(module, name, arguments):
+    return b"c" + f"{module}\n{name}\n".encode() + arguments + b"R"
+
+
+def tensor(shape, strides, storage=b"(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\x000X\3\0\0\0cpuK\1tQ"):
+    """A tensor as torch.save writes it; numbers are instructions."""
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"K\0" + shape + strides + b"\x89}tR"
+
+
+def long4(value):
+    data = pickle.encode_long(value)
+    return b"\x8b" + struct.pack("<i", len(data)) + data
+
+
+ENDLESS = long4(10**4400)
+BIG = b"\x8a\x08" + struct.pack("<q", 2**62)
+PICKLES = {
+    "deep key": b"\x80\x02}" + DEEP + b"K\1s.",
+    "doubled key": b"\x80\x02}" + DOUBLED + b"K\1s.",
+    "deep key of a pair": b"\x80\x02ccollections\nOrderedDict\n](" + DEEP + b"K\1\x86e\x85R.",
+    "doubled key of a pair": b"\x80\x02ccollections\nOrderedDict\n](" + DOUBLED + b"K\1\x86e\x85R.",
+    "deep name": b"\x80\x04" + DEEP + DEEP + b"\x93.",
+    "doubled name": b"\x80\x04" + DOUBLED + b"\x8c\1a\x93.",
+    "doubled reference": b"\x80\x02}X\1\0\0\0a" + DOUBLED + b"Qs.",
+    "endless integer as a key": b"\x80\x02}" + ENDLESS + b"K\1s.",
+    "integer of 600 digits as a key": b"\x80\x02}\x8a\xfa" + b"\x7f" * 250 + b"K\1s.",
+    "deep value": b"\x80\x02}X\1\0\0\0a" + DEEP + b"s.",
+    "a list that is copied a million times": b"\x80\x02](" + b"K\1" * 100_000 + b"eq\0("
+    + b"cbuiltins\ntuple\nh\0\x85R" * 100_000 + b"l.",
+    "a text that is copied a million times": b"\x80\x02X" + struct.pack("<i", 1 << 20) + b"a" * (1 << 20) + b"q\0("
+    + b"c_codecs\nencode\nh\0X\6\0\0\0latin1\x86R" * 10_000 + b"t.",
+    "sizes that are no numbers": b"\x80\x02}X\1\0\0\0a" + tensor(DEEP, DEEP) + b"s.",
+    "sizes that are endless": b"\x80\x02}X\1\0\0\0a" + tensor(ENDLESS + b"\x85", ENDLESS + b"\x85") + b"s.",
+    "a stride of 2^62": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\2" + b"\x85", BIG + b"\x85") + b"s.",
+    "a stride of 2^62 of an axis of one": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\1" + b"\x85", BIG + b"\x85") + b"s.",
+    "an empty shape of 2^124": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\0" + BIG + BIG + b"\x87", b"K\1K\1K\1\x87") + b"s.",
+    "seventy axes": b"\x80\x02}X\1\0\0\0a" + tensor(b"(" + b"K\1" * 70 + b"t", b"(" + b"K\1" * 70 + b"t") + b"s.",
+}  # fmt: skip
+
+
+def pt(folder, data, compression=zipfile.ZIP_STORED, change=lambda data: data):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.writestr("archive/data.pkl", data)
+        archive.writestr("archive/data/0", bytes(4), zipfile.ZIP_STORED)
+    return written(folder / "net.pt", change(buffer.getvalue()))
+
+
+def old_pt(folder, data):
+    head = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({"little_endian": True}, 2)
+    return written(folder / "old.pt", head + data + pickle.dumps(["0"], 2) + struct.pack("<qf", 1, 1))
+
+
+def written(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def damaged_lzma(data):
+    at = data.index(b"data.pkl") + 30
+    return data[:at] + bytes(b ^ 0x5A for b in data[at : at + 20]) + data[at + 20 :]
+
+
+def smaller(data):
+    """The sizes that the archive declares are made small; what a member unpacks to is not."""
+    return data.replace(struct.pack("<L", 1 << 28), struct.pack("<L", 100))
+
+
+def shared_array(folder):
+    """Twenty thousand names of one array of a megabyte."""
+    array = np.zeros(1 << 18, "float32")
+    return written(folder / "net.pdparams", pickle.dumps(dict.fromkeys(map(str, range(20_000)), array), 4))
+
+
+def paddle_shape(folder, shape):
+    array = pickle.dumps({"a": np.zeros(1, "float32")}, 2)
+    return written(folder / "net.pdparams", array.replace(b"K\x01\x85", shape, 1))
+
+
+def table_of_contents(folder, suffix, members=300_000):
+    """An archive of which only the table of contents is there, twice as large as is accepted."""
+    entry = b"PK\1\2" + struct.pack("<6H3L5H2L", 20, 20, 0, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0) + b"archive/data/0"
+    end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, 0xFFFF, 0xFFFF, len(entry) * members, 4, 0)
+    return written(folder / f"net{suffix}", b"PK\3\4" + entry * members + end)
+
+
+# -- HDF5
+
+
+def weights(folder, edit):
+    with h5py.File(folder / "net.weights.h5", "w") as file:
+        edit(file)
+    return folder / "net.weights.h5"
+
+
+def inflating_chunk(file):
+    """A chunk of 64 kilobytes that unpacks to 256 megabytes."""
+    chunks = {"maxshape": (None, None), "chunks": (128, 128), "compression": "gzip"}
+    item = file.create_dataset("0/vars/0", (128, 128), "float32", **chunks)
+    packer = zlib.compressobj(9)
+    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(256)) + packer.flush()
+    item.id.write_direct_chunk((0, 0), data)
+
+
+def wide_chunk(file):
+    file.create_dataset("0/vars/0", (3, 4), "float32", maxshape=(None, None), chunks=(1 << 13, 1 << 13))
+
+
+def other_compression(file):
+    file.create_dataset("0/vars/0", data=np.ones((3, 4), "float32"), chunks=(3, 4), compression="lzf")
+
+
+def deep_groups(file):
+    group = file
+    for _ in range(3000):
+        group = group.create_group("layers")
+
+
+# -- other formats
+
+
+def safetensors(folder, header):
+    head = header.encode()
+    return written(folder / "net.safetensors", struct.pack("<Q", len(head)) + head)
+
+
+def varint(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def message(field, data):
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def ckpt(folder, dims, content=b""):
+    tensor = b"".join(b"\x08" + varint(n) for n in dims) + message(2, b"Float32") + message(3, content)
+    return written(folder / "net.ckpt", message(1, message(1, b"0.weight") + message(2, tensor)))
+
+
+def structure(folder, params):
+    """A structure file with these settings, as text."""
+    graph = Graph({"i": Node("Input", "input", {"shape": (None, 3)}), "a": Node("Linear", "a", {"out_features": 3})},
+                  {"e": Edge("i", "a")})  # fmt: skip
+    buffer = io.BytesIO(encode(graph))
+    with h5py.File(buffer, "r+") as file:
+        del file["nodes/params"], file.attrs["checksum"]
+        file.create_dataset("nodes/params", data=np.frombuffer(params.encode(), "u1"))
+    return written(folder / "net.labdl", buffer.getvalue())
+
+
+def settings(value):
+    return '[{"shape":[null,3]},{"out_features":' + value + "}]"
+
+
+def onnx_file(folder, graph):
+    return written(folder / "net.onnx", b"\x08\x08" + message(7, graph) + message(8, b"\x10\x14"))
+
+
+def special(path, kind):
+    """Something else under the name of a file."""
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "loop":
+        path.with_name("other").symlink_to(path)
+        path.symlink_to(path.with_name("other"))
+    else:
+        path.symlink_to("/dev/zero")
+    return path
+
+
+def sparse_line(folder, size=3 << 30):
+    """Events of which one line has three gigabytes of zeros that take no place on the disk."""
+    path = folder / "run" / "events.jsonl"
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.write(b'{"kind":"start","time":1.0}\n')
+        file.truncate(size)
+    return path.parent
+
+
+def state(folder, text):
+    """A checkpoint folder with this text as its state."""
+    path = folder / "step-00000001"
+    path.mkdir()
+    (path / "state.json").write_text(text)
+    for name in ("model", "optimizer", "state"):
+        np.savez(path / f"{name}.npz", a=np.zeros(1))
+    return path
+
+
+YAML = "a0: &a0 [1, 1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+MERGED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
+DEEP_JSON = "[" * 100_000 + "]" * 100_000
+LISTS = f"[{','.join(['[]'] * 16_000_000)}]"
+
+# name: reader, builder, what the message says
+CASES = {
+    **{f".pt: {name}": ("checkpoint", lambda f, d=data: pt(f, d), "") for name, data in PICKLES.items()},
+    **{f"old .pt: {name}": ("checkpoint", lambda f, d=data: old_pt(f, d), "") for name, data in PICKLES.items()},
+    **{
+        f".pdparams: {name}": ("checkpoint", lambda f, d=data: written(f / "net.pdparams", d), "")
+        for name, data in PICKLES.items()
+    },
+    ".pdparams: millions of lists": (
+        "checkpoint",
+        lambda f: written(f / "net.pdparams", b"\x80\x02(" + b"]" * 20_000_000 + b"t."),
+        "more instructions",
+    ),
+    ".pt: bz2": ("checkpoint", lambda f: pt(f, bytes(1 << 28), zipfile.ZIP_BZIP2, smaller), "compressed"),
+    ".pt: lzma": ("checkpoint", lambda f: pt(f, bytes(1 << 20), zipfile.ZIP_LZMA), "compressed"),
+    ".pt: damaged lzma": (
+        "checkpoint",
+        lambda f: pt(f, np.random.default_rng(0).bytes(5000), zipfile.ZIP_LZMA, damaged_lzma),
+        "compressed",
+    ),
+    ".pt: table of contents": ("checkpoint", lambda f: table_of_contents(f, ".pt"), "table of contents"),
+    ".npz: table of contents": ("parameters", lambda f: table_of_contents(f, ".npz"), "table of contents"),
+    ".pdparams: shared array": ("checkpoint", shared_array, "unexpected"),
+    ".pdparams: endless shape": ("checkpoint", lambda f: paddle_shape(f, ENDLESS + b"\x85"), ""),
+    ".pdparams: 2^62": ("checkpoint", lambda f: paddle_shape(f, b"K\0" + BIG + BIG + b"\x87"), "bytes, and shape"),
+    ".h5: inflating chunk": ("checkpoint", lambda f: weights(f, inflating_chunk), "not of the declared size"),
+    ".h5: wide chunk": ("checkpoint", lambda f: weights(f, wide_chunk), "more than the array itself"),
+    ".h5: other compression": ("checkpoint", lambda f: weights(f, other_compression), "compression"),
+    ".h5: deep groups": ("checkpoint", lambda f: weights(f, deep_groups), "nested too deeply"),
+    **{
+        f".safetensors: {shape}"[:60]: (
+            "checkpoint",
+            lambda f, s=shape: safetensors(f, f'{{"a":{{"dtype":"F32","shape":{s},"data_offsets":[0,0]}}}}'),
+            "",
+        )
+        for shape in (f"[0,{2**62},{2**62}]", [0] * 70, f"[0,{'9' * 4400}]", f"[0,{2**63}]")
+    },
+    ".safetensors: deep": ("checkpoint", lambda f: safetensors(f, f'{{"a":{DEEP_JSON}}}'), "broken"),
+    ".ckpt: 2^62": ("checkpoint", lambda f: ckpt(f, [0, 2**62, 2**62]), "impossible shape"),
+    ".ckpt: 2^69": ("checkpoint", lambda f: ckpt(f, [0, 2**69]), "impossible shape"),
+    ".ckpt: axes": ("checkpoint", lambda f: ckpt(f, [1] * 60, bytes(4)), "60 axes"),
+    ".ckpt: fields": ("checkpoint", lambda f: written(f / "net.ckpt", message(1, b"\x10\0" * 5_000_000)), "more fields"),
+    ".ckpt: parts": (
+        "checkpoint",
+        lambda f: written(f / "net.ckpt", message(1, b"\x0a\0\x12\x09\x12\7Float32") * 1_000_000),
+        "more fields",
+    ),
+    ".ckpt: packed": (
+        "checkpoint",
+        lambda f: written(f / "net.ckpt", message(1, b"\x0a\0" + message(2, message(1, bytes(20_000_000))))),
+        "more numbers",
+    ),
+    ".labdl: deep settings": (
+        "structure",
+        lambda f: structure(f, settings("[" * 900 + "]" * 900)),
+        "nested more than",
+    ),
+    ".labdl: deep objects": ("structure", lambda f: structure(f, settings('{"a":' * 100 + "1" + "}" * 100)), "nested"),
+    ".labdl: deep, as a model": ("new model", lambda f: structure(f, settings("[" * 60 + "]" * 60)), "nested"),
+    ".labdl: integers of 4,400 digits": ("new model", lambda f: structure(f, settings("9" * 4400)), "integer of"),
+    ".labdl: integers of 900 digits": ("new model", lambda f: structure(f, settings("9" * 900)), "number of"),
+    ".labdl: lists": ("structure", lambda f: structure(f, f'[{{"a":{LISTS[: 3 * 10_000_000]}[]]}},{{}}]'), "lists and"),
+    ".onnx: nodes": ("onnx", lambda f: onnx_file(f, b"\x0a\0" * 10_000_000), "more nodes"),
+    ".onnx: attributes": ("onnx", lambda f: onnx_file(f, message(1, b"\x2a\0" * 10_000_000)), "more nodes"),
+    ".onnx: names": ("onnx", lambda f: onnx_file(f, message(1, b"\x0a\0" * 10_000_000)), "more fields"),
+    ".csv: one line": ("csv", lambda f: written(f / "data.csv", b"1," * (1 << 25)), "has a line of more"),
+    "run: one line": ("run", sparse_line, None),
+    "runs: one line": ("runs", lambda f: sparse_line(f), None),
+    "alive: one line": ("alive", sparse_line, None),
+    "training: deep": ("training", lambda f: state(f, DEEP_JSON), "nested more than"),
+    "training: lists": ("training", lambda f: state(f, LISTS), "lists and objects"),
+    "training: digits": ("training", lambda f: state(f, "[" + "9" * 4400 + "]"), "4,400 digits"),
+    "settings: deep .json": ("settings", lambda f: written(f / "s.json", DEEP_JSON.encode()), ""),
+    "settings: deep .yaml": ("settings", lambda f: written(f / "s.yaml", b"[" * 20_000), "nested too deeply"),
+    "settings: doubled .yaml": ("settings", lambda f: written(f / "s.yaml", YAML.encode()), "values"),
+    "settings: merged .yaml": ("settings", lambda f: written(f / "s.yaml", MERGED.encode()), "values"),
+    "settings: circular .yaml": ("settings", lambda f: written(f / "s.yaml", b"a: &a [*a]"), ""),
+    "settings: digits .yaml": ("settings", lambda f: written(f / "s.yaml", b"a: 0b" + b"1" * 50_000), "digits"),
+    "settings: large": ("settings", lambda f: written(f / "s.yaml", b"- a\n" * 1_000_000), "more than any"),
+    "configuration: deep": ("configuration", lambda f: written(f / "labdl.toml", b"backend = " + b"[" * 5000), "deep"),
+    "configuration: dotted": (
+        "configuration",
+        lambda f: written(f / "labdl.toml", b"backend" + b".a" * 5000 + b" = 1"),
+        "wants a text",
+    ),
+    "configuration: digits": (
+        "configuration",
+        lambda f: written(f / "labdl.toml", b"backend = 0x" + b"f" * 10_000),
+        "wants a text",
+    ),
+    "configuration: large": (
+        "configuration",
+        lambda f: written(f / "labdl.toml", b"#" * 100_000),
+        "more than any configuration",
+    ),
+    "source: deep": ("source", lambda f: written(f / "net.py", b"(" * 100_000), "not valid Python"),
+    "about: deep": ("about", lambda f: written(f / "about.json", DEEP_JSON.encode()) and f, None),
+    **{
+        f"{kind}: {suffix}": (
+            {".npz": "parameters", ".labdl": "structure file", ".onnx": "onnx", ".csv": "csv", ".json": "settings"}.get(
+                suffix, "checkpoint"
+            ),
+            lambda f, k=kind, s=suffix: special(f / f"net{s}", k),
+            "is a (folder|device|link)",
+        )
+        for kind in ("folder", "pipe", "loop", "endless")
+        for suffix in SUFFIXES
+    },
+    **{
+        f"{kind}: data .npz": ("npz", lambda f, k=kind: special(f / "net.npz", k), "is a (folder|device|link)")
+        for kind in ("folder", "pipe", "loop", "endless")
+    },
+    **{
+        f"{kind}: events": ("alive", lambda f, k=kind: special(f / "events.jsonl", k) and f, "is a (folder|device|link)")
+        for kind in ("folder", "pipe", "loop", "endless")
+    },
+}  # fmt: skip
+
+
+def build(name: str, folder: Path) -> Path:
+    folder.mkdir()
+    return CASES[name][1](folder)

@@ -1,0 +1,50 @@
+"""Files made to end a process or to take a machine are refused with a sentence, in bounded time and memory."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hostile_files import CASES, build
+
+pytestmark = pytest.mark.slow
+
+CHILD = Path(__file__).with_name("reading_process.py")
+MEGABYTES, SECONDS = 450, 12  # for one file; those of tens of megabytes take a few times their size
+
+
+def read_all(folder, jobs):
+    """The lines of the process that reads files, by number; several processes if one ends early."""
+    found, left = {}, list(enumerate(jobs))
+    while left:
+        (folder / "jobs.json").write_text(json.dumps([[reader, str(path)] for _, (reader, path) in left]))
+        done = subprocess.run([sys.executable, str(CHILD), str(folder / "jobs.json")], capture_output=True, text=True)
+        assert done.stdout.startswith("ready"), done.stderr
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        found |= {number: line for (number, _), line in zip(left, lines, strict=False)}
+        if len(lines) < len(left):
+            number = left[len(lines)][0]
+            found[number] = {"outcome": f"ended the process: {done.returncode} {done.stderr[-300:]}"}
+        left = left[len(lines) + 1 :]
+    return [found[number] for number in range(len(jobs))]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    jobs = [(CASES[name][0], build(name, folder / str(number))) for number, name in enumerate(CASES)]
+    return dict(zip(CASES, read_all(folder, jobs), strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_file_is_refused(lines, name):
+    line, sentence = lines[name], CASES[name][2]
+    if sentence is None:  # what is not an event or not a note is passed over
+        assert line["outcome"] == "loaded"
+    else:
+        assert re.match(r"\w+Error: ", line["outcome"]), line
+        assert re.search(sentence, line["outcome"]), line
+    assert line["megabytes"] < MEGABYTES, line
+    assert line["seconds"] < SECONDS, line
