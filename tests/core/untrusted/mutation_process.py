@@ -10,7 +10,6 @@ import collections
 import json
 import os
 import resource
-import signal
 import sys
 import time
 import warnings
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from mutations import mutate
-from reading_process import MEMORY, SECONDS, outcome, status, warm
+from reading_process import MEMORY, bounded_outcome, status, warm
 
 warnings.simplefilter("ignore")
 folder, turns = Path(sys.argv[1]), int(sys.argv[2])
@@ -44,9 +43,7 @@ for home in sorted(path for path in folder.iterdir() if path.is_dir() and path !
         target = sample if len(sample.relative_to(home).parts) == 1 else home / sample.relative_to(home).parts[0]
         Path("/proc/self/clear_refs").write_text("5")
         before, begin = status("VmRSS"), time.process_time()
-        signal.alarm(SECONDS)
-        found = outcome(home.name, str(target))
-        signal.alarm(0)
+        found = bounded_outcome(home.name, str(target))
         seconds, megabytes = time.process_time() - begin, (status("VmHWM") - before) / 1024
         sample.write_bytes(contents[sample])
         slowest = max(slowest, seconds)

@@ -30,7 +30,7 @@ from labdl.train.config import read as read_settings
 from labdl.train.trainer import Trainer
 
 MEMORY = 1536 << 20  # bytes of addresses beside those in use at the start
-SECONDS = 20  # for one file; the default of its signal ends the process
+SECONDS, WAITING = 20, 120  # of processor time and of waiting, for one file; the signals end the process
 
 
 def network():
@@ -99,6 +99,16 @@ def outcome(reader, path) -> str:
         return f"undocumented {type(error).__name__}: {error}"[:500]
 
 
+def bounded_outcome(reader, path) -> str:
+    """The outcome, unless it takes too long, which ends the process."""
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(WAITING)
+    found = outcome(reader, path)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.alarm(0)
+    return found
+
+
 def warm(folder: Path) -> None:
     """Import what reading needs, so that it does not count."""
     load_checkpoint(network(), labdl.save_checkpoint(network(), folder / "warm.weights.h5"))
@@ -120,9 +130,7 @@ if __name__ == "__main__":
     for reader, path in jobs:
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts at what is in use now
         before, begin = status("VmRSS"), time.process_time()
-        signal.alarm(SECONDS)
-        found = outcome(reader, path)
-        signal.alarm(0)
+        found = bounded_outcome(reader, path)
         line = {
             "reader": reader,
             "path": path,
