@@ -32,6 +32,7 @@ JUPYTERLABS_OWN = (
     "Canceled future for",  # its request to a kernel that is gone
     "Unhandled error",  # its server fails to list the checkpoints of a file that is being renamed
 )
+NOTEBOOKS_OWN = "/static/notebook/"  # it asks for settings of plugins that it does not have
 
 # two cores may have other tests, a server, a kernel, a training and a browser to run
 expect.set_options(timeout=40_000)
@@ -160,7 +161,13 @@ def page(chromium, lab, tmp_path):
     page = chromium.new_page(viewport={"width": 1600, "height": 1000})
     page.set_default_timeout(40_000)
     errors = []
-    page.on("pageerror", lambda error: None if str(error).startswith(JUPYTERLABS_OWN) else errors.append(str(error)))
+
+    def hear(error):
+        where = error.stack or str(error)
+        if not str(error).startswith(JUPYTERLABS_OWN) and NOTEBOOKS_OWN not in where:
+            errors.append(where)
+
+    page.on("pageerror", hear)
     page.on(
         "response", lambda r: errors.append(f"{r.status} {r.url}") if r.status >= 500 and "/labdl/" in r.url else None
     )

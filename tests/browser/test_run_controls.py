@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from places import in_both_places, open_run
 from playwright.sync_api import expect
 
 EPOCHS = 100_000
@@ -39,15 +40,10 @@ def events(run, kind):
 
 
 @pytest.mark.timeout(180)
-def test_a_run_is_steered_from_its_panel(page, lab, run):
+@in_both_places
+def test_a_run_is_steered(page, lab, run, place):
     run, process = run
-    page.keyboard.press("Control+Shift+c")
-    palette = page.locator(".lm-CommandPalette-input")
-    palette.fill("Open Training Run")
-    palette.press("Enter")
-    page.locator(".jp-Dialog input").fill("steered")
-    page.locator(".jp-Dialog .jp-mod-accept").click()
-    panel = page.locator(".labdl-dashboard")
+    panel = open_run(page, lab, run, place)
     facts = panel.locator(".labdl-dashboard-facts")
     expect(panel).to_have_attribute("data-status", "running")
 

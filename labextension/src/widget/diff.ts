@@ -2,6 +2,7 @@
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
+import { takesKey } from '../editor/commands/key-bindings';
 import { DiffView } from '../editor/diff/DiffView';
 import type { GraphData } from '../editor/model/graph-data';
 import type { WidgetEditorHost } from './editor-host';
@@ -36,5 +37,5 @@ export function renderDiff(
     host,
     trans: pageTranslator()
   });
-  return mountTall(model, el, content);
+  return mountTall(model, el, content, takesKey);
 }

@@ -4,6 +4,7 @@ import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
 import * as Y from 'yjs';
 import { GraphDocument } from '../editor/model/document';
+import { takesKey } from '../editor/commands/key-bindings';
 import { Editor } from '../editor/Editor';
 import { isDiff, renderDiff } from './diff';
 import { WidgetEditorHost } from './editor-host';
@@ -41,7 +42,7 @@ export default function editorWidget() {
         host,
         trans: pageTranslator()
       });
-      return mountTall(model, el, content);
+      return mountTall(model, el, content, takesKey);
     }
   };
 }

@@ -3,6 +3,7 @@
 import type { AnyModel } from '@anywidget/types';
 import { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { keepKeys, type TakesKey } from '../ui/host-keys';
 
 export interface Mounted {
   /** Element around the React root. */
@@ -14,9 +15,10 @@ export interface Mounted {
 export function mountTall(
   model: AnyModel<{ height: number }>,
   el: HTMLElement,
-  content: ReactNode
+  content: ReactNode,
+  takes: TakesKey
 ): () => void {
-  const { frame, unmount } = mount(el, 'labdl-widget', content);
+  const { frame, unmount } = mount(el, 'labdl-widget', content, takes);
   frame.dataset.jpSuppressContextMenu = 'true';
   const resize = () => {
     frame.style.height = `${model.get('height')}px`;
@@ -32,12 +34,12 @@ export function mountTall(
 export function mount(
   el: HTMLElement,
   className: string,
-  content: ReactNode
+  content: ReactNode,
+  takes?: TakesKey
 ): Mounted {
   const frame = document.createElement('div');
   frame.className = className;
-  // Otherwise the notebook handles keys meant for us: Enter on a button would edit the cell, D D would delete it.
-  frame.dataset.lmSuppressShortcuts = 'true';
+  const releaseKeys = keepKeys(frame, takes);
   el.append(frame);
   const root = createRoot(frame);
   root.render(content);
@@ -45,6 +47,7 @@ export function mount(
     frame,
     unmount: () => {
       root.unmount();
+      releaseKeys();
       frame.remove();
     }
   };

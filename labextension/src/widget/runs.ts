@@ -2,6 +2,7 @@
 
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
+import { takesRowKey } from '../runs/compare/useRowKeys';
 import { RunsView } from '../runs/compare/RunsView';
 import { mount } from './mount';
 import { pageTranslator } from './page-translator';
@@ -23,7 +24,8 @@ export default function runsWidget() {
       return mount(
         el,
         'labdl-widget',
-        createElement(RunsView, { source, trans: pageTranslator() })
+        createElement(RunsView, { source, trans: pageTranslator() }),
+        takesRowKey
       ).unmount;
     }
   };

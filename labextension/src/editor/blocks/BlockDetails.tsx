@@ -3,6 +3,7 @@ import { useState, useSyncExternalStore } from 'react';
 
 import { EditorActions } from '../commands/actions';
 import { Button } from '../../ui/Button';
+import { Form } from '../../ui/Form';
 import { useEditorContext } from '../context';
 import { CostFacts, sumOfCosts } from '../inspector/Costs';
 import { GraphDocument } from '../model/document';
@@ -120,10 +121,9 @@ function Repeat({ path, actions }: { path: string; actions: EditorActions }) {
   const times = Number(text);
   const isRight = Number.isInteger(times) && times >= 2 && times <= MOST;
   return (
-    <form
+    <Form
       className="labdl-field labdl-repeat"
-      onSubmit={event => {
-        event.preventDefault();
+      onSubmit={() => {
         if (isRight) {
           actions.repeat(path, times);
         }
@@ -145,6 +145,6 @@ function Repeat({ path, actions }: { path: string; actions: EditorActions }) {
           {trans.__('Repeat')}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

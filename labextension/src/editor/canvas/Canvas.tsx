@@ -43,7 +43,8 @@ import {
   View,
   withoutEstimates
 } from './react-flow';
-import { isTyping, runKey } from '../commands/key-bindings';
+import { isTyping } from '../../ui/host-keys';
+import { runKey } from '../commands/key-bindings';
 import { LayerNode } from './LayerNode';
 import { Position } from '../model/graph-data';
 import { NoteNode } from '../notes/NoteNode';

@@ -11,7 +11,7 @@ import {
   isLayer,
   isSource
 } from './drag-data';
-import { isTyping } from '../commands/key-bindings';
+import { isTyping } from '../../ui/host-keys';
 
 interface Drop {
   /** The edge that a drop would insert the layer into. */

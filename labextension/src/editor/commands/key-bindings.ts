@@ -1,4 +1,5 @@
 // Key bindings of the canvas.
+import { isTyping } from '../../ui/host-keys';
 import { EditorActions } from './actions';
 import { SELECTION_COMMANDS } from './selection-commands';
 
@@ -46,25 +47,25 @@ export interface KeyStroke {
   altKey: boolean;
 }
 
-/** Runs the action of a key; false if there is none. */
-export function runKey(stroke: KeyStroke, actions: EditorActions): boolean {
+function bindingOf(stroke: KeyStroke): Binding | undefined {
   const accel = stroke.ctrlKey || stroke.metaKey;
-  const found = BINDINGS.find(
+  return BINDINGS.find(
     binding =>
       binding.key === stroke.key.toLowerCase() &&
       Boolean(binding.accel) === accel &&
       Boolean(binding.shift) === stroke.shiftKey &&
       !stroke.altKey
   );
-  found?.run(actions);
-  return found !== undefined;
 }
 
-/** Whether the target is a text field. */
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
-  );
+/** Whether a key has an action where it was pressed, so that the host must leave it to the editor. */
+export function takesKey(event: KeyboardEvent): boolean {
+  return !isTyping(event.target) && bindingOf(event) !== undefined;
+}
+
+/** Runs the action of a key; false if there is none. */
+export function runKey(stroke: KeyStroke, actions: EditorActions): boolean {
+  const binding = bindingOf(stroke);
+  binding?.run(actions);
+  return binding !== undefined;
 }

@@ -6,9 +6,11 @@ import { Panel, Widget } from '@lumino/widgets';
 import { createRoot, type Root } from 'react-dom/client';
 
 import { RunsView } from '../../runs/compare/RunsView';
+import { takesRowKey } from '../../runs/compare/useRowKeys';
 import { Dashboard } from '../../runs/dashboard/Dashboard';
 import type { RunEvent } from '../../runs/store/source';
 import type { Translator } from '../../editor';
+import { keepKeys } from '../../ui/host-keys';
 import type { LabDLApi } from '../requests';
 import { fetchFinalSnapshot } from './final-snapshot';
 import { LabRunSource } from './run-source';
@@ -44,13 +46,13 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('labdl-RunOutput');
-    // Otherwise the notebook handles keys meant for us: Enter on a button would edit the cell, D D would delete it.
-    this.node.dataset.lmSuppressShortcuts = 'true';
+    this._releaseKeys = keepKeys(this.node, takesRowKey);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
       this._reset();
+      this._releaseKeys();
       super.dispose();
     }
   }
@@ -193,6 +195,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     [...this.widgets].forEach(widget => widget.dispose());
   }
 
+  private readonly _releaseKeys: () => void;
   private _model: IRenderMime.IMimeModel | null = null;
   private _key: string | null = null;
   private _live = false;

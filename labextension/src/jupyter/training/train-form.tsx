@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import type { Translator } from '../../editor';
+import { Form } from '../../ui/Form';
 import { DataFields } from './train-data';
 import {
   byKind,
@@ -77,8 +78,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
       : null
   ].filter(problem => problem !== null);
 
-  const submit = (event: React.FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const invalid = form.current?.querySelector<HTMLElement>(
       '[aria-invalid="true"]'
     );
@@ -90,7 +90,7 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
   };
 
   return (
-    <form
+    <Form
       ref={form}
       className="labdl-TrainForm"
       aria-label={trans.__('Training')}
@@ -200,6 +200,6 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
         </button>
         {props.children}
       </div>
-    </form>
+    </Form>
   );
 }

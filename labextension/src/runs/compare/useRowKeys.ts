@@ -35,6 +35,20 @@ const MOVES: Readonly<Record<string, number>> = {
   End: Infinity
 };
 
+/** Elements that handle the keys. */
+const ROW = 'tr[data-row]';
+
+type Stroke = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey'>;
+
+function isSelectAll({ key, ctrlKey, metaKey }: Stroke): boolean {
+  return key === 'a' && (ctrlKey || metaKey);
+}
+
+/** Whether a row uses a key with Ctrl or Cmd, which the host must leave to it. */
+export function takesRowKey(event: globalThis.KeyboardEvent): boolean {
+  return isSelectAll(event) && (event.target as HTMLElement).matches(ROW);
+}
+
 export function useRowKeys(
   frame: RefObject<HTMLElement>,
   rows: readonly Row<Brief>[],
@@ -96,14 +110,14 @@ export function useRowKeys(
 
   const onKeyDown = (event: KeyboardEvent) => {
     const element = event.target as HTMLElement;
-    if (!rows.length || !element.matches('tr[data-row]')) {
+    if (!rows.length || !element.matches(ROW)) {
       return; // fields and buttons in a row handle their own keys
     }
     const row = rows[at(focused)];
     const run = row && !row.getIsGrouped() ? row.original : null;
     if (event.key in MOVES) {
       move(event, MOVES[event.key]);
-    } else if (event.key === 'a' && (event.ctrlKey || event.metaKey)) {
+    } else if (isSelectAll(event)) {
       onSelect(new Set(rows.filter(r => !r.getIsGrouped()).map(r => r.id)));
     } else if (
       row &&

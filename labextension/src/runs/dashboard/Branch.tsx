@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { CommandButton } from './CommandButton';
 import type { CommandsProps } from './Commands';
+import { Form } from '../../ui/Form';
 import { formatCount, formatSetting } from '../../ui/number-format';
 import { readEpochs, readRate } from './parse-input';
 import type { BranchValue } from '../store/source';
@@ -105,12 +106,7 @@ export function Branch({ view, send, trans }: CommandsProps): JSX.Element {
             }
           }}
         >
-          <form
-            onSubmit={event => {
-              event.preventDefault();
-              begin();
-            }}
-          >
+          <Form onSubmit={begin}>
             <p>
               {trans.__(
                 'Starts another run with the current state, alongside this one. Empty fields keep their values.'
@@ -147,7 +143,7 @@ export function Branch({ view, send, trans }: CommandsProps): JSX.Element {
                 {trans.__('Start')}
               </button>
             </div>
-          </form>
+          </Form>
         </div>
       )}
     </span>

@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from 'react';
 import type { Send } from '../store/send-command';
+import { Form } from '../../ui/Form';
 import { formatSetting } from '../../ui/number-format';
 import { readMore, readRate } from './parse-input';
 import type { ValuedCommand } from '../store/source';
@@ -89,13 +90,7 @@ function Field(props: FieldProps): JSX.Element {
     }
   };
   return (
-    <form
-      className="labdl-dashboard-field"
-      onSubmit={event => {
-        event.preventDefault();
-        apply();
-      }}
-    >
+    <Form className="labdl-dashboard-field" onSubmit={apply}>
       <label htmlFor={id}>{props.label}</label>
       <input
         id={id}
@@ -126,6 +121,6 @@ function Field(props: FieldProps): JSX.Element {
       >
         {wrong ?? props.hint}
       </span>
-    </form>
+    </Form>
   );
 }
