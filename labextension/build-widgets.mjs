@@ -1,7 +1,9 @@
-// Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes.
+// Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes; bundles the style
+// sheet of the JupyterLab extension into lib.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { precedingHosts, STYLE_TARGET } from './styles.mjs';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
 const outdir = here('../labdl/lab/static');
@@ -27,13 +29,23 @@ const { metafile } = await build({
   minify: true,
   metafile: true,
   format: 'esm',
-  target: 'es2022',
+  target: ['es2022', ...STYLE_TARGET],
+  plugins: [precedingHosts],
   jsx: 'automatic',
   define: {
     'process.env.NODE_ENV': '"production"',
     LABDL_CATALOGS: JSON.stringify(catalogs)
   },
   legalComments: 'eof',
+  logLevel: 'warning'
+});
+
+await build({
+  entryPoints: [here('style/index.css')],
+  outfile: here('lib/index.css'),
+  bundle: true,
+  target: STYLE_TARGET,
+  plugins: [precedingHosts],
   logLevel: 'warning'
 });
 
