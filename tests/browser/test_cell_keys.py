@@ -82,6 +82,17 @@ def test_keys_of_the_editor_in_a_cell(page, lab, workspace):
         assert sources(page) == cells, keys
     press(page, "ArrowDown", "Enter")
     expect(page.locator(".jp-Dialog")).to_have_count(0)
+    # Enter in the form of a block
+    graph.node("2").click()
+    press(page, "Control+g")
+    times = page.get_by_label("Repetitions")
+    times.fill("3")
+    times.press("Enter")
+    expect(nodes).to_have_count(7)
+    graph.canvas.focus()
+    press(page, "Control+z", "Control+z")
+    expect(nodes).to_have_count(5)
+
     # text fields take text, new lines and undo
     graph.node("2").click()
     name = page.locator("#labdl-name")

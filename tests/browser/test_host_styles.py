@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import cell_of, command, open_notebook, open_run, write_notebook
+from places import LARGE, cell_of, command, open_notebook, open_run, run_cell, write_notebook
 from playwright.sync_api import expect
+from test_diff import NET, write
+from test_journey import Graph
 
 from labdl.lab.widgets import binary_events
 from labdl.lab.widgets.front_end import read_static
@@ -80,6 +82,7 @@ LAYOUT = """(root) => {
   return found
 }"""
 
+
 def settled(page, root):
     """The layout of a widget once it stands still."""
     before = None
@@ -141,10 +144,37 @@ def test_runs_in_a_cell_look_as_in_a_panel(page, lab, recorded):
     tiles = [box for path, box in looks["lab/tree", "dashboard"].items() if ".labdl-tile:" in path.split(" > ")[-1]]
     assert tiles
     assert min(float(tile["height"].removesuffix("px")) for tile in tiles) > 25
-    found = {
-        key: differences(looks["panel", key[1]], layout) for key, layout in looks.items() if key[0] != "panel"
-    }
+    found = {key: differences(looks["panel", key[1]], layout) for key, layout in looks.items() if key[0] != "panel"}
     assert found == {key: [] for key in found}
+
+
+EDITOR = """
+from pathlib import Path
+from labdl import lab
+from labdl.saving import structure
+lab.Editor(structure.decode(Path("net.labdl").read_bytes()))
+"""
+
+
+@pytest.mark.timeout(180)
+def test_an_editor_in_a_cell_looks_as_in_a_panel(page, lab):
+    page.set_viewport_size(LARGE)
+    write(page, lab, net=NET)
+    write_notebook(lab, EDITOR)
+
+    def look():
+        Graph(page).node("relu").click(timeout=60_000)
+        parts = [page.locator(f"{name}:visible") for name in (".labdl-palette", ".labdl-panes .labdl-inspector")]
+        for part in parts:
+            expect(part).to_be_visible()
+        return [settled(page, part) for part in parts]
+
+    page.locator(".jp-DirListing-item", has_text="net.labdl").dblclick()
+    panel = look()
+    for workspace in ("lab/tree", "notebooks"):
+        open_notebook(page, lab, workspace=workspace)
+        run_cell(page)
+        assert [differences(*pair) for pair in zip(panel, look(), strict=True)] == [[], []]
 
 
 FAKE = """

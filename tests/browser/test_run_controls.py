@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from places import in_both_places, open_run
+from places import LARGE, PLACES, SMALL, open_run
 from playwright.sync_api import expect
 
 EPOCHS = 100_000
@@ -40,8 +40,9 @@ def events(run, kind):
 
 
 @pytest.mark.timeout(180)
-@in_both_places
-def test_a_run_is_steered(page, lab, run, place):
+@pytest.mark.parametrize(("place", "size"), [("panel", LARGE), ("cell", SMALL)], ids=PLACES)
+def test_a_run_is_steered(page, lab, run, place, size):
+    page.set_viewport_size(size)
     run, process = run
     panel = open_run(page, lab, run, place)
     facts = panel.locator(".labdl-dashboard-facts")

@@ -7,8 +7,10 @@ import sys
 import time
 
 import pytest
+from places import SMALL, cell_of, open_notebook, write_notebook
 from playwright.sync_api import expect
 from test_accessible import AXE
+from test_notebook_runs import wait_until
 
 RUN = """
 import sys, time, numpy as np
@@ -190,6 +192,43 @@ def test_runs_of_a_folder_are_listed_and_compared(page, lab, script):
     live.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".labdl-dashboard:visible")).to_have_attribute("data-status", "lost")
+
+
+@pytest.mark.timeout(120)
+def test_runs_in_a_cell(page, lab):
+    """Enter, letters and Ctrl+A belong to the table and its fields, not to the notebook."""
+    runs = lab.folder / "runs"
+    for i, loss in enumerate([3.0, 1.0, 2.0]):
+        recorded(runs / f"run-{i}", rate=0.1, loss=loss, age=3600 * (i + 1))
+    write_notebook(lab, "first = 1", cell_of(runs), "third = 3")
+    open_notebook(page, lab, workspace="lab/tree")
+    page.set_viewport_size(SMALL)
+    panel = page.locator(".jp-OutputArea-output .labdl-runs")
+    expect(panel.locator("tr[data-row]")).to_have_count(3)
+    first = panel.locator('tr[data-row$="run-1"]')
+    first.focus()
+    page.keyboard.press("F2")
+    first.get_by_role("textbox", name="Name").fill("b")
+    page.keyboard.type("ddx")
+    page.keyboard.press("Enter")
+    expect(first.locator(".labdl-runs-name")).to_have_text("bddx")
+    wait_until(lambda: (runs / "run-1" / "about.json").exists())
+    assert about(runs / "run-1")["name"] == "bddx"
+    panel.get_by_label("Filter runs").fill("")
+    panel.get_by_label("Filter runs").press("a")
+    expect(panel.get_by_label("Filter runs")).to_have_value("a")
+    panel.get_by_label("Filter runs").fill("")
+    first.focus()
+    for key in ("a", "d", "d", "x", "Control+a"):
+        page.keyboard.press(key)
+    expect(panel.locator("tr[data-row][aria-selected=true]")).to_have_count(3)
+    expect(page.locator(".jp-Cell.jp-mod-selected")).to_have_count(1)
+    expect(page.locator(".jp-Cell")).to_have_count(3)
+    first.focus()
+    page.keyboard.press("Delete")
+    panel.get_by_role("alertdialog").get_by_role("button", name="Delete").press("Enter")
+    expect(panel.locator("tr[data-row]")).to_have_count(2)
+    assert not (runs / "run-1").exists()
 
 
 @pytest.mark.timeout(120)

@@ -1,13 +1,24 @@
 """The editor in a window of 720 x 450 pixels, in the panel and in a cell: the canvas keeps room beside one open panel."""
 
 import pytest
+from places import LARGE, SMALL
 from playwright.sync_api import expect
 from test_diff import NET, write
 from test_journey import Graph
 from test_selecting import CELL, run_cell
 
-SMALL, LARGE = {"width": 720, "height": 450}, {"width": 1440, "height": 900}
 ROOM = 100  # pixels: wide enough to see and select a node
+
+
+def check_whole(graph: Graph) -> None:
+    """The graph is fitted again into the smaller canvas, as long as nobody has moved the view."""
+    for node in graph.canvas.locator(".react-flow__node").all():
+        expect(node).to_be_in_viewport(ratio=1)
+    frame = graph.canvas.bounding_box()
+    for node in graph.canvas.locator(".react-flow__node").all():
+        box = node.bounding_box()
+        assert frame["x"] <= box["x"] <= box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert frame["y"] <= box["y"] <= box["y"] + box["height"] <= frame["y"] + frame["height"]
 
 
 def check_panels(page) -> None:
@@ -18,9 +29,11 @@ def check_panels(page) -> None:
     page.set_viewport_size(SMALL)
     for panel in (palette, inspector):
         expect(panel).to_have_count(0)
+    check_whole(graph)
     page.get_by_label("Show the palette").click()
     expect(palette).to_be_visible()
     assert graph.canvas.bounding_box()["width"] >= ROOM
+    check_whole(graph)
     page.get_by_label("Show the properties").click()
     expect(inspector).to_be_visible()
     expect(palette).to_have_count(0)

@@ -133,7 +133,7 @@ def test_a_training_from_forms(another_kernel, lab, folder, page):
     panel.get_by_label("Parameters").select_option("saved")
     expect(code).to_contain_text("labdl.load('net.labdl', backend='torch')")
     second = re.search(r"runs/([\w.-]+)", code.inner_text())[1]
-    train.click()
+    panel.get_by_label("Batch size").press("Enter")
     expect(code).not_to_contain_text(second, timeout=60_000)  # it is over, and the form has another name
     assert {path.name for path in (folder / "runs").iterdir()} == {run.name, second}
     assert '"finished"' in (folder / "runs" / second / "events.jsonl").read_text().splitlines()[-1]

@@ -77,8 +77,8 @@ export function useActions(props: ActionProps): EditorActions {
     fit: () => void flow.fitView({ ...FIT, ...MOTION }),
     // Wait until React has drawn the nodes at their new positions.
     openAgain: (leastZoom = VISIBLE) =>
-      void requestAnimationFrame(() =>
-        fitInitialView(flow, store.getState(), leastZoom)
+      void requestAnimationFrame(
+        () => void fitInitialView(flow, store.getState(), leastZoom)
       ),
     show: ids =>
       void flow.fitView({

@@ -20,7 +20,7 @@ export function fitInitialView(
   flow: Flow,
   canvas: Size,
   leastZoom: number
-): void {
+): Promise<boolean> {
   const nodes = flow.getNodes();
   const bounds = flow.getNodesBounds(nodes);
   const zoom = Math.min(
@@ -28,8 +28,7 @@ export function fitInitialView(
     canvas.height / bounds.height
   );
   if (zoom > leastZoom || nodes.length === 0) {
-    void flow.fitView(FIT);
-    return;
+    return flow.fitView(FIT);
   }
   const isDown = nodes[0].sourcePosition === Side.Bottom;
   const along = ({ position }: LayerFlowNode) =>
@@ -38,7 +37,7 @@ export function fitInitialView(
   const { x, y } = first.position;
   const middle = (length: number, at: number, size: number) =>
     length / 2 - (at + size / 2) * START_ZOOM;
-  void flow.setViewport({
+  return flow.setViewport({
     zoom: START_ZOOM,
     x: isDown
       ? middle(canvas.width, x, NODE_SIZE.width)

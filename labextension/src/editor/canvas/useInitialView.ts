@@ -1,9 +1,19 @@
-// Fits the graph, or the entered block, into the view once both it and the canvas are measured.
-import { useNodesInitialized, useReactFlow, useStore } from '@xyflow/react';
-import { useEffect, useRef } from 'react';
+// Fits the graph, or the entered block, into the view once both it and the canvas are measured, and again when the canvas
+// changes its size, unless a person has moved the view.
+import {
+  useNodesInitialized,
+  useReactFlow,
+  useStore,
+  Viewport
+} from '@xyflow/react';
+import { useCallback, useEffect, useRef } from 'react';
 
 import { LayerFlowEdge, LayerFlowNode } from './react-flow';
-import { fitInitialView, READABLE } from './initial-view';
+import { FIT, fitInitialView, Flow, READABLE } from './initial-view';
+import { Size } from './node-size';
+
+/** Milliseconds without a change of the size before the graph is fitted again. */
+const REST = 100;
 
 export function useInitialView(nodes: LayerFlowNode[], within: string): void {
   const flow = useReactFlow<LayerFlowNode, LayerFlowEdge>();
@@ -12,11 +22,22 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
   const height = useStore(state => state.height);
   const isOpen = useRef(false);
   const shown = useRef(within);
+  /** The view after the last fit. */
+  const own = useRef<Viewport | null>(null);
+
+  const fit = useCallback(
+    async (canvas: Size) => {
+      await fitInitialView(flow, canvas, READABLE);
+      own.current = flow.getViewport();
+    },
+    [flow]
+  );
 
   useEffect(() => {
     if (shown.current !== within) {
       shown.current = within;
       isOpen.current = false;
+      own.current = null;
       // This render still has the nodes of the previous scene.
       return;
     }
@@ -31,7 +52,33 @@ export function useInitialView(nodes: LayerFlowNode[], within: string): void {
     isOpen.current = true;
     // A first layer that was just added stays where it was placed.
     if (nodes.length > 1 || !nodes[0].selected) {
-      fitInitialView(flow, { width, height }, READABLE);
+      void fit({ width, height });
     }
-  }, [flow, height, isMeasured, nodes, width, within]);
+  }, [fit, height, isMeasured, nodes, width, within]);
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const isOwn = own.current && sameView(own.current, flow.getViewport());
+      if (isOwn && width && height && !showsAll(flow, { width, height })) {
+        void fit({ width, height });
+      }
+    }, REST);
+    return () => clearTimeout(timer);
+  }, [fit, flow, height, width]);
+}
+
+const sameView = (one: Viewport, other: Viewport): boolean =>
+  one.x === other.x && one.y === other.y && one.zoom === other.zoom;
+
+/** Whether the whole graph is in view, as large as it may be. */
+function showsAll(flow: Flow, canvas: Size): boolean {
+  const bounds = flow.getNodesBounds(flow.getNodes());
+  const { x, y, zoom } = flow.getViewport();
+  return (
+    zoom >= FIT.maxZoom &&
+    bounds.x * zoom + x >= 0 &&
+    bounds.y * zoom + y >= 0 &&
+    (bounds.x + bounds.width) * zoom + x <= canvas.width &&
+    (bounds.y + bounds.height) * zoom + y <= canvas.height
+  );
 }

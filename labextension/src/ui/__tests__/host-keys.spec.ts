@@ -23,6 +23,8 @@ const SHORTCUTS: [string, string[], string?][] = [
 let ran: string[];
 let release: () => void;
 let commands: CommandRegistry;
+const find = (selector: string) =>
+  document.querySelector(selector) as HTMLElement;
 const listen = (event: KeyboardEvent) => commands.processKeydownEvent(event);
 
 // Notebook reads keys on their way down, JupyterLab on their way up.
@@ -38,7 +40,7 @@ describe.each([true, false])('a host that captures keys: %s', isCapturing => {
     document.body.innerHTML =
       '<div id="widget"><div tabindex="0" id="canvas"><i tabindex="0"></i></div><input><button></button><textarea></textarea></div><p tabindex="0"></p>';
     release = keepKeys(
-      document.querySelector<HTMLElement>('#widget')!,
+      find('#widget'),
       ({ key, ctrlKey }) => ctrlKey && key === 'd'
     );
   });
@@ -53,7 +55,7 @@ describe.each([true, false])('a host that captures keys: %s', isCapturing => {
     ran = [];
     for (const stroke of strokes) {
       const names = stroke.split('+');
-      const key = names.pop()!;
+      const key = names.pop() ?? '';
       const code = {
         Enter: 13,
         Delete: 46,
@@ -68,7 +70,7 @@ describe.each([true, false])('a host that captures keys: %s', isCapturing => {
         bubbles: true,
         cancelable: true
       });
-      const target = document.querySelector<HTMLElement>(selector)!;
+      const target = find(selector);
       target.focus();
       target.dispatchEvent(event);
       // a shortcut waits until the browser has handled the key
@@ -123,7 +125,7 @@ describe.each([true, false])('a host that captures keys: %s', isCapturing => {
   });
 
   it('keeps input events from the host', () => {
-    const input = document.querySelector('input')!;
+    const input = find('input');
     const cancel = (event: Event) => event.preventDefault();
     input.addEventListener('beforeinput', cancel);
     const event = new InputEvent('beforeinput', {
