@@ -6,12 +6,17 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from labdl import dispatch
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.analysis.check import check
 from labdl.graph.graph import PARAMETER, Graph, Node
+from labdl.graph.inputs import GraphArgument, absent_nodes, graph_arguments, needed_ports, optional_inputs
 from labdl.graph.node import output_port, outputs_of, ports_of
 from labdl.nn.module import Module
 from labdl.nn.schema import is_layer, params_of
+from labdl.nn.signature import Argument
 from labdl.ops.infix import neutral
 from labdl.spec import Spec
 
@@ -25,13 +30,18 @@ class _Step(NamedTuple):
     first: int  # the slot of its first result
     count: int
     port: str = ""
+    needed: tuple[
+        int, ...
+    ] = ()  # slots of optional inputs, and of what depends on them, without which there is no result
 
 
 class GraphModule(Module):
     """The model of a graph. Each layer is a sub-module under its node's name, so parameters have the graph's names."""
 
     graph: Graph
-    _inputs: list[Spec]
+    _inputs: list[Spec | None]  # by place; None for an argument that the graph has no input for
+    _taken: list[GraphArgument]
+    _complete: int  # number of inputs of a call that gives all of them, by place; -1 if some places are left out
     _plan: tuple[_Step, ...]
     _slots: dict[tuple[str, str], int]
     _results: list[int]
@@ -49,6 +59,7 @@ class GraphModule(Module):
                 read.setdefault(edge.source, {})[edge.source_port] = None
         # slot 0 is for unconnected inputs
         slots = {("", ""): 0, **{(i, "output"): at for at, i in enumerate(graph.inputs(), 1)}}
+        absent = absent_nodes(graph, optional_inputs(graph))
         plan = []
         for node_id in order:
             node, made = graph.nodes[node_id], checked.made[node_id]
@@ -67,14 +78,21 @@ class GraphModule(Module):
             ]
             count = len(checked.specs[node_id])
             names = [*outputs_of(node), *(output_port(i) for i in range(1, count))][:count]
-            plan.append(_Step(name, function, tuple(taken), len(slots), count))
+            needed = needed_ports(node) if node_id in absent else ()
+            wanted = tuple(
+                slots[e.source, e.source_port] for p in needed for _, e in entering.get(p, ()) if e.source in absent
+            )
+            plan.append(_Step(name, function, tuple(taken), len(slots), count, needed=wanted))
             slots.update({(node_id, port): len(slots) + at for at, port in enumerate(names)})
             for port in read.get(node_id, ()):
                 plan.append(_Step(name, None, (), len(slots), 1, port))
                 slots[node_id, port] = len(slots)
         sinks = [i for i in graph.outputs() if graph.nodes[i].type != "Input"] or graph.outputs()
+        arguments = graph_arguments(graph)
         self.__dict__.update(
-            _inputs=[checked.specs[i]["output"] for i in graph.inputs()],
+            _inputs=[checked.specs[a.node]["output"] if a.node else None for a in arguments],
+            _taken=arguments,
+            _complete=len(arguments) if all(a.node for a in arguments) else -1,
             _plan=tuple(plan),
             _slots=slots,
             _results=[slots[i, name] for i in sinks for name in list(checked.specs[i])[:1]],
@@ -82,20 +100,75 @@ class GraphModule(Module):
         for name, to in graph.ties.items():
             self.tie(name, to)
 
-    def forward(self, *inputs):
-        if len(inputs) != len(self._inputs):
-            raise ModelError(f"the graph {self.graph.name!r} has {len(self._inputs)} input(s), received {len(inputs)}")
-        values = [None, *inputs]
+    def forward(self, *inputs, **named):
+        """Compute the outputs. Inputs are taken by place or by the name of their argument; optional ones may be omitted."""
+        values = [None, *self._bind(inputs, named)]
         for step in self._plan:
             result = self._compute(step, values)
             values.extend(result) if isinstance(result, list | tuple) else values.append(result)
         results = self._results
         return values[results[0]] if len(results) == 1 else tuple(values[i] for i in results)
 
+    def _bind(self, inputs: tuple, named: Mapping[str, Any]) -> Sequence[Any]:
+        """The values of the graph's inputs, in order, from the arguments of a call."""
+        taken = self._taken
+        if not named and len(inputs) == self._complete and not any(v is None for v in inputs):
+            return inputs
+        while len(inputs) > len(taken) and inputs[-1] is None:
+            inputs = inputs[:-1]  # an argument that the model was built without
+        known = ", ".join(a.name + ("=" if a.optional else "") for a in taken if a.node)
+        if len(inputs) > len(taken):
+            raise ModelError(
+                f"the graph {self.graph.name!r} has {len(self._inputs) - self._inputs.count(None)} input(s), received "
+                f"{len(inputs)}: it takes {known}"
+            )
+        given = dict(zip((a.name for a in taken), inputs, strict=False))
+        for name, value in named.items():
+            if name in given:
+                raise ModelError(
+                    f"the graph {self.graph.name!r} is given {name!r} twice, by place and by name: give it once"
+                )
+            given[name] = value
+        values = []
+        for argument in taken:
+            value = given.pop(argument.name, None)
+            if not argument.node:
+                if value is not None:
+                    raise ModelError(
+                        f"the graph {self.graph.name!r} was built without {argument.name!r}, so it cannot take one: it takes "
+                        f"{known}"
+                    )
+                continue
+            if value is None and not argument.optional:
+                raise ModelError(f"the graph {self.graph.name!r} is not given {argument.name!r}: it takes {known}")
+            values.append(self._default(argument, inputs, named) if value is None else value)
+        if unknown := [name for name, value in given.items() if value is not None]:
+            raise ModelError(
+                f"the graph {self.graph.name!r} has no input {unknown[0]!r}: it takes {known}; settings of a forward are "
+                "part of its graph"
+            )
+        return values
+
+    def _default(self, argument: GraphArgument, inputs: tuple, named: Mapping[str, Any]):
+        """The value of an omitted input, as the other inputs are: a Spec, a constant of an export, or a tensor."""
+        if argument.default is None:
+            return None
+        spec = self.graph.nodes[argument.node].params
+        array = np.asarray(argument.default, dispatch.load("numpy").dtype(spec.get("dtype", "float32")))
+        owner = dispatch.owner(*inputs, *named.values())
+        if hasattr(owner, "tensor"):
+            return owner.tensor(array)
+        return Spec((), spec.get("dtype", "float32")) if all(type(v) is Spec for v in inputs) else array
+
+    def _arguments(self) -> list[Argument]:
+        return [*self._taken]
+
     def _compute(self, step: _Step, values):
         if step.port:
             home, _, word = step.port.removesuffix(PARAMETER).rpartition("/")
             return self._modules[step.layer].get_module(home).__dict__[word]
+        if step.needed and any(values[i] is None for i in step.needed):
+            return None if step.count == 1 else (None,) * step.count
         return (step.function or self._modules[step.layer])(*[values[i] for i in step.taken])
 
     def run(self, fetches: str | Sequence[str], feeds: Mapping[str, Any]):
@@ -118,7 +191,11 @@ class GraphModule(Module):
             if slot in values:
                 continue
             if slot not in producer:
-                name = self.graph.nodes[self.graph.inputs()[slot - 1]].name
+                argument = next(a for a in self._taken if a.node == self.graph.inputs()[slot - 1])
+                if argument.optional:
+                    values[slot] = self._default(argument, tuple(feeds.values()), {})
+                    continue
+                name = self.graph.nodes[argument.node].name
                 raise ModelError(f"{fetches!r} cannot be computed without {name!r}: give it in feeds")
             if producer[slot] not in needed:
                 needed.add(producer[slot])
@@ -162,9 +239,9 @@ class GraphModule(Module):
             }
             object.__setattr__(self, "graph", dataclasses.replace(self.graph, nodes={**nodes, at[0]: node}))
 
-    def build(self, *inputs, backend: str | None = None, seed: int | None = None) -> GraphModule:
+    def build(self, *inputs, backend: str | None = None, seed: int | None = None, **options) -> GraphModule:
         """As `Module.build`; the inputs' shapes are known from the graph and are optional."""
-        super().build(*(inputs or self._inputs), backend=backend, seed=seed)
+        super().build(*(inputs or (() if options else self._inputs)), backend=backend, seed=seed, **options)
         return self
 
     def _describe(self) -> str:

@@ -14,6 +14,17 @@ from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, Port, fields, input_ports, operator_ports, unknown_type_message
 from labdl.ops import OPERATORS
 
+RESERVED = (
+    "graph",
+    "run",
+    "_inputs",
+    "_taken",
+    "_complete",
+    "_plan",
+    "_slots",
+    "_results",
+)  # attributes of a graph's model besides its layers
+
 
 def ports_of(node: Node) -> list[Port]:
     """Input ports of a node. Raises ModelError when its type is unknown."""

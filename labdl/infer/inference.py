@@ -18,6 +18,7 @@ from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.nn.module import Module
+from labdl.nn.signature import call_as_built, given_inputs
 from labdl.ops.infix import neutral
 
 
@@ -94,7 +95,7 @@ class Inference:
 
     def forward(self, *inputs):
         """Outputs of the model for a batch, as tensors of its backend."""
-        return self.model(*inputs)
+        return call_as_built(self.model, *inputs)
 
     def postprocess(self, output: Any, settings: Mapping[str, Any]) -> Any:
         """The result for the outputs of one sample: an array, or a tuple of arrays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,6 +21,7 @@ from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
+from labdl.nn.signature import call_as_built, given_inputs
 from labdl.saving import load
 from labdl.train.run.locks import compute_lock
 from labdl.train.run.shutdown import active_runs
@@ -41,7 +43,7 @@ class Predictor:
         function: Callable | None = None,
     ):
         self.model, self.backend, self.compiled = model, backend, compiled
-        self._computed = model if function is None else function
+        self._computed = functools.partial(call_as_built, model) if function is None else function
         self._lock = threading.RLock()
         self._evaluate: Callable | None = None
         self._seen = -1
@@ -114,7 +116,7 @@ def input_count(model: Module, data: Any = None) -> int:
     if isinstance(model, GraphModule):
         return len(model.graph.inputs())
     if model._input_specs is not None:
-        return len(model.input_specs)
+        return len(given_inputs(model))
     return max(sum(not port.optional for port in input_ports(type(model))), 1)
 
 

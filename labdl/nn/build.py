@@ -59,7 +59,7 @@ def build(
     _publish(model)
     for module in model.modules():
         module.__dict__.update(_ready=True, _backend=target.name)
-    model.__dict__["_input_specs"] = specs
+    model.__dict__.update(_input_specs=specs, _input_options=dict(options))
 
 
 def _publish(model: Module) -> None:
@@ -95,7 +95,7 @@ def mark_unbuilt(model: Module) -> None:
 def move(model: Module, place: str) -> None:
     """See `Module.to`."""
     if place in dispatch.NAMES or place == "numpy":
-        build(model, model.input_specs, place, None, {})
+        build(model, model.input_specs, place, None, model._input_options)
         return
     owner = dispatch.get(model.backend)
     if place not in owner.devices():

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 def backward(module: Module, gradient, inputs: tuple):
     """See `Module.backward`. The forward runs again with new dropout masks; running statistics are restored."""
-    inputs = inputs or module.__dict__.get("_called", ())
+    inputs, options = (inputs, {}) if inputs else module.__dict__.get("_called", ((), {}))
     if not inputs:
         raise ModelError(
             f"{type(module).__name__}.backward wants a forward call before it, or the inputs: backward(gradient, x)"
         )
     backend = dispatch.get(module.backend)
-    inputs = tuple(backend.tensor(v) if dispatch.owner(v).name == "numpy" != backend.name else v for v in inputs)
-    moving = [i for i, v in enumerate(inputs) if "float" in backend.spec_of(v).dtype]
+    inputs = tuple(
+        backend.tensor(v) if v is not None and dispatch.owner(v).name == "numpy" != backend.name else v for v in inputs
+    )
+    moving = [i for i, v in enumerate(inputs) if v is not None and "float" in backend.spec_of(v).dtype]
     learned = [p for p in module.parameters() if p.trainable] if module.training else []
     buffers = [(p, backend.to_numpy(p.value).copy()) for p in module.parameters() if not p.learnable]
 
@@ -30,7 +32,7 @@ def backward(module: Module, gradient, inputs: tuple):
         given = list(inputs)
         for at, value in zip(moving, values, strict=False):
             given[at] = value
-        outputs = module(*given)
+        outputs = module(*given, **options)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         given = gradient if isinstance(gradient, tuple) else (gradient,) * (1 if gradient is not None else len(outputs))
         _check(module, outputs, given, backend)

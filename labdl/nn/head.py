@@ -48,7 +48,7 @@ def replace_head(model: Module, classes: int, path: str | None = None) -> None:
         setattr(home, name, head)
     build.mark_unbuilt(model)
     if was_built:
-        model.build(*model.input_specs, backend=model.backend)
+        model.build(*model.input_specs, backend=model.backend, **model._input_options)
 
 
 def _can_be_head(module: Module) -> bool:
@@ -62,7 +62,7 @@ def _head(model: Module) -> Module:
         layers, output = [part for part in model.modules() if is_layer(part) and not _is_plain(part)], None
     else:
         with _parameters_in_order(model) as layers:
-            output = build.shapes_of(model, specs, {})
+            output = build.shapes_of(model, specs, model._input_options)
     paths = {id(part): path for path, part in model.named_modules()}
     candidates = [paths[id(part)] for part in layers if _can_be_head(part) and id(part) in paths][-5:]
     known = f"; it has {', '.join(map(repr, candidates))}" if candidates else ""

@@ -11,6 +11,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.data.conversion import INDICES, as_array, fit_input, is_table
 from labdl.errors import ConfigError
+from labdl.nn.signature import given_inputs
 from labdl.spec import DTYPES, FLOATS, Spec
 
 if TYPE_CHECKING:
@@ -20,8 +21,12 @@ _TRIED = 4  # inputs of integers, each of which doubles the number of combinatio
 
 
 def build_for(model: Module, arrays: Sequence[np.ndarray], backend: str | None = None, seed: int | None = None) -> None:
-    """Build a model for arrays: see `specs_for`. Raises ModelError."""
-    model.build(*specs_for(model, arrays), backend=backend, seed=seed)
+    """Build a model for arrays: see `specs_for`; one that knows inputs by name or omitted ones for these. Raises ModelError."""
+    placed, named = model._input_specs, model._input_options
+    if placed is not None and (named or None in placed) and len(given_inputs(model)) == len(arrays):
+        model.build(*placed, backend=backend, seed=seed, **named)
+    else:
+        model.build(*specs_for(model, arrays), backend=backend, seed=seed)
 
 
 def specs_for(model: Module, arrays: Sequence[np.ndarray]) -> tuple[Spec, ...]:
@@ -62,13 +67,21 @@ def _own_spec(array: np.ndarray) -> Spec:
 
 
 def fit_inputs(model: Module, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Convert the arrays among the inputs of a built model to the dtypes that it was built for."""
-    specs = model._input_specs
+    """Convert the arrays among the inputs of a built model to the dtypes that it was built for.
+
+    They are by place, or those of `given_inputs`.
+    """
+    specs: Sequence[Spec | None] | None = model._input_specs
     if specs is None:  # part of a model that was built as a whole
         specs = specs_for(model, arrays) if all(isinstance(a, np.ndarray) for a in arrays) else ()
+    elif len(arrays) != len(specs):
+        specs = [spec for _, spec in given_inputs(model)]
     if len(arrays) != len(specs):
         return tuple(arrays)
-    return tuple(fit_input(a, spec) if isinstance(a, np.ndarray) else a for a, spec in zip(arrays, specs, strict=True))
+    return tuple(
+        fit_input(a, spec) if isinstance(a, np.ndarray) and spec is not None else a
+        for a, spec in zip(arrays, specs, strict=True)
+    )
 
 
 def has_data(inputs: Sequence[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -16,8 +17,9 @@ from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.parameter import Parameter
+from labdl.nn.signature import Argument, arguments_of, place_inputs
 from labdl.ops.infix import scope
-from labdl.spec import Spec, as_spec
+from labdl.spec import Spec
 
 observer: ContextVar[Any] = ContextVar("observer", default=None)  # the recorder of the trace being taken
 
@@ -46,6 +48,7 @@ class Module:
     _set_up: bool
     _backend: str | None
     _input_specs: tuple[Spec | None, ...] | None
+    _input_options: dict[str, Any]  # what the forward was given by name at build: Specs and settings
     _ties: dict[str, str]
     _trainable: bool  # see labdl.nn.trainable
     _frozen_later: tuple[tuple[str, bool], ...]
@@ -61,6 +64,7 @@ class Module:
             training=True,
             _backend=None,
             _input_specs=None,
+            _input_options={},
             _ties={},
             _trainable=True,
             _frozen_later=(),
@@ -110,7 +114,7 @@ class Module:
             inputs, options = tensors_for_call(self, inputs, options)
         scope.on = True  # inside a forward, infix operators have the same semantics on every framework
         if self._ready:
-            self.__dict__["_called"] = inputs  # for `backward`
+            self.__dict__["_called"] = inputs, options  # for `backward`
         try:
             return forward(*inputs, **options)
         finally:
@@ -121,8 +125,9 @@ class Module:
         recorder = observer.get()
         if recorder is not None:
             return recorder.call(self, inputs, options)
-        if inputs and not any(isinstance(v, Spec) for v in (*inputs, *options.values())):
-            owner = dispatch.owner(*inputs)
+        values = (*inputs, *options.values())
+        if any(v is not None for v in values) and not any(isinstance(v, Spec) for v in values):
+            owner = dispatch.owner(*values)
             named = {k: dispatch.spec_of(v) for k, v in options.items() if dispatch.owner_of_type(type(v))}
             specs = (v if v is None else dispatch.spec_of(v) for v in inputs)
             self.build(*specs, backend=owner.name, **{**options, **named})
@@ -131,13 +136,15 @@ class Module:
 
     def infer(self, *inputs, **options):
         """`forward` on Specs, after `setup` if that has not happened yet."""
-        self.prepare(*(v if v is None else dispatch.spec_of(v) for v in inputs))
+        named = {k: dispatch.spec_of(v) for k, v in options.items() if dispatch.owner_of_type(type(v)) is not None}
+        self.prepare(*(v if v is None else dispatch.spec_of(v) for v in inputs), **named)
         return self.forward(*inputs, **options)
 
-    def prepare(self, *inputs) -> None:
-        """Call `setup` unless it has been called."""
+    def prepare(self, *inputs, **named) -> None:
+        """Call `setup` unless it has been called; inputs given by name are for a setup that has arguments of these names."""
         if not self._set_up:
-            self.setup(*inputs)
+            known = inspect.signature(self.setup).parameters if named else {}
+            self.setup(*inputs, **{name: spec for name, spec in named.items() if name in known})
             self.__dict__["_set_up"] = True
 
     # -- building
@@ -146,13 +153,22 @@ class Module:
         """Infer all sizes from the inputs' Specs or shapes, and initialize the weights as variables of a backend.
 
         ``model.build((None, 1, 8, 8), backend="paddle")``; None is an unknown size, or in place of a shape an optional input
-        that is omitted. ``options`` are passed to the forward by name. Without inputs it is built for those that it was built
-        with before, or, as a model of `labdl.models`, for its usual ones. Building again keeps the weights and moves them if
-        the backend differs. Returns the model. Raises ModelError for layers whose shapes do not match.
+        that is omitted. ``options`` are inputs and settings of the forward by name: ``build((None, 16), mask=(None, 16))``.
+        A tuple that contains None is the shape of an input, as is a `Spec`; other values are passed to the forward as they
+        are. Without inputs it is built for those that it was built with before, or, as a model of `labdl.models`, for its
+        usual ones. Building again keeps the weights and moves them if the backend differs. Returns the model. Raises
+        ModelError for layers whose shapes do not match.
         """
-        specs = tuple(i if i is None else as_spec(i) for i in inputs)
-        build.build(self, specs or self._input_specs or (), backend, seed, options)
+        if not inputs and not options and self._input_specs is not None:
+            specs, named = self._input_specs, self._input_options
+        else:
+            specs, named = place_inputs(self, inputs, options)
+        build.build(self, specs, backend, seed, named)
         return self
+
+    def _arguments(self) -> list[Argument]:
+        """The arguments of a call."""
+        return arguments_of(self)
 
     def _shapes_of(self, *specs: Spec | None, **options):
         """Specs of the outputs; calls `setup` of modules where necessary, and undoes that if the shapes do not match."""
@@ -177,7 +193,7 @@ class Module:
     @property
     def output_specs(self):
         """The Spec of the output for the inputs that the model was built with, or a tuple of several."""
-        return self._shapes_of(*self.input_specs)
+        return self._shapes_of(*self.input_specs, **self._input_options)
 
     @property
     def unbuilt(self) -> list[str]:
@@ -464,7 +480,7 @@ class Module:
         """
         from labdl.graph import trace  # the table is made from a trace, and graph imports nn
 
-        return trace(self, *self.input_specs).summary(depth)
+        return trace(self).summary(depth)
 
 
 _STATE = frozenset(Module().__dict__)

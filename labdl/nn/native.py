@@ -53,7 +53,7 @@ class NativeModule(Module):
             raise ModelError(f"from_native wants a module of a framework, received {type(native).__name__}")
         self.native, self.home = native, owner
 
-    def prepare(self, *inputs) -> None:
+    def prepare(self, *inputs, **named) -> None:
         self._infer_specs(inputs)  # lazy layers and those of Keras create their variables at the first call
         for name, (value, learned) in self.home.native_parameters(self.native).items():
             spec = self.home.spec_of(value)

@@ -11,6 +11,7 @@ from labdl.errors import ModelError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.codegen.calls import Names, identifier
 from labdl.graph.codegen.source import class_name
+from labdl.graph.inputs import graph_arguments
 from labdl.graph.lowering.method_source import MethodSource, numbers
 from labdl.graph.lowering.program import Program
 from labdl.graph.lowering.record import record_programs
@@ -43,7 +44,7 @@ def to_source(model: Module, target: str | None = None) -> tuple[str, dict[str, 
     if not hasattr(backend, "SOURCE"):
         raise ModelError(f'there is no source code for {backend.name}: choose a framework, target="torch" for instance')
     graph = as_graph(model)
-    twin = graph.to_module().build(*model.input_specs, backend=backend.name)
+    twin = graph.to_module().build(backend=backend.name)
     values = {parameter_prefix(model, graph) + name: value for name, value in model.state_dict().items()}
     values = {name: values[name] for name in twin.state_dict()}
     writer = _Writer(twin, backend, values)
@@ -113,7 +114,7 @@ class _Writer:
         )
 
     def _inputs(self, program: Program) -> list[str]:
-        words = [self.model.graph.nodes[i].name for i in self.model.graph.inputs()]
+        words = [a.name for a in graph_arguments(self.model.graph) if a.node]
         taken = Names("self", "training")
         return [taken.new(identifier(words[n])) for n in range(len(program.inputs))]
 

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     import h5py
 
 KIND = "labdl structure"
-VERSION = 4
+VERSION = 5
+_WITH_NOTES = 4
 _PLAIN = 3  # version written for a graph without notes, so that earlier versions of LabDL can read it
+_CALLS = ("optional", "default", "argument", "skips")  # settings of an Input since version 5
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LARGEST = 1 << 26  # bytes: a structure has no weights, and a thousand layers take 100 KB
 _ROWS = 200_000  # more nodes or edges than any network has: a broken or hostile file
@@ -75,6 +77,7 @@ def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None
         params = json.dumps([n["params"] for n in nodes], sort_keys=True, allow_nan=False, separators=(",", ":"))
     except TypeError as error:
         raise ModelError(f"a setting of the model cannot be written to a file: {error}") from error
+    version = _version_for(graph)
     columns = {
         "nodes/id": _texts(data["nodes"]),
         "nodes/type": _texts(n["type"] for n in nodes),
@@ -89,11 +92,10 @@ def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None
         "ties/to": _texts(data["ties"].values()),
         "canvas/id": _texts(data["positions"]),
         "canvas/position": np.array(list(data["positions"].values()), "<f8").reshape(-1, 2),
-        **_note_columns(data.get("notes", {})),
+        **(_note_columns(data.get("notes", {})) if version > _PLAIN else {}),
     }
-    version = VERSION if graph.notes else _PLAIN
     buffer = io.BytesIO()
-    more = [*([b"notes"] if graph.notes else []), *([b"classes"] if class_names else [])]
+    more = [*([b"notes"] if version > _PLAIN else []), *([b"classes"] if class_names else [])]
     with _new(buffer, more) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
         if saved_with:
@@ -114,9 +116,14 @@ def _json_bytes(values: list[str]) -> np.ndarray:
     return np.frombuffer(json.dumps(values, separators=(",", ":")).encode(), np.uint8)
 
 
+def _version_for(graph: Graph) -> int:
+    """The oldest version that can hold a graph."""
+    if any(n.type == "Input" and any(word in n.params for word in _CALLS) for n in graph.nodes.values()):
+        return VERSION
+    return _WITH_NOTES if graph.notes else _PLAIN
+
+
 def _note_columns(notes: dict[str, Any]) -> dict[str, np.ndarray]:
-    if not notes:
-        return {}
     rows = notes.values()
     return {
         "notes/id": _texts(notes),

@@ -37,7 +37,7 @@ class Conversion:
         self.rule = TargetRule(loss=context.loss_name)
         self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
         if not context.overridden & {"forward", "phases"} and context.model._input_specs is not None:
-            self.inputs = context.model.input_specs
+            self.inputs = tuple(spec for _, spec in given_inputs(context.model))
             self.rule = _target_rule(context)
         self._width = next((s.dtype for s in self.inputs or () if s and s.dtype == "float64"), "float32")
 

@@ -19,8 +19,8 @@ def check_data(context: TrainContext, data: Any) -> None:
     standard = context.standard_loss and "preprocess" not in context.overridden
     if not standard or not isinstance(data, ArrayDataset) or len(data.arrays) != 2:
         return
-    (x, y), wanted = data.arrays, model.input_specs
-    first = wanted[0] if len(wanted) == 1 else None
+    (x, y), wanted = data.arrays, given_inputs(model)
+    first = wanted[0][1] if len(wanted) == 1 else None
     if first is not None and not _fits(x.shape[1:], first.shape[1:]):
         raise ConfigError(
             f"the data have samples of shape {show(x.shape[1:])}, the model was built for "

@@ -10,6 +10,7 @@ from labdl.data import Loader
 from labdl.errors import ConfigError
 from labdl.graph.lowering.compilable import Compilable
 from labdl.nn.module import Module
+from labdl.nn.signature import given_inputs
 from labdl.train.binding import binding_key, convert, convert_dataset, prepare, prepare_for
 from labdl.train.data_adapter import flatten, read, size_of
 from labdl.train.loss_function import Objective
@@ -102,7 +103,7 @@ def split_batch(batch: Any, model: Module) -> tuple[Any, Any]:
         raise ConfigError(
             f"a batch of this data set is {names}: override preprocess(batch) of Trainer to return (inputs, targets)"
         )
-    count = max(1, len(batch) - 1) if model.unbuilt else sum(spec is not None for spec in model.input_specs)
+    count = max(1, len(batch) - 1) if model.unbuilt else len(given_inputs(model))
     if len(batch) < count:
         raise ConfigError(f"the model has {count} inputs, the data set gives {len(batch)} arrays")
     inputs, targets = batch[:count], batch[count:]

@@ -15,6 +15,7 @@ from labdl.errors import ConfigError
 from labdl.graph.graph import Graph
 from labdl.keywords import show_keywords
 from labdl.nn.module import Module
+from labdl.nn.signature import call_as_built
 from labdl.runs.reading import values as limits
 from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
@@ -189,7 +190,7 @@ class Trainer:
 
     def forward(self, x):
         """Output of the model for a batch of inputs, as tensors; a tuple is passed to a model of several inputs."""
-        return self.model(*x) if type(x) is tuple else self.model(x)
+        return call_as_built(self.model, *(x if type(x) is tuple else (x,)))
 
     def loss(self, output, target):
         """The scalar loss, or a dictionary of losses by name, whose sum is minimized."""

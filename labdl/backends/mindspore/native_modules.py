@@ -27,8 +27,8 @@ class LabCell(nn.Cell):
         for name, (_, part) in here.parts.items():
             self.insert_child_to_cell(name, LabCell(None, part, None))
 
-    def construct(self, *inputs):
-        return self._run(*inputs)
+    def construct(self, *inputs, **named):
+        return self._run(*inputs, **named)
 
     def set_train(self, mode=True):
         if self._mode is not None:

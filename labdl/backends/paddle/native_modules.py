@@ -23,8 +23,9 @@ class LabLayer(paddle.nn.Layer):
         for name, (_, part) in here.parts.items():
             self.add_sublayer(name, LabLayer(None, part, None))
 
-    def forward(self, x, *more):  # the first by name, because paddle.jit.save counts the inputs that it is told of
-        return self._call(x, *more)
+    # the first is an argument, because paddle.jit.save counts the inputs that it is told of
+    def forward(self, x=None, *more, **named):
+        return self._call(*(() if x is None and not more else (x,)), *more, **named)
 
     def train(self):
         if self._mode is not None:
@@ -51,8 +52,8 @@ def _put(layer, homes, word, value):
 def _as_it_is(call):
     """Paddle's full-graph compiler rewrites Python, which fails in a dispatcher; this excludes the function."""
 
-    def run(*inputs):
-        return call(*inputs)
+    def run(*inputs, **named):
+        return call(*inputs, **named)
 
     return paddle.jit.not_to_static(run)
 

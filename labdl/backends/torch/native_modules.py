@@ -27,8 +27,8 @@ class LabModule(torch.nn.Module):
         self.register_state_dict_post_hook(_turn)
         self.register_load_state_dict_pre_hook(_turn_back)
 
-    def forward(self, *inputs):
-        return self._call(*inputs)
+    def forward(self, *inputs, **named):
+        return self._call(*inputs, **named)
 
     def train(self, mode: bool = True):
         if self._mode is not None:

@@ -7,11 +7,10 @@ from typing import Any
 
 from labdl.errors import ConfigError
 from labdl.graph.graph import PARAMETER, Edge, Graph, Node
-from labdl.graph.node import make, output_port, outputs_of, ports_of
+from labdl.graph.inputs import needed_for_output, optional_inputs
+from labdl.graph.node import RESERVED, make, output_port, outputs_of, ports_of
 from labdl.nn.module import Module, is_reserved
 from labdl.spec import Spec
-
-_TAKEN = ("graph", "run", "_inputs", "_plan", "_slots", "_results")  # attributes of a graph's model besides its layers
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,12 @@ def check(graph: Graph) -> CheckResult:
         result.problems.append(Problem("lies on a loop: a network's connections must lead forward", node_id))
     for node_id in order:
         _check_node(graph, node_id, incoming[node_id], result)
+    if not result.problems:
+        result.problems += [
+            Problem("cannot be optional: without it the model has no output", i)
+            for i in optional_inputs(graph)
+            if needed_for_output(graph, i)
+        ]
     if graph.nodes and not graph.inputs():
         result.problems.append(Problem("the graph has no Input: add one and give it the shape of the data"))
     return result
@@ -62,7 +67,7 @@ def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> No
     try:
         ports = {p.name: p for p in ports_of(node)}
         made = _make_once(graph, node_id, result)
-        if isinstance(made, Module) and (is_reserved(node.name) or node.name in _TAKEN):
+        if isinstance(made, Module) and (is_reserved(node.name) or node.name in RESERVED):
             raise ConfigError(f"every model has something named {node.name!r}: choose another name")
     except Exception as error:  # shown in the editor; layers of the user may raise anything
         result.problems.append(Problem(_first_line(error), node_id))

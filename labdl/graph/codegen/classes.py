@@ -10,6 +10,7 @@ from labdl.graph.codegen.attributes import Layout
 from labdl.graph.codegen.calls import OPEN, Names, constructor_call, layer_arguments, literal, operator_call
 from labdl.graph.codegen.module_tree import End, Unit, inside, is_parameter, is_sequential, unit_of
 from labdl.graph.graph import PARAMETER, Graph
+from labdl.graph.inputs import GENERAL, absent_nodes, graph_arguments, needed_ports, optional_inputs
 from labdl.graph.node import outputs_of, ports_of
 from labdl.nn.schema import LAYERS
 
@@ -40,6 +41,7 @@ class ModuleWriter:
     def __init__(self, graph: Graph):
         self.graph, self.incoming, self.inputs = graph, graph.incoming(), graph.inputs()
         self.specs = check(graph).specs
+        self.absent = absent_nodes(graph, optional_inputs(graph))
         self.users: dict[End, list[str]] = {}
         for edge in graph.edges.values():
             self.users.setdefault((edge.source, edge.source_port), []).append(edge.target)
@@ -110,10 +112,13 @@ class ModuleWriter:
     def _forward(self, unit: Unit, layout: Layout, marks: Marks) -> list[str]:
         names = Names("self", "nn", "ops", "_")
         variables: dict[End, str] = {}
-        for end in unit.takes if unit.path else [(i, "output") for i in self.inputs]:
-            alone = len(unit.takes if unit.path else self.inputs) == 1
-            variables[end] = names.new("x" if alone else self.graph.nodes[end[0]].name.rpartition("/")[2])
-        arguments = ", ".join(["self", *variables.values()])
+        if unit is self.root:
+            arguments = self._arguments(names, variables)
+        else:
+            for end in unit.takes:
+                word = self.graph.nodes[end[0]].name.rpartition("/")[2]
+                variables[end] = names.new("x" if len(unit.takes) == 1 or word == GENERAL else word)
+            arguments = ", ".join(["self", *variables.values()])
         steps = []
         for name, item in unit.items.items():
             if isinstance(item, Unit):
@@ -124,6 +129,7 @@ class ModuleWriter:
                 continue
             else:
                 taken, call = self._call(unit, layout, variables, name, item, marks)
+                call = self._unless_omitted(unit, variables, item) + call
                 ports = [*self.specs[item]] if item in self.specs else outputs_of(self.graph.nodes[item])
                 given = [(item, port) for port in ports]
             word = name.rpartition("/")[2]
@@ -153,6 +159,31 @@ class ModuleWriter:
             return taken, operator_call(node, feeds, marks.writer(True))
         origin = inside(self.graph.nodes[node.shares].name, unit) if node.shares in self.graph.nodes else name
         return taken, f"self.{layout.attribute(origin)}({layer_arguments(node, feeds)})"
+
+    def _arguments(self, names: Names, variables: dict[End, str]) -> str:
+        """The arguments of the model's forward; after an optional one, all have a default."""
+        written, later = ["self"], False
+        for argument in graph_arguments(self.graph):
+            word = names.new(argument.name)
+            if argument.node:
+                variables[argument.node, "output"] = word
+            later = later or argument.optional
+            written.append(f"{word}={literal(argument.default if argument.optional else None)}" if later else word)
+        return ", ".join(written)
+
+    def _unless_omitted(self, unit: Unit, variables: dict[End, str], node_id: str) -> str:
+        """The condition for a node that has no result where an optional input is omitted."""
+        if node_id not in self.absent:
+            return ""
+        needed = needed_ports(self.graph.nodes[node_id])
+        ends = [
+            (e.source, e.source_port)
+            for port, edges in self.incoming[node_id].items()
+            for _, e in edges
+            if port in needed and e.source in self.absent
+        ]
+        tests = dict.fromkeys(self._value(unit, variables, end) for end in ends)
+        return "".join(f"None if {word} is None else " for word in tests)
 
     def _last_use(self, unit: Unit, end: End, item: Unit | str, variables) -> bool:
         if end not in variables or variables[end] == "_" or (unit.path and end in unit.gives):

@@ -7,6 +7,7 @@ an error. docs/decisions/two-tracers.md explains why calls are recorded and not 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from labdl.graph.lowering.tape import CapturedVariableError, Tape
 from labdl.graph.lowering.variables import Variables, copied_variables, own_variables, restored_variables
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
+from labdl.nn.signature import call_as_built, given_inputs
 from labdl.spec import Spec
 
 
@@ -37,8 +39,9 @@ class Subject:
 
     @classmethod
     def of(cls, model: Module) -> Subject:
-        inputs = [s for s in model.input_specs if s is not None]
-        return cls(model, dispatch.get(model.backend), inputs, dict(model.named_parameters()), (model,))
+        inputs = [spec for _, spec in given_inputs(model)]
+        run = functools.partial(call_as_built, model)
+        return cls(run, dispatch.get(model.backend), inputs, dict(model.named_parameters()), (model,))
 
 
 def record_programs(model: Module) -> tuple[Program, Program]:

@@ -186,6 +186,12 @@ class Grammar:
             case ast.For(iter=over, orelse=rest):
                 if rest or not (isinstance(over, ast.Attribute) and is_name(over.value, "self")):
                     refuse(node, "a loop runs over layers such as self.blocks")
+            case ast.IfExp() | ast.Is():
+                if isinstance(node, ast.IfExp) and not _is_for_optional(node):
+                    refuse(
+                        node,
+                        "only an optional input decides, as in `None if mask is None else ops.expand_dims(mask, 1)`",
+                    )
             case _ if not isinstance(node, _PLAIN):
                 refuse(node, f"{type(node).__name__.lower()} cannot be read here")
 
@@ -238,6 +244,17 @@ def _is_inner(node: ast.Attribute) -> bool:
     if node.attr in ("training", "tie") or is_name(node.value, "nn") or is_name(node.value, "ops") or _is_super(node):
         return False
     return hasattr(nn.Module, node.attr) or node.attr in ("recorder", "node", "port", "why")
+
+
+def _is_for_optional(node: ast.IfExp) -> bool:
+    """``None if x is None else …``"""
+    match node:
+        case ast.IfExp(
+            test=ast.Compare(left=ast.Name(), ops=[ast.Is()], comparators=[ast.Constant(value=None)]),
+            body=ast.Constant(value=None),
+        ):
+            return True
+    return False
 
 
 def _short(node: ast.expr) -> str:

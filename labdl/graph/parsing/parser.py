@@ -18,6 +18,7 @@ from labdl.graph.graph import Graph
 from labdl.graph.parsing import foreign, limits
 from labdl.graph.parsing.grammar import BUILT_IN, Grammar, ReadingError
 from labdl.graph.parsing.snippets import PIECE, as_class
+from labdl.graph.tracing.optional import mark_optional
 from labdl.graph.tracing.partial import Draft
 from labdl.graph.tracing.recorder import Symbol
 from labdl.graph.tracing.trace import record, trace
@@ -33,23 +34,25 @@ _FILE = "<model>"  # the source, in tracebacks
 
 def read_python(source: str, *shapes) -> Graph:
     """See `Graph.from_python`."""
-    return _read(source, lambda model, name, _: trace(model, *shapes, name=name), _SECONDS)
+    return _read(source, lambda model, name, *_: trace(model, *shapes, name=name), _SECONDS)
 
 
-def read_draft(source: str, specs: Sequence[Spec], *, seconds: float = _SECONDS) -> Graph:
+def read_draft(source: str, specs: Sequence[Spec | None], *, seconds: float = _SECONDS) -> Graph:
     """As `read_python` for an unfinished model: where shapes do not fit, the graph has a problem, as on the canvas.
 
-    ``...`` is a missing connection. Raises ReadingError.
+    ``...`` is a missing connection, None in place of a Spec an input that is omitted. Raises ReadingError.
     """
 
-    def record_model(model: Module, name: str, wanted: list[str]) -> Graph:
-        if len(wanted) != len(specs):
+    def record_model(model: Module, name: str, wanted: list[str], required: int) -> Graph:
+        if not required <= len(specs) <= len(wanted):
             listed = ", ".join(["self", *wanted])
             raise ReadingError(
                 f"forward({listed}) does not match the {len(specs)} input(s) of the graph: add or delete an "
                 "Input on the canvas first, because its shape is set there"
             )
-        return record(model, specs, Draft(model, "layers"), name)
+        return mark_optional(
+            model, specs, {}, lambda specs, named: record(model, specs, Draft(model, "layers"), name, named)
+        )
 
     return _read(source, record_model, seconds)
 
@@ -59,10 +62,10 @@ def read_piece(source: str, *, seconds: float = _SECONDS) -> Graph:
     (``nn.Linear(10), nn.ReLU()``), or lines that call layers (``x = nn.Linear(10)(x)``). Raises ReadingError.
     """
 
-    def record_model(model: Module, name: str, wanted: list[str]) -> Graph:
+    def record_model(model: Module, name: str, wanted: list[str], required: int) -> Graph:
         recorder = Draft(model, "layers")
         recorder.unknown = "a piece of a model has no inputs"
-        graph = record(model, [Spec(())] * len(wanted), recorder, name)
+        graph = record(model, [Spec(())] * required, recorder, name)
         inputs = set(graph.inputs())
         nodes = {i: n for i, n in graph.nodes.items() if i not in inputs}
         edges = {i: e for i, e in graph.edges.items() if e.source not in inputs}
@@ -73,7 +76,7 @@ def read_piece(source: str, *, seconds: float = _SECONDS) -> Graph:
 
 def _read(
     source: str,
-    record_model: Callable[[Module, str, list[str]], Graph],
+    record_model: Callable[[Module, str, list[str], int], Graph],
     seconds: float,
     form: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Graph:
@@ -99,7 +102,7 @@ def _read(
         raise _with_line(error, f"the model cannot be created: {error}") from error
 
 
-def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Graph], form) -> Graph:
+def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str], int], Graph], form) -> Graph:
     tree, constructors = foreign.to_labdl(tree)
     form = form or (as_class if constructors else None)
     if form is not None and not any(isinstance(statement, ast.ClassDef) for statement in tree.body):
@@ -118,7 +121,7 @@ def _run(tree: ast.Module, record_model: Callable[[Module, str, list[str]], Grap
     bounded = limits.LimitTransformer().visit(ast.Module(grammar.statements, []))
     exec(compile(bounded, _FILE, "exec"), space)
     name = grammar.classes[-1]
-    return record_model(space[name](), name, _inputs(grammar.statements[-1]))
+    return record_model(space[name](), name, *_inputs(grammar.statements[-1]))
 
 
 def _operator(name: str) -> Callable:
@@ -138,13 +141,13 @@ def _operator(name: str) -> Callable:
     return call
 
 
-def _inputs(statement: ast.stmt) -> list[str]:
-    """The required parameters of the forward of a class."""
+def _inputs(statement: ast.stmt) -> tuple[list[str], int]:
+    """The parameters of the forward of a class, and the number of required ones."""
     for item in statement.body if isinstance(statement, ast.ClassDef) else ():
         if isinstance(item, ast.FunctionDef) and item.name == "forward":
             names = [a.arg for a in (*item.args.posonlyargs, *item.args.args)][1:]
-            return names[: len(names) - len(item.args.defaults)]
-    return []
+            return names, len(names) - len(item.args.defaults)
+    return [], 0
 
 
 def _with_line(error: BaseException, message: str) -> ReadingError:

@@ -47,10 +47,10 @@ class Draft(Recorder):
 
     unknown = ""  # why the inputs have no shapes, if they have none
 
-    def input(self, spec: Spec | None, at: int) -> Symbol | None:
+    def input(self, spec: Spec | None, argument: str) -> Symbol | None:
         if not self.unknown:
-            return super().input(spec, at)
-        return Unknown(self, self.add("Input", f"input_{at}" if at else "input", {}), "output", self.unknown)
+            return super().input(spec, argument)
+        return Unknown(self, self.add_input(argument, {}), "output", self.unknown)
 
     def infer(self, node_id: str, call: Callable[[], Any]):
         try:
@@ -66,9 +66,9 @@ class Draft(Recorder):
         found = tuple(Unknown(self, node_id, port, outputs.why) for port in outputs_of(self.nodes[node_id]))
         return found[0] if len(found) == 1 else found
 
-    def prepare(self, module: Module, inputs) -> None:
-        if not any(isinstance(v, Unknown) or v is ... for v in inputs):
-            super().prepare(module, inputs)
+    def prepare(self, module: Module, inputs, options) -> None:
+        if not any(isinstance(v, Unknown) or v is ... for v in (*inputs, *options.values())):
+            super().prepare(module, inputs, options)
 
     def layer(self, module: Module, inputs, options):
         return super().layer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from collections import Counter
@@ -13,9 +14,10 @@ import numpy as np
 from labdl import dispatch, ops
 from labdl.errors import ModelError
 from labdl.graph.graph import Edge, Node
-from labdl.graph.node import output_port, outputs_of, show_index
+from labdl.graph.inputs import GENERAL, argument_name
+from labdl.graph.node import RESERVED, output_port, outputs_of, show_index
 from labdl.nn.initializers import INITIALIZERS
-from labdl.nn.module import Module, observer
+from labdl.nn.module import Module, is_reserved, observer
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports, is_layer, params_of
 from labdl.ops.operator import Operator
@@ -61,18 +63,34 @@ class Recorder:
         self.scopes: list[tuple[str, str]] = [("", "")]  # running modules: own path, and path in this call
         self.weights: dict[int, Symbol] = {}
         self.replaced: list[tuple[Module, str, Any]] = []
+        self.skipped: list[str] = []  # arguments that are omitted, before the next input
+        # names of layers and parameters, which an input must leave to them
+        self.kept_names = {*self.paths.values(), *model._parameters, *RESERVED}
 
     def is_leaf(self, module: Module) -> bool:
         return is_layer(module) and (self.level == "layers" or type(module).layer_type in _SOURCES)  # type: ignore
 
     # -- nodes and edges
 
-    def input(self, spec: Spec | None, at: int) -> Symbol | None:
-        """An input of the model; None for an omitted optional one."""
+    def input(self, spec: Spec | None, argument: str) -> Symbol | None:
+        """An input of the model, under the name of its argument; None for an omitted one, whose place is kept."""
         if spec is None:
+            self.skipped.append(argument)
             return None
-        node_id = self.add("Input", f"input_{at}" if at else "input", settings_of(spec))
+        node_id = self.add_input(argument, settings_of(spec))
         return Symbol(spec, self, node_id, "output")
+
+    def add_input(self, argument: str, params: dict[str, Any]) -> str:
+        word = GENERAL if argument == "x" else argument
+        if word in self.kept_names or is_reserved(word):
+            word = f"{word}_input"
+        skips = {"skips": tuple(self.skipped)} if self.skipped else {}
+        self.skipped = []
+        node_id = self.add("Input", word, {**params, **skips})
+        node = self.nodes[node_id]
+        if argument_name(node) != argument:
+            self.nodes[node_id] = dataclasses.replace(node, params={**node.params, "argument": argument})
+        return node_id
 
     def free(self, name: str, taken) -> str:
         base, n = name, 1
@@ -121,8 +139,9 @@ class Recorder:
         """The output Specs of a node."""
         return call()
 
-    def prepare(self, module: Module, inputs) -> None:
-        module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs))
+    def prepare(self, module: Module, inputs, options) -> None:
+        named = {k: _plain(v) for k, v in options.items() if isinstance(v, Spec)}
+        module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs), **named)
 
     # -- calls of modules
 
@@ -138,7 +157,7 @@ class Recorder:
             self.groups[path] = type(module).__name__
             self.scopes.append((home, path))
         try:
-            self.prepare(module, inputs)
+            self.prepare(module, inputs, options)
             for name, parameter in module._parameters.items():
                 self.place(module, name, self.weight(parameter, "/".join(filter(None, (home, name)))))
             return module.forward(*inputs, **options)

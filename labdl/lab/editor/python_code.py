@@ -6,6 +6,7 @@ from typing import Any
 
 from labdl.errors import LabDLError, ModelError
 from labdl.graph.graph import Graph
+from labdl.graph.inputs import graph_arguments
 from labdl.graph.parsing.grammar import ReadingError
 from labdl.graph.parsing.parser import read_draft, read_piece
 from labdl.lab.editor.graph_merge import merge_source
@@ -36,10 +37,13 @@ def read(source: str, graph: dict[str, Any] | None) -> dict[str, Any]:
     return {"graph": found.to_dict(tagged=True), "problem": None}
 
 
-def _inputs(canvas: Graph) -> list[Spec]:
-    specs = []
-    for node_id in canvas.inputs():
-        node = canvas.nodes[node_id]
+def _inputs(canvas: Graph) -> list[Spec | None]:
+    specs: list[Spec | None] = []
+    for argument in graph_arguments(canvas):
+        if not argument.node:
+            specs.append(None)
+            continue
+        node = canvas.nodes[argument.node]
         try:
             specs.append(Spec(tuple(node.params["shape"]), node.params.get("dtype", "float32")))
         except (KeyError, TypeError, ValueError) as error:

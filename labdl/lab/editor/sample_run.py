@@ -15,6 +15,7 @@ from labdl.data import SOURCES, ArrayDataset
 from labdl.errors import ConfigError, FileFormatError, StateDictError
 from labdl.graph import Graph, GraphModule
 from labdl.lab.editor.inspection import activations
+from labdl.nn.signature import given_inputs
 from labdl.saving import swap_parameters
 from labdl.spec import Spec
 
@@ -64,7 +65,7 @@ def _random_array(spec: Spec, rng: np.random.Generator) -> np.ndarray:
 
 def answer(model: GraphModule, dataset: str | None = None, **origin: Any) -> dict[str, Any]:
     """Result of running one sample: activations and the origin of the sample and the weights."""
-    inputs, source = sample(model._inputs, dataset)
+    inputs, source = sample([spec for _, spec in given_inputs(model)], dataset)
     start = time.perf_counter()
     nodes = activations(model, inputs)
     return {"nodes": nodes, "backend": model.backend, "seconds": time.perf_counter() - start, **source, **origin}

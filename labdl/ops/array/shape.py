@@ -24,6 +24,25 @@ def reshape(x, shape):
 
 
 @operator(
+    rules.reshape_with,
+    case([floats(2, 3, 8)], ((0, 0), (0, 1), 2, 4)),
+    case([floats(6, 4), ints(2, 5)], ((1, 0), -1, 4)),
+    takes=ANY,
+    composite=True,
+    cost=None,
+)
+def reshape_with(xs, shape):
+    """The first of several tensors in another shape, in which a pair (tensor, axis) is the size of this axis.
+
+    For models of several unknown sizes: ``reshape_with([x], ((0, 0), (0, 1), heads, -1))`` splits the last axis of x (N, steps,
+    features), and ``reshape_with([x, y], ((1, 0), (1, 1), 8))`` takes two sizes from y. One size may be -1 and is inferred from the
+    others.
+    """
+    sizes = rules.reshape_sizes([spec_of(x) for x in xs], shape)
+    return reshape(xs[0], sizes)
+
+
+@operator(
     rules.flatten,
     case(floats(2, 3, 4)),
     case(floats(2, 3, 4), 1),

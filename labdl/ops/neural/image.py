@@ -164,6 +164,19 @@ _INSIDE: Any = {"low": -1.2, "high": 1.2}
 
 
 @operator(
+    rules.interpolate_like,
+    case(floats(1, 2, 3, 4), floats(1, 1, 6, 5)),
+    case(floats(1, 2, 4), floats(1, 3, 7), mode="linear"),
+    composite=True,
+)
+def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"):
+    """x (N, C, ...) resized to the spatial sizes of another tensor, as `interpolate` does: a decoder to its skip connection."""
+    shape, begin = sizes_of(like), 2 if data_format == "channels_first" else 1
+    options = {"mode": mode, "align_corners": align_corners, "antialias": antialias, "data_format": data_format}
+    return interpolate(x, shape[begin : len(shape) - 2 + begin], **options)
+
+
+@operator(
     rules.grid_sample,
     case(floats(2, 3, 4, 5), floats(2, 3, 2, 2, **_INSIDE)),
     case(floats(1, 2, 4, 5), floats(1, 3, 2, 2, **_INSIDE), padding="border", align_corners=True),

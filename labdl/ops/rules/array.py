@@ -54,6 +54,41 @@ def infer_reshape(old, shape) -> tuple:
     return shape
 
 
+def reshape_with(xs, shape) -> Spec:
+    specs = [operand(x) for x in xs]
+    return Spec(reshape_sizes(specs, shape), specs[0].dtype)
+
+
+def reshape_sizes(specs: Sequence[Spec], shape) -> tuple:
+    """The shape after a `reshape_with`: pairs (tensor, axis) are replaced by sizes, -1 by a known one where possible."""
+    if not specs:
+        raise ValueError("reshape_with wants at least one tensor")
+    old, sizes, own, elsewhere = specs[0].shape, [], [], False
+    for item in shape:
+        if isinstance(item, int):
+            if item < -1:
+                raise ValueError(f"a new shape has sizes of 0 or more, or one -1, received {item}")
+            sizes.append(item)
+            continue
+        at, axis = item
+        if not 0 <= at < len(specs):
+            raise ValueError(f"the shape names tensor {at}, and there are {len(specs)}")
+        axis = one_axis(axis, specs[at].ndim)
+        sizes.append(specs[at].shape[axis])
+        if sizes[-1] is None:
+            own += [axis] if at == 0 else []
+            elsewhere = elsewhere or at != 0
+    if sizes.count(-1) > 1:
+        raise ValueError(f"a new shape may have one -1, received {tuple(shape)}")
+    # unknown sizes that are taken over as they are leave the rest known
+    taken = not elsewhere and sorted(own) == [a for a, n in enumerate(old) if n is None]
+    known_old, known_new = (math.prod(n for n in part if n not in (None, -1)) for part in (old, sizes))
+    rest = known_old // known_new if taken and known_new and known_old % known_new == 0 else None
+    if taken and (rest is None or (-1 not in sizes and rest != 1)) and 0 not in (known_old, known_new):
+        raise ValueError(f"{show(old)} cannot be reshaped to {show(tuple(None if n == -1 else n for n in sizes))}")
+    return tuple(rest if n == -1 else n for n in sizes)
+
+
 def flatten_shape(shape, start_axis: int, end_axis: int) -> tuple:
     """The shape with the axes from ``start_axis`` to ``end_axis`` as one; an unknown size stays None."""
     if not shape:

@@ -11,6 +11,7 @@ OLDEST = (
     13  # for import: before it, sizes and axes of many operators were attributes, and softmax was defined differently
 )
 NEWEST = 24
+CALLS = "labdl.inputs"  # key of the metadata that tells which inputs are optional, with their defaults and places
 LARGEST = 2**31 - 1  # bytes of a protobuf message, and so of an ONNX file that holds its weights
 
 # LabDL's name of a dtype: its number in ONNX (onnx.TensorProto.DataType)

@@ -135,7 +135,7 @@ def test_newer_file_is_shown_with_its_notes(residual):
         file.attrs["version"] = 99
     shown = service.decode(buffer.getvalue(), "net.labdl")
     assert shown["notes"] == noted(residual).to_dict()["notes"]
-    assert "format 99, this one reads up to 4" in shown["read_only"]
+    assert "format 99, this one reads up to 5" in shown["read_only"]
 
 
 # -- kept where the graph is made anew

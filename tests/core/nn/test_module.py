@@ -14,6 +14,7 @@ from labdl.errors import ConfigError, ModelError, StateDictError
 from labdl.graph import Graph, Node
 from labdl.graph.node import make
 from labdl.nn.schema import LAYERS, fields, layer_schema, operator_schemas, params_of
+from labdl.settings import form_fields
 from labdl.spec import Spec
 
 
@@ -397,7 +398,7 @@ def test_every_layer_has_a_valid_schema_and_example(name):
     validator.validate(with_lists(cls.layer_example.params))
     validator.validate(entry["initial"])
     cls(**entry["initial"])
-    assert set(entry["schema"]["properties"]) == set(fields(cls))
+    assert set(entry["schema"]["properties"]) == set(form_fields(cls))
     for prop in entry["schema"]["properties"].values():
         assert "$ref" not in json.dumps(prop), "the form has no definitions to look into"
         if "default" in prop:

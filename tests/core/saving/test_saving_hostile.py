@@ -435,7 +435,7 @@ for kind in ("structure", "parameters"):
                 assert outcome != "refused"
                 counts[kind, f"{outcome}, but does not fit"] += 1
         if outcome == "different":
-            newest = name.startswith(("version3", "version4")) and way not in (spliced, grafted)
+            newest = name.startswith(("version3", "version4", "version5")) and way not in (spliced, grafted)
             counts[kind, "different, of a version with checksums, not from other files"] += newest
 signal.alarm(0)
 for (kind, outcome), count in sorted(counts.items()):

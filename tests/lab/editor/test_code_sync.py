@@ -20,7 +20,7 @@ pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 CANVAS = Graph(
     {
-        "a": Node("Input", "image", {"shape": (None, 1, 8, 8)}),
+        "a": Node("Input", "input", {"shape": (None, 1, 8, 8)}),
         "b": Node("Conv2d", "conv", {"out_channels": 3, "kernel_size": 3, "use_bias": True}),
         "c": Node("ops.relu", "bend"),
         "d": Node("ops.relu", "bend_more"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from labdl import dispatch, ops
+from labdl.ops.rules import reshape_sizes
 from labdl.saving.onnx.exporter.registry import writes
 from labdl.saving.onnx.standard import DTYPES
 from labdl.spec import normal_axes
@@ -16,6 +17,22 @@ _SMALL = 1024  # elements of a constant that is stored instead of computed at ru
 def reshape(e, x, shape):
     sizes = [-1 if n is None else n for n in ((shape,) if isinstance(shape, int) else shape)]
     return e("Reshape", x, sizes, allowzero=1 if 0 in sizes else None)
+
+
+@writes("reshape_with")
+def reshape_with(e, xs, shape):
+    found = reshape_sizes(xs, shape)
+    if sum(n in (None, -1) for n in found) < 2:
+        return e("Reshape", xs[0], [-1 if n is None else n for n in found], allowzero=1 if 0 in found else None)
+    kept = [item == (0, at) for at, item in enumerate(shape)]  # 0 stands for the size at the same place
+    if 0 not in found and sum(n in (None, -1) and not k for n, k in zip(found, kept, strict=True)) < 2:
+        return e("Reshape", xs[0], [-1 if n is None and not k else n or 0 for n, k in zip(found, kept, strict=True)])
+    parts = []
+    for item, n in zip(shape, found, strict=True):
+        taken = None if isinstance(item, int) or n is not None else item
+        axis = taken and taken[1] % xs[taken[0]].ndim
+        parts.append(e("Shape", xs[taken[0]], start=axis, end=axis + 1) if taken else e.constant(np.array([-1 if n is None else n], "int64")))
+    return e("Reshape", xs[0], e("Concat", *parts, axis=0), allowzero=1 if 0 in found else None)
 
 
 @writes("permute_dims")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from labdl.errors import ModelError
-from labdl.graph import Graph, GraphModule
+from labdl.graph import Graph, as_graph
+from labdl.graph.inputs import graph_arguments
 from labdl.nn.module import Module, observer
+from labdl.nn.signature import input_names
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.onnx.exporter.value import Value
 from labdl.saving.onnx.exporter.writer import Writer
-from labdl.saving.onnx.standard import DTYPES, LARGEST, OPSET, package
+from labdl.saving.onnx.standard import CALLS, DTYPES, LARGEST, OPSET, package
 from labdl.spec import Shape, Spec, as_spec
 
 _ROOM = 2**24  # bytes reserved for everything but the weights
@@ -38,6 +40,7 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
     onnx = package()
     model._need_build()
     specs = model.input_specs if shapes is None else tuple(s if s is None else as_spec(s) for s in shapes)
+    options = model._input_options if shapes is None else {}
     size = sum(p.size * (8 if p.dtype in ("float64", "int64") else 4) for p in model.parameters())
     if size > LARGEST - _ROOM:
         raise ModelError(
@@ -45,19 +48,24 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
             "export its parts one by one"
         )
     writer = Writer(model)
-    inputs = _inputs(writer, model, specs)
-    results = _run(writer, model, inputs)
+    names = input_names(model, len(specs))
+    inputs = [s if s is None else Value(writer, s, writer.free(n)) for s, n in zip(specs, names, strict=True)]
+    named = {k: Value(writer, v, writer.free(k)) if isinstance(v, Spec) else v for k, v in options.items()}
+    results = _run(writer, model, inputs, named)
     outputs = _outputs(writer, model, results)
     graph = onnx.helper.make_graph(
         writer.nodes,
         type(model).__name__,
-        [_value_info(onnx, v) for v in inputs if v is not None],
+        [_value_info(onnx, v) for v in (*inputs, *named.values()) if isinstance(v, Value)],
         [_value_info(onnx, v) for v in outputs],
         list(writer.weights.values()),
     )
     made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", OPSET)], producer_name="labdl")
     made.ir_version = onnx.helper.find_min_ir_version_for(made.opset_import)
-    _name_sizes(made, model, specs, outputs)
+    _name_sizes(made, model, specs, options, outputs)
+    calls = _calls(model)
+    if calls:
+        onnx.helper.set_model_props(made, {CALLS: json.dumps(calls)})
     try:
         data = made.SerializeToString(deterministic=True)
         onnx.checker.check_model(data, full_check=True)
@@ -67,22 +75,25 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
     return data
 
 
-def _inputs(writer: Writer, model: Module, specs) -> list[Value | None]:
-    """The inputs under their names in the model."""
-    if isinstance(model, GraphModule):
-        names = [model.graph.nodes[i].name for i in model.graph.inputs()]
-    else:
-        parameters = inspect.signature(type(model).forward).parameters.values()
-        names = [p.name for p in list(parameters)[1:] if p.kind is not p.VAR_POSITIONAL]
-    names += [f"input_{i}" if i else "input" for i in range(len(names), len(specs))]
-    return [s if s is None else Value(writer, s, writer.free(name)) for s, name in zip(specs, names, strict=False)]
+def _calls(model: Module) -> dict[str, dict[str, Any]]:
+    """What ONNX cannot say about inputs: by their names, which may be omitted, their defaults and places."""
+    try:
+        graph = as_graph(model)
+    except ModelError:  # an ONNX file can hold models that a graph cannot
+        return {}
+    found = {}
+    for argument in graph_arguments(graph):
+        params = graph.nodes[argument.node].params if argument.node else {}
+        if kept := {word: params[word] for word in ("optional", "default", "skips") if word in params}:
+            found[argument.name] = kept
+    return found
 
 
-def _run(writer: Writer, model: Module, inputs) -> list[Value]:
+def _run(writer: Writer, model: Module, inputs, named) -> list[Value]:
     modes = [(m, m.training) for m in model.modules()]
     token = observer.set(writer)
     try:
-        returned = model.eval()._shapes_of(*inputs)
+        returned = model.eval()._shapes_of(*inputs, **named)
     except (ValueError, TypeError) as error:
         raise error if isinstance(error, ModelError) else ModelError(f"{type(model).__name__}: {error}") from error
     finally:
@@ -118,14 +129,14 @@ def _value_info(onnx, value: Value):
     return onnx.helper.make_tensor_value_info(value.name, DTYPES[value.dtype], sizes)
 
 
-def _name_sizes(made, model: Module, specs, outputs: list[Value]) -> None:
+def _name_sizes(made, model: Module, specs, options, outputs: list[Value]) -> None:
     """Name unknown sizes: "batch" for the first axis of the inputs and for axes of the outputs that follow it."""
     for info in made.graph.input:
         for axis, size in enumerate(info.type.tensor_type.shape.dim):
             if not size.HasField("dim_value"):
                 size.dim_param = "batch" if axis == 0 else f"{info.name}_{axis}"
     try:
-        found = [_shapes_for(model, specs, batch) for batch in (2, 3)]
+        found = [_shapes_for(model, specs, options, batch) for batch in (2, 3)]
     except (ValueError, TypeError):  # another input allows only one batch size
         found = [[s.shape for s in outputs]] * 2
     for info, two, three in zip(made.graph.output, *found, strict=True):
@@ -134,8 +145,13 @@ def _name_sizes(made, model: Module, specs, outputs: list[Value]) -> None:
                 size.dim_param = "batch" if (two[axis], three[axis]) == (2, 3) else f"{info.name}_{axis}"
 
 
-def _shapes_for(model: Module, specs, batch: int) -> list[Shape]:
+def _shapes_for(model: Module, specs, options, batch: int) -> list[Shape]:
     """Output shapes for this batch size."""
-    known = [Spec((batch, *s.shape[1:]), s.dtype) if s is not None and s.shape[:1] == (None,) else s for s in specs]
-    results = model._shapes_of(*known)
+
+    def known(spec):
+        return (
+            Spec((batch, *spec.shape[1:]), spec.dtype) if isinstance(spec, Spec) and spec.shape[:1] == (None,) else spec
+        )
+
+    results = model._shapes_of(*map(known, specs), **{name: known(value) for name, value in options.items()})
     return [s.shape for s in (results if isinstance(results, list | tuple) else [results])]

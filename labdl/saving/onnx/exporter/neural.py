@@ -227,8 +227,10 @@ def _resize_attributes(mode: str, align_corners: bool, antialias: bool):
 def interpolate(e, x, size, scale, mode, align_corners, antialias, data_format):
     first = _first(x, data_format)
     sizes, attributes = first.shape[2:], _resize_attributes(mode, align_corners, antialias)
-    if attributes is None or None in sizes or (attributes["mode"] == "cubic" and len(sizes) != 2):
+    if attributes is None or (attributes["mode"] == "cubic" and len(sizes) != 2):
         return NotImplemented
+    if None in sizes:
+        return _resize_by_scale(e, x, first, scale, align_corners, attributes, data_format)
     wanted: Any = rules.interpolated_sizes(sizes, size, scale)
     exact = all(m % n == 0 for n, m in zip(sizes, wanted, strict=True))
     if attributes["mode"] == "nearest" and not exact:
@@ -242,6 +244,30 @@ def interpolate(e, x, size, scale, mode, align_corners, antialias, data_format):
     # not by sizes, which would need the batch size
     y = e("Resize", first, None, e.constant(np.array([1, 1, *ratios], "float32")), **attributes)
     return _back(e, y, data_format)
+
+
+def _resize_by_scale(e, x, first, scale, align_corners, attributes, data_format):
+    """A resize of unknown sizes, where a scale is all that it needs."""
+    exact = () if scale is None else rules.factors(scale, first.shape[2:])
+    whole = all(float(np.float32(q)) == float(q) and (q == int(q) or attributes["mode"] != "nearest") for q in exact)
+    if not exact or not whole or align_corners:
+        raise e.lacks("a size, or a scale that is not a whole number, needs an input of known spatial sizes")
+    y = e("Resize", first, None, e.constant(np.array([1, 1, *exact], "float32")), **attributes)
+    return _back(e, y, data_format)
+
+
+@writes("interpolate_like")
+def interpolate_like(e, x, like, mode, align_corners, antialias, data_format):
+    first, reference = _first(x, data_format), _first(like, data_format)
+    if None not in (*first.shape[2:], *reference.shape[2:]):
+        return ops.interpolate(
+            x, reference.shape[2:], mode=mode, align_corners=align_corners, antialias=antialias, data_format=data_format
+        )
+    attributes = _resize_attributes(mode, align_corners, antialias)
+    if attributes is None or mode == "nearest_exact" or (attributes["mode"] == "cubic" and first.ndim != 4):
+        raise e.lacks(f"mode {mode!r} needs an input of known spatial sizes")
+    sizes = e("Concat", e("Shape", first, start=0, end=2), e("Shape", reference, start=2), axis=0)
+    return _back(e, e("Resize", first, None, None, sizes, **attributes), data_format)
 
 
 def _ratio(n: int, m: int):

@@ -63,7 +63,8 @@ class Writer:
         home = self.paths.get(id(module), "")
         self.scopes.append(home)
         try:
-            module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs))
+            named = {k: _plain(v) for k, v in options.items() if isinstance(v, Spec)}
+            module.prepare(*(v if v is None else _plain(dispatch.spec_of(v)) for v in inputs), **named)
             for name, parameter in module._parameters.items():
                 self.placed.append((module, name, module.__dict__[name]))
                 module.__dict__[name] = self.parameter(parameter, "/".join(filter(None, (home, name))))

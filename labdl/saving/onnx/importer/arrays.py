@@ -27,15 +27,40 @@ def reshape(r, node, x, target):
     if -1 in sizes and open_at:
         # where one unknown size is the tensor's own, the other follows from the rest
         if len(open_at) > 1 or list(x.shape).count(None) != 1 or not _own(sizes[open_at[0]], x):
-            raise r.refuse(node, "leaves two sizes unknown, and LabDL can infer one")
+            return _reshape_with(r, node, x, sizes)
         rest = math.prod(n for n in x.shape if n is not None) // math.prod(
             int(n) for at, n in enumerate(sizes) if at not in open_at and n != -1
         )
         sizes = [rest if n == -1 else n for n in sizes]
+    if len(open_at) > 1:
+        return _reshape_with(r, node, x, sizes)
     shape = tuple(-1 if n is None or isinstance(n, Size) else int(n) for n in sizes)
     return (
         derive_value(r, x.array.reshape(shape)) if isinstance(x, KnownValue) and x.open else r.call("reshape", x, shape)
     )
+
+
+def _reshape_with(r, node, x, sizes):
+    """A reshape of several unknown sizes: axes of this tensor and of others; what was computed from sizes is inferred."""
+    if isinstance(x, KnownValue):
+        raise r.refuse(node, "spreads constants over sizes that are known only at run time")
+    tensors, shape = [x], []
+    for at, n in enumerate(sizes):
+        if n is None:
+            shape.append((0, at))
+        elif not isinstance(n, Size):
+            shape.append(int(n))
+        elif n.tensor is None:
+            shape.append(-1)
+        else:
+            if not any(n.tensor is t for t in tensors):
+                tensors.append(n.tensor)
+            shape.append((next(i for i, t in enumerate(tensors) if n.tensor is t), n.axis))
+    if shape.count(-1) > 1:
+        raise r.refuse(node, "leaves several sizes unknown that are computed from others, and LabDL can infer one")
+    if -1 not in shape and len(tensors) == 2 and sum(isinstance(n, tuple) and n[0] == 1 for n in shape) == 1:
+        tensors, shape = [x], [-1 if isinstance(n, tuple) and n[0] == 1 else n for n in shape]
+    return r.call("reshape_with", tensors, tuple(shape))
 
 
 def _own(size, x) -> bool:

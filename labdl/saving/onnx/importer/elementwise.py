@@ -7,6 +7,7 @@ import functools
 import numpy as np
 
 from labdl import nn
+from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import direct, reads
 from labdl.saving.onnx.standard import NAMES
@@ -27,6 +28,29 @@ def arithmetic(name: str, infix):
         return r.call(name, x, y)
 
     return read
+
+
+@reads("Equal")
+def equal(r, node, x, y):
+    """Equal, also of sizes: an unknown size is none of the negative numbers that stand for "as before"."""
+    if not (isinstance(x, KnownValue) and isinstance(y, KnownValue) and (x.open or y.open)):
+        return r.call("equal", x, y)
+
+    def compare(a, b):
+        sizes = [n for n in (a, b) if isinstance(n, Size)]
+        if len(sizes) == 1 and min(n for n in (a, b) if not isinstance(n, Size)) >= 0:
+            raise r.refuse(node, "compares a size that is known only at run time")
+        return a is b if sizes else a == b
+
+    return KnownValue(np.vectorize(compare, otypes=[bool])(x.array, y.array))
+
+
+@reads("Where")
+def where(r, node, condition, x, y):
+    known = all(isinstance(v, KnownValue) for v in (condition, x, y))
+    if known and (x.open or y.open) and not condition.open:
+        return KnownValue(np.where(condition.array, x.array.astype(object), y.array.astype(object)))
+    return r.call("where", condition, x, y)
 
 
 @reads("Div")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from labdl.errors import FileFormatError
+from labdl.errors import FileFormatError, LabDLError
+from labdl.nn import Input
 from labdl.saving.onnx.importer.size_limits import check_sizes
-from labdl.saving.onnx.standard import NAMES, NEWEST, OLDEST, package
+from labdl.saving.onnx.standard import CALLS, NAMES, NEWEST, OLDEST, package
 from labdl.spec import Spec
 
 MOST_AXES = 32  # per tensor
+_LONGEST = 100_000  # characters of the metadata about inputs
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
 
 
@@ -43,6 +46,9 @@ class File:
     outputs: tuple[str, ...]
     nodes: tuple[Node, ...]
     weights: dict[str, np.ndarray]
+    calls: dict[str, dict[str, Any]] = field(
+        default_factory=dict
+    )  # settings of inputs that ONNX does not have, by name
 
 
 def parse(data: bytes, name: str) -> File:
@@ -78,7 +84,29 @@ def parse(data: bytes, name: str) -> File:
         tuple(o.name for o in graph.output),
         nodes,
         weights,
+        _calls(model, inputs),
     )
+
+
+def _calls(model, inputs: dict[str, Spec]) -> dict[str, dict[str, Any]]:
+    """What an export of LabDL says about inputs. Anything else is ignored: the file is complete without it."""
+    text = next((p.value for p in model.metadata_props if p.key == CALLS), "")
+    try:
+        data = json.loads(text) if 0 < len(text) <= _LONGEST else {}
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(data, dict):
+        return {}
+    found = {}
+    for name, settings in data.items():
+        if name in inputs and isinstance(settings, dict) and settings.keys() <= {"optional", "default", "skips"}:
+            try:
+                made = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+                Input(inputs[name].shape, inputs[name].dtype, **made)  # checks them
+            except LabDLError:
+                continue
+            found[name] = made
+    return found
 
 
 def _opset(model, name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
 
@@ -22,10 +23,17 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
         wanted = [None if n is None else int(n * q) for n, q in zip(x.shape, ratios, strict=True)]
     elif not isinstance(sizes, KnownValue):
         raise r.refuse(node, "computes its sizes at run time, and LabDL needs them at import")
+    elif (like := _tensor_of_sizes(sizes.array, along, rank)) is not None:
+        settings = _interpolation_options(a, mode, where, (None,) * (rank - 2), (None,) * (rank - 2))
+        if settings is None or a.get("antialias") or a.get("keep_aspect_ratio_policy", "stretch") != "stretch":
+            raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
+        return r.call("interpolate_like", x, like, **settings)
     else:
         wanted = list(x.shape)
         for axis, n in zip(along, sizes.array.tolist(), strict=True):  # unknown sizes stay unknown
             wanted[axis] = n if isinstance(n, int) else x.shape[axis]
+        if None in wanted[2:]:
+            raise r.refuse(node, "resizes to sizes that are computed at run time, and not to those of another tensor")
         options, ratios = {"size": tuple(wanted[2:])}, [1.0, 1.0]
     unchanged = ratios[:2] == [1.0, 1.0] and all(n in (m, None) for n, m in zip(x.shape[:2], wanted[:2], strict=True))
     settings = _interpolation_options(a, mode, where, x.shape[2:], wanted[2:])
@@ -37,6 +45,20 @@ def resize(r, node, x, roi=None, scales=None, sizes=None):
     ):
         raise r.refuse(node, f"resizes in a way that LabDL does not support (mode {mode}, {where})")
     return r.call("interpolate", x, **options, **settings)
+
+
+def _tensor_of_sizes(sizes: np.ndarray, along: list[int], rank: int):
+    """The tensor whose unknown spatial sizes these are, None unless all are those of one tensor."""
+    spatial = {axis: n for axis, n in zip(along, sizes, strict=True) if axis > 1}
+    first = next((n for n in spatial.values() if isinstance(n, Size)), None)
+    like = first and first.tensor
+    if like is None or len(like.shape) != rank or len(spatial) != rank - 2:
+        return None
+    same = (
+        n.tensor is like and n.axis == axis if isinstance(n, Size) else n == like.shape[axis]
+        for axis, n in spatial.items()
+    )
+    return like if all(same) else None
 
 
 def _interpolation_options(a, mode: str, where: str, sizes, wanted):

@@ -9,8 +9,10 @@ from pathlib import Path
 from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError, LabDLError
 from labdl.graph import Graph, GraphModule, trace
+from labdl.graph.codegen.calls import identifier
+from labdl.graph.inputs import GENERAL, argument_name, needed_for_output, optional_inputs
 from labdl.nn import build
-from labdl.saving.onnx.importer.file import parse
+from labdl.saving.onnx.importer.file import File, parse
 from labdl.saving.onnx.importer.program import Program
 from labdl.saving.onnx.standard import LARGEST
 from labdl.spec import show
@@ -37,7 +39,7 @@ def decode(data: bytes, name: str = "the file", backend: str | None = None) -> G
             program = Program(file, program.called)
             program._shapes_of(*file.inputs.values())
         graph = trace(program, *file.inputs.values(), name=re.sub(r"\W", "_", Path(name).stem) or "model")
-        model = _with_names(graph, list(file.inputs)).to_module()
+        model = _with_names(graph, file).to_module()
         build.build(model, tuple(model._inputs), backend, 0, {}, lambda made: _standard(made, program.values, name))
     except FileFormatError:
         raise
@@ -59,11 +61,22 @@ def _standard(model, values, name: str):
     return found
 
 
-def _with_names(graph: Graph, names: list[str]) -> Graph:
-    """The graph with its inputs renamed to the names in the file."""
+def _with_names(graph: Graph, file: File) -> Graph:
+    """The graph with its inputs as in the file: their names, and what an export of LabDL says about calls."""
     nodes = dict(graph.nodes)
-    for node_id, name in zip(graph.inputs(), names, strict=True):
+    for node_id, name in zip(graph.inputs(), file.inputs, strict=True):
         word = re.sub(r"\W", "_", name, flags=re.ASCII)
-        if word and all(word != n.name for i, n in nodes.items() if i != node_id):
-            nodes[node_id] = dataclasses.replace(nodes[node_id], name=word)
+        argument, node = identifier(word), GENERAL if word == "x" else word
+        made = nodes[node_id]
+        if node and all(node != n.name for i, n in nodes.items() if i != node_id):
+            made = dataclasses.replace(made, name=node)
+        params = {k: v for k, v in made.params.items() if k != "argument"} | file.calls.get(name, {})
+        if argument_name(dataclasses.replace(made, params=params)) != argument:
+            params["argument"] = argument
+        nodes[node_id] = dataclasses.replace(made, params=params)
+    named = dataclasses.replace(graph, nodes=nodes)
+    for node_id in optional_inputs(named):
+        if needed_for_output(named, node_id):  # ONNX spells out what a layer does with an omitted input
+            params = {k: v for k, v in nodes[node_id].params.items() if k != "optional"}
+            nodes[node_id] = dataclasses.replace(nodes[node_id], params=params)
     return dataclasses.replace(graph, nodes=nodes)

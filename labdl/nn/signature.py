@@ -1,0 +1,95 @@
+"""The arguments of a model's call: their names, places and defaults, and a call with the inputs that it was built with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from labdl.errors import ModelError
+from labdl.spec import Spec, as_spec
+
+if TYPE_CHECKING:
+    from labdl.nn.module import Module
+
+_NO_DEFAULT = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a forward; ``by_name`` is one that has no place."""
+
+    name: str
+    default: Any = _NO_DEFAULT
+    by_name: bool = False
+
+    @property
+    def optional(self) -> bool:
+        return self.default is not _NO_DEFAULT
+
+
+def arguments_of(module: Module) -> list[Argument]:
+    """The arguments of a module's forward, in order; those of ``*inputs`` have no names and are left out."""
+    kinds = inspect.Parameter
+    return [
+        Argument(p.name, p.default, p.kind is kinds.KEYWORD_ONLY)
+        for p in list(inspect.signature(type(module).forward).parameters.values())[1:]
+        if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+    ]
+
+
+def place_inputs(
+    module: Module, given: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[tuple[Spec | None, ...], dict[str, Any]]:
+    """The inputs of a build by place, None for an omitted one, and what can only be given by name.
+
+    ``given`` and the values of ``named`` are Specs, shapes, or objects with a shape and a dtype. A named value that is none of
+    these, such as True, is a setting of the forward.
+    """
+    placed = [None if value is None else as_spec(value) for value in given]
+    rest = {name: _spec_or_setting(value) for name, value in named.items()}
+    places = [a for a in module._arguments() if not a.by_name]
+    for name in [a.name for a in places[: len(placed)] if a.name in rest]:
+        raise ModelError(f"{type(module).__name__} is given {name!r} twice, by place and by name: give it once")
+    last = max((at for at, a in enumerate(places) if isinstance(rest.get(a.name), Spec)), default=-1)
+    for argument in places[len(placed) : last + 1]:
+        value = rest.get(argument.name, argument.default)
+        if value is not None and not isinstance(value, Spec):
+            break  # its default, or a setting, cannot be written as an omitted place: the others stay named
+        rest.pop(argument.name, None)
+        placed.append(value)
+    return tuple(placed), rest
+
+
+def _spec_or_setting(value: Any) -> Any:
+    is_shape = isinstance(value, list | tuple) and None in value
+    return as_spec(value) if is_shape or (hasattr(value, "shape") and hasattr(value, "dtype")) else value
+
+
+def input_names(module: Module, count: int) -> list[str]:
+    """Names of the first ``count`` inputs by place; those of ``*inputs`` are x, input_1 and so on."""
+    names = [a.name for a in module._arguments() if not a.by_name][:count]
+    return names + [f"input_{at}" if at else "x" for at in range(len(names), count)]
+
+
+def given_inputs(module: Module) -> list[tuple[str, Spec]]:
+    """Names and Specs of the inputs that a model was built with, without the omitted ones: those that data are needed for."""
+    names = input_names(module, len(module.input_specs))
+    placed = [(name, spec) for name, spec in zip(names, module.input_specs, strict=True) if spec is not None]
+    return placed + [(name, value) for name, value in module._input_options.items() if isinstance(value, Spec)]
+
+
+def call_as_built(module: Module, *values):
+    """Call a model with a value for each of its `given_inputs`: omitted inputs and settings are those of the build.
+
+    Any other number of values is passed on as it is.
+    """
+    placed, named = module._input_specs, module._input_options
+    if placed is None or not (named or None in placed):
+        return module(*values)
+    if len(values) != len(given_inputs(module)):
+        return module(*values)
+    rest = iter(values)
+    inputs = [None if spec is None else next(rest) for spec in placed]
+    return module(*inputs, **{name: next(rest) if isinstance(v, Spec) else v for name, v in named.items()})
