@@ -5,6 +5,7 @@ from labdl.saving.onnx.importer import (  # register readers
     constants,
     elementwise,
     image,
+    linear_models,
     neural,
     recurrence,
     reductions,

@@ -28,9 +28,9 @@ def reshape(r, node, x, target):
         # where one unknown size is the tensor's own, the other follows from the rest
         if len(open_at) > 1 or list(x.shape).count(None) != 1 or not _own(sizes[open_at[0]], x):
             return _reshape_with(r, node, x, sizes)
-        rest = math.prod(n for n in x.shape if n is not None) // math.prod(
-            int(n) for at, n in enumerate(sizes) if at not in open_at and n != -1
-        )
+        factor = 1 if sizes[open_at[0]] is None else sizes[open_at[0]].factor
+        known = factor * math.prod(int(n) for at, n in enumerate(sizes) if at not in open_at and n != -1)
+        rest = math.prod(n for n in x.shape if n is not None) // known
         sizes = [rest if n == -1 else n for n in sizes]
     if len(open_at) > 1:
         return _reshape_with(r, node, x, sizes)
@@ -64,10 +64,11 @@ def _reshape_with(r, node, x, sizes):
 
 
 def _own(size, x) -> bool:
-    """True when an unknown size is that of the only unknown axis of a tensor: its own, or the batch axis."""
+    """True when an unknown size is that of the only unknown axis of a tensor, or a multiple: its own, or the batch axis."""
     if size is None:
         return True
-    return size.tensor is not None and x.shape[size.axis] is None and (size.tensor is x or size.axis == 0)
+    base = size.base
+    return base is not None and x.shape[base.axis] is None and (base.tensor is x or base.axis == 0)
 
 
 @reads("Flatten")

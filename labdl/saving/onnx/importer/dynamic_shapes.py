@@ -9,17 +9,26 @@ import numpy as np
 
 from labdl import ops
 
-SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide")  # operators used here
+SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide", "maximum")  # operators used here
 
 
 class Size:
     """An unknown size: the size of one axis of a tensor, or a value computed from it.
 
-    Object arrays hold it beside known numbers and compute with it like with those.
+    Object arrays hold it beside known numbers and compute with it like with those. ``base`` is the size of a tensor of which this
+    is ``factor`` times, or None.
     """
 
-    def __init__(self, tensor: Any = None, axis: int = 0, compute: Callable | None = None):
+    def __init__(
+        self,
+        tensor: Any = None,
+        axis: int = 0,
+        compute: Callable | None = None,
+        base: Size | None = None,
+        factor: int = 1,
+    ):
         self.tensor, self.axis, self.compute = tensor, axis, compute
+        self.base, self.factor = (self if compute is None else base), factor
 
     def value(self):
         """The size as a scalar tensor, computed at run time."""
@@ -52,12 +61,24 @@ class Size:
         return self._with(other, ops.subtract, swapped=True)
 
     def __mul__(self, other):
-        return self if not isinstance(other, Size) and other == 1 else self._with(other, ops.multiply)
+        if isinstance(other, Size):
+            return self._with(other, ops.multiply)
+        found = self if other == 1 else self._with(other, ops.multiply)
+        return found if other == 1 else Size(None, 0, found.compute, self.base, self.factor * int(other))
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other):
         return self if not isinstance(other, Size) and other == 1 else self._with(other, ops.floor_divide)
+
+
+def larger(a, b):
+    """The larger of two sizes, of which either may be unknown."""
+    if a is b:
+        return a
+    if isinstance(a, Size):
+        return a._with(b, ops.maximum)
+    return larger(b, a) if isinstance(b, Size) else max(a, b)
 
 
 def sizes_of(tensor) -> np.ndarray:

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from labdl import nn
-from labdl.saving.onnx.importer.dynamic_shapes import Size
+from labdl.saving.onnx.importer.dynamic_shapes import Size, larger
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import direct, reads
 from labdl.saving.onnx.standard import NAMES
@@ -28,6 +28,9 @@ def arithmetic(name: str, infix):
         return r.call(name, x, y)
 
     return read
+
+
+_MAXIMUM = arithmetic("maximum", lambda a, b: np.vectorize(larger, otypes=[object])(a, b))
 
 
 @reads("Equal")
@@ -88,7 +91,7 @@ def cast(r, node, x):
     to = NAMES.get(node.attributes["to"])
     if to is None:
         raise r.refuse(node, f"converts to a type that LabDL does not support ({node.attributes['to']})")
-    if isinstance(x, KnownValue) and x.open and to == "int64":
+    if isinstance(x, KnownValue) and x.open and to in ("int32", "int64"):
         return x
     return r.call("astype", x, to)
 
@@ -163,7 +166,7 @@ reads("BitwiseXor")(direct("bitwise_xor"))
 reads("Ceil")(direct("ceil"))
 reads("Floor")(direct("floor"))
 reads("Round")(direct("round"))
-reads("Max")(reduce_pairwise("maximum"))
+reads("Max")(lambda r, node, *inputs: functools.reduce(functools.partial(_MAXIMUM, r, node), inputs))
 reads("Min")(reduce_pairwise("minimum"))
 reads("Sum")(reduce_pairwise("add"))
 reads("Add")(arithmetic("add", lambda a, b: a + b))

@@ -18,6 +18,7 @@ from labdl.spec import Spec
 MOST_AXES = 32  # per tensor
 _LONGEST = 100_000  # characters of the metadata about inputs
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
+_LEARNING = "ai.onnx.ml"  # the standard's operators of classical machine learning
 
 
 @dataclass(frozen=True)
@@ -127,12 +128,12 @@ def _opset(model, name: str) -> int:
 
 
 def _node(onnx, node) -> Node:
-    if node.domain not in _DOMAINS:
+    if node.domain not in (*_DOMAINS, _LEARNING):
         raise FileFormatError(
             f"its node {node.name!r} is the operator {node.domain}.{node.op_type}, which is not of the ONNX standard"
         )
     return Node(
-        node.op_type,
+        node.op_type if node.domain in _DOMAINS else f"{node.domain}.{node.op_type}",
         node.name,
         tuple(node.input),
         tuple(node.output),

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
+import numpy as np
+
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.known_values import KnownValue
 from labdl.saving.onnx.importer.registry import reads
@@ -75,7 +80,19 @@ def random_like(name: str, **settings):
 
 
 reads("ReduceSum")(reduction("sum", typed=True))
-reads("ReduceProd")(reduction("prod", typed=True))
+_PRODUCT = reduction("prod", typed=True)
+
+
+@reads("ReduceProd")
+def product(r, node, x, axes=None):
+    """The product of numbers, or of a vector of sizes."""
+    if isinstance(x, KnownValue) and x.open and x.ndim == 1:
+        axes_of(r, node, x, axes)
+        found = np.asarray(functools.reduce(operator.mul, x.array.tolist()), object)
+        return KnownValue(found.reshape((1,) if node.attributes.get("keepdims", 1) else ()))
+    return _PRODUCT(r, node, x, axes)
+
+
 reads("ReduceMean")(reduction("mean"))
 reads("ReduceMax")(reduction("max"))
 reads("ReduceMin")(reduction("min"))
