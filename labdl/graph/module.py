@@ -163,7 +163,7 @@ class GraphModule(Module):
     def _arguments(self) -> list[Argument]:
         return [*self._taken]
 
-    def _compute(self, step: _Step, values):
+    def _compute(self, step: _Step, values) -> Any:
         if step.port:
             home, _, word = step.port.removesuffix(PARAMETER).rpartition("/")
             return self._modules[step.layer].get_module(home).__dict__[word]

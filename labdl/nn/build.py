@@ -58,6 +58,7 @@ def build(
             target.set_trainable(parameter.value, False)
     _publish(model)
     for module in model.modules():
+        module._place(target)
         module.__dict__.update(_ready=True, _backend=target.name)
     model.__dict__.update(_input_specs=specs, _input_options=dict(options))
 
@@ -108,6 +109,9 @@ def move(model: Module, place: str) -> None:
         parameter.value = owner.move_variable(parameter.value, place)
         if parameter.gradient is not None:
             parameter.gradient = owner.to_device(parameter.gradient, place)
+    for module in model.modules():
+        if "_tensor" in module.__dict__:
+            module.__dict__["_tensor"] = owner.to_device(module.__dict__["_tensor"], place)
     _publish(model)
 
 

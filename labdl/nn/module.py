@@ -149,6 +149,9 @@ class Module:
 
     # -- building
 
+    def _place(self, backend) -> None:
+        """Put what is no parameter on a backend, such as constants; called by `build` and `to`."""
+
     def build(self, *inputs, backend: str | None = None, seed: int | None = None, **options) -> Module:
         """Infer all sizes from the inputs' Specs or shapes, and initialize the weights as variables of a backend.
 

@@ -55,7 +55,12 @@ class Constant(Module):
     def setup(self):
         self._array = np.array(self.value, self.dtype)
 
+    def _place(self, backend) -> None:
+        self.__dict__["_tensor"] = backend.tensor(np.array(self.value, self.dtype))
+
     def forward(self):
+        if "_tensor" in self.__dict__:
+            return self.__dict__["_tensor"]
         if "_array" not in self.__dict__:
             self.setup()
         return self._array

@@ -31,7 +31,9 @@ if __name__ == "__main__":
     for name, (model, targets) in MODELS.items():
         model.fit(X.astype("float32"), targets)
         options = {"zipmap": False} if hasattr(model, "predict_proba") else {}
-        made = to_onnx(model, X[:1].astype("float32"), options={id(model): options} if options else None, target_opset=18)
+        made = to_onnx(
+            model, X[:1].astype("float32"), options={id(model): options} if options else None, target_opset=18
+        )
         file = path("sklearn", name)
         file.write_bytes(made.SerializeToString())
         cases = []

@@ -42,7 +42,13 @@ def attention():
     return keras.Model(x, layers.Dense(8, "silu")(y))
 
 
-MODELS = {"dense": (dense, (6,)), "cnn": (cnn, (8, 8, 2)), "decoder": (decoder, (4,)), "text": (text, (6,)), "attention": (attention, (5, 8))}
+MODELS = {
+    "dense": (dense, (6,)),
+    "cnn": (cnn, (8, 8, 2)),
+    "decoder": (decoder, (4,)),
+    "text": (text, (6,)),
+    "attention": (attention, (5, 8)),
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODELS:

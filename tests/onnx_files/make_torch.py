@@ -274,6 +274,7 @@ def padding(steps):
     return lambda batch: torch.arange(steps)[None] >= torch.randint(2, steps, (batch, 1))
 
 
+FIXED = None  # one batch size, as without any options: the initial states are constants of the file
 # name: model, inputs, and the axes besides the batch that may have any size: {input: {axis: name}}
 MODELS = {
     "cnn": (CNN, [floats(1, 8, 8)], {}),
@@ -284,6 +285,8 @@ MODELS = {
     "upsampler": (Upsampler, [floats(2, 4, 5)], {0: {2: "height", 3: "width"}}),
     "generator": (Generator, [floats(5)], {}),
     "bilstm": (lambda: Recurrent(nn.LSTM, bidirectional=True), [tokens(13, 6)], {0: {1: "steps"}}),
+    "bilstm_fixed": (lambda: Recurrent(nn.LSTM, bidirectional=True), [tokens(13, 6)], FIXED),
+    "gru_fixed": (lambda: Recurrent(nn.GRU), [tokens(13, 6)], FIXED),
     "gru": (lambda: Recurrent(nn.GRU), [tokens(13, 6)], {}),
     "bigru": (lambda: Recurrent(nn.GRU, bidirectional=True), [tokens(13, 6)], {}),
     "rnn": (lambda: Recurrent(nn.RNN), [tokens(13, 6)], {}),
@@ -309,12 +312,12 @@ def export(name: str, dynamo: bool) -> None:
         if isinstance(module, nn.modules.batchnorm._BatchNorm):
             module.running_mean.normal_()
             module.running_var.uniform_(0.5, 2.0)
-    batches = [tuple(draw(batch) for draw in inputs) for batch in (2, 3)]
-    axes = [{0: "batch", **more.get(at, {})} for at in range(len(inputs))]
+    batches = [tuple(draw(batch) for draw in inputs) for batch in ((2, 2) if more is FIXED else (2, 3))]
+    axes = [{} if more is FIXED else {0: "batch", **more.get(at, {})} for at in range(len(inputs))]
     file = path("torch_dynamo" if dynamo else "torch_script", name)
     names = [f"input_{n}" for n in range(len(inputs))]
     if dynamo:
-        shapes = tuple({axis: torch.export.Dim.DYNAMIC for axis in found} for found in axes)
+        shapes = None if more is FIXED else tuple({axis: torch.export.Dim.DYNAMIC for axis in found} for found in axes)
         torch.onnx.export(
             model,
             batches[0],
@@ -328,9 +331,12 @@ def export(name: str, dynamo: bool) -> None:
     else:
         outputs = model(*batches[0])
         results = [f"output_{n}" for n in range(len(outputs) if isinstance(outputs, tuple) else 1)]
-        dynamic = dict(zip(names, axes, strict=True)) | {
-            word: {1 if word in ("output_1", "output_2") and name == "states" else 0: "batch"} for word in results
-        }
+        dynamic = (
+            None
+            if more is FIXED
+            else dict(zip(names, axes, strict=True))
+            | {word: {1 if word in ("output_1", "output_2") and name == "states" else 0: "batch"} for word in results}
+        )
         torch.onnx.export(
             model, batches[0], file, input_names=names, output_names=results, dynamo=False, dynamic_axes=dynamic
         )

@@ -34,9 +34,9 @@ def reshape(x, shape):
 def reshape_with(xs, shape):
     """The first of several tensors in another shape, in which a pair (tensor, axis) is the size of this axis.
 
-    For models of several unknown sizes: ``reshape_with([x], ((0, 0), (0, 1), heads, -1))`` splits the last axis of x (N, steps,
-    features), and ``reshape_with([x, y], ((1, 0), (1, 1), 8))`` takes two sizes from y. One size may be -1 and is inferred from the
-    others.
+    For models of several unknown sizes: ``reshape_with([x], ((0, 0), (0, 1), heads, -1))`` splits the last axis of x (N,
+    steps, features), and ``reshape_with([x, y], ((1, 0), (1, 1), 8))`` takes two sizes from y. One size may be -1 and is
+    inferred from the others.
     """
     sizes = rules.reshape_sizes([spec_of(x) for x in xs], shape)
     return reshape(xs[0], sizes)

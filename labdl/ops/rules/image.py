@@ -40,7 +40,9 @@ def interpolate_like(
     x, like, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"
 ) -> Spec:
     if like.ndim != x.ndim:
-        raise ValueError(f"interpolate_like wants tensors of equal rank, received {show(x.shape)} and {show(like.shape)}")
+        raise ValueError(
+            f"interpolate_like wants tensors of equal rank, received {show(x.shape)} and {show(like.shape)}"
+        )
     options = {"mode": mode, "align_corners": align_corners, "antialias": antialias, "data_format": data_format}
     interpolate(x, scale=1, **options)  # checks the rest
     channels, _ = spatial(x, x.ndim - 2, data_format, "interpolate_like")

@@ -29,9 +29,11 @@ def reshape_with(e, xs, shape):
         return e("Reshape", xs[0], [-1 if n is None and not k else n or 0 for n, k in zip(found, kept, strict=True)])
     parts = []
     for item, n in zip(shape, found, strict=True):
-        taken = None if isinstance(item, int) or n is not None else item
-        axis = taken and taken[1] % xs[taken[0]].ndim
-        parts.append(e("Shape", xs[taken[0]], start=axis, end=axis + 1) if taken else e.constant(np.array([-1 if n is None else n], "int64")))
+        if isinstance(item, int) or n is not None:
+            parts.append(e.constant(np.array([-1 if n is None else n], "int64")))
+        else:
+            axis = item[1] % xs[item[0]].ndim
+            parts.append(e("Shape", xs[item[0]], start=axis, end=axis + 1))
     return e("Reshape", xs[0], e("Concat", *parts, axis=0), allowzero=1 if 0 in found else None)
 
 

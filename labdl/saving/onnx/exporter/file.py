@@ -76,7 +76,7 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
 
 
 def _calls(model: Module) -> dict[str, dict[str, Any]]:
-    """What ONNX cannot say about inputs: by their names, which may be omitted, their defaults and places."""
+    """Settings of inputs that ONNX does not have, by name: which may be omitted, their defaults and places."""
     try:
         graph = as_graph(model)
     except ModelError:  # an ONNX file can hold models that a graph cannot
@@ -148,10 +148,10 @@ def _name_sizes(made, model: Module, specs, options, outputs: list[Value]) -> No
 def _shapes_for(model: Module, specs, options, batch: int) -> list[Shape]:
     """Output shapes for this batch size."""
 
-    def known(spec):
+    def with_batch(spec):
         return (
             Spec((batch, *spec.shape[1:]), spec.dtype) if isinstance(spec, Spec) and spec.shape[:1] == (None,) else spec
         )
 
-    results = model._shapes_of(*map(known, specs), **{name: known(value) for name, value in options.items()})
+    results = model._shapes_of(*map(with_batch, specs), **{name: with_batch(value) for name, value in options.items()})
     return [s.shape for s in (results if isinstance(results, list | tuple) else [results])]

@@ -11,6 +11,7 @@ from labdl.saving.onnx.importer.constants import derive_value
 from labdl.saving.onnx.importer.dynamic_shapes import Size
 from labdl.saving.onnx.importer.file import MOST_AXES
 from labdl.saving.onnx.importer.known_values import KnownValue
+from labdl.saving.onnx.importer.neural import are_weights
 from labdl.saving.onnx.importer.reductions import numbers
 from labdl.saving.onnx.importer.registry import reads
 from labdl.spec import Spec
@@ -172,12 +173,10 @@ def gather(r, node, x, indices):
     if isinstance(x, KnownValue) and isinstance(indices, KnownValue):
         r.spend((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
         return derive_value(r, np.asarray(np.take(x.array, indices.array.astype("int64"), axis)), x)
-    if isinstance(x, KnownValue) and x.weight and x.ndim == 2 and axis == 0 and x.dtype == "float32":
+    if isinstance(x, KnownValue) and are_weights(r, x) and x.ndim == 2 and axis == 0:
         name = x.weight.removesuffix(":0").rpartition("/" if "/" in x.weight else ".")[0] or "embedding"
-        size, features = x.shape
-        return r.layer(
-            ("Gather", x.weight), name, lambda: nn.Embedding(size, features), {"embeddings": x.array}, indices
-        )
+        table, (size, features) = ("Gather", x.weight or node.inputs[0]), x.shape
+        return r.layer(table, name, lambda: nn.Embedding(size, features), {"embeddings": x.array}, indices)
     if isinstance(indices, KnownValue) and indices.ndim == 0:
         return r.call("getitem", x, (*(slice(None),) * (axis % len(x.shape)), int(indices.array)))
     return r.call("take", x, indices, axis=axis)

@@ -9,14 +9,24 @@ import numpy as np
 
 from labdl import ops
 
-SIZING = ("sum", "full_like", "getitem", "stack", "add", "subtract", "multiply", "floor_divide", "maximum")  # operators used here
+SIZING = (
+    "sum",
+    "full_like",
+    "getitem",
+    "stack",
+    "add",
+    "subtract",
+    "multiply",
+    "floor_divide",
+    "maximum",
+)  # operators used here
 
 
 class Size:
     """An unknown size: the size of one axis of a tensor, or a value computed from it.
 
-    Object arrays hold it beside known numbers and compute with it like with those. ``base`` is the size of a tensor of which this
-    is ``factor`` times, or None.
+    Object arrays hold it beside known numbers and compute with it like with those. ``base`` is the size of a tensor of
+    which this is ``factor`` times, or None.
     """
 
     def __init__(

@@ -90,7 +90,7 @@ def parse(data: bytes, name: str) -> File:
 
 
 def _calls(model, inputs: dict[str, Spec]) -> dict[str, dict[str, Any]]:
-    """What an export of LabDL says about inputs. Anything else is ignored: the file is complete without it."""
+    """Settings of inputs in an export of LabDL. Anything else is ignored: the file is complete without it."""
     text = next((p.value for p in model.metadata_props if p.key == CALLS), "")
     try:
         data = json.loads(text) if 0 < len(text) <= _LONGEST else {}
