@@ -169,11 +169,9 @@ _INSIDE: Any = {"low": -1.2, "high": 1.2}
     case(floats(1, 2, 4), floats(1, 3, 7), mode="linear"),
     composite=True,
 )
-def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"):
+def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False):
     """x (N, C, ...) resized to the spatial sizes of another tensor, as `interpolate` does: a decoder to its skip connection."""
-    shape, begin = sizes_of(like), 2 if data_format == "channels_first" else 1
-    options = {"mode": mode, "align_corners": align_corners, "antialias": antialias, "data_format": data_format}
-    return interpolate(x, shape[begin : len(shape) - 2 + begin], **options)
+    return interpolate(x, sizes_of(like)[2:], mode=mode, align_corners=align_corners, antialias=antialias)
 
 
 @operator(

@@ -36,18 +36,13 @@ def interpolate(
     return assemble(x, channels, interpolated_sizes(sizes, size, scale), data_format)
 
 
-def interpolate_like(
-    x, like, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"
-) -> Spec:
+def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False) -> Spec:
     if like.ndim != x.ndim:
         raise ValueError(
             f"interpolate_like wants tensors of equal rank, received {show(x.shape)} and {show(like.shape)}"
         )
-    options = {"mode": mode, "align_corners": align_corners, "antialias": antialias, "data_format": data_format}
-    interpolate(x, scale=1, **options)  # checks the rest
-    channels, _ = spatial(x, x.ndim - 2, data_format, "interpolate_like")
-    _, sizes = spatial(like, x.ndim - 2, data_format, "interpolate_like")
-    return assemble(x, channels, sizes, data_format)
+    interpolate(x, scale=1, mode=mode, align_corners=align_corners, antialias=antialias)  # checks the rest
+    return x.with_shape([*x.shape[:2], *like.shape[2:]])
 
 
 def interpolated_sizes(sizes, size, scale) -> tuple:

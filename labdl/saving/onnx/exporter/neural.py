@@ -257,17 +257,14 @@ def _resize_by_scale(e, x, first, scale, align_corners, attributes, data_format)
 
 
 @writes("interpolate_like")
-def interpolate_like(e, x, like, mode, align_corners, antialias, data_format):
-    first, reference = _first(x, data_format), _first(like, data_format)
-    if None not in (*first.shape[2:], *reference.shape[2:]):
-        return ops.interpolate(
-            x, reference.shape[2:], mode=mode, align_corners=align_corners, antialias=antialias, data_format=data_format
-        )
+def interpolate_like(e, x, like, mode, align_corners, antialias):
+    if None not in (*x.shape[2:], *like.shape[2:]):
+        return ops.interpolate(x, like.shape[2:], mode=mode, align_corners=align_corners, antialias=antialias)
     attributes = _resize_attributes(mode, align_corners, antialias)
-    if attributes is None or mode == "nearest_exact" or (attributes["mode"] == "cubic" and first.ndim != 4):
+    if attributes is None or mode == "nearest_exact" or (attributes["mode"] == "cubic" and x.ndim != 4):
         raise e.lacks(f"mode {mode!r} needs an input of known spatial sizes")
-    sizes = e("Concat", e("Shape", first, start=0, end=2), e("Shape", reference, start=2), axis=0)
-    return _back(e, e("Resize", first, None, None, sizes, **attributes), data_format)
+    sizes = e("Concat", e("Shape", x, start=0, end=2), e("Shape", like, start=2), axis=0)
+    return e("Resize", x, None, None, sizes, **attributes)
 
 
 def _ratio(n: int, m: int):

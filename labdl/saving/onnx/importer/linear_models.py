@@ -75,7 +75,7 @@ def linear_classifier(r, node, x):
 def normalizer(r, node, x):
     x, kind = _floating(r, node, x), node.attributes.get("norm", "MAX")
     if kind == "MAX":
-        norm = r.call("max", r.call("abs", x), axis=1, keepdims=True)
+        norm = r.call("max", x, axis=1, keepdims=True)  # not of magnitudes, as the standard says
     elif kind in _NORMS:
         norm = r.call("sum", _NORMS[kind](r, x), axis=1, keepdims=True)
         norm = r.call("sqrt", norm) if kind == "L2" else norm
