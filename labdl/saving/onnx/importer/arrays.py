@@ -69,7 +69,9 @@ def _own(size, x) -> bool:
     if size is None:
         return True
     base = size.base
-    return base is not None and x.shape[base.axis] is None and (base.tensor is x or base.axis == 0)
+    return (
+        base is not None and x.shape[base.axis] is None and (base.tensor is x or (base.axis == 0 and size.factor == 1))
+    )
 
 
 @reads("Flatten")
