@@ -102,8 +102,8 @@ def _calls(model, inputs: dict[str, Spec]) -> dict[str, dict[str, Any]]:
     for name, settings in data.items():
         if name in inputs and isinstance(settings, dict) and settings.keys() <= {"optional", "default", "skips"}:
             try:
-                made = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-                Input(inputs[name].shape, inputs[name].dtype, **made)  # checks them
+                made: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+                Input(inputs[name].shape, **made)  # checks them
             except LabDLError:
                 continue
             found[name] = made
