@@ -18,7 +18,7 @@ from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.nn.module import Module
-from labdl.nn.signature import call_as_built, given_inputs
+from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
 
 

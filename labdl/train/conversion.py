@@ -12,6 +12,7 @@ from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text
 from labdl.errors import ModelError
 from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
 from labdl.nn.module import Module
+from labdl.nn.signature import given_inputs
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
 from labdl.train.class_weight import plain_loss

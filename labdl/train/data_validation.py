@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from labdl.data import ArrayDataset
 from labdl.errors import ConfigError
+from labdl.nn.signature import given_inputs
 from labdl.spec import Spec, show
 from labdl.train.class_weight import plain_loss
 
