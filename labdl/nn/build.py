@@ -58,7 +58,7 @@ def build(
             target.set_trainable(parameter.value, False)
     _publish(model)
     for module in model.modules():
-        module._place(target)
+        module._place_constants(target)
         module.__dict__.update(_ready=True, _backend=target.name)
     model.__dict__.update(_input_specs=specs, _input_options=dict(options))
 

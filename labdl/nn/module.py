@@ -149,7 +149,7 @@ class Module:
 
     # -- building
 
-    def _place(self, backend) -> None:
+    def _place_constants(self, backend) -> None:
         """Put what is no parameter on a backend, such as constants; called by `build` and `to`."""
 
     def build(self, *inputs, backend: str | None = None, seed: int | None = None, **options) -> Module:

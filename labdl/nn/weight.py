@@ -55,7 +55,7 @@ class Constant(Module):
     def setup(self):
         self._array = np.array(self.value, self.dtype)
 
-    def _place(self, backend) -> None:
+    def _place_constants(self, backend) -> None:
         self.__dict__["_tensor"] = backend.tensor(np.array(self.value, self.dtype))
 
     def forward(self):
