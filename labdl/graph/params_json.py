@@ -58,7 +58,9 @@ def _decode(value: Any, depth: int = 0) -> Any:
         number = _tagged_float(value)
         return {key: _decode(item, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise ValueError(f"a setting is a number of {value.bit_length():,} bits, the most are {_MOST_BITS}")
+        raise ValueError(
+            f"a setting is a number of {value.bit_length():,} bits; numbers have at most {_MOST_BITS} bits"
+        )
     return tuple([_decode(item, depth + 1) for item in value]) if isinstance(value, list | tuple) else value
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from labdl.errors import ConfigError, suggest_name
@@ -88,6 +90,44 @@ def describe(reading: Reading) -> str:
     if not ours:
         return f"There is none for {reading}: {differs}." if differs else f"{reading} is a layer of LabDL."
     return f"{reading} is nn.{ours}" + (f", which differs: {differs}." if differs else ".")
+
+
+def check_order(kind: str, names: Sequence[str], args: tuple) -> None:
+    """Raise ConfigError where positional arguments of LabDL's layer mean something else in PyTorch's class of the same name.
+
+    ``names`` are LabDL's settings in order. ``nn.Conv2d(3, 16, 3)`` would be 3 filters of size 16.
+    """
+    own = dict(zip(names, args, strict=False))
+    for reading in _readings_of_torch(kind):
+        if reading.entry.equal:
+            try:
+                meant = reading.entry.translate(args, {})[0][1]
+                _build((kind, meant))
+            except ConfigError:  # PyTorch's class does not take them
+                return
+            if all(meant.get(name) == value for name, value in own.items()):
+                return
+            theirs = f"{reading} with these arguments is nn.{kind}({_changed_settings(kind, meant)})"
+        elif reading.entry.other_order and len(args) > 1:
+            theirs = f"{reading} takes other arguments"
+        else:
+            return
+        ours = ", ".join(f"{name}={value!r}" for name, value in own.items())
+        raise ConfigError(
+            f"nn.{kind}({', '.join(map(repr, args))}): this is nn.{kind}({ours}), but {theirs}; write the one that you mean, "
+            "with the names of the arguments"
+        )
+
+
+def _readings_of_torch(kind: str) -> list[Reading]:
+    """PyTorch's class with the name of a layer of LabDL, if there is one."""
+    return [reading for reading in names.readings(kind) if reading.framework == "torch" and reading.entry.ours == kind]
+
+
+def _changed_settings(kind: str, settings: dict[str, Any]) -> str:
+    defaults = {f.name: f.default for f in dataclasses.fields(getattr(_namespace(), kind))}
+    kept = {name: value for name, value in settings.items() if defaults.get(name) != value}
+    return ", ".join(f"{name}={value!r}" for name, value in kept.items())
 
 
 def create(reading: Reading, args: tuple, kwargs: dict[str, Any]) -> Module:

@@ -91,6 +91,10 @@ def layer(
 
         @functools.wraps(original_init)
         def __init__(self, *args, **kwargs):  # noqa: N807
+            if args and own:
+                from labdl.nn.foreign import check_order  # imported lazily: it reads the tables of names
+
+                check_order(type(self).__name__, list(fields(type(self))), args)
             original_init(self, *_to_tuples(args), **{k: _to_tuples(v) for k, v in kwargs.items()})
             settings = layer_declaration(type(self))  # of a class that inherits from the layer, under its own name
             values = {name: getattr(self, name) for name in settings.annotations}

@@ -7,7 +7,6 @@ setting, or under ``Layer.setting`` where one layer means something else by it.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterable
 
 DESCRIPTIONS = {
@@ -122,6 +121,18 @@ DESCRIPTIONS = {
     "EmbeddingBag.mode": "Combination of the vectors of a bag: their mean, sum or largest elements.",
     "RNN.rate": "Fraction of elements that dropout sets to zero between the layers in training.",
     "GRU.rate": "Fraction of elements that dropout sets to zero between the layers in training.",
+    "Input.shape": "Sizes of the axes of a batch; None is an unknown size.",
+    "Threshold.value": "Output where x is not above the threshold.",
+    "Pad.value": "Element of constant padding.",
+    "Fold.size": "Sizes of the spatial axes of the output.",
+    "GroupNorm.groups": "Number of groups; divides the channels.",
+    "ChannelShuffle.groups": "Number of groups; divides the channels.",
+    "GaussianDropout.rate": "Rate of the Dropout whose noise has the same variance.",
+    "ExpandDims.axis": "Position of the new axis; negative numbers count from the last.",
+    "Stack.axis": "Position of the new axis; negative numbers count from the last.",
+    "OneHot.axis": "Position of the new axis; negative numbers count from the last.",
+    "Unflatten.axis": "Axis that is split; negative numbers count from the last.",
+    "MultiMarginLoss.p": "Exponent of the differences, 1 or 2.",
     "DropPath.rate": "Fraction of samples that are set to zero in training, from 0 to below 1.",
     "DropoutChannels.rate": "Fraction of channels that are set to zero in training, from 0 to below 1.",
 }
@@ -132,7 +143,7 @@ def describe_settings(layer: str, doc: str, names: Iterable[str]) -> dict[str, s
     found = {}
     for name in names:
         text = DESCRIPTIONS.get(f"{layer}.{name}", DESCRIPTIONS.get(name))
-        if text is not None and not re.search(rf"\b{name}\b", doc):
+        if text is not None and f"``{name}``" not in doc and f"``{name}=" not in doc:
             found[name] = text
     return found
 

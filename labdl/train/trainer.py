@@ -273,13 +273,18 @@ class Trainer:
         self.context = self.loop.context
         return self.loop.run_epoch()
 
-    def evaluate(self, dataset, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
-        """Mean loss and metrics over a data set, in evaluation mode; ``averaged`` uses the averaged parameters."""
-        return evaluate(self.context, self.state, as_dataset(dataset), batch_size, averaged=averaged)
+    def evaluate(self, dataset, y=None, *, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
+        """Mean loss and metrics over a data set, in evaluation mode; ``averaged`` uses the averaged parameters.
 
-    def test(self, dataset, batch_size: int = 256) -> dict[str, float]:
+        ``evaluate(dataset)`` or ``evaluate(x, y)``, with the data that `fit` takes.
+        """
+        data = as_dataset(dataset if y is None else (dataset, y))
+        return evaluate(self.context, self.state, data, batch_size, averaged=averaged)
+
+    def test(self, dataset, y=None, *, batch_size: int = 256) -> dict[str, float]:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
-        data, classes = as_dataset(dataset), PerClass(getattr(dataset, "classes", None))
+        data = as_dataset(dataset if y is None else (dataset, y))
+        classes = PerClass(getattr(dataset, "classes", None))
         averaged = self.settings.average is not None
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes

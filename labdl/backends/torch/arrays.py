@@ -152,7 +152,7 @@ def take(x, indices, axis=0):
     indices = _positions(indices, x)
     flat = _counted_from_start(indices.reshape(-1), x.shape[axis])
     flat = torch.index_select(x, axis, flat)
-    return flat.reshape(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    return flat.reshape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 def _along(x, indices, axis):

@@ -27,6 +27,7 @@ class Entry:
     setting, a function returns LabDL's settings; its key may be several names. Other arguments have the same name in LabDL.
     ``fixed`` are settings that the class always has. ``differs`` is a sentence on how LabDL's layer differs; where it is
     empty, the layer with the translated arguments computes the same.
+    With ``other_order`` its positional arguments mean something else too.
     ``note`` is a sentence for the documentation on arguments and defaults. Without ``ours`` LabDL has no equivalent,
     and ``differs`` says why.
     """
@@ -37,6 +38,7 @@ class Entry:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     differs: str = ""
     note: str = ""
+    other_order: bool = False
 
     @property
     def equal(self) -> bool:
@@ -152,9 +154,9 @@ def only_defaults(*arguments: str) -> dict[str, Any]:
     return dict.fromkeys(arguments, DEFAULT_ONLY)
 
 
-def differs(ours: str, sentence: str) -> Entry:
-    """A class whose nearest layer of LabDL has another meaning."""
-    return Entry(ours, "*args, **kwargs", differs=sentence)
+def differs(ours: str, sentence: str, *, other_order: bool = False) -> Entry:
+    """A class whose nearest layer of LabDL has another meaning; with ``other_order`` also of its first two arguments."""
+    return Entry(ours, "*args, **kwargs", differs=sentence, other_order=other_order)
 
 
 def missing(reason: str) -> Entry:

@@ -175,7 +175,7 @@ _LOSSES = {
 }
 
 _RECURRENT = {
-    name: differs(name, f"{_LENGTH}; `num_layers` is `layers` and `dropout` is `rate`")
+    name: differs(name, f"{_LENGTH}; `num_layers` is `layers` and `dropout` is `rate`", other_order=True)
     for name in ("RNN", "LSTM", "GRU")
 }
 _TRANSFORMERS = {
@@ -183,6 +183,7 @@ _TRANSFORMERS = {
         name,
         "the batch is the first axis, boolean masks are true where attention is allowed, and the settings are `heads`, "
         "`hidden_features` and `rate`",
+        other_order=True,
     )
     for name in (
         "TransformerEncoder",
@@ -276,7 +277,9 @@ CLASSES: dict[str, Entry] = {
         nonlinearity="activation",
     ),
     "GRUCell": _to("GRUCell", f"input_size, hidden_size, bias=True, {_SIZES}", input_size=IGNORED, bias=DEFAULT_ONLY),
-    "LSTMCell": differs("LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))"),
+    "LSTMCell": differs(
+        "LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))", other_order=True
+    ),
     **_RECURRENT,
     "MultiheadAttention": differs(
         "MultiHeadAttention",

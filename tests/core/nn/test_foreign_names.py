@@ -145,3 +145,41 @@ def test_pages_are_up_to_date(tmp_path):
     for page in pages:
         old = (ROOT / "docs" / page.name).read_text(encoding="utf-8")
         assert not list(difflib.unified_diff(old.splitlines(), page.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.mark.parametrize(
+    ("create", "message"),
+    [
+        (
+            lambda: nn.Conv2d(3, 16, 3),
+            r"kernel_size=16, stride=3\), but PyTorch's Conv2d with these arguments is nn\.Conv2d",
+        ),
+        (
+            lambda: nn.Linear(784, 10),
+            r"use_bias=10\), but PyTorch's Linear .* nn\.Linear\(in_features=784, out_features=10\)",
+        ),
+        (lambda: nn.LSTM(10, 20), r"hidden_size=10, layers=20\), but PyTorch's LSTM takes other arguments"),
+        (lambda: nn.TransformerEncoderLayer(512, 8), "heads=512, feed_forward=8"),
+        (lambda: nn.LayerNorm(64), "axes=64"),
+        (lambda: nn.GroupNorm(8, 64), "epsilon=64"),
+    ],
+)
+def test_arguments_in_pytorchs_order_are_not_taken_for_ours(create, message):
+    with pytest.raises(ConfigError, match=message):
+        create()
+
+
+@pytest.mark.parametrize(
+    "create",
+    [
+        lambda: nn.Conv2d(16, 3),
+        lambda: nn.MaxPool2d(2, 2),
+        lambda: nn.Embedding(10, 4),
+        lambda: nn.LSTM(10),
+        lambda: nn.LayerNorm(1),
+        lambda: nn.Conv2d(out_channels=3, kernel_size=16, stride=3),
+        lambda: nn.EmbeddingBag(4, 3),
+    ],
+)
+def test_arguments_with_one_meaning_are_accepted(create):
+    assert create()

@@ -16,7 +16,7 @@ import jupyter_ydoc
 from pycrdt import Doc, Map
 
 from labdl.errors import FileFormatError
-from labdl.graph import Graph
+from labdl.graph import Graph, Node
 from labdl.lab.collaboration import ydoc_maps
 from labdl.lab.collaboration.conflict_resolution import resolve_conflicts, unique
 from labdl.lab.editor import service
@@ -322,9 +322,7 @@ def test_a_file_that_cannot_be_edited_keeps_its_bytes_and_says_why(kind, before)
 
 @pytest.mark.parametrize(("value", "word"), [(2**70, "64 bits"), ("\ud800", "not Unicode")])
 def test_what_the_maps_cannot_hold_is_not_shared(value, word):
-    data = structure.encode(
-        Graph.from_dict({"nodes": {"n": {"type": "X", "name": "n", "params": {"a": value}}}, "edges": {}})
-    )
+    data = structure.encode(Graph({"n": Node("X", "n", {"a": value})}, {}))
     document = shared(data)
     assert word in document.ydoc.get("file", type=Map)["reason"]
     assert document.get() == text(data)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import labdl
 from labdl import nn
+from labdl.errors import ModelError
 from labdl.graph import Graph, GraphModule
 from labdl.graph.graph import Node
 from labdl.lab import Diff, Editor
@@ -177,13 +178,17 @@ def test_the_settings_of_every_layer_come_back_as_they_were(route):
         ("Conv2d", {"padding": [[1.0, 2.0], 0.0]}, {"padding": ((1, 2), 0)}),
         ("Constant", {"value": [{"float": "2.0"}, 2]}, {"value": (2.0, 2)}),
         ("ops.clip", {"low": {"float": "-inf"}, "high": {"float": "6.0"}}, {"low": float("-inf"), "high": 6.0}),
-        ("Dropout", {"rate": 10**400}, {"rate": 10**400}),
         ("ops.where", {"x": {"float": "many"}}, {"x": {"float": "many"}}),
     ],
 )
 def test_numbers_get_their_declared_types(kind, given, restored):
     graph = Graph.from_dict({"nodes": {"n": {"type": kind, "name": "n", "params": given}}, "edges": {}})
     assert repr(graph.nodes["n"].params) == repr(restored)
+
+
+def test_numbers_of_more_bits_than_any_size_are_refused():
+    with pytest.raises(ModelError, match="1,329 bits"):
+        Graph.from_dict({"nodes": {"n": {"type": "Dropout", "name": "n", "params": {"rate": 10**400}}}, "edges": {}})
 
 
 @pytest.mark.parametrize(
