@@ -183,7 +183,7 @@ _TRANSFORMERS = {
         name,
         "the batch is the first axis, boolean masks are true where attention is allowed, and the settings are `heads`, "
         "`hidden_features` and `rate`",
-        other_order=True,
+        other_order=name.endswith("Layer"),
     )
     for name in (
         "TransformerEncoder",
