@@ -361,12 +361,12 @@ class Loop:
         averaged = rule is not None and rule.evaluate
         if not self._small_batches:
             try:
-                return context.methods.evaluate(self.validation, max(size, _VALIDATION), averaged)
+                return context.methods.evaluate(self.validation, batch_size=max(size, _VALIDATION), averaged=averaged)
             except Exception as error:
                 if not failures.lacks_memory(error) or size >= _VALIDATION:
                     raise
             self._small_batches = True
-        return context.methods.evaluate(self.validation, size, averaged)
+        return context.methods.evaluate(self.validation, batch_size=size, averaged=averaged)
 
     def _restore_best(self) -> None:
         """Restore the parameters of the best epoch, if early stopping has stored them."""

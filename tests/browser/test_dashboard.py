@@ -64,6 +64,8 @@ def test_a_run_at_a_glance(page, lab, run, place, tmp_path):
     if place == "panel":
         expect(gradient).to_be_in_viewport(ratio=1)
     expect(panel.locator("[data-best=val_loss]")).to_contain_text("best")
+    tab, settings = (panel.locator(s).bounding_box() for s in (".labdl-tab >> nth=-1", ".labdl-chart-settings"))
+    assert tab["x"] + tab["width"] <= settings["x"] or tab["y"] + tab["height"] <= settings["y"]
 
     # one step by hand
     panel.get_by_role("button", name="Pause the training").click()
