@@ -466,6 +466,9 @@ HOSTILE = {
     "objects": lambda f: replace(f, "nodes/id", data=["a"], dtype=h5py.string_dtype()),
     "references": lambda f: replace(f, "nodes/id", data=[f.ref], dtype=h5py.ref_dtype),
     "deep settings": lambda f: replace(f, "nodes/params", data=np.frombuffer(b"[" * 100_000, "u1")),
+    "settings nested 900 deep": lambda f: replace(
+        f, "nodes/params", data=np.frombuffer(b'[{"shape":' + b"[" * 900 + b"]" * 900 + b"}]", "u1")
+    ),
     "places that are none": lambda f: replace(f, "canvas/position", data=np.array([[np.nan, np.inf]])),
 }
 
