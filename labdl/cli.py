@@ -103,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--to", required=True, choices=_FRAMEWORKS)
     convert.add_argument("--model", required=True, type=Path, metavar="FILE.labdl", help="structure of the model")
     convert.add_argument("-o", "--output", type=Path, metavar="OUT", help="output file")
+    convert.add_argument("--prefix", default="", help="take the names that begin with this, such as ema. or model.")
     convert.set_defaults(run=_convert)
 
     conformance = commands.add_parser("conformance", help="run the conformance checks of T/AII 008-2023")
@@ -241,7 +242,10 @@ def _convert(options) -> int:
         options.checkpoint.name.split(".")[0] + framework_info.FACTS[options.to].checkpoint_suffix
     )
     model = load(options.model, backend="numpy", parameters=False)
-    print(f"wrote {convert_checkpoint(model, options.checkpoint, out, framework=options.source, to=options.to)}")
+    target = convert_checkpoint(
+        model, options.checkpoint, out, framework=options.source, to=options.to, prefix=options.prefix
+    )
+    print(f"wrote {target}")
     return 0
 
 

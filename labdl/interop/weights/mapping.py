@@ -68,8 +68,12 @@ def convert(
 
 
 def split_bias(own: str, native: tuple[str, str], aliases: tuple[str, ...] = ()) -> WeightMapping:
-    """One bias, which is split into a sum of two in the framework."""
-    return WeightMapping((own,), native, lambda a: (a, np.zeros(a.shape, a.dtype)), lambda a, b: (a + b,), aliases)
+    """One bias, which is split into a sum of two in the framework. Those of 16 bits are added, and stay, in more."""
+    return WeightMapping((own,), native, lambda a: (a, np.zeros(a.shape, a.dtype)), lambda a, b: (_sum(a, b),), aliases)
+
+
+def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return one.astype("float32") + other.astype("float32") if one.dtype.itemsize < 4 else one + other
 
 
 def concatenate(own: tuple[str, ...], native: str) -> WeightMapping:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,52 +19,47 @@ from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.graph import GraphModule
 from labdl.interop import weights
+from labdl.interop.key_map import Keys
 from labdl.interop.weights.tensorflow import ambiguous, keras_layer
 from labdl.nn.module import Module
 from labdl.nn.native import Branch, branch_of
 from labdl.nn.parameter import Parameter
-from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, torch, torch_legacy
+from labdl.saving.native.contents import Wanted
+from labdl.saving.native.file_formats import FRAMEWORKS, file_of, format_of, format_to, framework_of
+from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, shards, torch, torch_legacy
 
 __all__ = ["FRAMEWORKS", "convert_checkpoint", "load_checkpoint", "save_checkpoint"]
 
-FRAMEWORKS = framework_info.TRAINING
-_FACTS = [framework_info.FACTS[name] for name in FRAMEWORKS]
-_SUFFIXES = {
-    **{
-        f".{suffix.rpartition('.')[2]}": facts.checkpoint_format
-        for facts in _FACTS
-        for suffix in facts.checkpoint_suffixes
-    },
-    ".safetensors": "safetensors",
-}
-_HOMES = {
-    **{facts.checkpoint_format: facts.name for facts in _FACTS},
-    "objects": "tensorflow",
-    "legacy": "torch",
-    "safetensors": "torch",
-}
-_SIGNATURES = {
-    b"PK\x03\x04": "torch",
-    b"\x89HDF": "keras",
-    b"\x80\x02\x8a\n": "legacy",
-}  # the last is PyTorch's magic number
 _ORDER = (
     "a graph does not record the order in which they were created, by which alone Keras distinguishes them: use the "
     "model that it was traced from"
 )
 
 
-def load_checkpoint(model: Module, path: str | Path, framework: str | None = None) -> Module:
+def load_checkpoint(
+    model: Module, path: str | Path, framework: str | None = None, *, prefix: str = "", keys: Keys | None = None
+) -> Module:
     """Load the parameters of a native checkpoint into a built model of the same architecture, on any backend.
 
-    Files: .pt, .pth and .safetensors of PyTorch's names, Keras's .weights.h5, what tf.train.Checkpoint writes (its name
-    without ".index"), .pdparams, and MindSpore's .ckpt. ``framework`` says whose names a .safetensors file has, and is
-    otherwise known from the file. Returns the model. Raises FileFormatError for a file that is broken, or more than data;
-    StateDictError that lists missing and unexpected parameters and other shapes; the model is then unchanged.
+    Files: .pt, .pth, .bin and .safetensors of PyTorch's names, an index of several (``model.safetensors.index.json``) or the
+    folder of one, Keras's .weights.h5 and .keras, what tf.train.Checkpoint writes (its name without ".index"), .pdparams,
+    and MindSpore's .ckpt. ``framework`` says whose names a .safetensors file has, and is otherwise known from the file.
+
+    Of a file of a whole training, the dictionary that fits the model is taken and the rest is skipped; words that
+    DataParallel, torch.compile and other wrappers add to names are removed. ``prefix`` and ``keys`` are those of
+    `Module.load_state_dict`, for the names in the file with dots; a prefix may also choose a dictionary. Both are for the files
+    that have names, which Keras's and TensorFlow's do not::
+
+        load_checkpoint(model, "training.pt", prefix="ema.", keys={"fc.*": "head.*"})
+
+    Returns the model. Raises FileFormatError for a file that is broken, or has code in the place of parameters; StateDictError
+    that lists missing and unexpected parameters and other shapes, and where several dictionaries fit; the model is then
+    unchanged.
     """
     model._need_build()
-    plan = _Plan(model, _framework(path, framework, _format_of(Path(path))))
-    values = plan.own(*_read(plan, Path(path)), where=Path(path).name)
+    path = file_of(Path(path))
+    plan = _Plan(model, framework_of(path, framework, format_of(path)))
+    values = plan.own(*_read(plan, path, prefix, keys), where=path.name)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     model.load_state_dict({names[key]: plan.parameters[key].to_standard(value) for key, value in values.items()})
     return model
@@ -79,27 +74,35 @@ def save_checkpoint(model: Module, path: str | Path, framework: str | None = Non
     """
     model._need_build()
     path = Path(path)
-    kind = _format_to(path, framework)
-    plan = _Plan(model, _framework(path, framework, kind))
+    kind = format_to(path, framework)
+    plan = _Plan(model, framework_of(path, framework, kind))
     arrays = {key: dispatch.owner(p.value).to_numpy(p.value) for key, p in plan.parameters.items()}
-    _write(plan, path, kind, {key: np.asarray(array, order="C") for key, array in arrays.items()})
+    _write(plan, path, kind, {key: np.asarray(array, order="C") for key, array in arrays.items()}, {})
     return path
 
 
 def convert_checkpoint(
-    model: Module, source: str | Path, target: str | Path, framework: str | None = None, to: str | None = None
+    model: Module,
+    source: str | Path,
+    target: str | Path,
+    framework: str | None = None,
+    to: str | None = None,
+    *,
+    prefix: str = "",
+    keys: Keys | None = None,
 ) -> Path:
     """Write a checkpoint of one framework as one of another: ``convert_checkpoint(net, "net.pdparams", "net.pt")``.
 
     ``model`` is of the same architecture and built, on any backend; its own parameters are neither read nor changed.
-    ``framework`` and ``to`` are as in `load_checkpoint` and `save_checkpoint`, whose errors it raises.
+    ``framework``, ``prefix``, ``keys`` and ``to`` are as in `load_checkpoint` and `save_checkpoint`, whose errors it raises.
     """
     model._need_build()
-    source, target = Path(source), Path(target)
-    kind = _format_to(target, to)
-    plan = _Plan(model, _framework(source, framework, _format_of(source)))
-    values = plan.own(*_read(plan, source), where=source.name)
-    _write(_Plan(model, _framework(target, to, kind)), target, kind, values)
+    source, target = file_of(Path(source)), Path(target)
+    kind = format_to(target, to)
+    plan = _Plan(model, framework_of(source, framework, format_of(source)))
+    arrays, others = _read(plan, source, prefix, keys)
+    values = plan.own(arrays, others, where=source.name)
+    _write(_Plan(model, framework_of(target, to, kind)), target, kind, values, plan.dtypes(arrays))
     return target
 
 
@@ -165,14 +168,34 @@ class _Plan:
             why = f". Of {', '.join(hidden[:5])} {_ORDER}" if hidden else ""
             raise StateDictError(
                 f"{where} does not fit the model as {self.framework} has it: {'; '.join(problems[:20])}{more}{why}"
+                + ("" if others else self.wanted().advice(self.display_name(name) for name in arrays))
             )
         return found
 
-    def native(self, values: Mapping[int, np.ndarray]) -> dict[str, np.ndarray]:
-        """Convert LabDL's arrays, by key, to the framework's."""
+    def wanted(self, prefix: str = "", keys: Keys | None = None) -> Wanted:
+        """What to look for in a file."""
+        shapes: dict[str, tuple[int, ...] | None] = {}
+        for mapping, own, sizes in self.mappings:
+            for names in (mapping.native, mapping.earlier) if own else ():
+                for name, shape in zip(names, sizes, strict=False):
+                    shapes[name.replace("/", ".")] = None if mapping.any_shape else shape
+        return Wanted(shapes, self.framework, prefix, keys)
+
+    def dtypes(self, arrays: Mapping[str, Any]) -> dict[int, np.dtype]:
+        """The dtype that a file has for each parameter of which it has more than one array, by key."""
+        return {
+            keys[0]: arrays[mapping.native[0]].dtype
+            for mapping, keys, _ in self.mappings
+            if len(keys) == 1 and len(mapping.native) == 2 and mapping.native[0] in arrays
+        }
+
+    def native(self, values: Mapping[int, np.ndarray], dtypes: Mapping[int, np.dtype]) -> dict[str, np.ndarray]:
+        """Convert LabDL's arrays, by key, to the framework's; ``dtypes`` are those that are to become smaller."""
         arrays: dict[str, np.ndarray] = {}
         for mapping, keys, _ in self.mappings:
             made = mapping.to_native(*(values[key] for key in keys))
+            if len(keys) == 1 and keys[0] in dtypes:
+                made = _narrow(made, dtypes[keys[0]])
             arrays.update(zip(mapping.native, made, strict=True))
             arrays.update(zip(mapping.aliases, made[-len(mapping.aliases) :] if mapping.aliases else (), strict=True))
         return arrays
@@ -199,75 +222,63 @@ def _named_parameters(branch: Branch, path: str = "") -> Iterator[tuple[str, Par
         yield from _named_parameters(part, weights.join(path, name))
 
 
+def _narrow(arrays: Sequence[np.ndarray], dtype: np.dtype) -> list[np.ndarray]:
+    """Arrays in a smaller dtype; of a bias that is a sum of two, the second keeps what rounding takes from the first."""
+    first, *others = arrays
+    rounded = first.astype(dtype)
+    return [rounded, *((first - rounded.astype(first.dtype)).astype(dtype) for _ in others)]
+
+
 def _placeholder(parameter: Parameter) -> np.ndarray:
     """An array of a parameter's shape that takes no memory."""
     return np.broadcast_to(np.zeros((), "bool"), parameter.shape)
 
 
-def _framework(path, framework: str | None, kind: str) -> str:
-    home = _HOMES.get(kind, kind)
-    if framework is not None and framework not in FRAMEWORKS:
-        raise ConfigError(f"framework wants one of {', '.join(FRAMEWORKS)}, received {framework!r}")
-    if kind != "safetensors" and framework not in (None, home):
-        raise ConfigError(
-            f"{Path(path).name} is a file of {home}, not of {framework}: a .safetensors file may have the "
-            "names of any framework"
-        )
-    return framework or home
+_NAMED = ("safetensors", "index")  # files whose names may be those of any framework
+_PLAIN: dict[str, Any] = {
+    "torch": torch,
+    "paddle": paddle,
+    "mindspore": mindspore,
+    "safetensors": safetensors,
+    "legacy": torch_legacy,
+}
 
 
-def _format_of(path: Path) -> str:
-    """Detect the format of an existing file from its first bytes, not its name."""
-    if path.with_name(f"{path.name}.index").exists():
-        return "objects"
-    with open_file(path) as file:
-        head = file.read(4)
-    if head in _SIGNATURES:
-        return _SIGNATURES[head]
-    kind = _SUFFIXES.get(path.suffix.lower())
-    if kind is None:
-        raise FileFormatError(
-            f"{path.name} is not a checkpoint that LabDL can read: it reads {', '.join(_SUFFIXES)} and those of "
-            "tf.train.Checkpoint"
-        )
-    return kind
-
-
-def _format_to(path: Path, framework: str | None) -> str:
-    kind = _SUFFIXES.get(path.suffix.lower())
-    if framework == "tensorflow" and kind not in ("keras", "safetensors"):
-        return "objects"
-    if kind is None:
-        raise ConfigError(
-            f"{path.name} does not have the suffix of a checkpoint: choose one of {', '.join(_SUFFIXES)}, or "
-            "framework='tensorflow' for tf.train.Checkpoint"
-        )
-    return kind
-
-
-_PLAIN = {"torch": torch, "paddle": paddle, "mindspore": mindspore, "safetensors": safetensors, "legacy": torch_legacy}
-
-
-def _read(plan: _Plan, path: Path) -> tuple[dict[str, Any], list[str]]:
+def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict[str, Any], list[str]]:
     """The arrays of a file under the names of `labdl.interop.weights`, and the names of its other contents."""
-    kind = _format_of(path)
+    kind = format_of(path)
+    if plan.framework == "tensorflow" and kind not in _NAMED and (prefix or keys is not None):
+        raise ConfigError(f"{path.name} numbers its layers and has no names for prefix or keys")
+    choose = plan.wanted(prefix, keys).choose
     try:
         if kind == "keras":
             return keras.read(path, keras_layer(plan.branch))
+        if kind == "archive":
+            return keras.read_archive(path, keras_layer(plan.branch))
         if kind == "objects":
             for part in (f"{path.name}.index", f"{path.name}.data-*"):
                 for file in path.parent.glob(glob.escape(part).replace("[*]", "*")):
                     open_file(file).close()  # TensorFlow would wait for a pipe
             return _framework_module("tensorflow").read(path, keras_layer(plan.branch))
-        arrays = _PLAIN[kind].read(path)
+        arrays = shards.read(path, _read_part, choose) if kind == "index" else _PLAIN[kind].read(path, choose)
     except FileFormatError as error:
         raise FileFormatError(f"{path.name} cannot be read: {error}") from error.__cause__
-    by_name = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
-    return {name.replace(".", "/"): array for name, array in by_name.items()}, [n for n in arrays if n not in by_name]
+    except StateDictError as error:
+        raise StateDictError(f"{path.name}: {error}") from None
+    return {name.replace(".", "/"): array for name, array in arrays.items()}, []
 
 
-def _write(plan: _Plan, path: Path, kind: str, values: Mapping[int, np.ndarray]) -> None:
-    arrays = plan.native(values)
+def _read_part(path: Path) -> dict[str, np.ndarray]:
+    kind = format_of(path)
+    if kind not in ("torch", "legacy", "safetensors"):
+        raise FileFormatError("it is a file of another format")
+    return _PLAIN[kind].read(path)
+
+
+def _write(
+    plan: _Plan, path: Path, kind: str, values: Mapping[int, np.ndarray], dtypes: Mapping[int, np.dtype]
+) -> None:
+    arrays = plan.native(values, dtypes)
     if kind == "keras":
         if hidden := list(dict.fromkeys(ambiguous(keras_layer(plan.branch)))):
             raise ModelError(f"{path.name} cannot be written: of {', '.join(hidden[:5])} {_ORDER}")

@@ -103,10 +103,10 @@ def test_files_from_before_pytorch_1_6(tmp_path):
     training = {"state_dict": tensors, "epoch": 3, "optimizer": {"state": {0: {"step": 5}}}, "size": whole.shape}
     library.save(training, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
     found = torch_legacy.read(tmp_path / "old.pt")
-    assert found.keys() == tensors.keys()
+    assert found.keys() == {f"state_dict.{name}" for name in tensors}
     for name, value in tensors.items():
-        assert found[name].dtype == value.numpy().dtype
-        np.testing.assert_array_equal(found[name], value.numpy())
+        assert found[f"state_dict.{name}"].dtype == value.numpy().dtype
+        np.testing.assert_array_equal(found[f"state_dict.{name}"], value.numpy())
 
 
 def test_whole_trainings_with_numpy_and_devices_are_read_as_data(tmp_path):
@@ -114,8 +114,8 @@ def test_whole_trainings_with_numpy_and_devices_are_read_as_data(tmp_path):
     rest = {"at": library.device("cpu"), "curve": np.ones(3), "best": np.float64(0.5), "shape": library.Size([2])}
     library.save({"state_dict": {"w": library.ones(2), 3: library.zeros(1)}, **rest}, tmp_path / "net.pt")
     found = torch.read(tmp_path / "net.pt")
-    assert found.keys() == {"w", "3"}
-    np.testing.assert_array_equal(found["w"], np.ones(2))
+    assert found.keys() == {"state_dict.w", "state_dict.3", "curve"}
+    np.testing.assert_array_equal(found["state_dict.w"], np.ones(2))
 
 
 def test_strides_of_axes_of_one_may_be_any_number(tmp_path):

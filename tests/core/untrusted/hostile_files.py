@@ -37,6 +37,10 @@ def long4(value):
     return b"\x8b" + struct.pack("<i", len(data)) + data
 
 
+def text(value):
+    return b"X" + struct.pack("<i", len(value)) + value.encode()
+
+
 ENDLESS = long4(10**4400)
 BIG = b"\x8a\x08" + struct.pack("<q", 2**62)
 PICKLES = {
@@ -59,6 +63,13 @@ PICKLES = {
     "a stride of 2^62": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\2" + b"\x85", BIG + b"\x85") + b"s.",
     "a stride of 2^62 of an axis of one": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\1" + b"\x85", BIG + b"\x85") + b"s.",
     "an empty shape of 2^124": b"\x80\x02}X\1\0\0\0a" + tensor(b"K\0" + BIG + BIG + b"\x87", b"K\1K\1K\1\x87") + b"s.",
+    "dictionaries of one another": b"\x80\x02}q\0(" + b"".join(
+        b"X\4\0\0\0" + f"{n:04}".encode() + b"h\0" for n in range(3000)) + b"u.",
+    "dictionaries in a dictionary": b"\x80\x02}" + b"X\1\0\0\0a}" * 200_000 + b"s" * 200_000 + b".",
+    "a doubled module": b"\x80\x02ctorch\nModule\nq\0)\x81}q\1(" + b"".join(
+        text(name) + b"h\1" for name in ("_parameters", "_buffers", "_modules", "a", "b")) + b"ub.",
+    "a million objects": b"\x80\x02}X\1\0\0\0a(" + b"ca\nb\n)\x81" * 1_000_000 + b"ls.",
+    "an object with itself as state": b"\x80\x02}X\1\0\0\0aca\nb\n)\x81q\0h\0bs.",
     "seventy axes": b"\x80\x02}X\1\0\0\0a" + tensor(b"(" + b"K\1" * 70 + b"t", b"(" + b"K\1" * 70 + b"t") + b"s.",
 }  # fmt: skip
 
@@ -127,6 +138,12 @@ def inflating_chunk(file):
     item.id.write_direct_chunk((0, 0), data)
 
 
+def keras_archive(folder, edit, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(folder / "net.keras", "w", compression) as archive:
+        archive.write(weights(folder, edit), "model.weights.h5")
+    return folder / "net.keras"
+
+
 def wide_chunk(file):
     file.create_dataset("0/vars/0", (3, 4), "float32", maxshape=(None, None), chunks=(1 << 13, 1 << 13))
 
@@ -147,6 +164,10 @@ def deep_groups(file):
 def safetensors(folder, header):
     head = header.encode()
     return written(folder / "net.safetensors", struct.pack("<Q", len(head)) + head)
+
+
+def index(folder, text):
+    return written(folder / "model.safetensors.index.json", text.encode())
 
 
 def varint(value):
@@ -253,6 +274,32 @@ CASES = {
     ".h5: wide chunk": ("checkpoint", lambda f: weights(f, wide_chunk), "more than the array itself"),
     ".h5: other compression": ("checkpoint", lambda f: weights(f, other_compression), "compression"),
     ".h5: deep groups": ("checkpoint", lambda f: weights(f, deep_groups), "nested too deeply"),
+    ".keras: inflating chunk": ("checkpoint", lambda f: keras_archive(f, inflating_chunk), "not of the declared size"),
+    ".keras: wide chunk": ("checkpoint", lambda f: keras_archive(f, wide_chunk), "more than the array itself"),
+    ".keras: packed": (
+        "checkpoint",
+        lambda f: keras_archive(f, lambda file: file.create_dataset("a", (1 << 28,), "u1", fillvalue=1)
+                                .__setitem__(slice(None), 0), zipfile.ZIP_DEFLATED),
+        "compressed",
+    ),
+    ".keras: table of contents": ("checkpoint", lambda f: table_of_contents(f, ".keras"), "table of contents"),
+    "index: deep": ("checkpoint", lambda f: index(f, f'{{"weight_map":{DEEP_JSON}}}'), "nested more than"),
+    "index: lists": ("checkpoint", lambda f: index(f, f'{{"weight_map":{LISTS[:12_000_000]}[]]}}'), "lists and objects"),
+    "index: large": ("checkpoint", lambda f: index(f, " " * 20_000_000), "more than any index"),
+    "index: names": (
+        "checkpoint",
+        lambda f: index(f, '{"weight_map":{' + ",".join(f'"{n:07}":"a"' for n in range(1_000_000)) + "}}"),
+        "more than 500,000 names",
+    ),
+    "index: a device": (
+        "checkpoint",
+        lambda f: special(f / "a.bin", "endless") and index(f, '{"weight_map":{"a":"a.bin"}}'),
+        "is a device",
+    ),
+    "index: another folder": ("checkpoint", lambda f: index(f, '{"weight_map":{"a":"../../dev/zero"}}'), "beside it"),
+    "index: itself": (
+        "checkpoint", lambda f: index(f, '{"weight_map":{"a":"model.safetensors.index.json"}}'), "beside it"
+    ),
     **{
         f".safetensors: {shape}"[:60]: (
             "checkpoint",

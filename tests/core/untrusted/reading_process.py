@@ -61,6 +61,10 @@ def use_structure(path):
 
 READERS = {
     "checkpoint": (lambda path: load_checkpoint(network(), path), (FileFormatError, StateDictError)),
+    "training file": (
+        lambda path: load_checkpoint(network(), path),
+        (FileFormatError, StateDictError, MissingFileError),
+    ),
     "parameters": (labdl.saving.load_parameters, (FileFormatError,)),
     "structure": (use_structure, (FileFormatError,)),
     "structure file": (labdl.saving.load_structure, (FileFormatError,)),

@@ -1,9 +1,12 @@
 """Changed at random, a valid file of every format loads or is refused with the documented error, in bounded time and memory."""
 
+import argparse
 import json
+import pickle
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +27,7 @@ NATIVE = Path(__file__).parents[2] / "backend" / "files"
 VERSIONS = Path(__file__).parents[1] / "files"
 TURNS = 300  # changed files for each reader
 READERS = ("array", "checkpoint", "configuration", "csv", "model", "npz", "onnx", "parameters", "run", "settings",
-           "source", "structure", "training")  # fmt: skip
+           "source", "structure", "training", "training file")  # fmt: skip
 
 
 def network():
@@ -39,6 +42,7 @@ def valid_files(folder):
         labdl.save_checkpoint(network(), folder / "checkpoint" / f"net{suffix}")
     for path in ("torch/pairs.pt", "torch/sequence.safetensors", "paddle/parts.pdparams", "mindspore/cells.ckpt"):
         shutil.copy(NATIVE / path, folder / "checkpoint" / f"native{Path(path).suffix}")
+    training_files(folder / "training file")
     for version in (3, 4):
         shutil.copy(VERSIONS / f"version{version}.labdl", folder / "structure")
         shutil.copy(VERSIONS / f"version{version}.npz", folder / "parameters")
@@ -60,6 +64,29 @@ def valid_files(folder):
     (folder / "source" / "net.py").write_text(graph.to_python())
     trainer = Trainer(nn.Sequential(nn.Linear(1)).build((None, 2), backend="numpy", seed=0), "mean_squared_error")
     checkpoint.save(trainer.context, trainer.state, folder / "training")
+
+
+def training_files(folder):
+    """Checkpoints that hold more than weights, or are several files."""
+    weights = labdl.save_checkpoint(network(), folder / "model.weights.h5")
+    with zipfile.ZipFile(folder / "net.keras", "w") as archive:
+        archive.write(weights, weights.name)
+    weights.unlink()
+    state = dict(
+        labdl.saving.native.formats.safetensors.read(labdl.save_checkpoint(network(), folder / "a.safetensors"))
+    )
+    (folder / "a.safetensors").unlink()
+    training = {"model": state, "args": argparse.Namespace(path=Path("a"), names={"a"}), "epoch": 3, "kinds": {(1, 2): 3},
+                "generator": np.random.default_rng(0), "curve": [np.float64(0.5)]}  # fmt: skip
+    for protocol in (2, 5):
+        (folder / f"net{protocol}.pdparams").write_bytes(pickle.dumps(training, protocol))
+    (folder / "parts").mkdir()
+    table = {}
+    for number, names in enumerate((list(state)[:4], list(state)[4:])):
+        file = folder / "parts" / f"model-{number}.safetensors"
+        labdl.saving.native.formats.safetensors.write(file, {name: state[name] for name in names}, "pt")
+        table |= dict.fromkeys(names, file.name)
+    (folder / "parts" / "model.safetensors.index.json").write_text(json.dumps({"weight_map": table}))
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,11 @@
-"""Keras's .weights.h5: a group for each layer, in it "vars" with the variables by number."""
+"""Keras's .weights.h5: a group for each layer, in it "vars" with the variables by number; .keras has such a file in it."""
 
 from __future__ import annotations
 
 import io
+import re
+import struct
+import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labdl.bounded.files import read_file
-from labdl.errors import FileFormatError
+from labdl.bounded.archives import open_archive
+from labdl.bounded.files import open_file, read_file, size_of
+from labdl.errors import FileFormatError, MissingFileError, NotRegularFileError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats import hdf5
@@ -20,7 +24,11 @@ from labdl.saving.native.formats.dtypes import dtype_of, name_of
 if TYPE_CHECKING:
     import h5py
 
+WEIGHTS = "model.weights.h5"  # in an archive
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_BESIDE = re.compile(
+    r"(?:.*/)?(?:optimizer|metrics|compile_metrics|_?seed_generator|state_transform)/.*"
+)  # no parameters of layers
 
 
 def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -28,9 +36,27 @@ def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str
 
     Raises FileFormatError for another file, and for links to other files.
     """
+    return _read(read_file(path), model)
+
+
+def read_archive(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The same of an archive that a model's ``save`` wrote; its configuration and its other files are not read."""
+    try:
+        with open_file(path) as file:
+            archive = open_archive(file)
+            info = archive.getinfo(WEIGHTS)
+            if info.compress_type != zipfile.ZIP_STORED or not info.compress_size == info.file_size <= size_of(file):
+                raise FileFormatError("its archive is compressed, which Keras does not write")
+            return _read(archive.read(info), model)
+    except (zipfile.BadZipFile, KeyError, EOFError, struct.error, RuntimeError, ValueError, OSError) as error:
+        if isinstance(error, FileFormatError | NotRegularFileError | MissingFileError):
+            raise
+        raise FileFormatError(f"its archive is broken: {error}") from error
+
+
+def _read(data: bytes, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
     import h5py
 
-    data = read_file(path)
     if not data.startswith(_SIGNATURE):
         raise FileFormatError("it is not HDF5")
     try:
@@ -42,7 +68,7 @@ def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str
             used = set(found.values())
             hdf5.check_sizes(used, len(data))
             arrays = {item: _array(item) for item in used}
-            others = [path for item, path in everything.items() if item not in used]
+            others = [path for item, path in everything.items() if item not in used and not _BESIDE.fullmatch(path)]
             return {name: arrays[item] for name, item in found.items()}, others
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, zlib.error) as error:
         if isinstance(error, FileFormatError):

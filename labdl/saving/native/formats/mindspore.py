@@ -12,6 +12,7 @@ from labdl.bounded.protobuf import WireError, fields, unpack
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
+from labdl.saving.native.formats.tree import Choose, by_path
 
 _TYPES = {
     "Float16": "float16",
@@ -31,14 +32,15 @@ _PIECES = 200_000  # parts of arrays in a file at most
 _FIELDS = 64  # of a part, and axes, at most
 
 
-def read(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file. Raises FileFormatError for anything else."""
+def read(path: Path, choose: Choose = by_path) -> dict[str, np.ndarray]:
+    """The arrays of a file that ``choose`` wants. Raises FileFormatError for anything else."""
     with open_file(path) as file:
         data = np.fromfile(file, "uint8").data
     try:
-        return _arrays(data)
+        arrays = _arrays(data)
     except WireError as error:
         raise FileFormatError(f"it is not a checkpoint of MindSpore's: {error}") from error
+    return choose({(name,): array for name, array in arrays.items()})
 
 
 def _arrays(data: memoryview) -> dict[str, np.ndarray]:

@@ -1,6 +1,7 @@
 """The functions that a pickle of parameters may call, and what stands for each: data, never an import or a call.
 
-The table is the whole of what is allowed, for every format whose files hold pickles.
+The table is the whole of what is allowed, for every format whose files hold pickles. Any other call is kept as a record, which
+does nothing: a training's settings or random generators may be objects of any class, its weights may not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ class Name(NamedTuple):
 
 
 class CallRecord:
-    """A call in a pickle that would build an object: function, arguments, and the state set afterwards."""
+    """A call in a pickle that would build an object: function, arguments, and the state set afterwards. It stays a record."""
+
+    __slots__ = ("arguments", "function", "state")
 
     def __init__(self, function: Name, arguments: tuple):
         self.function, self.arguments, self.state = function, arguments, None
@@ -40,22 +43,25 @@ class StorageView(NamedTuple):
 NUMPY_DTYPE, NUMPY_ARRAY = Name("numpy", "dtype"), Name("numpy", "ndarray")
 
 
-def check_key(key: Any) -> None:
-    """Raise FileFormatError for a key of a dictionary that is neither a text nor an integer of 64 bits.
+class OtherKey:
+    """A key of a dictionary that no weight has. It is equal to itself alone."""
 
-    Frameworks write no others, and the hash of a tuple may take for ever or all of the stack.
-    """
-    if type(key) is not str and not (type(key) is int and -(2**63) <= key < 2**63):
-        raise FileFormatError(f"a dictionary in it has a {type(key).__name__} as a key, not a text or a small integer")
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str):
+        self.kind = kind
+
+
+def key_of(key: Any) -> str | int | OtherKey:
+    """A text or an integer of 64 bits as it is; the hash of others, such as tuples, may take for ever or all of the stack."""
+    is_plain = type(key) is str or (type(key) is int and -(2**63) <= key < 2**63)
+    return key if is_plain else OtherKey(type(key).__name__)
 
 
 def _dictionary(items: Iterable = ()) -> dict:
     if isinstance(items, Mapping):
         return dict(items)
-    pairs = [(key, value) for key, value in items]
-    for key, _ in pairs:
-        check_key(key)
-    return dict(pairs)
+    return {key_of(key): value for key, value in items}
 
 
 def _bytes(text: str, coding: str) -> bytes:
@@ -78,11 +84,13 @@ def _record(function: Name) -> Callable[..., CallRecord]:
 
 CALLS: dict[Name, Callable[..., Any]] = {
     Name("collections", "OrderedDict"): _dictionary,
+    Name("collections", "defaultdict"): lambda *_: {},
     Name("builtins", "tuple"): lambda items=(): tuple(items),
     Name("_codecs", "encode"): _bytes,  # bytes, as protocol 2 writes them
     Name("torch._utils", "_rebuild_tensor"): _tensor,
     Name("torch._utils", "_rebuild_tensor_v2"): _tensor,
     Name("torch._utils", "_rebuild_parameter"): lambda tensor, *_: tensor,
+    Name("torch._utils", "_rebuild_parameter_with_state"): lambda tensor, *_: tensor,
     Name("torch", "Size"): lambda sizes=(): tuple(sizes),
     Name("torch", "device"): _record(Name("torch", "device")),
     NUMPY_DTYPE: _record(NUMPY_DTYPE),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from labdl.errors import FileFormatError
-from labdl.saving.native.formats.pickle_calls import CALLS, CallRecord, Name, check_key
+from labdl.saving.native.formats.pickle_calls import CALLS, CallRecord, Name, key_of
 
 _INSTRUCTIONS = 1 << 22  # forty for each of 100,000 tensors; each takes up to a hundred bytes
 _COPIES = 1 << 16  # items that calls may copy beside as many as the pickle has bytes
@@ -36,6 +36,7 @@ _FIXED: dict[str, Callable[[], Any]] = {
     "NEWFALSE": lambda: False,
     "EMPTY_TUPLE": tuple,
     "EMPTY_LIST": list,
+    "EMPTY_SET": list,  # its items may be slow to hash, and are not needed
     "EMPTY_DICT": dict,
 }
 
@@ -43,8 +44,9 @@ _FIXED: dict[str, Callable[[], Any]] = {
 def read_pickle(stream: BinaryIO, size: int, refer: Callable[[Any], Any] = lambda reference: reference) -> Any:
     """Read the value in a pickle of at most ``size`` bytes; the stream is then at its end.
 
-    ``refer`` gives the values of references to storages outside of the pickle. Raises FileFormatError for anything that
-    is not data, and for more calls and objects than parameters need.
+    ``refer`` gives the values of references to storages outside of the pickle. Objects other than those of
+    `labdl.saving.native.formats.pickle_calls` become records. Raises FileFormatError for anything that is not a pickle, and
+    for more of it than parameters need.
     """
     try:
         return _Reader(size, refer).read(stream)
@@ -97,24 +99,27 @@ class _Reader:
             self._replace(2, self._name)
         elif word in ("TUPLE1", "TUPLE2", "TUPLE3"):
             self._replace(int(word[-1]), lambda *items: items)
-        elif word == "TUPLE":
+        elif word in ("TUPLE", "FROZENSET"):
             stack.append(tuple(self._since_mark()))
         elif word == "BINPERSID":
             self._replace(1, self.refer)
         elif word in ("REDUCE", "NEWOBJ"):
             self._replace(2, self._call)
+        elif word == "NEWOBJ_EX":
+            self._replace(3, lambda function, arguments, options: CallRecord(_function(function), (arguments, options)))
         elif word == "BUILD":
             state = stack.pop()
             if isinstance(stack[-1], CallRecord):
                 stack[-1].state = state
         elif word in ("SETITEM", "SETITEMS"):
             items = [stack.pop(-2), stack.pop()] if word == "SETITEM" else self._since_mark()
-            for key in items[::2]:
-                check_key(key)
-            self._top(dict).update(zip(items[::2], items[1::2], strict=True))
-        elif word in ("APPEND", "APPENDS"):
+            pairs = zip(map(key_of, items[::2]), items[1::2], strict=True)
+            if not isinstance(stack[-1], CallRecord):  # an object of another class has no items
+                self._top(dict).update(pairs)
+        elif word in ("APPEND", "APPENDS", "ADDITEMS"):
             items = [stack.pop()] if word == "APPEND" else self._since_mark()
-            self._top(list).extend(items)
+            if not isinstance(stack[-1], CallRecord):
+                self._top(list).extend(items)
         elif word not in ("PROTO", "FRAME"):
             raise FileFormatError(f"its pickle uses {word}, which checkpoints do not need")
 
@@ -145,13 +150,16 @@ class _Reader:
         return Name(module, name)
 
     def _call(self, function: Any, arguments: Any) -> Any:
-        known = CALLS.get(function) if isinstance(function, Name) else None
-        if known is None or not isinstance(arguments, tuple):
-            called = f"{function.module}.{function.name}"[:200] if isinstance(function, Name) else "something unnamed"
-            raise FileFormatError(
-                f"it asks to call {called}, which a file of parameters must not do; it was not called"
-            )
+        if not isinstance(arguments, tuple):
+            raise FileFormatError("its pickle is broken")
+        known = CALLS.get(_function(function))
+        if known is None:
+            return CallRecord(_function(function), arguments)
         self.copies -= sum(len(a) for a in arguments if isinstance(a, str | list | tuple | dict))
         if self.copies < 0:
             raise FileFormatError("its pickle copies more than it holds")
         return known(*arguments)
+
+
+def _function(function: Any) -> Name:
+    return function if isinstance(function, Name) else Name("", "")  # an object of the file itself

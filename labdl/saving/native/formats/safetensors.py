@@ -11,6 +11,7 @@ from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian
+from labdl.saving.native.formats.tree import Choose, by_path
 
 _TYPES = {
     "F16": "float16",
@@ -23,15 +24,15 @@ _TYPES = {
 }
 
 
-def read(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file. Raises FileFormatError for anything else."""
+def read(path: Path, choose: Choose = by_path) -> dict[str, np.ndarray]:
+    """The arrays of a file that ``choose`` wants. Raises FileFormatError for anything else."""
     import safetensors
 
     try:
         found = safetensors.deserialize(read_file(path))
     except safetensors.SafetensorError as error:
         raise FileFormatError(f"it is not a .safetensors file, or broken: {error!s:.200}") from error
-    return {name: _array(name, entry) for name, entry in found}
+    return choose({(name,): _array(name, entry) for name, entry in found})
 
 
 def _array(name: str, entry: Mapping) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import pickle
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +20,10 @@ from labdl.bounded.files import open_file, size_of
 from labdl.errors import FileFormatError
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
-from labdl.saving.native.formats.pickle_calls import Name, StorageView
+from labdl.saving.native.formats.numpy_records import numpy_array
+from labdl.saving.native.formats.pickle_calls import CallRecord, Name, StorageView
 from labdl.saving.native.formats.pickle_reader import read_pickle
+from labdl.saving.native.formats.tree import Choose, arrays_of, by_path, raise_for
 
 _STORAGES = {
     "float32": "FloatStorage",
@@ -71,18 +74,41 @@ class Storage(NamedTuple):
         return dtype_of(_DTYPES[self.kind])
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The values of a file, tensors as arrays. Raises FileFormatError for anything but an archive of data."""
+@contextlib.contextmanager
+def _errors_of_archives() -> Iterator[None]:
+    try:
+        yield
+    except FileFormatError:
+        raise
+    except _BROKEN as error:
+        raise FileFormatError(f"its archive is broken: {error}") from error
+
+
+def read(path: Path, choose: Choose = by_path) -> dict[str, np.ndarray]:
+    """The arrays of a file that ``choose`` wants. Raises FileFormatError for anything but an archive of data."""
     with open_file(path) as file:
-        try:
-            return _values(open_archive(file), size_of(file))
-        except FileFormatError:
-            raise
-        except _BROKEN as error:
-            raise FileFormatError(f"its archive is broken: {error}") from error
+        with _errors_of_archives():
+            archive = open_archive(file)
+            home, values = _contents(archive, size_of(file))
+            foreign = (
+                f"{home}byteorder" in archive.namelist() and _member(archive, f"{home}byteorder").tobytes() == b"big"
+            )
+        opened: dict[str, np.ndarray] = {}
+
+        def numbers(storage: Storage) -> np.ndarray:
+            if storage.key not in opened:
+                data, dtype = _member(archive, f"{home}data/{storage.key}"), storage.dtype
+                found = np.frombuffer(data, dtype, data.size // dtype.itemsize)
+                opened[storage.key] = found.byteswap() if foreign else found
+            return opened[storage.key]
+
+        wanted = choose(arrays_of(values))  # whose errors are not those of the archive
+        with _errors_of_archives():
+            return arrays(wanted, numbers)
 
 
-def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
+def _contents(archive: zipfile.ZipFile, size: int) -> tuple[str, Any]:
+    """The folder in an archive, and the value of its pickle."""
     members = {info.filename: info for info in archive.infolist()}
     homes = [name.removesuffix("data.pkl") for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(homes) != 1:
@@ -94,18 +120,7 @@ def _values(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
     if sum(info.file_size for info in members.values()) > size:
         raise FileFormatError("its archive unpacks to more than its own size")
     pickled = _member(archive, f"{homes[0]}data.pkl").tobytes()
-    values = read_pickle(io.BytesIO(pickled), len(pickled), storage_of)
-    foreign = f"{homes[0]}byteorder" in members and _member(archive, f"{homes[0]}byteorder").tobytes() == b"big"
-    opened: dict[str, np.ndarray] = {}
-
-    def numbers(storage: Storage) -> np.ndarray:
-        if storage.key not in opened:
-            data, dtype = _member(archive, f"{homes[0]}data/{storage.key}"), storage.dtype
-            found = np.frombuffer(data, dtype, data.size // dtype.itemsize)
-            opened[storage.key] = found.byteswap() if foreign else found
-        return opened[storage.key]
-
-    return state_dict_of(values, numbers)
+    return homes[0], read_pickle(io.BytesIO(pickled), len(pickled), storage_of)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
@@ -138,23 +153,19 @@ def tensor_view(numbers: np.ndarray, offset: int, shape: tuple[int, ...], stride
     return np.lib.stride_tricks.as_strided(numbers[offset:], shape, steps)
 
 
-def state_dict_of(values: Any, numbers: Callable[[Storage], np.ndarray]) -> dict[str, Any]:
-    """The state dict of a file with arrays for its tensors; a wrapper such as {"state_dict": ...} is removed.
+def arrays(wanted: Mapping[str, Any], numbers: Callable[[Storage], np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of records in a pickle; ``numbers`` gives those of a storage."""
+    copies: dict[int, bytearray] = {}
 
-    ``numbers`` gives those of a storage.
-    """
-    for key in ("state_dict", "model_state_dict", "model"):
-        if isinstance(values, dict) and isinstance(values.get(key), dict):
-            values = values[key]
-    if not isinstance(values, dict):
-        raise FileFormatError(f"it holds {type(values).__name__}, not a dictionary of parameters")
-
-    def array(tensor: StorageView) -> np.ndarray:
-        if not isinstance(tensor.storage, Storage):
+    def array(name: str, value: StorageView | CallRecord) -> np.ndarray:
+        raise_for(value)
+        if isinstance(value, CallRecord):
+            return numpy_array(name, value, copies)
+        if not isinstance(value.storage, Storage):
             raise FileFormatError("its pickle refers to no tensor of the file")
-        return tensor_view(numbers(tensor.storage), tensor.offset, tensor.shape, tensor.strides)
+        return tensor_view(numbers(value.storage), value.offset, value.shape, value.strides)
 
-    return {str(name): array(value) if isinstance(value, StorageView) else value for name, value in values.items()}
+    return {name: array(name, value) for name, value in wanted.items()}
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

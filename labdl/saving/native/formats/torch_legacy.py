@@ -10,20 +10,25 @@ import numpy as np
 
 from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError
+from labdl.saving.native.formats.pickle_calls import Name
 from labdl.saving.native.formats.pickle_reader import read_pickle
-from labdl.saving.native.formats.torch import Storage, state_dict_of, storage_of
+from labdl.saving.native.formats.torch import Storage, arrays, storage_of
+from labdl.saving.native.formats.tree import Choose, arrays_of, by_path
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 _LENGTH = 8  # bytes of the count of numbers before those of a storage
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The values of a file, tensors as arrays. Raises FileFormatError for anything that is not data."""
+def read(path: Path, choose: Choose = by_path) -> dict[str, np.ndarray]:
+    """The arrays of a file that ``choose`` wants. Raises FileFormatError for anything that is not data."""
     data = read_file(path)
     stream = io.BytesIO(data)
     storages: dict[str, Storage] = {}
 
-    def refer(reference: Any) -> Storage:
+    def refer(reference: Any) -> Storage | Name:
+        match reference:
+            case ("module", Name() as kind, *_):  # a class, with its source
+                return kind
         storage = storage_of(reference)
         return storages.setdefault(storage.key, storage)
 
@@ -56,4 +61,4 @@ def read(path: Path) -> dict[str, Any]:
             )
         return opened[storage.key]
 
-    return state_dict_of(values, numbers)
+    return arrays(choose(arrays_of(values)), numbers)
