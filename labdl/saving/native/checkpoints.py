@@ -24,7 +24,7 @@ from labdl.interop.weights.tensorflow import ambiguous, keras_layer
 from labdl.nn.module import Module
 from labdl.nn.native import Branch, branch_of
 from labdl.nn.parameter import Parameter
-from labdl.saving.native.contents import Wanted
+from labdl.saving.native.contents import ParameterSearch
 from labdl.saving.native.file_formats import FRAMEWORKS, file_of, format_of, format_to, framework_of
 from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, shards, torch, torch_legacy
 
@@ -168,18 +168,18 @@ class _Plan:
             why = f". Of {', '.join(hidden[:5])} {_ORDER}" if hidden else ""
             raise StateDictError(
                 f"{where} does not fit the model as {self.framework} has it: {'; '.join(problems[:20])}{more}{why}"
-                + ("" if others else self.wanted().advice(self.display_name(name) for name in arrays))
+                + ("" if others else self.search().advice(self.display_name(name) for name in arrays))
             )
         return found
 
-    def wanted(self, prefix: str = "", keys: Keys | None = None) -> Wanted:
-        """What to look for in a file."""
+    def search(self, prefix: str = "", keys: Keys | None = None) -> ParameterSearch:
+        """The search for the parameters in a file."""
         shapes: dict[str, tuple[int, ...] | None] = {}
         for mapping, own, sizes in self.mappings:
             for names in (mapping.native, mapping.earlier) if own else ():
                 for name, shape in zip(names, sizes, strict=False):
                     shapes[name.replace("/", ".")] = None if mapping.any_shape else shape
-        return Wanted(shapes, self.framework, prefix, keys)
+        return ParameterSearch(shapes, self.framework, prefix, keys)
 
     def dtypes(self, arrays: Mapping[str, Any]) -> dict[int, np.dtype]:
         """The dtype that a file has for each parameter of which it has more than one array, by key."""
@@ -249,7 +249,7 @@ def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict
     kind = format_of(path)
     if plan.framework == "tensorflow" and kind not in _NAMED and (prefix or keys is not None):
         raise ConfigError(f"{path.name} numbers its layers and has no names for prefix or keys")
-    choose = plan.wanted(prefix, keys).choose
+    choose = plan.search(prefix, keys).choose
     try:
         if kind == "keras":
             return keras.read(path, keras_layer(plan.branch))

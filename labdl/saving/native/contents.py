@@ -25,7 +25,7 @@ _COUNTERS = {"learning_rate", "momentum", "global_step", "beta1_power", "beta2_p
 _WORDS = 12  # words of a name that may be a prefix
 
 
-class Wanted(NamedTuple):
+class ParameterSearch(NamedTuple):
     """The framework's names of a model's parameters, with dots, and their shapes where only one is possible."""
 
     shapes: Mapping[str, tuple[int, ...] | None]

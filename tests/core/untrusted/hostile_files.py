@@ -278,7 +278,7 @@ CASES = {
     ".keras: wide chunk": ("checkpoint", lambda f: keras_archive(f, wide_chunk), "more than the array itself"),
     ".keras: packed": (
         "checkpoint",
-        lambda f: keras_archive(f, lambda file: file.create_dataset("a", (1 << 28,), "u1", fillvalue=1)
+        lambda f: keras_archive(f, lambda file: file.create_dataset("a", (1 << 24,), "u1", fillvalue=1)
                                 .__setitem__(slice(None), 0), zipfile.ZIP_DEFLATED),
         "compressed",
     ),

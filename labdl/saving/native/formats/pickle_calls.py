@@ -86,6 +86,7 @@ CALLS: dict[Name, Callable[..., Any]] = {
     Name("collections", "OrderedDict"): _dictionary,
     Name("collections", "defaultdict"): lambda *_: {},
     Name("builtins", "tuple"): lambda items=(): tuple(items),
+    Name("__builtin__", "tuple"): lambda items=(): tuple(items),  # in protocol 2
     Name("_codecs", "encode"): _bytes,  # bytes, as protocol 2 writes them
     Name("torch._utils", "_rebuild_tensor"): _tensor,
     Name("torch._utils", "_rebuild_tensor_v2"): _tensor,

@@ -27,7 +27,7 @@ def read(
     """
     names: dict[str, list[str]] = {}
     for name, file in _table(path).items():
-        names.setdefault(_checked(file), []).append(name)
+        names.setdefault(_file_name(file), []).append(name)
     if len(names) > _FILES:
         raise FileFormatError(f"its index names {len(names):,} files")
     found: dict[tuple[str, ...], np.ndarray] = {}
@@ -64,7 +64,7 @@ def _table(path: Path) -> dict:
     return table
 
 
-def _checked(file) -> str:
+def _file_name(file) -> str:
     """The name of a file in the folder of the index. Raises FileFormatError for any other."""
     is_name = (
         isinstance(file, str) and file not in ("", ".", "..") and file.isprintable() and not set(file) & set("/\\:")

@@ -82,7 +82,7 @@ def describe(value: Any) -> str:
     return f"{value.function.module}.{value.function.name}"[:200] if value.function.name else "something unnamed"
 
 
-def _children(item: Any) -> Mapping[Any, Any] | None:
+def _children(item: Any) -> dict[Any, Any] | None:
     if isinstance(item, dict):
         return item
     state = item.state if isinstance(item, CallRecord) else None
