@@ -47,7 +47,7 @@ class Volume(nn.Module):
 class Sequence(nn.Module):
     def __init__(self):
         self.words = nn.Embedding(11, 6)
-        self.lstm = nn.LSTM(4, 2, bidirectional=True)
+        self.lstm = nn.LSTM(4, layers=2, bidirectional=True)
         self.gru = nn.GRU(3, bidirectional=True)
         self.rnn = nn.RNN(5)
         self.norm = nn.LayerNorm()
@@ -72,8 +72,8 @@ class Attention(nn.Module):
 
 class Transformer(nn.Module):
     def __init__(self):
-        self.encoder = nn.TransformerEncoder(2, 7, layers=2, final_norm=True)
-        self.decoder = nn.TransformerDecoderLayer(2, 7, causal=False)
+        self.encoder = nn.TransformerEncoder(heads=2, feed_forward=7, layers=2, final_norm=True)
+        self.decoder = nn.TransformerDecoderLayer(heads=2, feed_forward=7, causal=False)
 
     def forward(self, x, context):
         return self.decoder(x, self.encoder(context))
