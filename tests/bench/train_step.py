@@ -48,7 +48,7 @@ def cnn():
 
 def block():
     """One encoder layer of a transformer: 16 sequences of 64 steps, 128 features, 4 heads, 512 hidden ones, dropout 0.1."""
-    model = nn.Sequential(nn.TransformerEncoderLayer(4, 512, rate=0.1), nn.Flatten(), nn.Linear(10))
+    model = nn.Sequential(nn.TransformerEncoderLayer(4, feed_forward=512, rate=0.1), nn.Flatten(), nn.Linear(10))
     return model, (16, 64, 128)
 
 

@@ -120,7 +120,7 @@ CASES = {
     ),
     "lstm of two layers and directions": (
         lambda: T.LSTM(4, 3, num_layers=2, bidirectional=True, batch_first=True),
-        lambda: First(nn.LSTM(3, 2, True)),
+        lambda: First(nn.LSTM(3, layers=2, bidirectional=True)),
         lambda m, o: names.lstm(m, f"{o}/layer", layers=2, bidirectional=True),
         floats(2, 5, 4),
     ),
@@ -132,7 +132,7 @@ CASES = {
     ),
     "rnn": (
         lambda: T.RNN(4, 4, num_layers=2, batch_first=True),
-        lambda: First(nn.RNN(4, 2)),
+        lambda: First(nn.RNN(4, layers=2)),
         lambda m, o: names.rnn(m, f"{o}/layer", layers=2),
         floats(2, 5, 4),
     ),

@@ -163,7 +163,9 @@ def test_other_kinds_of_heads(settings, backend):
 def test_encoder_layer_equals_torchs(norm_first, activation, backend):
     import torch
 
-    layer = nn.TransformerEncoderLayer(HEADS, 12, activation, norm_first=norm_first, epsilon=1e-3)
+    layer = nn.TransformerEncoderLayer(
+        HEADS, feed_forward=12, activation=activation, norm_first=norm_first, epsilon=1e-3
+    )
     layer, values = redrawn(layer, (None, KEYS, FEATURES), backend=backend)
     reference = native(
         torch.nn.TransformerEncoderLayer(
@@ -186,7 +188,7 @@ def test_decoder_layer_equals_torchs(norm_first, backend):
     import torch
 
     for causal, mask in ((True, np.tri(STEPS, dtype=bool)), (False, SQUARE)):
-        layer = nn.TransformerDecoderLayer(HEADS, 12, norm_first=norm_first, causal=causal)
+        layer = nn.TransformerDecoderLayer(HEADS, feed_forward=12, norm_first=norm_first, causal=causal)
         layer, values = redrawn(layer, (None, STEPS, FEATURES), (None, KEYS, FEATURES), backend=backend)
         reference = native(
             torch.nn.TransformerDecoderLayer(FEATURES, HEADS, 12, batch_first=True, norm_first=norm_first), values

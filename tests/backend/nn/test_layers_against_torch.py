@@ -377,9 +377,13 @@ CASES = {
     "pixel shuffle": (lambda: nn.PixelShuffle(2), lambda: T.PixelShuffle(2), [floats(2, 8, 2, 3)]),
     "pixel unshuffle": (lambda: nn.PixelUnshuffle(2), lambda: T.PixelUnshuffle(2), [floats(2, 2, 4, 6)]),
     "channel shuffle": (lambda: nn.ChannelShuffle(3), lambda: T.ChannelShuffle(3), [floats(2, 6, 2, 2)]),
-    "unfold": (lambda: nn.Unfold((2, 3), 2, 1, (2, 1)), lambda: T.Unfold((2, 3), (2, 1), 1, 2), [floats(2, 2, 5, 6)]),
+    "unfold": (
+        lambda: nn.Unfold((2, 3), stride=2, padding=1, dilation=(2, 1)),
+        lambda: T.Unfold((2, 3), (2, 1), 1, 2),
+        [floats(2, 2, 5, 6)],
+    ),
     "fold": (
-        lambda: nn.Fold((5, 6), (3, 2), 2, (1, 0)),
+        lambda: nn.Fold((5, 6), (3, 2), stride=2, padding=(1, 0)),
         lambda: T.Fold((5, 6), (3, 2), padding=(1, 0), stride=2),
         [floats(2, 12, 9)],
     ),

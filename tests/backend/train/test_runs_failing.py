@@ -239,7 +239,7 @@ class LimitedMemory(Trainer):
         self.sizes = (*self.sizes, batch_size)
         if batch_size > self.room:
             raise RuntimeError("out of memory")
-        return super().evaluate(dataset, batch_size, averaged)
+        return super().evaluate(dataset, batch_size=batch_size, averaged=averaged)
 
 
 def test_validation_falls_back_to_the_batch_size_of_the_training(backend):

@@ -165,7 +165,7 @@ def test_models_give_the_same_in_onnx_runtime(name, tmp_path):
 
 
 def test_the_file_names_its_sizes_inputs_outputs_and_weights():
-    model = nn.Sequential(nn.LSTM(3, 2)).build((None, 5, 4), backend="numpy")
+    model = nn.Sequential(nn.LSTM(3, layers=2)).build((None, 5, 4), backend="numpy")
     data = encode(model)
     shapes = [(given.name, given.shape) for given in [*session(data).get_inputs(), *session(data).get_outputs()]]
     assert shapes == [

@@ -212,7 +212,7 @@ def layer_norm(r, node, x, scale, offset=None):
         return r.layer(
             key(node, scale, offset),
             layer_path(node, scale),
-            lambda: nn.LayerNorm(axes, epsilon, use_bias=offset is not None),
+            lambda: nn.LayerNorm(axes=axes, epsilon=epsilon, use_bias=offset is not None),
             arrays_by_name(gamma=scale, beta=offset),
             x,
         )
