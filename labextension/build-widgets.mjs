@@ -1,8 +1,14 @@
 // Bundles the widgets into ../labdl/lab/static, a script and a style sheet each, and prints their sizes; bundles the style
 // sheet of the JupyterLab extension into lib.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transformSync } from 'esbuild';
 import { precedingHosts, STYLE_TARGET } from './styles.mjs';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
@@ -19,26 +25,41 @@ const catalogs = Object.fromEntries(
     ])
 );
 
-const { metafile } = await build({
-  entryPoints: ['editor', 'dashboard', 'runs'].flatMap(name => [
-    { in: here(`src/widget/${name}.ts`), out: name },
-    { in: here(`style/${name}.css`), out: name }
-  ]),
-  outdir,
-  bundle: true,
-  minify: true,
-  metafile: true,
-  format: 'esm',
-  target: ['es2022', ...STYLE_TARGET],
-  plugins: [precedingHosts],
-  jsx: 'automatic',
-  define: {
-    'process.env.NODE_ENV': '"production"',
-    LABDL_CATALOGS: JSON.stringify(catalogs)
-  },
-  legalComments: 'eof',
-  logLevel: 'warning'
-});
+const bundle = (names, shown) =>
+  build({
+    entryPoints: names.flatMap(({ name, source = name }) => [
+      { in: here(`src/widget/${source}.ts`), out: name },
+      { in: here(`style/${name}.css`), out: name }
+    ]),
+    outdir,
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    target: ['es2022', ...STYLE_TARGET],
+    plugins: [precedingHosts],
+    jsx: 'automatic',
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      LABDL_CATALOGS: JSON.stringify(shown)
+    },
+    legalComments: 'eof',
+    logLevel: 'warning'
+  });
+
+// The snapshot is in the state of many saved notebooks: it has the translations of its own texts only.
+const snapshot = [{ name: 'snapshot', source: 'snapshot-view' }];
+const [{ text: untranslated }] = (await bundle(snapshot, {})).outputFiles;
+const own = Object.fromEntries(
+  Object.entries(catalogs).map(([language, catalog]) => [
+    language,
+    Object.fromEntries(
+      Object.entries(catalog).filter(
+        ([text]) => text && untranslated.includes(JSON.stringify(text))
+      )
+    )
+  ])
+);
 
 await build({
   entryPoints: [here('style/index.css')],
@@ -49,8 +70,25 @@ await build({
   logLevel: 'warning'
 });
 
-for (const [path, { bytes }] of Object.entries(metafile.outputs)) {
+const widgets = ['editor', 'dashboard', 'runs'].map(name => ({ name }));
+const results = [await bundle(widgets, catalogs), await bundle(snapshot, own)];
+const files = results.flatMap(result => result.outputFiles);
+mkdirSync(outdir, { recursive: true });
+for (const { path, text } of files) {
+  const escaped = path.endsWith('.js') ? escapeMarkup(text) : text;
+  writeFileSync(path, escaped);
   process.stdout.write(
-    `${path.split('/').pop().padEnd(16)}${(bytes / 1024).toFixed(0).padStart(6)} KiB\n`
+    `${path.split('/').pop().padEnd(16)}${(Buffer.byteLength(escaped) / 1024).toFixed(0).padStart(6)} KiB\n`
   );
+}
+
+/**
+ * The program without `<!--` and `<script`, which end or extend a script element of a page that contains it as data, as the
+ * pages of nbconvert do. `\x3C` is the same character in strings, templates and regular expressions; esbuild
+ * puts a space between the operators `<` and `!--`.
+ */
+function escapeMarkup(text) {
+  const escaped = text.replace(/<(?=!--|\/?script)/gi, '\\x3C');
+  transformSync(escaped, { format: 'esm' }); // still a program
+  return escaped;
 }

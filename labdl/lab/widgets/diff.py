@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from labdl.errors import ConfigError
@@ -15,14 +15,15 @@ from labdl.lab.messages.check import CheckResult
 from labdl.lab.messages.editor import Difference, WidgetRequest
 from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
-from labdl.lab.widgets.front_end import read_static
+from labdl.lab.widgets import graph_output
+from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.requests import graph_of, reply_to
 
 if TYPE_CHECKING:
     from labdl.nn import Module
 
 
-class Diff(anywidget.AnyWidget):
+class Diff(NotebookWidget):
     """Two models side by side in a notebook cell, with their differences: ``lab.Diff(before, after)``.
 
     ``diff.difference`` is the difference as data (see `labdl.graph.diff`), and prints as text.
@@ -33,18 +34,17 @@ class Diff(anywidget.AnyWidget):
     height = traitlets.Int(560, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, old: Graph | Module, new: Graph | Module, *, height: int = 560):
-        self._esm, self._css = read_static("editor.js"), read_static("editor.css")
         self.difference = diff(old, new)
         shown = self.difference.old.to_dict(tagged=True), self.difference.new.to_dict(tagged=True)
-        super().__init__(_old=shown[0], _graph=shown[1], height=height)
+        picture = graph_output.stack(self.difference.old, self.difference.new)
+        snapshot = {"text": str(self.difference)} | ({} if picture is None else {"picture": picture})
+        super().__init__("editor", _old=shown[0], _graph=shown[1], height=height, _snapshot=snapshot)
         self.on_msg(self._on_message)
 
-    def _repr_mimebundle_(self, **options):
-        bundle = super()._repr_mimebundle_(**options)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        if data:  # the output without a kernel
-            data["text/plain"] = str(self.difference)
-        return bundle
+    def _forms(self) -> dict[str, Any]:
+        text = str(self.difference)
+        page = f"<pre>{html.escape(text)}</pre>{self._snapshot.get('picture', '')}"
+        return {**graph_output.forms(self._snapshot), "text/plain": text, "text/html": page}
 
     def _on_message(self, _widget, content: Any, _buffers) -> None:
         if isinstance(content, dict) and content.get("type") == "request":

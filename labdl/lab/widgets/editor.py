@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from labdl.errors import ConfigError
@@ -19,15 +18,17 @@ from labdl.lab.messages.editor import CodeAnswer, KernelClasses, ReadAnswer, Wid
 from labdl.lab.messages.graph import LayersAnswer
 from labdl.lab.messages.inspection import SampleAnswer, WeightsAnswer
 from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
+from labdl.lab.widgets import graph_output
+from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.event_messages import ModelRunSender
-from labdl.lab.widgets.front_end import read_static
+from labdl.lab.widgets.interactive_page import has_page
 from labdl.lab.widgets.requests import graph_of, reply_to
 
 if TYPE_CHECKING:
     from labdl.nn import Module
 
 
-class Editor(anywidget.AnyWidget):
+class Editor(NotebookWidget):
     """The graph editor in a notebook cell. ``editor.graph`` is the graph on the canvas.
 
     Canvas and model are synchronized: when a cell changes the structure of the model that the editor was created with, or that
@@ -39,9 +40,10 @@ class Editor(anywidget.AnyWidget):
     height = traitlets.Int(480, min=240, help="Height in pixels.").tag(sync=True)
 
     def __init__(self, model: Graph | Module, *, height: int = 480):
-        self._esm, self._css = read_static("editor.js"), read_static("editor.css")
         self._sync = ModelSync(model)
-        super().__init__(_graph=self._sync.graph.to_dict(tagged=True), height=height)
+        shown = self._sync.graph.to_dict(tagged=True)
+        super().__init__("editor", _graph=shown, height=height, _snapshot=graph_output.snapshot(self._sync.graph))
+        self._saved = shown  # the graph of the snapshot
         self._runs = ModelRunSender(lambda run: run.model is self._sync.model, lambda *message: self.send(*message))
         self.on_msg(self._on_message)
         self._unfollow = after_each_cell(self._follow)
@@ -75,6 +77,16 @@ class Editor(anywidget.AnyWidget):
         changed = self._sync.graph_if_changed(self.graph)
         if changed is not None:
             self._graph = changed.to_dict(tagged=True)
+        self._update_snapshot()
+
+    def _update_snapshot(self) -> None:
+        if self._graph != self._saved:
+            self._saved = self._graph
+            self._snapshot = graph_output.snapshot(self.graph)
+
+    def _forms(self) -> dict[str, Any]:
+        self._update_snapshot()
+        return graph_output.forms(self._snapshot)
 
     def _on_message(self, _widget, content: Any, _buffers) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
@@ -117,3 +129,12 @@ class Editor(anywidget.AnyWidget):
         former = self._sync.model
         known = former is not None and not former.unbuilt
         return sample_run.answer(self._sync.runnable_model(graph), weights="model" if known else "new")
+
+
+def mime_bundle(model: Graph | Module, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The MIME data of a model: its editor, or only a static image where no page can show a widget."""
+    if has_page():
+        data, metadata = Editor(model)._repr_mimebundle_(**options)
+    else:
+        data, metadata = graph_output.forms(graph_output.snapshot(as_graph(model))), {}
+    return {**data, "text/plain": repr(model)}, metadata

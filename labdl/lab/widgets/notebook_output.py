@@ -2,13 +2,12 @@
 
 The output has several MIME types, of which a page shows the best that it supports: LabDL's own, with which JupyterLab finds
 the folder of the run without the kernel; the widget, for other programs with a kernel; and an image of at most 20 KB, for
-pages with neither, such as GitHub and nbviewer.
+pages with neither, such as GitHub and nbviewer. Without a page, as nbconvert runs a notebook, there is no widget in the output.
 """
 
 from __future__ import annotations
 
 import contextvars
-import html
 import logging
 import os
 import secrets
@@ -88,7 +87,7 @@ def mime_bundle(widget: anywidget.AnyWidget) -> dict[str, Any]:
 
 
 def show(run: Any, widget: dict[str, Any]) -> None:
-    """Show a run in the running cell, in all MIME types; ``widget`` is the MIME data of its widget."""
+    """Show a run in the running cell, in all MIME types; ``widget`` is the MIME data of its widget, empty without a page."""
     shell = _shell()
     if shell is None:
         print(run)
@@ -101,8 +100,11 @@ def show(run: Any, widget: dict[str, Any]) -> None:
     Output(run, widget, publish)
 
 
-def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
-    """Show the runs of a folder in the running cell; without a kernel the text of ``of`` is shown."""
+def show_runs(of: Any, folder: Path, widget: dict[str, Any], keep: Callable[[str], None] = lambda table: None) -> None:
+    """Show the runs of a folder in the running cell; without a kernel the text of ``of`` is shown.
+
+    ``keep`` receives the table as text, whenever it is published.
+    """
     shell = _shell()
     if shell is None:
         print(of)
@@ -110,7 +112,9 @@ def show_runs(of: Any, folder: Path, widget: dict[str, Any]) -> None:
     identity = secrets.token_hex(16)
 
     def publish(update: bool) -> None:
-        table = of._repr_html_() if hasattr(of, "_repr_html_") else f"<pre>{html.escape(str(runs.list(folder)))}</pre>"
+        listed = of.table() if hasattr(of, "table") else runs.list(folder)
+        table = listed._repr_html_()
+        keep(str(listed))
         data = {**widget, "text/plain": repr(of), "text/html": table, FOLDER: place(folder)}
         shell.display_pub.publish(data=data, metadata={}, transient={"display_id": identity}, update=update)
 

@@ -6,9 +6,7 @@ import logging
 import threading
 import weakref
 from pathlib import Path
-from typing import Any
-
-import anywidget
+from typing import TYPE_CHECKING, Any
 
 from labdl.errors import ConfigError, LabDLError, message_of
 from labdl.lab import runs_list
@@ -24,13 +22,18 @@ from labdl.lab.messages.runs import (
     WrittenMessage,
 )
 from labdl.lab.widgets import notebook_output
+from labdl.lab.widgets.base import NotebookWidget
 from labdl.lab.widgets.event_messages import EventSender
-from labdl.lab.widgets.front_end import read_static
+from labdl.lab.widgets.interactive_page import has_page
 from labdl.runs import control
 from labdl.runs.folder import LiveStatus
 from labdl.runs.metadata import is_sweep
 from labdl.runs.reading.event_file import EVENTS, EventReader
 from labdl.train.run.event_stream import EventStream, Listener
+
+if TYPE_CHECKING:
+    from labdl.train.race import Race
+    from labdl.train.tuning import Sweep
 
 LOOK_SECONDS = 0.5  # between updates of the list
 log = logging.getLogger(__name__)
@@ -61,7 +64,7 @@ class _RunFile:
                 self._feed.publish(events)
 
 
-class Runs(anywidget.AnyWidget):
+class Runs(NotebookWidget):
     """Comparison of all runs below a folder: a table, overlaid curves, differences of their settings.
 
     ``of`` is a folder, or a race or a sweep, which have their own views. Runs of other processes are included.
@@ -71,9 +74,8 @@ class Runs(anywidget.AnyWidget):
         folder = getattr(of, "folder", of)
         if not isinstance(folder, str | Path):
             raise ConfigError(f"Runs wants a folder, a race or a sweep, received {type(of).__name__}")
-        self._esm, self._css = read_static("runs.js"), read_static("runs.css")
-        super().__init__()
         self.folder = Path(folder)
+        super().__init__("runs")
         self._of = of if hasattr(of, "folder") else self
         self._list, self._token = runs_list.FolderListing(self.folder), ""
         self._followed: dict[str, tuple[_RunFile, EventSender, bool | None]] = {}
@@ -84,7 +86,10 @@ class Runs(anywidget.AnyWidget):
         ).start()
 
     def _ipython_display_(self) -> None:
-        notebook_output.show_runs(self._of, self.folder, notebook_output.mime_bundle(self))
+        notebook_output.show_runs(self._of, self.folder, notebook_output.mime_bundle(self), self._keep)
+
+    def _keep(self, table: str) -> None:
+        self._snapshot = {"text": table}
 
     def close(self) -> None:
         """Remove the widget from the page; the runs continue."""
@@ -183,6 +188,14 @@ class Runs(anywidget.AnyWidget):
         except (OSError, LabDLError) as error:
             answer |= {"error": message_of(error)}
         self.send(write(WrittenMessage, answer))
+
+
+def display(of: Race | Sweep) -> None:
+    """Display runs in the running cell, or only their table where no page can show a widget."""
+    if has_page():
+        Runs(of)._ipython_display_()
+    else:
+        notebook_output.show_runs(of, Path(of.folder), {})
 
 
 def _look_regularly(board: weakref.ref[Runs], over: threading.Event) -> None:

@@ -3,12 +3,13 @@
 import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
 import { Dashboard } from '../runs/dashboard/Dashboard';
+import { liveOrSnapshot } from './live-or-snapshot';
 import { mount } from './mount';
 import { pageTranslator } from './page-translator';
 import { WidgetRunSource } from './run-source';
 
-/** Entry point of anywidget, called once per model; its views share the objects created here. */
-export default function dashboardWidget() {
+/** Called once per model; its views share the objects created here. */
+function dashboardWidget() {
   let source: WidgetRunSource | undefined;
   return {
     initialize({ model }: { model: AnyModel }) {
@@ -30,3 +31,6 @@ export default function dashboardWidget() {
     }
   };
 }
+
+/** Entry point of anywidget. */
+export default liveOrSnapshot(dashboardWidget);

@@ -9,11 +9,12 @@ import { Editor } from '../editor/Editor';
 import { isDiff, renderDiff } from './diff';
 import { WidgetEditorHost } from './editor-host';
 import { linkGraph, type EditorTraits } from './graph-trait';
+import { liveOrSnapshot } from './live-or-snapshot';
 import { mountTall } from './mount';
 import { pageTranslator } from './page-translator';
 
-/** Entry point of anywidget, called once per model; its views share the objects created here. */
-export default function editorWidget() {
+/** Called once per model; its views share the objects created here. */
+function editorWidget() {
   let shared: { graph: GraphDocument; host: WidgetEditorHost } | undefined;
   return {
     initialize({ model }: { model: AnyModel<EditorTraits> }) {
@@ -46,3 +47,6 @@ export default function editorWidget() {
     }
   };
 }
+
+/** Entry point of anywidget. */
+export default liveOrSnapshot(editorWidget);

@@ -4,12 +4,13 @@ import type { AnyModel } from '@anywidget/types';
 import { createElement } from 'react';
 import { takesRowKey } from '../runs/compare/useRowKeys';
 import { RunsView } from '../runs/compare/RunsView';
+import { liveOrSnapshot } from './live-or-snapshot';
 import { mount } from './mount';
 import { pageTranslator } from './page-translator';
 import { WidgetRunsSource } from './runs-source';
 
-/** Entry point of anywidget, called once per model; its views share the objects created here. */
-export default function runsWidget() {
+/** Called once per model; its views share the objects created here. */
+function runsWidget() {
   let source: WidgetRunsSource | undefined;
   return {
     initialize({ model }: { model: AnyModel }) {
@@ -30,3 +31,6 @@ export default function runsWidget() {
     }
   };
 }
+
+/** Entry point of anywidget. */
+export default liveOrSnapshot(runsWidget);

@@ -1,4 +1,4 @@
-// Plugin: renders runs in the outputs of notebooks, independent of their kernels.
+// Plugin: renders runs and graphs in the outputs of notebooks, independent of their kernels.
 
 import {
   JupyterFrontEnd,
@@ -8,6 +8,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
+import { GRAPH_OUTPUT, GraphOutput } from './graph-output';
 import { OutputHost, RUN_OUTPUT, RUNS_OUTPUT, RunOutput } from './run-output';
 import { ILabDL } from '../tokens';
 
@@ -16,7 +17,7 @@ const RANK = -100;
 
 export const outputPlugin: JupyterFrontEndPlugin<void> = {
   id: 'labdl:output',
-  description: 'Shows training runs in the outputs of notebooks.',
+  description: 'Shows training runs and graphs in the outputs of notebooks.',
   autoStart: true,
   requires: [ILabDL, IRenderMimeRegistry, ITranslator],
   activate: (
@@ -49,6 +50,14 @@ export const outputPlugin: JupyterFrontEndPlugin<void> = {
         RANK
       );
     }
+    registry.addFactory(
+      {
+        safe: true,
+        mimeTypes: [GRAPH_OUTPUT],
+        createRenderer: () => new GraphOutput(host)
+      },
+      RANK
+    );
   }
 };
 

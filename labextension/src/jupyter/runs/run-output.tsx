@@ -13,6 +13,7 @@ import type { Translator } from '../../editor';
 import { keepKeys } from '../../ui/host-keys';
 import type { LabDLApi } from '../requests';
 import { fetchFinalSnapshot } from './final-snapshot';
+import { addWidgetOf, savedPicture, type FindRenderer } from './saved-output';
 import { LabRunSource } from './run-source';
 import { LabRunsSource } from './runs-source';
 
@@ -20,7 +21,6 @@ import { LabRunsSource } from './runs-source';
 export const RUN_OUTPUT = 'application/vnd.labdl.run.v1+json';
 export const RUNS_OUTPUT = 'application/vnd.labdl.runs.v1+json';
 const PICTURE = 'image/svg+xml';
-const WIDGET = 'application/vnd.jupyter.widget-view+json';
 
 /** Location of the folder as the kernel saw it. */
 export interface OutputPlace {
@@ -33,8 +33,7 @@ export interface OutputPlace {
 export interface OutputHost {
   readonly api: LabDLApi;
   readonly trans: Translator;
-  /** Renderer of another MIME type, from the notebook around a widget. */
-  renderer(mimeType: string, inside: Widget): IRenderMime.IRenderer | null;
+  readonly renderer: FindRenderer;
   /** Opens a run, or a folder of runs, in a panel of its own. */
   open(path: string, isFolder: boolean): void;
 }
@@ -90,18 +89,11 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   }
 
   private _showPicture(): void {
-    const svg = this._model?.data[PICTURE];
-    if (!svg) {
-      return;
+    const words = this.host.trans.__('The curves of a training run');
+    this._picture = savedPicture(this._model, words);
+    if (this._picture) {
+      this.addWidget(this._picture);
     }
-    // Scripts do not run in an image, so snapshots of untrusted notebooks are safe.
-    const text = Array.isArray(svg) ? svg.join('') : `${svg as string}`;
-    const image = document.createElement('img');
-    image.className = 'labdl-RunOutput-picture';
-    image.alt = this.host.trans.__('The curves of a training run');
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    this._picture = new Widget({ node: image });
-    this.addWidget(this._picture);
   }
 
   private _showLive(path: string): void {
@@ -162,30 +154,17 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
 
   /** Without a folder the kernel may still exist: the widget replaces the snapshot once it shows something. */
   private _showWidget(): void {
-    const model = this._model;
-    const inner = model?.data[WIDGET] ? this.host.renderer(WIDGET, this) : null;
-    if (!model || !inner) {
-      return;
-    }
-    const picture = this._picture;
-    this._inner = inner;
-    inner.node.hidden = picture !== null;
-    const observer = new MutationObserver(() => {
-      if (inner.node.querySelector('.labdl-dashboard')) {
-        observer.disconnect();
-        inner.node.hidden = false;
-        picture?.dispose();
-      }
-    });
-    observer.observe(inner.node, { childList: true, subtree: true });
-    this._observer = observer;
-    this.addWidget(inner as unknown as Widget);
-    void inner.renderModel(model);
+    this._inner = addWidgetOf(
+      this._model,
+      this,
+      this._picture,
+      this.host.renderer,
+      '.labdl-dashboard'
+    );
   }
 
   private _reset(): void {
     this._live = false;
-    this._observer?.disconnect();
     this._unfollow?.();
     this._source?.dispose();
     this._root?.unmount();
@@ -200,8 +179,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   private _key: string | null = null;
   private _live = false;
   private _picture: Widget | null = null;
-  private _inner: IRenderMime.IRenderer | null = null;
-  private _observer: MutationObserver | null = null;
+  private _inner: IDisposable | null = null;
   private _source: IDisposable | null = null;
   private _root: Root | null = null;
   private _unfollow: (() => void) | null = null;
