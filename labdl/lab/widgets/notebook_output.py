@@ -35,12 +35,6 @@ def place(folder: Path) -> dict[str, Any]:
     return {"version": 1, "folder": whole.as_posix(), "beside": beside}
 
 
-def picture(folder: Path) -> dict[str, Any]:
-    """The MIME data of a run that needs no kernel."""
-    record = runs.open(folder)
-    return {RUN: {**place(folder), "final": not record.alive}, PICTURE: record.to_svg()}
-
-
 class Output:
     """A run in the output of a cell, whose image is updated during the run and at its end.
 
@@ -72,7 +66,10 @@ class Output:
     def _forms(self, ended: bool = False) -> dict[str, Any]:
         forms = {**self._widget, "text/plain": repr(self._run), RUN: {**place(self._run.folder), "final": False}}
         try:
-            forms |= picture(self._run.folder)
+            record = runs.open(self._run.folder)
+            forms |= {RUN: {**place(self._run.folder), "final": not record.alive}, PICTURE: record.to_svg()}
+            if record.status == "failed" and record.error:
+                forms["text/plain"] += f"\n{record.error}"
         except (OSError, LabDLError):  # not written yet, or deleted
             log.debug("no image of run %s", self._run.folder, exc_info=True)
         if ended:
