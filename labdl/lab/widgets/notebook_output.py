@@ -38,11 +38,18 @@ def place(folder: Path) -> dict[str, Any]:
 class Output:
     """A run in the output of a cell, whose image is updated during the run and at its end.
 
-    ``publish(data, update)`` sends all MIME types of the output, to display or to update it.
+    ``publish(data, update)`` sends all MIME types of the output, to display or to update it. Without a page messages between
+    two cells are lost: ``after_cell(function)`` calls a function after the next cell, which sends the end once more.
     """
 
-    def __init__(self, run: Any, widget: dict[str, Any], publish: Callable[[dict[str, Any], bool], None]):
-        self._run, self._widget, self._publish = run, widget, publish
+    def __init__(
+        self,
+        run: Any,
+        widget: dict[str, Any],
+        publish: Callable[[dict[str, Any], bool], None],
+        after_cell: Callable[[Callable[[], None]], None] = lambda function: None,
+    ):
+        self._run, self._widget, self._publish, self._after_cell = run, widget, publish, after_cell
         self._wait, self._next = _SOON, time.monotonic() + _SOON
         publish(self._forms(), False)
         self._shown = threading.Event()
@@ -60,6 +67,8 @@ class Output:
         except Exception:  # any error of a closing connection; it must not end the training
             log.warning("the output of run %s is no longer updated", self._run.folder, exc_info=True)
             self._leave()
+        if ended:
+            self._after_cell(lambda: self._publish(self._forms(ended), True))
         self._wait *= 2
         self._next = time.monotonic() + self._wait
 
@@ -94,7 +103,14 @@ def show(run: Any, widget: dict[str, Any]) -> None:
     def publish(data: dict[str, Any], update: bool) -> None:
         shell.display_pub.publish(data=data, metadata={}, transient={"display_id": identity}, update=update)
 
-    Output(run, widget, publish)
+    def after_cell(function: Callable[[], None]) -> None:
+        def call(_result: Any) -> None:
+            shell.events.unregister("post_run_cell", call)
+            function()
+
+        shell.events.register("post_run_cell", call)
+
+    Output(run, widget, publish, *([] if widget else [after_cell]))
 
 
 def show_runs(of: Any, folder: Path, widget: dict[str, Any], keep: Callable[[str], None] = lambda table: None) -> None:
