@@ -1,4 +1,4 @@
-"""What all widgets have: a program of the built front end, and a snapshot for pages without the kernel."""
+"""Base class of the widgets: a program of the built front end, and a snapshot for pages without the kernel."""
 
 from __future__ import annotations
 
