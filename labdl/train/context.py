@@ -46,7 +46,9 @@ class TrainerMethods(Protocol):
 
     def train_one_batch(self, *batch: Any) -> dict[str, float]: ...
 
-    def evaluate(self, dataset: Any, batch_size: int = 256, averaged: bool = False) -> dict[str, float]: ...
+    def evaluate(
+        self, dataset: Any, y: Any = None, *, batch_size: int = 256, averaged: bool = False
+    ) -> dict[str, float]: ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -32,8 +32,8 @@ from labdl.runs.reading.event_file import EVENTS, EventReader
 from labdl.train.run.event_stream import EventStream, Listener
 
 if TYPE_CHECKING:
-    from labdl.train.race import Race
-    from labdl.train.tuning import Sweep
+    from labdl.train.race.race import Race
+    from labdl.train.tuning.sweep import Sweep
 
 LOOK_SECONDS = 0.5  # between updates of the list
 log = logging.getLogger(__name__)
