@@ -24,7 +24,7 @@ def test_python_both_ways(page):
     expect(graph.node("linear")).to_be_visible()
     expect(page.locator(".react-flow__edge")).to_have_count(1)
     expect(page.locator(".react-flow__node.selected")).to_have_count(2)
-    page.evaluate("navigator.clipboard.writeText('nn.Dense(10)')")
+    page.evaluate("navigator.clipboard.writeText('nn.Liner(10)')")
     page.keyboard.press("Control+v")
     expect(page.locator(".labdl-status-notice")).to_contain_text("did you mean 'Linear'?")
     graph.connect("input", "flatten")

@@ -2,6 +2,7 @@
 
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { IDisposable } from '@lumino/disposable';
+import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
 
 import type { Translator } from '../../editor';
@@ -32,14 +33,31 @@ export class GraphOutput extends Panel implements IRenderMime.IRenderer {
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this._reset();
-    const { trans, renderer } = this.host;
-    const picture =
-      savedPicture(model, trans.__('The graph of a model')) ?? textOf(model);
+    this._model = model;
+    const words = this.host.trans.__('The graph of a model');
     const saved = new Panel();
-    saved.addWidget(picture);
+    saved.addWidget(savedPicture(model, words) ?? textOf(model));
     this.addWidget(saved);
+    this._saved = saved;
+    if (this.isAttached) {
+      this._showWidget();
+    }
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this._showWidget();
+  }
+
+  /** Only in the page: the notebook around the output has the renderer of its kernel's widgets. */
+  private _showWidget(): void {
+    const { trans, renderer } = this.host;
+    const saved = this._saved;
+    if (!this._model || !saved || this._inner || saved.isDisposed) {
+      return;
+    }
     this._inner = addWidgetOf(
-      model,
+      this._model,
       this,
       saved,
       renderer,
@@ -55,10 +73,12 @@ export class GraphOutput extends Panel implements IRenderMime.IRenderer {
   private _reset(): void {
     clearTimeout(this._timer);
     this._inner?.dispose();
-    this._inner = null;
+    this._inner = this._saved = this._model = null;
     [...this.widgets].forEach(widget => widget.dispose());
   }
 
+  private _model: IRenderMime.IMimeModel | null = null;
+  private _saved: Panel | null = null;
   private _inner: IDisposable | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
