@@ -48,22 +48,26 @@ class _Watch(threading.Thread):
         while not self._ended.wait(wait):
             with self._lock:
                 if not self._ended.is_set():
-                    self._raise(_TimeLimitError)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self._thread), ctypes.py_object(_TimeLimitError)
+                    )
             wait = _AGAIN
 
     def end(self) -> None:
-        """Raise nothing any more; called in the watched thread."""
+        """Raise nothing any more; called in the watched thread.
+
+        An exception that was sent and not raised yet is raised in here. To take it back instead would leave CPython 3.11
+        looking for it at every call, and in an endless loop where a function is traced.
+        """
         while True:
             try:
                 with self._lock:
                     self._ended.set()
-                return self._raise(None)  # what has not been raised yet
+                for _ in range(10):  # each turn looks for an exception
+                    pass
+                return
             except _TimeLimitError:
                 continue
-
-    def _raise(self, kind: type[BaseException] | None) -> None:
-        raised = None if kind is None else ctypes.py_object(kind)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), raised)
 
 
 @contextmanager
