@@ -12,6 +12,7 @@ from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
 _MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
+_SHORTEST_EXPONENT = 1e21  # JavaScript writes a smaller float that is a whole number as its digits
 _DEEPEST = 32  # levels of lists in a setting: those of layers are at most lists of lists
 
 
@@ -30,7 +31,9 @@ def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) 
 def from_json(node_type: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a node from JSON data: lists are tuples, and numbers have the types that the layer declares."""
     settings = _settings_of(node_type)
-    values = {key: _decode(value) for key, value in params.items()}
+    values = {
+        key: _decode(value, [] if settings is None else settings.types_of(key)) for key, value in params.items()
+    }
     return values if settings is None else settings.restore_numbers(values)
 
 
@@ -51,17 +54,21 @@ def _encode(value: Any, allowed: Sequence[Any], tagged: bool) -> Any:
     return value
 
 
-def _decode(value: Any, depth: int = 0) -> Any:
+def _decode(value: Any, allowed: Sequence[Any], depth: int = 0) -> Any:
     if depth > _DEEPEST:
         raise ModelError(f"a setting is nested more than {_DEEPEST} deep")
     if isinstance(value, dict):
-        number = _tagged_float(value)
-        return {key: _decode(item, depth + 1) for key, item in value.items()} if number is None else number
+        number, inner = _tagged_float(value), types_of_values(allowed)
+        return {key: _decode(item, inner, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        if abs(value) < _SHORTEST_EXPONENT and is_float(allowed):
+            return float(value)
         raise ValueError(
             f"a setting is a number of {value.bit_length():,} bits; numbers have at most {_MOST_BITS} bits"
         )
-    return tuple([_decode(item, depth + 1) for item in value]) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return tuple([_decode(item, types_at(allowed, at, len(value)), depth + 1) for at, item in enumerate(value)])
+    return value
 
 
 def _tagged_float(value: dict[str, Any]) -> float | None:

@@ -97,6 +97,17 @@ def check_order(kind: str, names: Sequence[str], args: tuple) -> None:
 
     ``names`` are LabDL's settings in order. ``nn.Conv2d(3, 16, 3)`` would be 3 filters of size 16.
     """
+    theirs = other_meaning(kind, names, args)
+    if theirs is not None:
+        ours = ", ".join(f"{name}={value!r}" for name, value in zip(names, args, strict=False))
+        raise ConfigError(
+            f"nn.{kind}({', '.join(map(repr, args))}): this is nn.{kind}({ours}), but {theirs}; write the one that you mean, "
+            "with the names of the arguments"
+        )
+
+
+def other_meaning(kind: str, names: Sequence[str], args: tuple) -> str | None:
+    """How PyTorch's class of the same name understands these positional arguments, if otherwise than LabDL's layer."""
     own = dict(zip(names, args, strict=False))
     for reading in _readings_of_torch(kind):
         if reading.entry.equal:
@@ -104,19 +115,12 @@ def check_order(kind: str, names: Sequence[str], args: tuple) -> None:
                 meant = reading.entry.translate(args, {})[0][1]
                 _build((kind, meant))
             except ConfigError:  # PyTorch's class does not take them
-                return
+                return None
             if all(meant.get(name) == value for name, value in own.items()):
-                return
-            theirs = f"{reading} with these arguments is nn.{kind}({_changed_settings(kind, meant)})"
-        elif reading.entry.other_order and len(args) > 1:
-            theirs = f"{reading} takes other arguments"
-        else:
-            return
-        ours = ", ".join(f"{name}={value!r}" for name, value in own.items())
-        raise ConfigError(
-            f"nn.{kind}({', '.join(map(repr, args))}): this is nn.{kind}({ours}), but {theirs}; write the one that you mean, "
-            "with the names of the arguments"
-        )
+                return None
+            return f"{reading} with these arguments is nn.{kind}({_changed_settings(kind, meant)})"
+        return f"{reading} takes other arguments" if reading.entry.other_order and len(args) > 1 else None
+    return None
 
 
 def _readings_of_torch(kind: str) -> list[Reading]:

@@ -11,6 +11,7 @@ from typing import Any
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Node
 from labdl.graph.node import parse_index, ports_of, show_index
+from labdl.nn.foreign import other_meaning
 from labdl.nn.schema import LAYERS, fields
 from labdl.ops import OPERATORS
 
@@ -51,12 +52,17 @@ def literal(value: Any) -> str:
 
 
 def settings(node: Node, names: Iterable[str], write: Write) -> str:
-    """Arguments as written by hand: the first by position, others by name; those in ``names`` even if they are default."""
+    """Arguments as written by hand: the first by position, others by name; those in ``names`` even if they are default.
+
+    The first has its name too where PyTorch's class of the same name would take it for another setting.
+    """
     known = fields(LAYERS[node.type])
     unknown = [k for k in node.params if k not in known]
     if unknown:
         raise ConfigError(f"{node.type} has no setting {unknown[0]!r}: it has {', '.join(known) or 'none'}")
     first = next(iter(known), None)
+    if first in node.params and other_meaning(node.type, [first], (node.params[first],)):
+        first = None
     wanted = [name for name in known if name in node.params or name in names]
     return ", ".join(
         f"{'' if name == first else f'{name}='}{write(name, node.params.get(name, known[name].default))}"

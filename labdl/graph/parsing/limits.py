@@ -87,7 +87,7 @@ def time_limit(seconds: float, what: str) -> Iterator[None]:
                 break
             except _TimeLimitError:  # raised again on the way into the function
                 continue
-        raise ModelError(f"{what} takes longer than {seconds:g} seconds") from None
+        raise ModelError(f"{what} takes longer than {seconds:g} s") from None
 
 
 class LimitTransformer(ast.NodeTransformer):

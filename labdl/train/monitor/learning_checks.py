@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import fmean
 
 from labdl.train.monitor.alert_texts import AlertText, alert_text
@@ -109,7 +110,8 @@ class ChanceLevel:
         low, high = BELOW * chance.loss, ABOVE * max(chance.uniform, chance.loss)
         better = accuracy is not None and accuracy > chance.accuracy + BETTER
         self.cleared = quarters[-1] < low or better
-        falls = quarters[0] - quarters[-1] > max(GAIN * chance.loss, 2 * error)
+        # a quarter is half as long as the half that the error is of
+        falls = quarters[0] - quarters[-1] > max(GAIN * chance.loss, 3 * math.sqrt(2) * error)
         certain = 2 * error <= CERTAIN * chance.loss
         if better or falls or not certain or not all(low <= level <= high for level in quarters):
             return None

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labdl
-from labdl import display, nn
+from labdl import nn
 from labdl.errors import ConfigError
 from labdl.graph import Edge, Graph, Node, Note
 from labdl.graph.drawing.colors import THEMES
@@ -452,20 +452,6 @@ def test_unknown_names_and_options(residual):
 
 
 # -- in a notebook
-
-
-def test_a_notebook_keeps_the_picture_beside_the_editor(residual):
-    for bundle in ({"text/plain": "graph"}, ({"text/plain": "graph"}, {})):
-        shown = display._add_svg(bundle, residual)
-        assert type(shown) is type(bundle)
-        data = shown[0] if isinstance(shown, tuple) else shown
-        assert data == {"text/plain": "graph", "image/svg+xml": residual.to_svg()}
-    assert display._add_svg(None, residual) is None
-
-
-@pytest.mark.parametrize("n", [380, 2000])
-def test_a_notebook_does_not_keep_a_large_picture(n, monkeypatch):
-    assert display._add_svg({"text/plain": "graph"}, chain(n)) == {"text/plain": "graph"}
 
 
 def test_unbuilt_model_is_shown_as_text(monkeypatch):

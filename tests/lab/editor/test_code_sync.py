@@ -113,7 +113,7 @@ def test_names_that_python_spells_in_another_way_stay():
 
 
 def test_a_widget_reads_as_the_server_does(monkeypatch):
-    monkeypatch.setattr("labdl.lab.widgets.editor.read_static", lambda name: "")
+    monkeypatch.setattr("labdl.lab.widgets.base.read_static", lambda name: "")
     editor, sent = lab.Editor(CANVAS), []
     monkeypatch.setattr(editor, "send", sent.append)
 

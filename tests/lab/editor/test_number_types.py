@@ -119,7 +119,7 @@ def over_shared_maps(graph):
 
 def over_widget(graph):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("labdl.lab.widgets.editor.read_static", lambda name: "")
+        patch.setattr("labdl.lab.widgets.base.read_static", lambda name: "")
         editor = Editor(graph)
         editor.set_state({"_graph": edited(editor.get_state("_graph")["_graph"])})
         found = editor.graph
@@ -129,7 +129,7 @@ def over_widget(graph):
 
 def over_comparison(graph):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("labdl.lab.widgets.diff.read_static", lambda name: "")
+        patch.setattr("labdl.lab.widgets.base.read_static", lambda name: "")
         diff = Diff(graph, graph)
         shown = diff.get_state("_graph")["_graph"]
         diff.close()

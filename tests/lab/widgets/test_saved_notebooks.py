@@ -2,6 +2,7 @@
 
 import base64
 import html
+import itertools
 import json
 import re
 import threading
@@ -85,6 +86,16 @@ def test_its_diff_and_runs_are_tables_and_pictures(outputs):
     assert "ReLU" in diff["text/html"]
     assert diff["text/html"].count("<svg ") == 3  # both models in one picture
     assert "good" in runs["text/html"]
+
+
+@pytest.mark.parametrize("count", [400, 2000])
+def test_a_large_graph_is_one_line_of_text(count):
+    ids = [f"n{at}" for at in range(count)]
+    edges = {a: Edge(a, b) for a, b in itertools.pairwise(ids)}
+    graph = Graph({"n0": Node("Input", "input", {"shape": (None, 4)}), **{i: Node("ReLU", i) for i in ids[1:]}}, edges)
+    shown = graph_output.snapshot(graph)
+    assert shown == {"text": f"{graph.name}: {count} nodes"}
+    assert graph_output.PICTURE not in graph_output.forms(shown)
 
 
 def test_nbconvert_shows_all_of_them(page, outputs):
