@@ -12,7 +12,6 @@ from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
 _MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
-_SHORTEST_EXPONENT = 1e21  # JavaScript writes a smaller float that is a whole number as its digits
 _DEEPEST = 32  # levels of lists in a setting: those of layers are at most lists of lists
 
 
@@ -31,9 +30,7 @@ def to_json(node_type: str, params: Mapping[str, Any], *, tagged: bool = False) 
 def from_json(node_type: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a node from JSON data: lists are tuples, and numbers have the types that the layer declares."""
     settings = _settings_of(node_type)
-    values = {
-        key: _decode(value, [] if settings is None else settings.types_of(key)) for key, value in params.items()
-    }
+    values = {key: _decode(value, [] if settings is None else settings.types_of(key)) for key, value in params.items()}
     return values if settings is None else settings.restore_numbers(values)
 
 
@@ -61,7 +58,7 @@ def _decode(value: Any, allowed: Sequence[Any], depth: int = 0) -> Any:
         number, inner = _tagged_float(value), types_of_values(allowed)
         return {key: _decode(item, inner, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        if abs(value) < _SHORTEST_EXPONENT and is_float(allowed):
+        if is_float(allowed):  # JavaScript writes a float that is a whole number as its digits
             return float(value)
         raise ValueError(
             f"a setting is a number of {value.bit_length():,} bits; numbers have at most {_MOST_BITS} bits"

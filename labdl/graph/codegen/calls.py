@@ -61,7 +61,7 @@ def settings(node: Node, names: Iterable[str], write: Write) -> str:
     if unknown:
         raise ConfigError(f"{node.type} has no setting {unknown[0]!r}: it has {', '.join(known) or 'none'}")
     first = next(iter(known), None)
-    if first in node.params and other_meaning(node.type, [first], (node.params[first],)):
+    if first is not None and first in node.params and other_meaning(node.type, [first], (node.params[first],)):
         first = None
     wanted = [name for name in known if name in node.params or name in names]
     return ", ".join(
