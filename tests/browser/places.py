@@ -44,13 +44,23 @@ def open_notebook(page, lab, name: str = "cell.ipynb", workspace: str = "lab"):
 
 
 def run_cell(page, number: int = 0) -> None:
-    """Run a cell by the keyboard, as soon as a kernel takes it."""
+    """Run a cell by the keyboard, as soon as a kernel takes it.
+
+    JupyterLab forgets a cell that waits for a kernel when the connection to the kernel is made again, as on a slow start.
+    """
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
-    expected = time.monotonic() + 60
-    while cell.locator(".jp-InputPrompt").inner_text() == "[ ]:":
-        assert time.monotonic() < expected, "no kernel takes the cell"
-        cell.locator(".cm-content").click()
-        page.keyboard.press("Control+Enter")
+    deadline, waited = time.monotonic() + 60, 0
+    while waited < 7:
+        assert time.monotonic() < deadline, "no kernel takes the cell"
+        prompt = cell.locator(".jp-InputPrompt").inner_text()
+        if prompt == "[ ]:":
+            cell.locator(".cm-content").click()
+            page.keyboard.press("Control+Enter")
+            waited = 0
+        elif "*" in prompt:
+            waited += 1
+        else:
+            return
         page.wait_for_timeout(300)
 
 
