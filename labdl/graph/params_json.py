@@ -12,6 +12,7 @@ from labdl.settings import is_float, types_at, types_of_values
 
 _LONGEST = 40  # characters of a float
 _MOST_BITS = 64  # of an integer: no size is larger, and products of sizes stay printable
+_FLOAT_BITS = 1023  # of integers that are within the range of floats
 _DEEPEST = 32  # levels of lists in a setting: those of layers are at most lists of lists
 
 
@@ -58,8 +59,8 @@ def _decode(value: Any, allowed: Sequence[Any], depth: int = 0) -> Any:
         number, inner = _tagged_float(value), types_of_values(allowed)
         return {key: _decode(item, inner, depth + 1) for key, item in value.items()} if number is None else number
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        if is_float(allowed):  # JavaScript writes a float that is a whole number as its digits
-            return float(value)
+        if is_float(allowed) and value.bit_length() <= _FLOAT_BITS:
+            return float(value)  # JavaScript writes a float that is a whole number as its digits
         raise ValueError(
             f"a setting is a number of {value.bit_length():,} bits; numbers have at most {_MOST_BITS} bits"
         )
