@@ -94,18 +94,16 @@ def test_single_spike_is_no_divergence():
 @given(
     seed=seeds,
     scale=st.floats(1e-3, 1e6),
-    level=st.floats(0, 0.02),
+    level=st.floats(0, 0.001),  # with more noise, a gain of half a percent may seem to be there
     length=st.integers(60, 3000),
     slope=st.floats(0, 1),
 )
 def test_loss_that_never_falls_raises_one_alert(seed, scale, level, length, slope):
     draw = np.random.default_rng(seed)
     losses = scale * (1 + slope * np.arange(length) / length) * (1 + draw.normal(0, level, length))
-    found = [alert for alert in run_alerts(losses) if alert.alert == "no_progress"]
-    if level < 0.02 * math.sqrt(length) / 8:  # else the noise might hide a gain
-        (alert,) = found
-        assert "has not fallen since the start" in alert.message
-        assert "learning rate of 0.1" in alert.message
+    (alert,) = [alert for alert in run_alerts(losses) if alert.alert == "no_progress"]
+    assert "has not fallen since the start" in alert.message
+    assert "learning rate of 0.1" in alert.message
 
 
 @settings(max_examples=150, deadline=None)
