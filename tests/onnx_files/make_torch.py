@@ -8,7 +8,7 @@ import sys
 import warnings
 
 import torch
-from recording import path, record
+from recording import path, record, strip_traces
 from torch import nn
 from torch.nn import functional as F
 
@@ -328,6 +328,7 @@ def export(name: str, dynamo: bool) -> None:
             external_data=False,
             verbose=False,
         )
+        strip_traces(file)
     else:
         outputs = model(*batches[0])
         results = [f"output_{n}" for n in range(len(outputs) if isinstance(outputs, tuple) else 1)]

@@ -37,6 +37,11 @@ def batches(name):
             yield tuple([file[k] for k in file.files if k.startswith(f"{at}/{word}/")] for word in ("input", "output"))
 
 
+def test_the_files_have_no_paths_of_the_machine_that_wrote_them():
+    """Exporters write stack traces into them."""
+    assert [name for name in NAMES if b"stack_trace" in (FILES / f"{name}.onnx").read_bytes()] == []
+
+
 def assert_close(found, expected):
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
