@@ -46,8 +46,10 @@ def open_notebook(page, lab, name: str = "cell.ipynb", workspace: str = "lab"):
 def run_cell(page, number: int = 0) -> None:
     """Run a cell by the keyboard, as soon as a kernel takes it.
 
-    JupyterLab forgets a cell that waits for a kernel when the connection to the kernel is made again, as on a slow start.
+    JupyterLab asks for a kernel when a cell is run before it has requested one itself, and forgets a cell that waits for
+    a kernel when the connection to the kernel is made again, as on a slow start.
     """
+    expect(page.locator(".jp-KernelName:visible")).not_to_have_text("No Kernel", timeout=60_000)
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
     deadline, waited = time.monotonic() + 60, 0
     while waited < 7:
@@ -62,6 +64,14 @@ def run_cell(page, number: int = 0) -> None:
         else:
             return
         page.wait_for_timeout(300)
+
+
+def run_in_notebook(page, lab, source: str) -> None:
+    """Open a new notebook of one cell beside JupyterLab's file browser, and run it."""
+    write_notebook(lab, source)
+    page.get_by_role("button", name="Refresh the file browser").first.click()
+    page.locator(".jp-DirListing-item", has_text="cell.ipynb").dblclick()
+    run_cell(page)
 
 
 def open_run(page, lab, folder, place: str):

@@ -2,9 +2,9 @@
 
 import re
 
-import nbformat
 import numpy as np
 import pytest
+from places import run_in_notebook
 from playwright.sync_api import expect
 from test_journey import Graph
 
@@ -111,14 +111,7 @@ editor
 
 @pytest.mark.timeout(240)
 def test_the_model_of_a_notebook(page, lab):
-    cell = nbformat.v4.new_code_cell(CELL)
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=spec), lab.folder / "inside.ipynb")
-    page.get_by_title("Refresh the file browser").first.click()
-    page.locator(".jp-DirListing-item", has_text="inside.ipynb").dblclick()
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)  # the kernel is there
-    page.locator(".jp-Notebook .cm-content").first.click()
-    page.keyboard.press("Control+Enter")
+    run_in_notebook(page, lab, CELL)
     graph = Graph(page)
     expect(graph.node("2")).to_contain_text("? × 10", timeout=90_000)
 

@@ -9,6 +9,7 @@ import time
 import nbformat
 import pytest
 from conftest import jupyterlab
+from places import open_notebook, run_cell, write_notebook
 from playwright.sync_api import expect
 
 TRAIN = """
@@ -23,26 +24,7 @@ run
 BUSY = "print('now busy')\ntime.sleep(60)"
 
 
-def notebook(lab, *cells: str, name: str = "train.ipynb"):
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(made, lab.folder / name)
-
-
-def opened(page, lab, name: str = "train.ipynb"):
-    page.goto(lab.url.replace("/lab?", f"/lab/tree/{name}?") + "&reset")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-
-
-def run_cell(page, number: int):
-    """Run a cell by the keyboard, when the kernel is ready."""
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)
-    cell = page.locator(".jp-Notebook .jp-CodeCell").nth(number)
-    cell.locator(".jp-InputPrompt").click()
-    page.keyboard.press("Control+Enter")
-
-
-def saved(page, lab, name: str = "train.ipynb"):
+def saved(page, lab, name: str = "cell.ipynb"):
     page.keyboard.press("Control+s")
     expect(page.locator(".lm-TabBar-tab.lm-mod-current.jp-mod-dirty")).to_have_count(0)
     deadline = time.monotonic() + 30
@@ -84,8 +66,8 @@ def moves(page, panel=None):
 
 @pytest.mark.timeout(240)
 def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
-    notebook(lab, TRAIN, BUSY)
-    opened(page, lab)
+    write_notebook(lab, TRAIN, BUSY)
+    open_notebook(page, lab, workspace="lab/tree")
     run_cell(page, 0)
     expect(dashboard(page)).to_have_attribute("data-status", "running", timeout=60_000)
     expect(page.locator(".jp-CodeCell").nth(0).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[1\]"))
@@ -100,7 +82,7 @@ def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
 
     # refreshed, the kernel still busy
     saved(page, lab)
-    page.goto(lab.url.replace("/lab?", "/lab/tree/train.ipynb?"))
+    page.goto(lab.url.replace("/lab?", "/lab/tree/cell.ipynb?"))
     expect(dashboard(page)).to_have_attribute("data-status", "paused", timeout=60_000)
     dashboard(page).get_by_role("button", name="Resume").click()
     expect(dashboard(page)).to_have_attribute("data-status", "running")
@@ -108,7 +90,7 @@ def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
 
     # a second browser shows the same, and one hears what the other says
     other = chromium.new_context().new_page()
-    other.goto(lab.url.replace("/lab?", "/lab/workspaces/other/tree/train.ipynb?") + "&reset")
+    other.goto(lab.url.replace("/lab?", "/lab/workspaces/other/tree/cell.ipynb?") + "&reset")
     expect(dashboard(other)).to_have_attribute("data-status", "running", timeout=60_000)
     dashboard(other).get_by_role("button", name="Pause").click()
     expect(dashboard(page)).to_have_attribute("data-status", "paused")
@@ -127,7 +109,7 @@ def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
     assert len(svg.encode()) <= 20_000
     assert "mean_squared_error" in svg or "loss" in svg
     (lab.folder / "runs").rename(lab.folder / "elsewhere")
-    opened(page, lab)
+    open_notebook(page, lab, workspace="lab/tree")
     picture = page.locator(".labdl-RunOutput-picture")
     expect(picture).to_be_visible()
     assert page.evaluate("(i) => i.complete && i.naturalWidth > 100", picture.element_handle())

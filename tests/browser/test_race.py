@@ -3,8 +3,9 @@
 import re
 
 import pytest
+from places import open_notebook, run_cell, write_notebook
 from playwright.sync_api import expect
-from test_notebook_runs import notebook, opened, run_cell, saved
+from test_notebook_runs import saved
 
 RACE = """
 import numpy as np
@@ -21,8 +22,8 @@ BACKENDS = ("torch", "tensorflow", "paddle", "mindspore")
 
 @pytest.mark.timeout(300)
 def test_four_backends_in_one_chart(page, lab):
-    notebook(lab, RACE)
-    opened(page, lab)
+    write_notebook(lab, RACE)
+    open_notebook(page, lab, workspace="lab/tree")
     run_cell(page, 0)
     board = page.locator(".jp-OutputArea .labdl-runs")
     expect(board).to_have_attribute("data-group", "race", timeout=120_000)

@@ -1,7 +1,7 @@
 """Selecting the layers downstream of one: by the context menu in the panel, and by its key in a cell of a notebook."""
 
-import nbformat
 import pytest
+from places import run_in_notebook
 from playwright.sync_api import expect
 from test_diff import NET, write
 from test_journey import Graph
@@ -26,21 +26,9 @@ def test_downstream_in_the_panel(page, lab):
     expect(graph.canvas.locator(".react-flow__node.selected .labdl-node-name")).to_have_text(["relu", "flat", "head"])
 
 
-def run_cell(page, lab, source: str) -> None:
-    """Open a new notebook of one cell and run it."""
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    cell = nbformat.v4.new_code_cell(source)
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=spec), lab.folder / "cell.ipynb")
-    page.get_by_role("button", name="Refresh the file browser").first.click()
-    page.locator(".jp-DirListing-item", has_text="cell.ipynb").dblclick()
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle", timeout=60_000)  # the kernel is there
-    page.locator(".jp-Notebook .cm-content").first.click()
-    page.keyboard.press("Control+Enter")
-
-
 @pytest.mark.timeout(120)
 def test_downstream_in_a_cell(page, lab):
-    run_cell(page, lab, CELL)
+    run_in_notebook(page, lab, CELL)
     graph = Graph(page)
     expect(graph.node("3")).to_contain_text("? × 10", timeout=60_000)
     graph.node("2").click()

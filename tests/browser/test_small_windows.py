@@ -3,11 +3,11 @@
 import time
 
 import pytest
-from places import LARGE, SMALL
+from places import LARGE, SMALL, run_in_notebook
 from playwright.sync_api import expect
 from test_diff import NET, write
 from test_journey import Graph
-from test_selecting import CELL, run_cell
+from test_selecting import CELL
 
 ROOM = 100  # pixels: wide enough to see and select a node
 
@@ -67,6 +67,6 @@ def test_panels_in_the_panel(page, lab):
 @pytest.mark.timeout(120)
 def test_panels_in_a_cell(page, lab):
     page.set_viewport_size(LARGE)
-    run_cell(page, lab, CELL)
+    run_in_notebook(page, lab, CELL)
     expect(Graph(page).node("2")).to_be_visible(timeout=60_000)
     check_panels(page)
