@@ -45,8 +45,8 @@ class Averages:
         self.rebind(parameters)
 
     def rebind(self, parameters: Mapping[str, Parameter]) -> None:
-        """Average other parameters; common parameters keep their averages, on another backend too."""
-        former = {name: _array(value) for name, value in self.values.items()}
+        """Average other parameters; those that it averages already keep their averages, on another backend too."""
+        former = {name: _array(v) for name, v in self.values.items() if parameters.get(name) is self.parameters[name]}
         self.parameters, self.values = dict(parameters), {}
         self.variables = [p.value for p in self.parameters.values()]
         for name, p in self.parameters.items():

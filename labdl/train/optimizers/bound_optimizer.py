@@ -90,15 +90,14 @@ class BoundOptimizer:
     def rebind(self, parameters: Mapping[str, Parameter], backend=None) -> None:
         """Bind to other parameters, on another backend if one is given.
 
-        Common parameters keep their state, new ones start without; steps compiled by ``train_function`` are updated.
+        Parameters that it has already keep their state. Others start without, those of a new layer under the name of a former
+        one too. Steps compiled by ``train_function`` are updated.
         """
         state = self.state_dict()
         self.backend = backend or self.backend
-        kept = {
-            key: value for key, value in state.items() if key in _GLOBAL_ENTRIES or key.rpartition("/")[0] in parameters
-        }
-        known = set(self.parameters)
-        kept.update({f"{name}/step": np.asarray(0) for name in parameters if name not in known})
+        same = {name for name, parameter in parameters.items() if self.parameters.get(name) is parameter}
+        kept = {key: value for key, value in state.items() if key in _GLOBAL_ENTRIES or key.rpartition("/")[0] in same}
+        kept.update({f"{name}/step": np.asarray(0) for name in parameters if name not in same})
         self._bind(parameters, kept, int(state["step"]))
 
     # -- the state

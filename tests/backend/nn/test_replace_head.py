@@ -10,7 +10,7 @@ from labdl.models.text.bert import SMALL, BertForPreTraining, BertForSequenceCla
 from labdl.models.vision.resnet import BasicBlock, ResNet
 from labdl.models.vision.vit import VisionTransformer
 from labdl.spec import Spec
-from labdl.train import Trainer
+from labdl.train import EMA, Trainer
 
 IMAGE = Spec((None, 3, 16, 16))
 TOKENS = Spec((None, 5), "int64")
@@ -86,6 +86,24 @@ def test_the_new_head_of_a_frozen_model_is_trained_and_the_rest_is_not(backend):
     Trainer(model, optimizer="adam").fit(x, np.arange(4) % 2, epochs=1, progress=False)
     moved = [key for key, value in model.state_dict().items() if not np.array_equal(value, before[key])]
     assert moved == ["head/kernel:0", "head/bias:0"]
+
+
+@pytest.mark.parametrize("classes", [3, 5, 500])
+def test_a_trainer_goes_on_with_a_new_head(backend, classes):
+    """The optimizer and the averages keep their state of the body, and have none of the former head."""
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(8, 5)).astype("float32"), random.integers(0, 3, 8)
+    model = Plain().build((None, 5), backend=backend.name, seed=0)
+    trainer = Trainer(model, optimizer="adam", average=EMA(0.9))
+    trainer.fit(x, y, epochs=2, batch_size=8, progress=False)
+    model.replace_head(classes)
+    trainer.fit(x, y, epochs=1, batch_size=8, progress=False)
+    state = trainer.state.phases[0].optimizer.state_dict()
+    assert (state["step"], state["fc/kernel:0/step"]) == (3, 1)
+    assert state["fc/kernel:0/mean"].shape == state["fc/kernel:0/square"].shape == (4, classes)
+    assert trainer.state.averages.state_dict()["values"]["fc/bias:0"].shape == (classes,)
+    history = trainer.fit(x, y, epochs=30, batch_size=8, progress=False)
+    assert np.isfinite(history["loss"]).all()
 
 
 def test_models_of_the_zoo_know_their_inputs_and_so_their_heads():

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from updates import CASES, NUMPY, SHAPES, Line, Subject, assert_same, parameters, rule, slopes, start
+from updates import CASES, NUMPY, SHAPES, Line, Subject, assert_same, rule, slopes, start
 
 from labdl import dispatch
 from labdl.errors import StateDictError
@@ -189,7 +189,9 @@ def test_state_moves_to_another_backend(backend):
     gradients = slopes(6)
     for g in gradients[:3]:
         subject.move(g)
-    subject.rebind(parameters(subject.values(), NUMPY), NUMPY)
+    for name, value in subject.values().items():
+        subject.parameters[name].value = NUMPY.variable(value)
+    subject.rebind(subject.parameters, NUMPY)
     for g in gradients[3:]:
         subject.move(g)
     for g in gradients:
