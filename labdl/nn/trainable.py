@@ -6,8 +6,9 @@ without learned parameters whose training behavior depends on it (a batch normal
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from labdl.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from labdl.nn.module import Module
+
+Model = TypeVar("Model", bound="Module")
 
 
 def is_trainable(module: Module) -> bool:
@@ -83,3 +86,15 @@ def frozen_patterns(model: Module) -> list[str]:
         if path and module._parameters and not any(p.learnable for p in module.parameters()) and not module.trainable
     ]
     return names + fixed
+
+
+def freeze_named(model: Model, frozen: Iterable[str]) -> Model:
+    """Freeze what `frozen_patterns` of another model lists; a name that is missing is of a layer that was removed since."""
+    names = frozenset(frozen)
+    for name, parameter in model.named_parameters():
+        if name in names and parameter.learnable:
+            parameter.trainable = False
+    for path, module in model.named_modules():
+        if f"{path}/*" in names:
+            module.trainable = False
+    return model

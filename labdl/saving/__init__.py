@@ -10,6 +10,7 @@ from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.nn import build
 from labdl.nn.module import Module
+from labdl.nn.trainable import freeze_named, frozen_patterns
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
 from labdl.saving.structure import (
@@ -49,6 +50,7 @@ def paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
+    The structure includes the names of classes, and which parameters are frozen.
     Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
     built or does something that a graph cannot hold.
     """
@@ -56,9 +58,10 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     model._need_build()
     graph = as_graph(model)
     mark = identity(graph)
-    data = encode(graph, saved_with=mark, class_names=model.class_names)
+    home = parameter_prefix(model, graph)
+    frozen = [home + name for name in frozen_patterns(model)]
+    data = encode(graph, saved_with=mark, class_names=model.class_names, frozen=frozen)
     with replace_files(parameters, structure) as (values, file):
-        home = parameter_prefix(model, graph)
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
     return structure, parameters
@@ -78,7 +81,7 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
     if opened.class_names is not None:
         model.class_names = opened.class_names
     if not parameters:
-        return model.build(backend=backend, seed=seed)
+        return freeze_named(model.build(backend=backend, seed=seed), opened.frozen)
     with ParameterFile(weights) as file:
         _check_same_save(opened, file, structure.name)
 
@@ -87,7 +90,7 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
             return file
 
         build.build(model, tuple(model._inputs), backend, seed, {}, fitting)
-    return model
+    return freeze_named(model, opened.frozen)
 
 
 def _check_same_save(opened: StructureFile, file: ParameterFile, name: str) -> None:

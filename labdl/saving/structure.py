@@ -38,20 +38,23 @@ _COLUMNS = {
     "canvas": ("id", "position"),
 }
 _NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
-_CLASSES = "classes/name"  # optional in every version, not part of the checksum
+_CLASSES, _FROZEN = "classes/name", "frozen/name"  # optional in every version, not part of the checksum
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
 
 
 @dataclass(frozen=True)
 class StructureFile:
-    """Contents of a structure file: the graph, the format version, the id of the parameters saved with it, and the names of
-    the classes of a classifier."""
+    """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it.
+
+    ``class_names`` are those of a classifier, ``frozen`` the names of parameters that are not trained.
+    """
 
     graph: Graph
     version: int
     saved_with: str
     class_names: tuple[str, ...] | None = None
+    frozen: tuple[str, ...] = ()
 
 
 class NewerFormatError(FileFormatError):
@@ -69,8 +72,10 @@ def identity(graph: Graph) -> str:
     return hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()
 
 
-def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None = None) -> bytes:
-    """The bytes of a structure file; the same graph always gives the same bytes."""
+def encode(
+    graph: Graph, saved_with: str = "", class_names: Sequence[str] | None = None, frozen: Sequence[str] = ()
+) -> bytes:
+    """The bytes of a structure file (see `StructureFile`); the same graph always gives the same bytes."""
     data = graph.to_dict()
     nodes, edges = data["nodes"].values(), data["edges"].values()
     try:
@@ -95,7 +100,8 @@ def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None
         **(_note_columns(data.get("notes", {})) if version > _PLAIN else {}),
     }
     buffer = io.BytesIO()
-    more = [*([b"notes"] if version > _PLAIN else []), *([b"classes"] if class_names else [])]
+    lists = {path: list(map(str, names)) for path, names in ((_CLASSES, class_names), (_FROZEN, frozen)) if names}
+    more = [*(["notes"] if version > _PLAIN else []), *(path.partition("/")[0] for path in lists)]
     with _new(buffer, more) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
         if saved_with:
@@ -104,9 +110,9 @@ def encode(graph: Graph, saved_with: str = "", class_names: Sequence[str] | None
             dataset = file.create_dataset(path, data=column, track_times=False)
             if path not in ("canvas/position", "notes/place"):
                 dataset.attrs["encoding"] = _fixed("utf-8")
-        if class_names:  # earlier versions of LabDL ignore the group
-            names = _json_bytes(list(map(str, class_names)))
-            file.create_dataset(_CLASSES, data=names, track_times=False).attrs["encoding"] = _fixed("utf-8")
+        for path, names in lists.items():  # earlier versions of LabDL ignore these groups
+            column = _json_bytes(names)
+            file.create_dataset(path, data=column, track_times=False).attrs["encoding"] = _fixed("utf-8")
         file.attrs["checksum"] = _fixed(_checksum(data["name"], columns))
     return buffer.getvalue()
 
@@ -145,7 +151,7 @@ def _checksum(title: str, columns: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _new(buffer: io.BytesIO, more: Sequence[bytes] = ()) -> h5py.File:
+def _new(buffer: io.BytesIO, more: Sequence[str] = ()) -> h5py.File:
     """A new file with its groups, without creation times, so that the bytes are deterministic."""
     import h5py  # imported here and below: it takes longer to import than the rest of labdl
 
@@ -156,8 +162,8 @@ def _new(buffer: io.BytesIO, more: Sequence[bytes] = ()) -> h5py.File:
     access.set_fileobj_driver(h5py.h5fd.fileobj_driver, buffer)
     access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
     file = h5py.File(h5py.h5f.create(b"structure", h5py.h5f.ACC_TRUNC, creation, access))
-    for name in (b"nodes", b"edges", b"groups", b"ties", b"canvas", *more):
-        h5py.h5g.create(file.id, name, gcpl=group)
+    for name in ("nodes", "edges", "groups", "ties", "canvas", *more):
+        h5py.h5g.create(file.id, name.encode(), gcpl=group)
     return file
 
 
@@ -214,12 +220,13 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
-            named = {_CLASSES: _column(file, _CLASSES)} if _CLASSES.partition("/")[0] in file else None
+            lists = {path: _column(file, path) for path in (_CLASSES, _FROZEN) if path.partition("/")[0] in file}
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
-        return StructureFile(graph, version, saved_with, None if named is None else _class_names(named))
+        class_names, frozen = _names(lists, _CLASSES), _names(lists, _FROZEN)
+        return StructureFile(graph, version, saved_with, class_names, frozen or ())
     except NewerFormatError:
         raise
     except FileFormatError as error:
@@ -305,10 +312,13 @@ def _graph(columns: dict[str, np.ndarray], title: str, version: int) -> Graph:
     )
 
 
-def _class_names(columns: dict[str, np.ndarray]) -> tuple[str, ...]:
-    names = _json(columns, _CLASSES)
+def _names(columns: dict[str, np.ndarray], path: str) -> tuple[str, ...] | None:
+    """The names in an optional column, None if it is missing."""
+    if path not in columns:
+        return None
+    names = _json(columns, path)
     if not names or not all(isinstance(name, str) for name in names):
-        raise FileFormatError(f"the file is broken: {_CLASSES} holds no names")
+        raise FileFormatError(f"the file is broken: {path} holds no names")
     return tuple(names)
 
 

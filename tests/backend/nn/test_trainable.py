@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import labdl
 from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError
 from labdl.train import Adam, Trainer
@@ -192,6 +193,27 @@ def test_a_scale_that_is_frozen_alone_leaves_statistics_moving(backend):
     before = statistics(model)
     model.train()(backend.tensor(X))
     assert not np.array_equal(statistics(model)["norm/moving_mean:0"], before["norm/moving_mean:0"])
+
+
+@pytest.mark.parametrize("parameters", [True, False])
+def test_files_keep_what_is_frozen(backend, tmp_path, parameters):
+    """A frozen block, a bias, and a batch normalization without learned parameters."""
+    model = nn.Sequential(Block(), nn.BatchNorm(affine=False), nn.Linear(3)).build((None, 5), backend=backend.name)
+    model.freeze("0/*").freeze("1/*").freeze("2/bias:0")
+    labdl.save(model, tmp_path / "net")
+    loaded = labdl.load(tmp_path / "net", backend=backend.name, parameters=parameters)
+    assert [n for n, p in loaded.named_parameters() if p.trainable] == ["2/kernel:0"]
+    before = loaded.state_dict()
+    Trainer(loaded, optimizer="sgd").train_one_batch(X, Y)
+    assert [key for key, value in loaded.state_dict().items() if not np.array_equal(value, before[key])] == [
+        "2/kernel:0"
+    ]
+
+
+def test_files_keep_the_frozen_bias_of_a_single_layer(backend, tmp_path):
+    labdl.save(nn.Linear(3).build((None, 5), backend=backend.name).freeze("bias:0"), tmp_path / "net")
+    loaded = labdl.load(tmp_path / "net", backend=backend.name)
+    assert [n for n, p in loaded.named_parameters() if not p.trainable] == ["linear/bias:0"]
 
 
 def test_to_native_keeps_what_is_frozen(backend):
