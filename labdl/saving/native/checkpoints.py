@@ -27,6 +27,7 @@ from labdl.nn.parameter import Parameter
 from labdl.saving.native.contents import ParameterSearch
 from labdl.saving.native.file_formats import FRAMEWORKS, file_of, format_of, format_to, framework_of
 from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, shards, torch, torch_legacy
+from labdl.saving.native.formats.dtypes import name_of
 
 __all__ = ["FRAMEWORKS", "convert_checkpoint", "load_checkpoint", "save_checkpoint"]
 
@@ -34,6 +35,8 @@ _ORDER = (
     "a graph does not record the order in which they were created, by which alone Keras distinguishes them: use the "
     "model that it was traced from"
 )
+
+_QUANTIZED = ". Integers are not taken for weights: turn quantized ones into floating-point numbers before"
 
 
 def load_checkpoint(
@@ -130,7 +133,7 @@ class _Plan:
     def own(self, arrays: Mapping[str, Any], others: list[str], where: str) -> dict[int, np.ndarray]:
         """Convert the framework's arrays to LabDL's, by key. Raises StateDictError where they do not fit."""
         found: dict[int, np.ndarray] = {}
-        problems = []
+        problems, advice = [], ""
         current = {
             old: new for mapping, *_ in self.mappings for old, new in zip(mapping.earlier, mapping.native, strict=False)
         }
@@ -152,6 +155,14 @@ class _Plan:
                 for name, a, shape in zip(mapping.native, given, shapes, strict=True)
                 if a.shape != shape and not (mapping.any_shape and a.size == np.prod(shape))
             ]
+            wanted = self.parameters[keys[0]].array_dtype
+            integers = [
+                f"{self.display_name(name)} holds {name_of(a.dtype)}, the model wants {name_of(wanted)} (here {here})"
+                for name, a in zip(mapping.native, given, strict=True)
+                if a.dtype.kind in "iub" and wanted.kind not in "iub"
+            ]
+            advice = _QUANTIZED if integers else advice
+            wrong += integers
             problems += wrong
             if wrong:
                 continue
@@ -167,7 +178,7 @@ class _Plan:
             hidden = list(dict.fromkeys(ambiguous(keras_layer(self.branch)))) if self.framework == "tensorflow" else []
             why = f". Of {', '.join(hidden[:5])} {_ORDER}" if hidden else ""
             raise StateDictError(
-                f"{where} does not fit the model as {self.framework} has it: {'; '.join(problems[:20])}{more}{why}"
+                f"{where} does not fit the model as {self.framework} has it: {'; '.join(problems[:20])}{more}{why}{advice}"
                 + ("" if others else self.search().advice(self.display_name(name) for name in arrays))
             )
         return found

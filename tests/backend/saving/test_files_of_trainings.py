@@ -10,6 +10,7 @@ import labdl
 from labdl import nn
 from labdl.errors import StateDictError
 from labdl.saving.native.checkpoints import convert_checkpoint, load_checkpoint
+from labdl.saving.native.formats import paddle as file_format
 
 pytestmark = pytest.mark.filterwarnings("ignore:When training, we now always track global mean")  # of Paddle
 X = np.linspace(-1, 1, 15, dtype="float32").reshape(5, 3)
@@ -152,6 +153,28 @@ def test_a_choice_in_a_file_of_paddle(backend, tmp_path):
     with pytest.raises(StateDictError, match=r"net\., ema\.: choose one by its prefix"):
         check(tmp_path / "both.pdparams", expected, backend)
     check(tmp_path / "both.pdparams", expected, backend, prefix="net.")
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_files_of_paddle_in_other_precision(dtype, backend, tmp_path):
+    if backend.name != "paddle":
+        return
+    import paddle
+
+    layer = paddle.nn.Linear(3, 2)
+    paddle.save({name: value.astype(dtype) for name, value in layer.state_dict().items()}, str(tmp_path / "a.pdparams"))
+    expected = {
+        f"{name}:0": value.astype(dtype).astype("float32").numpy() for name, value in layer.state_dict().items()
+    }
+    for place in ("paddle", "numpy"):
+        model = nn.Linear(2).build((None, 3), backend=place)
+        load_checkpoint(model, tmp_path / "a.pdparams")
+        for name, own in (("weight:0", "kernel:0"), ("bias:0", "bias:0")):
+            np.testing.assert_array_equal(model.state_dict()[own], expected[name])
+    file_format.write(tmp_path / "again.pdparams", file_format.read(tmp_path / "a.pdparams"))
+    for name, value in paddle.load(str(tmp_path / "again.pdparams")).items():
+        assert dtype in str(value.dtype).lower()
+        np.testing.assert_array_equal(value.astype("float32").numpy(), expected[f"{name}:0"])
 
 
 def test_an_archive_of_a_functional_model_of_keras(backend, tmp_path):

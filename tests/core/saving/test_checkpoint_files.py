@@ -45,9 +45,8 @@ def test_what_is_written_is_read(suffix, tmp_path):
 def test_every_kind_of_number_comes_back(suffix, tmp_path):
     dtypes = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
     arrays = {d: (np.arange(6).reshape(2, 3) % 2).astype(d) for d in dtypes}
-    if suffix != ".pdparams":
-        arrays["bfloat16"] = np.arange(6).astype(ml_dtypes.bfloat16)
     arrays |= {
+        "bfloat16": np.arange(6).astype(ml_dtypes.bfloat16),
         "one": np.array(2.5, "float32"),
         "none": np.zeros((0, 3), "float32"),
         "turned": np.arange(6, dtype="float32").reshape(2, 3).T,
@@ -61,6 +60,26 @@ def test_every_kind_of_number_comes_back(suffix, tmp_path):
         assert found[name].dtype == value.dtype
         assert found[name].shape == value.shape
         np.testing.assert_array_equal(found[name], value)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "bool"])
+@pytest.mark.parametrize("suffix", FLAT)
+def test_integers_in_the_place_of_weights_are_refused(suffix, dtype, tmp_path):
+    state = FLAT[suffix].read(save_checkpoint(net(), tmp_path / f"net{suffix}"))
+    name = next(name for name in state if name.startswith("0.") and name.endswith("weight"))
+    state[name] = state[name].astype(dtype)
+    FLAT[suffix].write(tmp_path / f"net{suffix}", state, *(["np"] if suffix == ".safetensors" else []))
+    model = net(1)
+    before = model.state_dict()
+    with pytest.raises(StateDictError, match=rf"0\.weight holds {dtype}, the model wants float32 .*turn quantized"):
+        load_checkpoint(model, tmp_path / f"net{suffix}")
+    for key, value in model.state_dict().items():
+        np.testing.assert_array_equal(value, before[key])
+
+
+def test_integers_that_paddle_reads_as_bfloat16_are_not_written(tmp_path):
+    with pytest.raises(ModelError, match=r"cannot hold table in uint16"):
+        paddle.write(tmp_path / "net.pdparams", {"table": np.zeros(3, "uint16")})
 
 
 def test_pytorch_and_safetensors_read_what_labdl_writes(tmp_path):
