@@ -53,8 +53,9 @@ def build(
         else:
             array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
         array = np.asarray(array, order=parameter.order)
+        is_frozen = parameter.learnable and not parameter.trainable
         parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
-        if parameter.learnable and not parameter.trainable:
+        if is_frozen:
             target.set_trainable(parameter.value, False)
     _publish(model)
     for module in model.modules():

@@ -356,6 +356,20 @@ class Module:
     def trainable(self, value: bool) -> None:
         trainable.set_trainable(self, value)
 
+    @property
+    def requires_grad(self) -> bool:
+        """`trainable`, under PyTorch's name."""
+        return self.trainable
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.trainable = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Set `trainable`, as ``torch.nn.Module.requires_grad_`` does. Returns the module."""
+        self.trainable = requires_grad
+        return self
+
     def freeze(self, names: str = "*") -> Module:
         """Exclude parameters from training, also during one: all of this module, or those whose name matches a pattern.
 

@@ -18,7 +18,8 @@ class Parameter:
     ``standard`` is the order of axes in which it is saved, where that differs from the operators' order (a convolution
     kernel is spatial × in × out on disk). ``order`` is the memory layout as in NumPy, "C" by rows or "F" by columns, where
     the backend's variables have one (PyTorch); values do not depend on it. ``trainable`` may be changed at any time, during
-    training too: a frozen parameter keeps its value. ``gradient`` is the sum of the gradients of `Module.backward`.
+    training too: a frozen parameter keeps its value. After build it is the flag of the variable, which people may set by the
+    framework's own name as well, from one training to the next. ``gradient`` is the sum of the gradients of `Module.backward`.
     """
 
     learnable: ClassVar[bool] = True
@@ -47,18 +48,19 @@ class Parameter:
 
     @property
     def trainable(self) -> bool:
-        return self._trainable
+        own = None if self.value is None else dispatch.owner(self.value).is_trainable(self.value)
+        return self._trainable if own is None else own
 
     @trainable.setter
     def trainable(self, value: bool) -> None:
         if not isinstance(value, bool | np.bool_):
             raise ConfigError(f"trainable is True or False, received {value!r:.80}")
         value = bool(value)
-        if self._trainable != value:
-            self._trainable = value
+        if self.trainable != value:
             Parameter.changes += 1
             if self.value is not None:
                 dispatch.owner(self.value).set_trainable(self.value, value)
+        self._trainable = value
 
     @property
     def requires_grad(self) -> bool:
@@ -120,7 +122,11 @@ class Buffer(Parameter):
     def __init__(self, shape: tuple[int, ...], init: str | Callable = "zeros", dtype: str = "float32"):
         super().__init__(shape, init, dtype, trainable=False)
 
-    @Parameter.trainable.setter
+    @property
+    def trainable(self) -> bool:
+        return False
+
+    @trainable.setter
     def trainable(self, value: bool) -> None:
         if value:
             raise ConfigError("a Buffer cannot be trainable: make it a Parameter")

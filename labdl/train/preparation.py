@@ -24,6 +24,7 @@ def prepare_training(
     Raises ConfigError for data that do not fit the model.
     """
     context = _with_loss(context, state, plain_loss(context.loss_function))
+    state.bound_to = None  # people may have set the flags of the framework's variables
     prepare_for(context, state, data)
     rule = state.conversion.rule  # type: ignore[union-attr]
     if "preprocess" not in context.overridden:

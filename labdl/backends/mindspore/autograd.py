@@ -21,6 +21,10 @@ def gradients(function, values):
     return result, grads if isinstance(grads, tuple) else (grads,)  # for one value MindSpore returns no tuple
 
 
+def is_trainable(variable) -> bool:
+    return variable.requires_grad
+
+
 def set_trainable(variable, flag: bool) -> None:
     variable.requires_grad = flag
 

@@ -9,7 +9,7 @@ import mindspore
 
 from labdl.backends.mindspore import interrupts, operators
 from labdl.backends.mindspore.array_api import array_members
-from labdl.backends.mindspore.autograd import clear_gradients, gradients, set_trainable, with_gradient
+from labdl.backends.mindspore.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.mindspore.call_recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.custom_operators import host_function
 from labdl.backends.mindspore.devices import current_device, device_of, devices, set_device, to_device

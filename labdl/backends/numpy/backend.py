@@ -184,6 +184,10 @@ class RuleUpdates(RuleOptimizer):
 optimizer = RuleUpdates
 
 
+def is_trainable(variable) -> None:
+    """None: arrays have no such flag."""
+
+
 def set_trainable(variable, flag: bool) -> None:
     """No-op: NumPy computes no gradients."""
 

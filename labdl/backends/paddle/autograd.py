@@ -26,6 +26,10 @@ def gradients(function, values):
     return result.detach(), found
 
 
+def is_trainable(variable) -> bool:
+    return not variable.stop_gradient
+
+
 def set_trainable(variable, flag: bool) -> None:
     variable.stop_gradient = not flag
 

@@ -6,7 +6,7 @@ import paddle
 
 from labdl.backends.paddle import operators
 from labdl.backends.paddle.array_api import array_members
-from labdl.backends.paddle.autograd import clear_gradients, gradients, set_trainable, with_gradient
+from labdl.backends.paddle.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.paddle.call_recorder import SOURCE, literal, recorder
 from labdl.backends.paddle.custom_operators import host_function
 from labdl.backends.paddle.devices import current_device, device_of, devices, set_device, to_device

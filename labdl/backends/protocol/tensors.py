@@ -64,6 +64,10 @@ class Variables(Protocol):
         """A variable with the same values, trainable or not as before, on another device."""
         ...
 
+    def is_trainable(self, variable: Variable) -> bool | None:
+        """The framework's own flag of a variable, which people may set; None if it has none."""
+        ...
+
     def set_trainable(self, variable: Variable, flag: bool) -> None:
         """Freeze or unfreeze a variable."""
         ...

@@ -17,6 +17,10 @@ def gradients(function, values):
     return result, [tf.convert_to_tensor(g) for g in found]
 
 
+def is_trainable(variable) -> bool:
+    return variable.trainable
+
+
 def set_trainable(variable, flag: bool) -> None:
     """For users and their tapes: LabDL computes gradients for the requested variables only.
 

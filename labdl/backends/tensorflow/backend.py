@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from labdl.backends.tensorflow import layout, operators
 from labdl.backends.tensorflow.array_api import array_members
-from labdl.backends.tensorflow.autograd import clear_gradients, gradients, set_trainable, with_gradient
+from labdl.backends.tensorflow.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.tensorflow.call_recorder import SOURCE, literal, recorder
 from labdl.backends.tensorflow.custom_operators import each_time, host_function
 from labdl.backends.tensorflow.devices import current_device, device_of, devices, set_device, to_device

@@ -14,6 +14,10 @@ def gradients(function, values):
     return result.detach(), torch.autograd.grad(result, leaves, allow_unused=True, materialize_grads=True)
 
 
+def is_trainable(variable) -> bool:
+    return variable.requires_grad
+
+
 def set_trainable(variable, flag: bool) -> None:
     variable.requires_grad_(flag)
     variable.grad = None

@@ -4,7 +4,7 @@ import torch
 
 from labdl.backends.torch import operators
 from labdl.backends.torch.array_api import array_members
-from labdl.backends.torch.autograd import clear_gradients, gradients, set_trainable, with_gradient
+from labdl.backends.torch.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.torch.call_recorder import SOURCE, literal, recorder
 from labdl.backends.torch.custom_operators import host_function
 from labdl.backends.torch.devices import current_device, device_of, devices, set_device, to_device

@@ -145,6 +145,44 @@ def test_the_names_of_the_frameworks_for_a_parameter(backend):
         kernel.trainable = 1.5
 
 
+def set_native_flag(backend, variable, flag):
+    if backend.name == "paddle":
+        variable.stop_gradient = not flag
+    elif backend.name == "tensorflow":
+        variable._trainable = flag  # it has no public way
+    else:
+        variable.requires_grad = flag
+
+
+def test_the_flag_of_the_frameworks_variable_counts_at_the_next_training(backend):
+    net = Net().build((None, 5), backend=backend.name, seed=0)
+    trainer = Trainer(net, optimizer="adam")
+    trainer.fit(X, Y, epochs=1, progress=False)
+    for part, trained in (("head", False), ("first", False), ("head", True)):
+        for parameter in net.get_module(part).parameters():
+            if parameter.learnable:
+                set_native_flag(backend, parameter.value, trained)
+        assert net.get_module(part).trainable == trained
+        before = net.state_dict()
+        trainer.fit(X, Y, epochs=1, progress=False)
+        assert (part in moved(net, before)) == trained
+    net.first.trainable = True
+    trainer.fit(X, Y, epochs=1, progress=False)
+    assert moved(net, before) == {"first", "second", "head"}
+
+
+def test_the_names_of_the_frameworks_for_a_module(backend):
+    net = Net().build((None, 5), backend=backend.name, seed=0)
+    net.first.requires_grad_(False)
+    net.head.requires_grad = False
+    assert (net.first.requires_grad, net.head.trainable, net.second.requires_grad) == (False, False, True)
+    before = net.state_dict()
+    Trainer(net, optimizer="sgd").train_one_batch(X, Y)
+    assert moved(net, before) == {"second"}
+    assert net.requires_grad_() is net
+    assert net.first.trainable
+
+
 # -- batch normalization
 
 
