@@ -50,6 +50,7 @@ def arguments(entry: Entry, common: list[str]) -> str:
             told += [f"{theirs}: {doc}"] if doc else []
         elif rule != given:
             told.append(f"{theirs}: `{rule}`")
+    told += [f"{' '.join((check.__doc__ or '').split())}" for check in entry.checks.values()]
     told += [f"`{name}={value!r}` of LabDL" for name, value in entry.fixed.items()]
     return "; ".join([*told, *([f"only the default of {', '.join(f'`{name}`' for name in only)}"] if only else [])])
 

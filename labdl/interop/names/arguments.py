@@ -71,14 +71,31 @@ def one_last_axis(shape: Any) -> Settings:
     return {}
 
 
-def spatial_pairs(padding: Any) -> Settings:
-    """`padding` is a pair for each axis, the first axis first"""
-    if isinstance(padding, int):
-        return {"padding": padding}
-    if len(padding) % 2:
-        raise ValueError("a pair of numbers for each axis")
-    pairs = [tuple(padding[at : at + 2]) for at in range(0, len(padding), 2)]
-    return {"padding": tuple(reversed(pairs))}
+def spatial_pairs(rank: int) -> Callable[..., Settings]:
+    """A rule for padding before and after each of ``rank`` axes, which PyTorch lists from the last axis to the first."""
+
+    def convert(padding: Any) -> Settings:
+        if isinstance(padding, int):
+            return {"padding": (padding,) * rank}
+        if len(padding) != 2 * rank:
+            raise ValueError(f"one number, or a pair for each axis, which are {2 * rank} numbers")
+        pairs = [tuple(padding[at : at + 2]) for at in range(0, 2 * rank, 2)]
+        return {"padding": tuple(reversed(pairs))}
+
+    convert.__doc__ = "`padding` has a number or a pair for each axis, the first axis first"
+    return convert
+
+
+def whole_strides(rank: int, kernel_size: Any, stride: Any, dilation: Any = 1) -> Settings:
+    """Settings of a transposed convolution without padding whose output has at least ``stride`` elements for each input."""
+    sizes = zip(*(per_axis(value, rank) for value in (kernel_size, stride, dilation)), strict=True)
+    gaps = tuple(max(0, s - ((k - 1) * d + 1)) for k, s, d in sizes)
+    return {"output_padding": gaps[0] if len(set(gaps)) == 1 else gaps} if any(gaps) else {}
+
+
+def per_axis(value: Any, rank: int) -> tuple[Any, ...]:
+    """A value for each axis, from one or from a list."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,) * rank
 
 
 def size_or_scale(size: Any, scale: Any) -> Settings:
@@ -90,6 +107,20 @@ def size_or_scale(size: Any, scale: Any) -> Settings:
 
 def _floats(value: Any) -> float | tuple[float, ...]:
     return tuple(map(float, value)) if isinstance(value, list | tuple) else float(value)
+
+
+def resize_mode(mode: str) -> Settings:
+    """`mode`; "nearest-exact" is "nearest_exact\""""
+    return {"mode": mode.replace("-", "_")}
+
+
+def mode_without_cubic(mode: str) -> Settings:
+    """`mode`; "bicubic" is refused"""
+    if mode == "bicubic":
+        raise ValueError(
+            'the kernel of LabDL\'s is another one, with the coefficient -0.75: use "bilinear", or nn.Upsample'
+        )
+    return resize_mode(mode)
 
 
 def corners(align: bool | None) -> Settings:

@@ -28,6 +28,7 @@ class Entry:
     ``fixed`` are settings that the class always has. ``differs`` is a sentence on how LabDL's layer differs; where it is
     empty, the layer with the translated arguments computes the same.
     With ``other_order`` its positional arguments mean something else too.
+    ``checks`` are functions of several arguments that raise ValueError for values without an equivalent.
     ``note`` is a sentence for the documentation on arguments and defaults. Without ``ours`` LabDL has no equivalent,
     and ``differs`` says why.
     """
@@ -39,6 +40,7 @@ class Entry:
     differs: str = ""
     note: str = ""
     other_order: bool = False
+    checks: Mapping[str, Callable[..., None]] = field(default_factory=dict)
 
     @property
     def equal(self) -> bool:
@@ -67,6 +69,11 @@ class Entry:
         for parameter in signature.parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD and self.rule(parameter.name) != IGNORED:
                 values |= values.pop(parameter.name)
+        for names, check in self.checks.items():
+            try:
+                check(*(values[name] for name in names.split()))
+            except ValueError as error:
+                raise ConfigError(str(error)) from None
         settings = dict(self.fixed)
         taken: set[str] = set()
         for names, rule in self.rules.items():
@@ -139,14 +146,15 @@ class Table:
         differs: str = "",
         note: str = "",
         together: Mapping[str, Rule] | None = None,
+        checks: Mapping[str, Callable[..., None]] | None = None,
         **rules: Any,
     ) -> Entry:
-        """A class that is a layer of LabDL. ``together`` are rules for several arguments."""
+        """A class that is a layer of LabDL. ``together`` are rules for several arguments, ``checks`` those of `Entry`."""
         own = {**(together or {}), **rules}
         named = {word for names in own for word in names.split()}
         present = parse_signature(signature).parameters
         common = {name: rule for name, rule in self.common.items() if name in present and name not in named}
-        return Entry(ours, signature, {**common, **own}, fixed or {}, differs, note)
+        return Entry(ours, signature, {**common, **own}, fixed or {}, differs, note, checks=checks or {})
 
 
 def only_defaults(*arguments: str) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from labdl.interop.names.arguments import (
     activation_layers,
     complement,
     corners,
+    mode_without_cubic,
     numbers,
     slope_value,
     slopes,
     spatial_pairs,
+    whole_strides,
 )
 from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, Table, all_missing, differs, only_defaults
 
@@ -48,6 +50,16 @@ def _padding(rank: int):
         raise ValueError("one number, or a pair for each axis")
 
     convert.__doc__ = '`padding`: "same", 0 for "valid", and the numbers for "pad"'
+    return convert
+
+
+def _transposed(rank: int):
+    def convert(pad_mode: str, padding: Any, kernel_size: Any, stride: Any, dilation: Any = 1) -> dict[str, Any]:
+        sizes = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation}
+        gaps = whole_strides(rank, *sizes.values()) if pad_mode.lower() == "valid" else {}
+        return {**sizes, **_padding(rank)(pad_mode, padding), **gaps}
+
+    convert.__doc__ = f"the same with {_padding(rank).__doc__}, and `output_padding` where the stride is the larger"
     return convert
 
 
@@ -128,10 +140,10 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"Conv{rank}dTranspose": _to(
             f"ConvTranspose{rank}d",
             transposed,
-            together=padding,
+            together={"pad_mode padding kernel_size stride" + " dilation" * (rank < 3): _transposed(rank)},
             **(only_defaults("output_padding") if rank > 1 else {}),
             **(only_defaults("dilation") if rank == 3 else {}),
-            note="`kernel_size` must be at least `stride`, and with `pad_mode='same'` LabDL needs the sizes of the input.",
+            note="With `pad_mode='same'` LabDL needs the sizes of the input.",
         ),
         f"MaxPool{rank}d": _to(
             f"MaxPool{rank}d", f"{pool}, data_format='NCHW'" if rank == 2 else pool, together=padding
@@ -157,9 +169,9 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             num_features=IGNORED,
             momentum=IGNORED,
         ),
-        f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs),
-        f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs, fixed={"mode": "reflect"}),
-        f"ReplicationPad{rank}d": _to("Pad", "padding", padding=spatial_pairs, fixed={"mode": "replicate"}),
+        f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs(rank)),
+        f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "reflect"}),
+        f"ReplicationPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "replicate"}),
     }
 
 
@@ -191,8 +203,10 @@ _ACTIVATIONS = {
 }
 
 _LOSSES = {
-    "BCELoss": _to(
-        "BinaryCrossEntropyLoss", "weight=None, reduction='mean'", weight=DEFAULT_ONLY, fixed={"from_logits": False}
+    "BCELoss": differs(
+        "BinaryCrossEntropyLoss",
+        "it has from_logits=False, and its logarithms are at least -100, in MindSpore at least -27.6, which shows for "
+        "outputs of 0 and 1",
     ),
     "BCEWithLogitsLoss": _to(
         "BinaryCrossEntropyLoss",
@@ -305,11 +319,12 @@ CLASSES: dict[str, Entry] = {
     "Dropout": _to("Dropout", f"keep_prob=0.5, p=None, {_NONE}", together={"keep_prob p": _keep}),
     "Flatten": _to("Flatten", "start_dim=1, end_dim=-1", start_dim="start_axis", end_dim="end_axis"),
     "Unflatten": _to("Unflatten", "axis, unflattened_size", unflattened_size="sizes"),
-    "ZeroPad2d": _to("Pad", "padding", padding=spatial_pairs),
+    "ZeroPad2d": _to("Pad", "padding", padding=spatial_pairs(2)),
     "Upsample": _to(
         "Upsample",
         "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None",
         size=_size,
+        mode=mode_without_cubic,
         scale_factor=DEFAULT_ONLY,
         align_corners=corners,
         recompute_scale_factor=DEFAULT_ONLY,

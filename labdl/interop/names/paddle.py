@@ -9,6 +9,7 @@ from labdl.interop.names.arguments import (
     corners,
     last_axes,
     numbers,
+    per_axis,
     size_or_scale,
     slope_value,
     slopes,
@@ -67,6 +68,63 @@ def _padding(rank: int):
     return convert
 
 
+def _is_same(padding: Any) -> bool:
+    return isinstance(padding, str) and padding.lower() == "same"
+
+
+def _dilated(padding: Any, dilation: Any) -> None:
+    """dilation with "SAME" is refused"""
+    if _is_same(padding) and set(per_axis(dilation, 1)) != {1}:
+        raise ValueError('PaddlePaddle leaves the dilation out with "SAME": give one of both')
+
+
+def _cropped(padding: Any, stride: Any, dilation: Any) -> None:
+    """stride or dilation with "SAME" is refused"""
+    if _is_same(padding) and {*per_axis(stride, 1), *per_axis(dilation, 1)} != {1}:
+        raise ValueError(
+            'with padding="SAME" the output of LabDL has stride elements for each input; PaddlePaddle crops it by another '
+            "number, and leaves the dilation out: give the padding in numbers"
+        )
+
+
+def _windows(rank: int):
+    def check(kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> None:
+        """`ceil_mode=True` is refused where a window may begin after the last element"""
+        pads = _padding(rank)(padding)["padding"]
+        ends = [p[-1] if isinstance(p, tuple) else 0 if p == "same" else p for p in per_axis(pads, rank)]
+        sizes = zip(
+            per_axis(kernel_size, rank), per_axis(kernel_size if stride is None else stride, rank), ends, strict=True
+        )
+        if ceil_mode and any(step + end > size for size, step, end in sizes):
+            raise ValueError(
+                "LabDL leaves out windows that begin after the last element, which PaddlePaddle keeps: with ceil_mode=True "
+                "the stride and the padding must be at most the kernel size together"
+            )
+
+    return check
+
+
+def _counted(padding: Any, exclusive: bool) -> None:
+    """`exclusive=False` with "SAME" is refused"""
+    if _is_same(padding) and not exclusive:
+        raise ValueError('PaddlePaddle counts the padding of "SAME" in another way: give it in numbers')
+
+
+def _borders(paddings: Any) -> dict[str, Any]:
+    """`padding`; four numbers are top, left, bottom and right"""
+    if isinstance(paddings, list | tuple) and len(paddings) == 4:
+        top, left, bottom, right = paddings
+        return {"padding": ((top, bottom), (left, right))}
+    return _padding(2)(paddings)
+
+
+def _ignored_class(index: int) -> dict[str, Any]:
+    """`ignore_index`, -100 or a class"""
+    if index < 0 and index != -100:
+        raise ValueError("-100 or a class: the mean of PaddlePaddle is over all targets where it is negative")
+    return {"ignore_index": index}
+
+
 def _approximate(approximate: Any) -> dict[str, Any]:
     """ "tanh" for True"""
     return {"approximate": {True: "tanh", False: "none"}.get(approximate, approximate)}
@@ -103,16 +161,20 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"padding_mode='zeros', device=None, dtype=None, weight_attr=None, bias_attr=None, {layout}",
             together={"bias bias_attr": lambda bias, bias_attr: {"use_bias": bias and _bias(bias_attr)["use_bias"]}},
             padding=padding,
+            checks={"padding dilation": _dilated},
         ),
         f"Conv{rank}DTranspose": _to(
             f"ConvTranspose{rank}d",
             f"in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, {order}, weight_attr=None, "
             f"bias_attr=None, {layout}",
             padding=padding,
-            note="`padding='SAME'` needs a LabDL input of known sizes.",
+            checks={"padding stride dilation": _cropped},
         ),
         f"MaxPool{rank}D": _to(
-            f"MaxPool{rank}d", f"{window}, return_mask=False, ceil_mode=False{end}", padding=padding
+            f"MaxPool{rank}d",
+            f"{window}, return_mask=False, ceil_mode=False{end}",
+            padding=padding,
+            checks={"kernel_size stride padding ceil_mode": _windows(rank)},
         ),
         f"AvgPool{rank}D": _to(
             f"AvgPool{rank}d",
@@ -121,6 +183,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             else f"{window}, ceil_mode=False, exclusive=True, divisor_override=None{end}",
             padding=padding,
             exclusive=lambda exclusive: {"count_include_pad": not exclusive},
+            checks={"kernel_size stride padding ceil_mode": _windows(rank), "padding exclusive": _counted},
             **(only_defaults("divisor_override") if rank > 1 else {}),
         ),
         f"AdaptiveAvgPool{rank}D": _to(f"AdaptiveAvgPool{rank}d", f"output_size{end}"),
@@ -149,18 +212,20 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             momentum=IGNORED,
             data_format=DEFAULT_ONLY,  # PaddlePaddle computes with channels first in any case
         ),
-        f"ConstantPad{rank}D": _to("Pad", f"padding, value, {layout}, name=None", padding=spatial_pairs),
-        f"ZeroPad{rank}D": _to("Pad", f"padding, {layout}, name=None", padding=spatial_pairs),
+        f"ConstantPad{rank}D": _to("Pad", f"padding, value, {layout}, name=None", padding=spatial_pairs(rank)),
+        f"ZeroPad{rank}D": _to("Pad", f"padding, {layout}, name=None", padding=spatial_pairs(rank)),
         f"ReflectionPad{rank}D": _to(
-            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs, fixed={"mode": "reflect"}
+            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs(rank), fixed={"mode": "reflect"}
         ),
         f"ReplicationPad{rank}D": _to(
-            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs, fixed={"mode": "replicate"}
+            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs(rank), fixed={"mode": "replicate"}
         ),
         f"CircularPad{rank}D": _to(
-            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs, fixed={"mode": "circular"}
+            "Pad", f"padding, {layout}, name=None", padding=spatial_pairs(rank), fixed={"mode": "circular"}
         ),
-        f"Pad{rank}D": _to("Pad", f"padding, mode='constant', value=0.0, {layout}, name=None", padding=spatial_pairs),
+        f"Pad{rank}D": _to(
+            "Pad", f"padding, mode='constant', value=0.0, {layout}, name=None", padding=spatial_pairs(rank)
+        ),
     }
     if rank < 3:
         plain[f"LPPool{rank}D"] = _to(
@@ -245,7 +310,9 @@ _LOSSES = {
         "weight=None, ignore_index=-100, reduction='mean', soft_label=False, axis=-1, use_softmax=True, "
         "label_smoothing=0.0, name=None",
         weight=numbers("class_weights"),
+        ignore_index=_ignored_class,
         **only_defaults("soft_label", "axis", "use_softmax", "label_smoothing"),
+        note="A target of -100 has the loss 0 in both; PaddlePaddle's mean counts it, LabDL's does not.",
     ),
     "GaussianNLLLoss": _to("GaussianNLLLoss", f"full=False, epsilon=1e-06, {_MEAN}"),
     "HingeEmbeddingLoss": _to("HingeEmbeddingLoss", f"margin=1.0, {_MEAN}"),
@@ -358,7 +425,7 @@ CLASSES: dict[str, Entry] = {
         "kernel_sizes, dilations=1, paddings=0, strides=1, name=None",
         kernel_sizes="kernel_size",
         dilations="dilation",
-        paddings=_padding(2),
+        paddings=_borders,
         strides="stride",
     ),
     "Fold": _to(
@@ -367,7 +434,7 @@ CLASSES: dict[str, Entry] = {
         output_sizes="size",
         kernel_sizes="kernel_size",
         dilations="dilation",
-        paddings=_padding(2),
+        paddings=_borders,
         strides="stride",
     ),
     "Upsample": _to(
@@ -393,7 +460,12 @@ CLASSES: dict[str, Entry] = {
         "PixelUnshuffle", "downscale_factor, data_format='NCHW', name=None", downscale_factor="factor"
     ),
     "ChannelShuffle": _to("ChannelShuffle", "groups, data_format='NCHW', name=None"),
-    "CosineSimilarity": _to("CosineSimilarity", "axis=1, eps=1e-08"),
+    "CosineSimilarity": _to(
+        "CosineSimilarity",
+        "axis=1, eps=1e-08",
+        eps=DEFAULT_ONLY,
+        note="`epsilon` is a bound of each length in LabDL, in PaddlePaddle of their product.",
+    ),
     "PairwiseDistance": _to("PairwiseDistance", "p=2.0, epsilon=1e-06, keepdim=False, name=None", p="p"),
     "Embedding": _to(
         "Embedding",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labdl.interop.names.arguments import activation_layers, complement, equal_sizes
+from labdl.interop.names.arguments import activation_layers, complement, equal_sizes, mode_without_cubic, whole_strides
 from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, THEN, Entry, Table, all_missing, differs, only_defaults
 
 _LAST = {"data_format": "channels_last"}
@@ -85,6 +85,17 @@ def _padding(padding: Any) -> dict[str, Any]:
     if padding not in ("valid", "same"):
         raise ValueError('"valid" or "same"')
     return {"padding": 0 if padding == "valid" else "same"}
+
+
+def _transposed(rank: int):
+    """The settings of a transposed convolution, whose output has at least ``strides`` elements for each input."""
+
+    def convert(kernel_size: Any, strides: Any, padding: Any) -> dict[str, Any]:
+        gaps = whole_strides(rank, kernel_size, strides) if padding == "valid" else {}
+        return {"kernel_size": kernel_size, **equal_sizes("stride")(strides), **_padding(padding), **gaps}
+
+    convert.__doc__ = "the same, `stride` and `padding`, with `output_padding` where the stride is the larger"
+    return convert
 
 
 def _channel_axis(axis: int) -> dict[str, Any]:
@@ -233,7 +244,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
     crops = ("(1, 1)", "((0, 0), (0, 0))", "((1, 1), (1, 1), (1, 1))")[rank - 1]
     size = "data_format=None, "
     pairs = _pair_of_line if rank == 1 else _pairs
-    interpolation: dict[str, Any] = {"interpolation": "mode"} if rank == 2 else {}
+    interpolation: dict[str, Any] = {"interpolation": mode_without_cubic} if rank == 2 else {}
     dropout = (
         f"rate, seed=None, {_LAYER}".replace("*, name=None", "name=None, dtype=None, *")
         if rank == 1
@@ -248,8 +259,9 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"Conv{rank}DTranspose": _to(
             f"ConvTranspose{rank}d",
             f"filters, kernel_size, strides={ones}, padding='valid', {order}, dilation_rate={ones}, {_AFTER}",
+            together={"kernel_size strides padding": _transposed(rank)},
             output_padding=DEFAULT_ONLY,
-            note="`kernel_size` must be at least `strides`, and with `padding='same'` LabDL needs the sizes of the input.",
+            note="With `padding='same'` LabDL needs the sizes of the input.",
         ),
         f"MaxPooling{rank}D": _to(f"MaxPool{rank}d", pool),
         f"AveragePooling{rank}D": _to(f"AvgPool{rank}d", mean, fixed={"count_include_pad": False}),

@@ -8,6 +8,7 @@ from labdl.interop.names.arguments import (
     numbers,
     one_last_axis,
     required_axis,
+    resize_mode,
     size_or_scale,
     slope_value,
     slopes,
@@ -99,11 +100,11 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"AdaptiveMaxPool{rank}d": _to(f"AdaptiveMaxPool{rank}d", "output_size, return_indices=False"),
         f"MaxUnpool{rank}d": _to(f"MaxUnpool{rank}d", window),
         f"Dropout{rank}d": _to("DropoutChannels", "p=0.5, inplace=False"),
-        f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs),
-        f"ZeroPad{rank}d": _to("Pad", "padding", padding=spatial_pairs),
-        f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs, fixed={"mode": "reflect"}),
-        f"ReplicationPad{rank}d": _to("Pad", "padding", padding=spatial_pairs, fixed={"mode": "replicate"}),
-        f"CircularPad{rank}d": _to("Pad", "padding", padding=spatial_pairs, fixed={"mode": "circular"}),
+        f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs(rank)),
+        f"ZeroPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank)),
+        f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "reflect"}),
+        f"ReplicationPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "replicate"}),
+        f"CircularPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "circular"}),
     }
 
 
@@ -240,6 +241,7 @@ CLASSES: dict[str, Entry] = {
         "Upsample",
         "size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None",
         together={"size scale_factor": size_or_scale},
+        mode=resize_mode,
         align_corners=corners,
         recompute_scale_factor=DEFAULT_ONLY,
     ),

@@ -95,6 +95,7 @@ OTHER = {
     "num_parameters": 4,
     "channel": 4,
     "p": {2: 3, 1: 2, 0.5: 0.25, None: 0.25},
+    "ignore_index": 2,
     "k": 2.0,
     "target_shape": (2, 10),
     "keep_prob": 0.75,
@@ -127,6 +128,50 @@ CALLS = [
     (r"LayerNormalization", [{}, {ALL: True, "axis": [-2, -1]}]),
     (r"SpatialDropout.*", [{}, {"data_format": "channels_first"}]),
 ]
+WINDOWS = [(2, 3), (3, 2), (1, 2), (4, 2), ((2, 3), (3, 2))]  # kernel sizes and strides
+POOLS = [(3, 2, 0), (3, 2, 1), (2, 2, 0), (3, 1, 1), ((2, 3), (2, 3), 0), (3, 2, "SAME")]  # and paddings
+# calls whose meaning depends on several arguments, and the shapes of their inputs
+PARTICULAR = {
+    "torch": [
+        *[(f"ZeroPad{rank}d", (1,), {}, (2, 4, 5, 6, 7)[: rank + 2]) for rank in (1, 2, 3)],
+        ("ConstantPad2d", ((1, 2, 0, 1), 1.5), {}, (2, 4, 5, 6)),
+        ("Upsample", (), {"size": (9, 11), "mode": "nearest-exact"}, (2, 3, 5, 6)),
+    ],
+    "tensorflow": [
+        *[("Conv2DTranspose", (6, k, s), {"padding": p}, (2, 7, 8, 3)) for k, s in WINDOWS for p in ("valid", "same")],
+        ("Conv1DTranspose", (6, 2, 3), {}, (2, 7, 3)),
+        ("Conv3DTranspose", (6, 2, 3), {}, (1, 3, 4, 3, 3)),
+    ],
+    "paddle": [
+        *[("Conv2DTranspose", (4, 6, k, 1, "SAME"), {}, (2, 4, 7, 8)) for k in (2, 3, 4)],
+        ("Conv2D", (4, 6, 3, 2, "SAME"), {}, (2, 4, 7, 8)),
+        *[("MaxPool2D", (k, s, p), {"ceil_mode": True}, (2, 3, n, n)) for k, s, p in POOLS for n in (5, 6, 7)],
+        *[
+            ("AvgPool2D", (k, s, p), {"ceil_mode": True, "exclusive": e}, (2, 3, n, n))
+            for k, s, p in POOLS
+            for n in (5, 6, 7)
+            for e in (True, False)
+            if e or p != "SAME"
+        ],
+        ("Unfold", ([2, 3], 1, [1, 2, 0, 1]), {}, (2, 3, 9, 8)),
+        ("Unfold", ([2, 3], 1, [1, 2]), {}, (2, 3, 9, 8)),
+        ("Fold", ([9, 8], [2, 3], 1, [1, 2, 1, 2]), {}, (2, 12, 100)),
+        ("ZeroPad2D", (1,), {}, (2, 4, 5, 6)),
+        ("Pad3D", (1, "reflect"), {}, (2, 4, 5, 6, 7)),
+    ],
+    "mindspore": [
+        *[
+            ("Conv2dTranspose", (4, 6, k, s), {"pad_mode": p}, (2, 4, 7, 8))
+            for k, s in WINDOWS
+            for p in ("valid", "same")
+        ],
+        ("Conv2dTranspose", (4, 6, 2, 4, "valid", 0, 0, 2), {}, (2, 4, 5, 4)),
+        ("Conv1dTranspose", (4, 6, 2, 3, "valid"), {}, (2, 4, 7)),
+        ("Conv3dTranspose", (4, 6, 2, 3, "valid"), {}, (1, 4, 3, 4, 3)),
+        *[("Upsample", (), {"size": (9, 11), "mode": mode}, (2, 3, 5, 6)) for mode in ("nearest", "bilinear", "area")],
+        ("ReplicationPad2d", (1,), {}, (2, 4, 5, 6)),
+    ],
+}
 SHAPES = {1: (2, 4, 9), 2: (2, 4, 8, 7), 3: (2, 4, 6, 5, 7)}
 SPATIAL = re.compile(
     r"Conv|MaxPool|MaxUnpool|AvgPool|LPPool|Adaptive|Pad|Crop|Upsample|Global|DropoutChannels|BatchNorm|InstanceNorm"

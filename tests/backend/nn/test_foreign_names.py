@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from foreign_layers import Native, arrays_of, calls_of, native_class, public_classes, tables, translated
+from foreign_layers import PARTICULAR, Native, arrays_of, calls_of, native_class, public_classes, tables, translated
 
 import labdl
 from labdl.interop import names
@@ -40,11 +40,11 @@ def test_signatures_are_those_of_the_framework(backend):
         assert list(listed.items()) == list(wanted.items()), name
 
 
-def build(backend, name, entry, args, kwargs):
+def build(backend, name, entry, args, kwargs, arrays=None):
     """LabDL's layer with random weights, the framework's with the same, and inputs."""
     ours = foreign.create(Reading(backend.name, name, entry), args, kwargs)
     rng = np.random.default_rng(0)
-    arrays = arrays_of(name, ours, rng)
+    arrays = arrays or arrays_of(name, ours, rng)
     ours.build(*[Spec(a.shape, str(a.dtype)) for a in arrays], backend=backend.name, seed=0)
     if not entry.ours.endswith("Loss"):  # the weights of losses are settings
         values = {
@@ -82,6 +82,24 @@ def test_equal_classes_compute_the_same(backend, run_cases):
             entries.setdefault(native_class(backend.name, name), (name, entry))
             assert entries[native_class(backend.name, name)][1] == entry, "one class with several names"
     run_cases([(name, (name, entry)) for name, entry in entries.values()], lambda case: check(backend, *case))
+
+
+def test_particular_calls_compute_the_same(backend, run_cases):
+    def compare(case):
+        name, args, kwargs, shape = case
+        x = np.random.default_rng(0).normal(size=shape).astype("float32")
+        ours, native, arrays = build(backend, name, names.classes(backend.name)[name], args, kwargs, [x])
+        [expected] = native(arrays, False)
+        actual = labdl.to_numpy(ours.eval()(backend.tensor(x)))
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=2e-5)
+
+    run_cases(
+        [
+            (f"{name}{args}{kwargs}{shape}", (name, args, kwargs, shape))
+            for name, args, kwargs, shape in PARTICULAR[backend.name]
+        ],
+        compare,
+    )
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.7])

@@ -13,8 +13,10 @@ import labdl
 from labdl import nn
 from labdl.errors import ConfigError
 from labdl.interop import names
+from labdl.interop.names import Reading
 from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, parse_signature
 from labdl.lab.editor import service
+from labdl.nn import foreign
 from labdl.nn.schema import LAYERS, fields
 
 ROOT = Path(__file__).parents[3]
@@ -94,12 +96,42 @@ def test_other_names_raise_an_attribute_error(name, message):
         ),
         (lambda: nn.Dense(3, colour=4), "colour"),
         (lambda: nn.Dropout2d(3), "rate wants a number"),
-        (lambda: nn.ZeroPad2d((1, 2, 3)), "padding: a pair of numbers for each axis"),
+        (lambda: nn.ZeroPad2d((1, 2, 3)), "padding: one number, or a pair for each axis"),
     ],
 )
 def test_arguments_without_an_equivalent_are_refused(create, message):
     with pytest.raises(ConfigError, match=message):
         create()
+
+
+@pytest.mark.parametrize(
+    ("framework", "name", "args", "kwargs", "message"),
+    [
+        ("tensorflow", "UpSampling2D", (2,), {"interpolation": "bicubic"}, "the kernel of LabDL's is another one"),
+        ("mindspore", "Upsample", ((9, 11),), {"mode": "bicubic"}, "the kernel of LabDL's is another one"),
+        ("paddle", "Conv2D", (4, 6, 3), {"padding": "SAME", "dilation": 2}, "leaves the dilation out"),
+        ("paddle", "Conv2DTranspose", (4, 6, 3, 2, "SAME"), {}, "give the padding in numbers"),
+        *[
+            ("paddle", f"{kind}Pool{rank}D", (2, 2, 1), {"ceil_mode": True}, "windows that begin after the last")
+            for kind in ("Max", "Avg")
+            for rank in (1, 2, 3)
+        ],
+        ("paddle", "MaxPool2D", (2, 3, "SAME"), {"ceil_mode": True}, "windows that begin after the last"),
+        ("paddle", "AvgPool2D", (3, 2, "SAME"), {"exclusive": False}, "counts the padding"),
+        ("paddle", "CosineSimilarity", (), {"eps": 1e-4}, "eps=0.0001 has no equivalent"),
+        ("paddle", "CrossEntropyLoss", (), {"ignore_index": -1}, "the mean of PaddlePaddle is over all targets"),
+        ("torch", "ConstantPad2d", ((1, 2), 0.0), {}, "a pair for each axis, which are 4 numbers"),
+    ],
+)
+def test_arguments_that_mean_something_else_are_refused(framework, name, args, kwargs, message):
+    with pytest.raises(ConfigError, match=message):
+        foreign.create(Reading(framework, name, names.classes(framework)[name]), args, kwargs)
+
+
+def test_padding_by_one_number_is_that_of_the_classs_axes():
+    """An input without a batch is refused: its axes are not taken for those of a batch."""
+    with pytest.raises(ValueError, match="Pad wants padding for the spatial axes"):
+        nn.ZeroPad2d(1).build((3, 4, 5), backend="numpy")
 
 
 def test_only_our_names_are_listed():
