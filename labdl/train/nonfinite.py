@@ -1,8 +1,7 @@
-"""Search for the layer, gradient or update that produced the first NaN or infinity of a training."""
+"""Search for the operator, layer, gradient or update that produced the first NaN or infinity of a training."""
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,11 @@ import numpy as np
 from labdl import dispatch
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
-from labdl.ops.operator import Operator
 from labdl.ops.operator.observation import observe_operators
 from labdl.train.binding import convert
 from labdl.train.data_adapter import flatten, read
-from labdl.train.monitor.activations import ModuleCall, layer_names, layer_of, observe_calls
-from labdl.train.source_location import Location, caller_location
+from labdl.train.monitor.activations import layer_names, layer_of, observe_calls
+from labdl.train.nonfinite_origin import GradientTracker, Origin, OriginTracker
 from labdl.train.train_step import objective, phase_gradients, train_step
 
 if TYPE_CHECKING:
@@ -26,9 +24,10 @@ if TYPE_CHECKING:
     from labdl.train.learning_rate import LearningRate
     from labdl.train.progress import Progress
     from labdl.train.snapshot import Snapshot
-    from labdl.train.state import TrainState
+    from labdl.train.state import PhaseState, TrainState
 
 SECONDS = 60.0  # largest time of the steps that are repeated to find the cause
+_GIVES = "which gives NaN or infinity"
 HUGE = 1e15  # an output of this size may overflow in any loss, so that the loss is not the cause
 
 
@@ -119,51 +118,62 @@ class NonFiniteCheck:
                     return _set_place(ModelError(error), what, node)
         return None
 
+    def _observe(self, phase: PhaseState, x: Any, y: Any) -> tuple[float, Origin | None, OriginTracker]:
+        """Repeat the forward of a phase: its loss, the origin of one that is not finite, and what was observed."""
+        backend, (leaves, structure) = self.state.backend, flatten((x, y))
+        tracker = OriginTracker(backend, self.context.model)
+        with observe_calls(self.context.model, tracker.module_called), observe_operators(tracker.operator_called):
+            run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
+            result = run(*map(backend.tensor, leaves))[0]
+        loss = float(backend.to_numpy(result))
+        return loss, None if np.isfinite(loss) else tracker.origin(result, bool(np.isnan(loss))), tracker
+
     def _check_forward(self, step: int, x: Any, y: Any, after: str | None) -> LabDLError | None:
-        """Error for the first module whose output is not finite, or for the loss; the step broke the parameter ``after``."""
-        backend = self.state.backend
-        leaves, structure = flatten((x, y))
+        """Error for the cause of a loss that is not finite; the step broke the parameter ``after``."""
         for phase in self.state.phases:
-            finder = _FirstNonFinite(backend)
-            with observe_calls(self.context.model, finder), observe_operators(finder.operator_called):
-                run = backend.evaluate_function(objective(self.context, phase, structure).run, compiled=False)
-                loss = float(backend.to_numpy(run(*map(backend.tensor, leaves))[0]))
-            if finder.first is not None:
-                return self._output_error(step, finder, finder.first)
-            if not np.isfinite(loss):
-                if after is not None and step > 1 and finder.largest > HUGE:
-                    error = (
-                        f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
-                        f"model's output had grown up to {finder.largest:.3g}, the loss to {loss}"
-                    )
-                    return _set_place(UpdateError(error), "update", self._layer(after))
-                error = (
-                    f"the loss is not finite at step {step}: the model's output is finite, up to {finder.largest:.3g}, "
-                    f"but its loss is {loss}; look at the loss function"
-                )
-                return _set_place(ModelError(error), "loss")
+            loss, origin, tracker = self._observe(phase, x, y)
+            if origin is not None:
+                return self._origin_error(step, origin) or self._loss_error(step, loss, origin, tracker.largest, after)
         return None
 
-    def _output_error(self, step: int, finder: _FirstNonFinite, call: ModuleCall) -> LabDLError:
-        """Error for the first module whose output is not finite, or for the operator before or in it that is the cause."""
-        beginning, cause = f"the loss is not finite at step {step}", finder.operator
-        inputs = finder.arrays(call.inputs)
-        if all(np.isfinite(a).all() for a in inputs):
-            error = (
-                f"{beginning}: the output of {call.name or 'the model'} ({call.kind}) has NaN or infinity, though its inputs "
-                f"are finite, up to {_largest(inputs):.3g}"
-            )
-            if cause is not None:
-                error += f"; the cause is {cause}"
-            return _set_place(ModelError(error), "output", call.node or None)
-        if cause is None:
-            error = (
-                f"{beginning}: the inputs of {call.name} ({call.kind}) have NaN or infinity, though all layers before it gave "
-                "finite outputs: look at what the forward computes between them"
-            )
-            return _set_place(ModelError(error), "output", call.node or None)
+    def _origin_error(self, step: int, origin: Origin) -> LabDLError | None:
+        """Error for a loss that is not finite because of the model; None if its output is finite."""
         paths = {id(module): path for path, module in self.context.model.named_modules()}
-        return _set_place(ModelError(f"{beginning}: {cause}"), "output", paths.get(id(cause.location.module)) or None)
+        beginning, line, call = f"the loss is not finite at step {step}", origin.line, origin.module or origin.receiver
+        owner = None if line is None else paths.get(id(line.location.module))
+        if line is not None and origin.module is None and (call is not None or owner is not None):
+            return _set_place(ModelError(f"{beginning}: {line.describe(_GIVES)}"), "output", owner or None)
+        if call is None:
+            return None
+        name = f"{call.name or 'the model'} ({call.kind})"
+        if origin.module is None:
+            error = (
+                f"{beginning}: the inputs of {name} have NaN or infinity, though all layers before it gave finite outputs: "
+                "look at what the forward computes between them"
+            )
+        else:
+            finite = np.isfinite(call.largest)
+            inputs = (
+                f"though its inputs are finite, up to {call.largest:.3g}" if finite else "and its inputs have infinity"
+            )
+            error = f"{beginning}: the output of {name} has NaN or infinity, {inputs}"
+            error += "" if line is None else f"; the cause is {line.describe(_GIVES)}"
+        return _set_place(ModelError(error), "output", call.node or None)
+
+    def _loss_error(
+        self, step: int, loss: float, origin: Origin, largest: float | None, after: str | None
+    ) -> LabDLError:
+        """Error for a loss that is not finite though the model's output is, up to ``largest``."""
+        if after is not None and step > 1 and largest is not None and largest > HUGE:
+            error = (
+                f"the update of step {step} made {after} NaN or infinite: try a smaller learning rate; the "
+                f"model's output had grown up to {largest:.3g}, the loss to {loss}"
+            )
+            return _set_place(UpdateError(error), "update", self._layer(after))
+        output = "has infinity, and" if largest is None else f"is finite, up to {largest:.3g}, but"
+        error = f"the loss is not finite at step {step}: the model's output {output} its loss is {loss}; "
+        error += "look at the loss function" if origin.line is None else f"the cause is {origin.line.describe(_GIVES)}"
+        return _set_place(ModelError(error), "loss")
 
     def _check_gradients(self, step: int, x: Any, y: Any) -> LabDLError | None:
         """Error for the first gradient, in the order of backpropagation, that is not finite."""
@@ -172,12 +182,23 @@ class NonFiniteCheck:
                 arrays = phase.to_arrays(phase_gradients(self.context, self.state, phase, x, y))
                 broken = [name for name, g in arrays.items() if not np.isfinite(g).all()]
                 if broken:
-                    error = (
-                        f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is "
-                        "finite: look at the layers after it, or try a smaller learning rate"
+                    advice = (
+                        self._steep_operator(phase, x, y)
+                        or "look at the layers after it, or try a smaller learning rate"
                     )
-                    return _set_place(GradientError(error), "gradient", self._layer(broken[-1]))
+                    error = (
+                        f"the gradient of {broken[-1]} has NaN or infinity at step {step}, though the loss is finite"
+                    )
+                    return _set_place(GradientError(f"{error}: {advice}"), "gradient", self._layer(broken[-1]))
         return None
+
+    def _steep_operator(self, phase: PhaseState, x: Any, y: Any) -> str:
+        """The operator in a person's code that makes a gradient NaN or infinite, empty where none does."""
+        tracker, (leaves, structure) = GradientTracker(self.state.backend), flatten((x, y))
+        with observe_operators(tracker.operator_called):
+            objective(self.context, phase, structure).run(*map(self.state.backend.tensor, leaves))
+        what = "whose gradient is not finite, also where its result is not selected,"
+        return "" if tracker.line is None else f"the cause is {tracker.line.describe(what)}"
 
     def _update_error(self, step: int, name: str) -> LabDLError:
         error = f"the update of step {step} made {name} NaN or infinite: try a smaller learning rate"
@@ -198,54 +219,3 @@ def _set_place(error: LabDLError, what: str | None = None, node: str | None = No
     if what is not None:
         error.place = {"node": node, "what": what}
     return error
-
-
-@dataclasses.dataclass(frozen=True)
-class _OperatorCall:
-    """A call of an operator in a person's code whose result is not finite, with its finite inputs."""
-
-    name: str
-    location: Location
-    inputs: list[np.ndarray]
-
-    def __str__(self) -> str:
-        bounds = [f for a in self.inputs if a.size for f in (float(a.min()), float(a.max()))]
-        between = f" for inputs between {min(bounds):.3g} and {max(bounds):.3g}" if bounds else ""
-        return f"ops.{self.name} in {self.location}, which gives NaN or infinity{between}"
-
-
-class _FirstNonFinite:
-    """Finds the first module or node, and the first operator of a person's code, whose outputs are not finite."""
-
-    def __init__(self, backend):
-        self.backend, self.tensor_types = backend, backend.tensor_types()
-        self.first: ModuleCall | None = None
-        self.operator: _OperatorCall | None = None
-        self.largest = 0.0  # of the model's outputs
-
-    def operator_called(self, entry: Operator, args: tuple, result: Any) -> None:
-        if self.first is not None or self.operator is not None:
-            return
-        inputs = self.arrays(args)
-        if all(np.isfinite(a).all() for a in self.arrays(result)) or not all(np.isfinite(a).all() for a in inputs):
-            return
-        location = caller_location()
-        if location is not None:
-            self.operator = _OperatorCall(entry.name, location, inputs)
-
-    def __call__(self, call: ModuleCall) -> None:
-        if self.first is not None:
-            return
-        outputs = self.arrays(call.outputs)
-        if not all(np.isfinite(a).all() for a in outputs):
-            self.first = call
-        elif not call.name:  # the model itself
-            self.largest = _largest(outputs)
-
-    def arrays(self, value: Any) -> list[np.ndarray]:
-        tensors = [v for v in flatten(value)[0] if isinstance(v, self.tensor_types)]
-        return [a for a in map(self.backend.to_numpy, tensors) if a.dtype.kind == "f" or a.dtype.name == "bfloat16"]
-
-
-def _largest(arrays: list[np.ndarray]) -> float:
-    return float(max((np.abs(a).max(initial=0.0) for a in arrays), default=0.0))

@@ -13,8 +13,12 @@ import labdl
 from labdl.nn.module import Module
 
 _ROOT = Path(labdl.__file__).parent
-_MACHINERY = tuple(str(_ROOT / part) for part in ("ops", "backends", "dispatch.py", "train"))
-_LAYERS = str(_ROOT / "nn")
+# between an operator and the line that called it: the operator, and the observers of a search
+_MACHINERY = tuple(
+    str(_ROOT / part)
+    for part in ("ops", "backends", "dispatch.py", "train/nonfinite_origin.py", "train/source_location.py")
+)
+_MODELS = _ROOT / "models"  # their code is read like a person's own
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,16 @@ class Location:
 
 
 def caller_location() -> Location | None:
-    """The line that called the operator that is running; None if a layer of LabDL called it."""
+    """The line that called the operator that is running; None if a layer, a loss or a graph of LabDL called it."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_MACHINERY):
         frame = frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith(_LAYERS):
+    if frame is None:
         return None
-    return Location(frame.f_code.co_filename, frame.f_lineno, _module_of(frame))
+    file = Path(frame.f_code.co_filename)
+    if file.is_relative_to(_ROOT) and not file.is_relative_to(_MODELS):
+        return None
+    return Location(str(file), frame.f_lineno, _module_of(frame))
 
 
 def _module_of(frame: FrameType | None) -> Module | None:

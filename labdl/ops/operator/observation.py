@@ -12,8 +12,8 @@ from labdl.ops.operator.definition import OPERATORS, Operator
 
 
 @contextmanager
-def observe_operators(callback: Callable[[Operator, tuple, Any], None]) -> Iterator[None]:
-    """Call ``callback(operator, arguments, result)`` after each operator that this thread computes.
+def observe_operators(callback: Callable[[Operator, tuple, dict[str, Any], Any], None]) -> Iterator[None]:
+    """Call ``callback(operator, arguments, options, result)`` after each operator that this thread computes.
 
     Operators that another operator calls are not reported. Without observation operators have no overhead: it replaces the
     implementations in their tables, and puts them back.
@@ -31,7 +31,7 @@ def observe_operators(callback: Callable[[Operator, tuple, Any], None]) -> Itera
                 result = implementation(*args, **kwargs)
             finally:
                 active = False
-            callback(entry, (*args, *kwargs.values()), result)
+            callback(entry, args, kwargs, result)
             return result
 
         run.observed = implementation  # type: ignore[attr-defined]

@@ -250,7 +250,7 @@ PLACES = {
         X,
         ModelError,
         {"node": None, "what": "loss"},
-        "look at the loss function",
+        r"but its loss is -inf; the cause is ops\.log in line",
     ),
 }
 

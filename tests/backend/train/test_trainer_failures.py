@@ -104,9 +104,11 @@ def test_nonfinite_gradient_is_named(backend, compiled):
     t.model.build((None, 3), backend=backend.name, seed=0)
     t.model.load_state_dict({"0/kernel:0": np.zeros((3, 2), "float32")}, "0/kernel:0")
     before = t.model.state_dict()
-    with pytest.raises(
-        GradientError, match=r"the gradient of 0/bias:0 has NaN or infinity at step 1, though the loss is"
-    ):
+    message = (
+        r"the gradient of 0/bias:0 has NaN or infinity at step 1, though the loss is finite: the cause is ops\.sqrt "
+        r"in line \d+ of test_trainer_failures\.py, `return ops\.sqrt\(.*`, whose gradient is not finite, .* between 0 and 0;"
+    )
+    with pytest.raises(GradientError, match=message):
         t.fit(X, Y, batch_size=8, progress=False)
     same(before, t.model.state_dict())
 
@@ -126,10 +128,14 @@ def test_nonfinite_loss_function_is_named(backend):
     def logarithm(output, target):
         return ops.mean(ops.log(ops.abs(output) * 0.0))
 
-    with pytest.raises(
-        ModelError, match=r"the model's output is finite, up to [\d.]+, but its loss is -inf; look at the loss"
-    ):
+    message = (
+        r"the model's output is finite, up to [\d.]+, but its loss is -inf; the cause is ops\.log in line \d+ of test_"
+    )
+    with pytest.raises(ModelError, match=message):
         trainer(backend, loss=logarithm).fit(X, Y, progress=False)
+    huge = np.full_like(Y, 1e30)
+    with pytest.raises(ModelError, match=r"up to [\d.e+]+, but its loss is inf; look at the loss function"):
+        trainer(backend).fit(X, huge, progress=False)
 
 
 def test_large_model_is_restored_from_its_last_checkpoint(backend, tmp_path, monkeypatch):
@@ -232,6 +238,88 @@ def test_operator_in_a_block_is_named_with_the_block(backend):
     with pytest.raises(ModelError, match=r"ops\.sqrt in line .* for inputs between -[\d.]+ and -1") as caught:
         t.fit(X, Y, batch_size=8, progress=False)
     assert caught.value.place == {"node": "1", "what": "output"}
+
+
+class Masked(nn.Module):
+    """Numbers, and minus infinity where they are negative."""
+
+    def forward(self, x):
+        return ops.where(x > 0, x, float("-inf"))
+
+
+def attention(x, scores):
+    """The softmax of masked scores, which is finite: some keys are not masked."""
+    return ops.softmax(ops.concat([scores, x * 0], axis=-1), axis=-1)[:, :3]
+
+
+HARMLESS = {
+    "a mask": lambda x: attention(x, ops.where(x > 0, x, float("-inf"))),
+    "a mask of a module": lambda x: attention(x, Masked()(x)),
+    "a maximum": lambda x: ops.maximum(ops.full_like(x, float("-inf")), x),
+    "a minimum": lambda x: ops.minimum(ops.exp(ops.abs(x) * 1e4), 5.0),
+    "a branch that is not selected": lambda x: ops.where(x > 1e9, ops.log(-1 - ops.abs(x)), x),
+}
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_values_that_do_not_reach_the_loss_are_not_its_cause(case, backend):
+    def compute(x):
+        return ops.sqrt(-1 - ops.abs(HARMLESS[case](x)))  # the cause
+
+    t = trainer(backend, model=LogBetweenLayers(compute))
+    with pytest.raises(ModelError, match=r"at step 1: ops\.sqrt in line \d+ .*# the cause`, which gives"):
+        t.fit(X, Y, batch_size=8, progress=False)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        lambda x: attention(x, ops.where(x > 0, x, float("-inf"))),
+        lambda x: ops.where(x > 1e9, ops.log(-1 - ops.abs(x)), x),
+    ],
+)
+def test_operator_whose_gradient_is_not_finite_is_named(harmless, backend):
+    """The loss is finite."""
+    t = trainer(backend, model=LogBetweenLayers(lambda x: ops.sqrt(x * 0) + harmless(x) / 2))
+    with pytest.raises(GradientError, match=r"the gradient of c/\w+:0 .*: the cause is ops\.sqrt in line"):
+        t.fit(X, Y, batch_size=8, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("compute", "cause"),
+    [
+        (lambda x: ops.log(Masked()(-ops.abs(x))), "log"),  # NaN of an infinity that is wanted
+        (lambda x: ops.softmax(Masked()(-ops.abs(x)), axis=-1), "softmax"),
+        (lambda x: Masked()(-ops.abs(x)) * 0.0, "multiply"),
+        (lambda x: ops.exp(ops.abs(x) * 1e4) * 0.0, "exp"),  # NaN of an overflow
+        (lambda x: ops.where(x > 1e9, ops.log(-1 - ops.abs(x)), ops.sqrt(-1 - ops.abs(x))), "sqrt"),
+    ],
+)
+def test_operator_that_makes_the_value_is_named(compute, cause, backend):
+    t = trainer(backend, model=LogBetweenLayers(compute))
+    with pytest.raises(ModelError, match=rf"at step 1: ops\.{cause} in line"):
+        t.fit(X, Y, batch_size=8, progress=False)
+
+
+def test_layer_after_a_mask_is_named_without_the_mask(backend):
+    """A value of a layer's own code has no line."""
+    t = trainer(backend, nn.Linear(3), Masked(), nn.ReLU(), nn.Linear(2))
+    t.model.build((None, 3), backend=backend.name, seed=0)
+    t.model.load_state_dict({"3/kernel:0": np.full((3, 2), 3e38, "float32")}, "3/kernel:0")
+    with pytest.raises(ModelError, match=r"the output of 3 \(Linear\) has NaN or infinity, though") as caught:
+        t.fit(X * 100, Y, batch_size=8, progress=False)
+    assert "ops." not in str(caught.value)
+
+
+def test_node_of_a_graph_is_named(backend):
+    """Not the line of LabDL that runs it."""
+    model = labdl.trace(LogBetweenLayers(negative_log), (None, 3)).to_module()
+    with pytest.raises(
+        ModelError, match=r"the output of log \(ops\.log\) has NaN or infinity, though its in"
+    ) as caught:
+        trainer(backend, model=model).fit(X, Y, batch_size=8, progress=False)
+    assert "line" not in str(caught.value)
+    assert caught.value.place == {"node": "log", "what": "output"}
 
 
 # -- data
