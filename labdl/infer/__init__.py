@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from labdl.infer.data_adapter import iterate_inputs
 from labdl.infer.predict import Predictor, concatenate_outputs, input_count, predicted_labels
 from labdl.nn.module import Module
+from labdl.nn.output_kind import output_kind
 
 if TYPE_CHECKING:
     from labdl.infer.evaluator import Evaluator
@@ -80,13 +81,14 @@ def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
     model. A model with several outputs returns a tuple. A model that is not built is built on the default backend.
 
     ``labels=True`` returns the predicted class of each sample instead of the scores (N, ..., classes): the largest, or of
-    a single output that of positive logits; as text if the model has `class_names`, else as numbers.
+    a single output class 1 for positive logits, and for probabilities above 0.5 where the model ends in a sigmoid; as text
+    if the model has `class_names`, else as numbers.
 
     Raises ConfigError for data that cannot be converted, and ModelError for shapes that do not fit.
     """
     engine = Predictor(model, compiled=False)
     outputs = concatenate_outputs([engine.arrays(b) for b in iterate_inputs(x, input_count(model, x), batch_size)])
-    return predicted_labels(outputs, model.class_names) if labels else outputs
+    return predicted_labels(outputs, model.class_names, output_kind(model)) if labels else outputs
 
 
 def __getattr__(name: str):

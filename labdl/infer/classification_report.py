@@ -10,6 +10,7 @@ import numpy as np
 from labdl.errors import ModelError
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.postprocess.classification import Classification
+from labdl.nn.output_kind import EVEN_ODDS, OutputKind
 from labdl.train.metrics.metric import add_statistics, average_classes, ratio
 from labdl.train.metrics.outputs import binarize_labels, classify_outputs
 
@@ -23,8 +24,14 @@ class ClassCounts:
     numbers, or the inputs of a `Classification`. Semantics: sklearn.metrics.classification_report(zero_division=0).
     """
 
-    def __init__(self, names: Sequence[str] | None = None, processor: Classification | None = None):
+    def __init__(
+        self,
+        names: Sequence[str] | None = None,
+        processor: Classification | None = None,
+        outputs: OutputKind = "logits",
+    ):
         self.processor = processor
+        self.outputs: OutputKind = outputs
         self.names = names if processor is None or processor.names is None else processor.names
         self.multilabel = processor is not None and processor.multilabel
         self._counts: tuple | None = None
@@ -32,11 +39,15 @@ class ClassCounts:
 
     @classmethod
     def of(
-        cls, processor: PostProcessor | None, names: Sequence[str] | None, settings: Mapping[str, Any]
+        cls,
+        processor: PostProcessor | None,
+        names: Sequence[str] | None,
+        settings: Mapping[str, Any],
+        outputs: OutputKind = "logits",
     ) -> ClassCounts:
-        """Counts for a post-processor with the settings of a call, which take precedence."""
+        """Counts for a post-processor with the settings of a call, which take precedence, or for the model's ``outputs``."""
         if not isinstance(processor, Classification):
-            return cls(names)
+            return cls(names, outputs=outputs)
         changed = processor.replace({k: v for k, v in settings.items() if k in processor.settings()})
         return cls(names, changed if isinstance(changed, Classification) else None)
 
@@ -50,7 +61,7 @@ class ClassCounts:
         if self._refused or not isinstance(output, np.ndarray) or not isinstance(target, np.ndarray):
             self._refused = True
             return
-        threshold = 0.0 if self.processor is None else self.processor.score_threshold
+        threshold = EVEN_ODDS[self.outputs] if self.processor is None else self.processor.score_threshold
         if self.multilabel:
             chosen, true = binarize_labels("Classification", output, target, threshold)
             found = (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true)), np.zeros((0, 0), "int64")
@@ -124,7 +135,7 @@ class ClassCounts:
         table, (_, chosen, true, _) = self.table, self.counts
         rows = [
             (
-                str(self.names[i]) if self.names is not None and i < len(self.names) else str(i),
+                str(self.names[int(i)]) if self.names is not None and i < len(self.names) else str(i),
                 *(f"{table[name][i]:.4f}" for name in ("precision", "recall", "f1")),
                 f"{true[i]:,}",
             )

@@ -14,6 +14,7 @@ from labdl.infer.data_adapter import iterate_columns, stack
 from labdl.infer.inference import Inference
 from labdl.infer.predict import map_tensors
 from labdl.keywords import show_keywords
+from labdl.nn.output_kind import OutputKind, takes_probabilities
 from labdl.ops.infix import neutral
 from labdl.spec import Spec
 from labdl.train import losses
@@ -73,7 +74,11 @@ class Evaluator:
         inference.postprocessing.check(settings)
         processor = inference.postprocessing.processor
         found = {name: metric.fresh() for name, metric in chosen.items()}
-        counts = ClassCounts.of(processor, getattr(dataset, "classes", None), settings)
+        kind: OutputKind = "probabilities" if takes_probabilities(self.loss) else inference.outputs
+        for metric in found.values():
+            metric.outputs = kind  # type: ignore[misc]
+        names = getattr(dataset, "classes", None) or inference.model.class_names
+        counts = ClassCounts.of(processor, names, settings, kind)
         loss, total, seen = self._loss(), 0.0, 0
         for columns in iterate_columns(dataset, self.batch_size):
             at = inference.input_count

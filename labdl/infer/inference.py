@@ -18,6 +18,7 @@ from labdl.infer.pipeline import Pipeline
 from labdl.infer.postprocess.base import PostProcessor
 from labdl.infer.predict import Predictor, as_model, input_count, split_batch
 from labdl.nn.module import Module
+from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
 
@@ -49,7 +50,8 @@ class Inference:
     arrays for a model of several inputs, or a `PreparedSample`), or a sequence of functions applied in order.
     ``postprocess`` is a name such as "classification", an object such as ``Detection(threshold=0.3)``, a function
     output -> result, or a sequence of them; by default results are the outputs. A classification without ``names`` has the
-    `class_names` of the model, which are known after a training with text labels. ``backend`` is the backend on which a
+    `class_names` of the model, which are known after a training with text labels, and takes its outputs as probabilities if
+    the model ends in a sigmoid or softmax, else as logits. ``backend`` is the backend on which a
     saved or unbuilt model is built, or to which a built one is moved; ``compiled=None`` is the backend's default.
 
     Keyword arguments of a call are settings of the post-processor: ``inference.infer_one(image, threshold=0.3)``. The model
@@ -74,8 +76,9 @@ class Inference:
         self.model = as_model(model, backend)
         self.batch_size = batch_size
         self.preprocessing = _functions(preprocess)
-        self.postprocessing = Pipeline(postprocess, self.model.class_names)
         own = type(self).forward is Inference.forward
+        self.outputs: OutputKind = output_kind(self.model if own else None)
+        self.postprocessing = Pipeline(postprocess, self.model.class_names, self.outputs)
         self._engine = Predictor(
             self.model, backend=backend, compiled=compiled, function=None if own else neutral(self.forward)
         )

@@ -10,18 +10,21 @@ from typing import Any
 from labdl.errors import ConfigError
 from labdl.infer.postprocess.base import PostProcessor, get_postprocessor, setting_names
 from labdl.infer.postprocess.classification import Classification
+from labdl.nn.output_kind import OutputKind
 
 
 class Pipeline:
     """Post-processing steps as one function of an output and the settings of a call.
 
-    ``class_names`` are those of a classification that has none of its own.
+    ``class_names`` are those of a classification that has none of its own, and ``outputs`` says what the scores of the model
+    are, for post-processors whose ``from_logits`` leaves it open.
     """
 
     def __init__(
         self,
         value: str | Mapping[str, Any] | PostProcessor | Callable | Sequence[Any] | None,
         class_names: Sequence[str] | None = None,
+        outputs: OutputKind = "logits",
     ):
         listed: list[Any] = [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
         self.steps: list[Callable[..., Any]] = []
@@ -30,6 +33,8 @@ class Pipeline:
             found = step if callable(step) and not named else get_postprocessor(step)
             if isinstance(found, Classification) and found.names is None and class_names:
                 found = found.replace({"names": tuple(class_names)})
+            if not self.steps and isinstance(found, PostProcessor) and "from_logits" in (given := found.settings()):
+                found = found.replace({} if given["from_logits"] is not None else {"from_logits": outputs == "logits"})
             self.steps.append(found)
         self._own = [_settings_of(step) for step in self.steps]
         self._last: tuple[Mapping[str, Any], list[Callable]] = ({}, self.steps)

@@ -19,6 +19,7 @@ from labdl.graph.module import GraphModule
 from labdl.infer.eval_mode import eval_mode
 from labdl.nn.input_arrays import build_for, fit_inputs
 from labdl.nn.module import Module
+from labdl.nn.output_kind import EVEN_ODDS, OutputKind
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import input_ports
 from labdl.nn.signature import call_as_built, given_inputs
@@ -155,12 +156,17 @@ def concatenate_outputs(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def predicted_labels(outputs: Any, names: Sequence[str] | None = None) -> np.ndarray:
-    """The predicted class of each sample, by name if there are names. Raises ModelError for several outputs."""
+def predicted_labels(outputs: Any, names: Sequence[str] | None = None, kind: OutputKind = "logits") -> np.ndarray:
+    """The predicted class of each sample, by name if there are names; a single score is that of class 1.
+
+    Raises ModelError for several outputs.
+    """
     if not isinstance(outputs, np.ndarray):
         raise ModelError(f"labels wants one array of scores (N, ..., classes), the model has {len(outputs)} outputs")
     single = outputs.ndim < 2 or outputs.shape[-1] == 1
-    classes = (outputs.reshape(len(outputs), -1)[:, 0] > 0).astype("int64") if single else outputs.argmax(-1)
+    classes = (
+        (outputs.reshape(len(outputs), -1)[:, 0] > EVEN_ODDS[kind]).astype("int64") if single else outputs.argmax(-1)
+    )
     count = 2 if single else outputs.shape[-1]
     if names is not None and len(names) != count:
         raise ModelError(f"the model has {len(names)} class_names and {count} classes: give one name for each class")

@@ -12,8 +12,10 @@ from labdl.data import Loader
 from labdl.errors import ModelError
 from labdl.nn.input_arrays import build_for
 from labdl.nn.module import Module
+from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
+from labdl.train.class_weight import plain_loss
 from labdl.train.conversion import Conversion
 from labdl.train.data_adapter import read
 from labdl.train.ema import Averages
@@ -86,10 +88,23 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
         state.evaluations.clear()
         state.clear_steps()
     state.conversion = Conversion(context)
+    kind = kind_of_outputs(context)
+    for metric in context.metrics.values():
+        metric.outputs = kind  # type: ignore[misc]
     if state.backend is not backend or not state.loss_built:
         state.evaluations.clear()
         _build_loss(context, state, state.conversion(x, y)[1])
     state.bound_to = binding_key()
+
+
+def kind_of_outputs(context: TrainContext) -> OutputKind:
+    """The kind of the outputs that metrics get; those of a `postprocess` of the user count as logits."""
+    if "postprocess" in context.overridden:
+        return "logits"
+    own = bool(context.overridden & {"forward", "phases"})
+    return output_kind(
+        None if own else context.model, None if "loss" in context.overridden else plain_loss(context.loss_function)
+    )
 
 
 def convert(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[Any, Any]:

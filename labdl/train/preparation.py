@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from typing import TYPE_CHECKING, Any
 
+from labdl.nn.output_kind import explain_mismatch
 from labdl.train.binding import convert_dataset, prepare_for
 from labdl.train.class_names import check_class_names, name_declared_classes
 from labdl.train.class_weight import plain_loss, weighted_loss
@@ -31,12 +33,20 @@ def prepare_training(
         check_class_names(context, rule)
         warn_unscaled(data, state.conversion)  # type: ignore[arg-type]
         name_declared_classes(context, data, rule)
+    _warn_of_probabilities(context)
     data = convert_dataset(context, state, data, keep=True)
     check_data(context, data)
     if class_weight is not None:
         context = _with_loss(context, state, weighted_loss(context, rule, class_weight, data))
         prepare_for(context, state, data)
     return context, data
+
+
+def _warn_of_probabilities(context: TrainContext) -> None:
+    """Warn of a model that ends in a sigmoid or softmax although its loss applies that itself: it learns badly."""
+    sentence = explain_mismatch(context.model, context.loss_function) if context.standard_loss else None
+    if sentence is not None:
+        warnings.warn(sentence, stacklevel=2)
 
 
 def _with_loss(context: TrainContext, state: TrainState, loss: Any) -> TrainContext:

@@ -51,7 +51,7 @@ class SpeechRecognition(PostProcessor):
     vocabulary: Vocabulary = dataclasses.field(default=None, metadata=INNER)
     delimiter: str | None = None
     hop: Seconds = 1.0
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def check(self) -> None:
         check_vocabulary(self, self.vocabulary)
@@ -67,7 +67,7 @@ class SpeechRecognition(PostProcessor):
         begins = np.flatnonzero(np.diff(path, prepend=-1) != 0)
         begins = begins[path[begins] != self.blank]
         tokens = path[begins]
-        score = float(log_probabilities(scores, self.from_logits).max(1).sum()) if scores.size else 0.0
+        score = float(log_probabilities(scores, self.from_logits is not False).max(1).sum()) if scores.size else 0.0
         text = decode_tokens(self, self.vocabulary, tokens)
         if text is not None and self.delimiter:
             text = " ".join(text.replace(self.delimiter, " ").split())
@@ -105,7 +105,7 @@ class EventTagging(PostProcessor):
     hop: Seconds = 1.0
     longest_gap: Amount = 0.0
     shortest: Amount = 0.0
-    from_logits: bool = True
+    from_logits: bool | None = None
     names: tuple[str, ...] | None = None
 
     def __call__(self, output) -> Events:

@@ -153,9 +153,11 @@ def sigmoid(scores: np.ndarray) -> np.ndarray:
     return np.where(scores >= 0, 1.0, small) / (1 + small)
 
 
-def probabilities(activation: Callable[[np.ndarray], np.ndarray], scores: np.ndarray, from_logits: bool) -> np.ndarray:
-    """Probabilities in float64, from logits by the activation, or the scores themselves."""
-    return activation(scores) if from_logits else scores.astype("float64")
+def probabilities(
+    activation: Callable[[np.ndarray], np.ndarray], scores: np.ndarray, from_logits: bool | None
+) -> np.ndarray:
+    """Probabilities in float64, from logits by the activation, or the scores themselves; None stands for logits."""
+    return scores.astype("float64") if from_logits is False else activation(scores)
 
 
 def top_k_indices(scores: np.ndarray, k: int) -> np.ndarray:

@@ -40,9 +40,10 @@ class Classes:
 class Classification(PostProcessor):
     """Most probable classes of a sample, or all labels above a threshold.
 
-    Logits (classes), probabilities with ``from_logits=False``; a single output is that of the positive class 1, which is
-    predicted above ``threshold``. ``multilabel=True`` treats classes independently and returns those with a probability
-    above ``threshold``. At most ``top_k`` are returned, None for all, ties by index. ``names`` are those of the classes.
+    Logits (classes), or probabilities with ``from_logits=False``; by default what the model of an `Inference` has. A single
+    output is that of the positive class 1, which is predicted above ``threshold``. ``multilabel=True`` treats classes
+    independently and returns those with a probability above ``threshold``. At most ``top_k`` are returned, None for all,
+    ties by index. ``names`` are those of the classes.
     Raises ModelError if the numbers of outputs and names differ.
     """
 
@@ -50,7 +51,7 @@ class Classification(PostProcessor):
     names: tuple[str, ...] | None = None
     multilabel: bool = False
     threshold: Share = 0.5
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def __call__(self, output) -> Classes:
         scores = single_array(self, output, "scores (classes)", 0, 1).reshape(-1)
@@ -71,7 +72,7 @@ class Classification(PostProcessor):
     @property
     def score_threshold(self) -> float:
         """The threshold in terms of the outputs."""
-        if not self.from_logits:
+        if self.from_logits is False:
             return self.threshold
         if self.threshold in (0, 1):
             return math.copysign(math.inf, self.threshold - 0.5)

@@ -36,7 +36,7 @@ class Segmentation(PostProcessor):
 
     data_format: Literal["channels_first", "channels_last"] = "channels_first"
     threshold: Share = 0.5
-    from_logits: bool = True
+    from_logits: bool | None = None
     original_size: tuple[Side, Side] | None = None
     interpolation: Literal["bilinear", "nearest"] = "bilinear"
     areas: bool = False

@@ -83,7 +83,7 @@ class TokenPrediction(PostProcessor):
     top_k: Annotated[int, Ge(1)] = 5
     positions: Annotated[tuple[int, ...], MinLen(1)] = (-1,)
     vocabulary: Vocabulary = dataclasses.field(default=None, metadata=INNER)
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def check(self) -> None:
         check_vocabulary(self, self.vocabulary)

@@ -34,21 +34,22 @@ class Accuracy(Metric):
     """Fraction of samples that are classified correctly.
 
     Scores (..., classes) with class numbers (...) or one-hot rows (..., classes); binary scores (N) or (N, 1) with targets 0
-    and 1, predicted above ``threshold`` (0 for logits, 0.5 for probabilities); or integer class numbers. The other
-    classification metrics take the same, with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
+    and 1, predicted above ``threshold``; or integer class numbers. The threshold defaults to 0 for logits and 0.5 for
+    probabilities, which a trainer knows from the loss and the last layer. The other classification metrics take the same,
+    with ``multilabel=True`` scores and targets 0 or 1 of each label (..., labels).
     """
 
     task = "classification"
     higher_is_better = True
 
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
         # fast path for training steps
         if output.shape[:-1] == target.shape and output.ndim and output.shape[-1] > 1:
             return np.count_nonzero(output.argmax(-1) == target), target.size
-        chosen, true, _, _ = classify_outputs("Accuracy", output, target, self.threshold)
+        chosen, true, _, _ = classify_outputs("Accuracy", output, target, self.score_threshold)
         return np.count_nonzero(chosen == true), chosen.size
 
     def value(self, right, n):
@@ -85,9 +86,9 @@ def _counts(owner, output, target) -> tuple:
     """For each class: correct, predicted and true counts, and the number of samples."""
     name = type(owner).__name__
     if getattr(owner, "multilabel", False):
-        chosen, true = binarize_labels(name, output, target, owner.threshold)
+        chosen, true = binarize_labels(name, output, target, owner.score_threshold)
         return (chosen & true).sum(0), chosen.sum(0), true.sum(0), np.int64(len(true))
-    chosen, true, classes, binary = classify_outputs(name, output, target, owner.threshold)
+    chosen, true, classes, binary = classify_outputs(name, output, target, owner.score_threshold)
     right = chosen[chosen == true]
     counts = [np.bincount(v, minlength=classes) for v in (right, chosen, true)]
     if binary and hasattr(owner, "average"):
@@ -114,7 +115,7 @@ class _ClassMetric(Metric):
     higher_is_better = True
 
     average: Average = "macro"
-    threshold: float = 0.0
+    threshold: float | None = None
     multilabel: bool = False
 
     def statistics(self, output, target):
@@ -196,7 +197,7 @@ class BalancedAccuracy(Metric):
     task = "classification"
     higher_is_better = True
 
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -212,7 +213,7 @@ class CohenKappa(Metric):
     task = "classification"
     higher_is_better = True
 
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -232,7 +233,7 @@ class MatthewsCorrelation(Metric):
     task = "classification"
     higher_is_better = True
 
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         return _counts(self, output, target)
@@ -250,14 +251,14 @@ class HammingLoss(Metric):
     task = "classification"
     higher_is_better = False
 
-    threshold: float = 0.0
+    threshold: float | None = None
     multilabel: bool = False
 
     def statistics(self, output, target):
         if self.multilabel:
-            chosen, true = binarize_labels("HammingLoss", output, target, self.threshold)
+            chosen, true = binarize_labels("HammingLoss", output, target, self.score_threshold)
         else:
-            chosen, true, _, _ = classify_outputs("HammingLoss", output, target, self.threshold)
+            chosen, true, _, _ = classify_outputs("HammingLoss", output, target, self.score_threshold)
         return np.count_nonzero(chosen != true), true.size
 
     def value(self, wrong, n):
@@ -270,14 +271,14 @@ class ConfusionMatrix(Metric):
 
     task = "classification"
 
-    threshold: float = 0.0
+    threshold: float | None = None
 
     @property
     def scalar(self) -> bool:
         return False
 
     def statistics(self, output, target):
-        chosen, true, classes, _ = classify_outputs("ConfusionMatrix", output, target, self.threshold)
+        chosen, true, classes, _ = classify_outputs("ConfusionMatrix", output, target, self.score_threshold)
         return (np.bincount(true * classes + chosen, minlength=classes * classes).reshape(classes, classes),)
 
     def value(self, counts):

@@ -13,6 +13,7 @@ import numpy as np
 
 from labdl import settings
 from labdl.errors import ModelError
+from labdl.nn.output_kind import EVEN_ODDS, OutputKind
 from labdl.nn.schema import Task
 from labdl.signature import show_plain_types
 
@@ -50,7 +51,8 @@ class Metric:
 
     A metric is a class with annotated settings and two methods: ``statistics(output, target)`` computes a tuple of arrays
     from a batch of NumPy arrays, and ``value(*statistics)`` the metric. ``join`` combines the statistics of two batches, by
-    default by addition. ``task`` is the kind of targets it is for. ``costly`` metrics are displayed once per epoch, not at
+    default by addition. ``outputs`` says what scores are where a setting such as ``threshold`` leaves it open; a trainer or an
+    evaluator sets it. ``task`` is the kind of targets it is for. ``costly`` metrics are displayed once per epoch, not at
     each step. ``higher_is_better`` is the order of runs by the metric.
     """
 
@@ -59,6 +61,7 @@ class Metric:
     costly: ClassVar[bool] = False
     higher_is_better: ClassVar[bool | None] = None  # None if undefined
     name: ClassVar[str] = "metric"
+    outputs: ClassVar[OutputKind] = "logits"
 
     _state: tuple | None = None
 
@@ -77,6 +80,18 @@ class Metric:
     def scalar(self) -> bool:
         """True if the value is a scalar, which can be plotted as a curve."""
         return getattr(self, "average", None) != "none"
+
+    @property
+    def score_threshold(self) -> float:
+        """The setting ``threshold``, by default the score of even odds: 0 for logits, 0.5 for probabilities."""
+        given = getattr(self, "threshold", None)
+        return EVEN_ODDS[self.outputs] if given is None else given
+
+    @property
+    def takes_logits(self) -> bool:
+        """The setting ``from_logits``, by default whether the outputs are logits."""
+        given = getattr(self, "from_logits", None)
+        return self.outputs == "logits" if given is None else given
 
     @property
     def has_data(self) -> bool:

@@ -82,10 +82,10 @@ class ROCAUC(Metric):
     join = staticmethod(extend_statistics)
     costly: ClassVar[bool] = True
     average: Average = "macro"
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def statistics(self, output, target):
-        scores, truths = _score_columns("ROCAUC", output, target, self.from_logits)
+        scores, truths = _score_columns("ROCAUC", output, target, self.takes_logits)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -105,10 +105,10 @@ class AveragePrecision(Metric):
     join = staticmethod(extend_statistics)
     costly: ClassVar[bool] = True
     average: Average = "macro"
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def statistics(self, output, target):
-        scores, truths = _score_columns("AveragePrecision", output, target, self.from_logits)
+        scores, truths = _score_columns("AveragePrecision", output, target, self.takes_logits)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -126,7 +126,7 @@ class LogLoss(Metric):
     task = "classification"
     higher_is_better = False
 
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def statistics(self, output, target):
         output, target = np.asarray(output, "float64"), np.asarray(target)
@@ -134,14 +134,14 @@ class LogLoss(Metric):
             output = output[..., 0]
         if output.shape == target.shape:
             zero = np.zeros_like(output)
-            output = np.stack([zero, output] if self.from_logits else [1 - output, output], -1)
+            output = np.stack([zero, output] if self.takes_logits else [1 - output, output], -1)
             if target.ndim and ((target < 0) | (target > 1)).any():
                 raise ModelError("LogLoss of one output wants targets 0 and 1")
         elif output.shape[:-1] != target.shape:
             raise ModelError(
                 f"LogLoss wants (..., classes) with class numbers (...), received {output.shape} and {target.shape}"
             )
-        logs = log_probabilities(output, self.from_logits)
+        logs = log_probabilities(output, self.takes_logits)
         return -np.take_along_axis(logs, target[..., None].astype("int64"), -1).sum(), target.size
 
     def value(self, total, n):

@@ -25,7 +25,7 @@ def _pixels(owner, output, target) -> tuple[np.ndarray, ...]:
             f"{owner.axis}; axis=1 is for channels first), received {output.shape}"
         )
     counted = np.ones(target.shape, bool) if owner.ignore_index is None else target != owner.ignore_index
-    chosen, true, classes, _ = classify_outputs(name, output[counted], target[counted], owner.threshold)
+    chosen, true, classes, _ = classify_outputs(name, output[counted], target[counted], owner.score_threshold)
     return tuple(np.bincount(v, minlength=classes) for v in (chosen[chosen == true], chosen, true))
 
 
@@ -42,7 +42,7 @@ class PixelAccuracy(Metric):
 
     axis: int = -1
     ignore_index: int | None = None
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         return _pixels(self, output, target)
@@ -61,7 +61,7 @@ class _Overlap(Metric):
     average: Average = "macro"
     axis: int = -1
     ignore_index: int | None = None
-    threshold: float = 0.0
+    threshold: float | None = None
 
     def statistics(self, output, target):
         return _pixels(self, output, target)

@@ -210,7 +210,7 @@ class Perplexity(Metric):
     higher_is_better = False
 
     ignore_index: int = -100
-    from_logits: bool = True
+    from_logits: bool | None = None
 
     def statistics(self, output, target):
         output, target = np.asarray(output), np.asarray(target)
@@ -219,7 +219,7 @@ class Perplexity(Metric):
                 f"Perplexity wants (..., classes) and class numbers (...), received {output.shape} and {target.shape}"
             )
         counted = target != self.ignore_index
-        logs = log_probabilities(output[counted], self.from_logits)
+        logs = log_probabilities(output[counted], self.takes_logits)
         return -np.take_along_axis(logs, target[counted][:, None].astype("int64"), -1).sum(), np.count_nonzero(counted)
 
     def value(self, total, n):
