@@ -14,6 +14,7 @@ import numpy as np
 from labdl.interop.names import classes
 from labdl.interop.weights.mapping import WeightMapping, by_rank, convert, directions, join, rename, transpose
 
+LIST = "_operations"  # attribute of the layers of Keras's Sequential and functional models
 _LISTS = ("ModuleList", "ModuleDict")  # plain lists and dictionaries in Keras
 
 

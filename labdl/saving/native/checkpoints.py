@@ -1,13 +1,13 @@
 """Native checkpoints of the frameworks: loading into a model on any backend, saving, converting.
 
-Names and layouts are in `labdl.interop.weights`, file formats in `labdl.saving.native.formats`. The files of
-tf.train.Checkpoint need their framework; all others do not.
+Names and layouts are in `labdl.interop.weights`, file formats in `labdl.saving.native.formats`. To write the files of
+tf.train.Checkpoint needs their framework; nothing else does.
 """
 
 from __future__ import annotations
 
-import glob
 import importlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labdl import dispatch, framework_info
-from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.graph import GraphModule
 from labdl.interop import weights
@@ -26,7 +25,16 @@ from labdl.nn.native import Branch, branch_of
 from labdl.nn.parameter import Parameter
 from labdl.saving.native.contents import ParameterSearch
 from labdl.saving.native.file_formats import FRAMEWORKS, file_of, format_of, format_to, framework_of
-from labdl.saving.native.formats import keras, mindspore, paddle, safetensors, shards, torch, torch_legacy
+from labdl.saving.native.formats import (
+    keras,
+    mindspore,
+    paddle,
+    safetensors,
+    shards,
+    tensorflow,
+    torch,
+    torch_legacy,
+)
 from labdl.saving.native.formats.dtypes import name_of
 
 __all__ = ["FRAMEWORKS", "convert_checkpoint", "load_checkpoint", "save_checkpoint"]
@@ -192,6 +200,14 @@ class _Plan:
                     shapes[name.replace("/", ".")] = None if mapping.any_shape else shape
         return ParameterSearch(shapes, self.framework, prefix, keys)
 
+    def sizes(self) -> dict[str, int]:
+        """How many numbers the model wants under each name of the framework."""
+        return {
+            name: math.prod(shape)
+            for mapping, _, shapes in self.mappings
+            for name, shape in zip(mapping.native, shapes, strict=True)
+        }
+
     def dtypes(self, arrays: Mapping[str, Any]) -> dict[int, np.dtype]:
         """The dtype that a file has for each parameter of which it has more than one array, by key."""
         return {
@@ -267,10 +283,7 @@ def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict
         if kind == "archive":
             return keras.read_archive(path, keras_layer(plan.branch))
         if kind == "objects":
-            for part in (f"{path.name}.index", f"{path.name}.data-*"):
-                for file in path.parent.glob(glob.escape(part).replace("[*]", "*")):
-                    open_file(file).close()  # TensorFlow would wait for a pipe
-            return _framework_module("tensorflow").read(path, keras_layer(plan.branch))
+            return tensorflow.read(path, keras_layer(plan.branch), plan.sizes())
         arrays = shards.read(path, _read_part, choose) if kind == "index" else _PLAIN[kind].read(path, choose)
     except FileFormatError as error:
         raise FileFormatError(f"{path.name} cannot be read: {error}") from error.__cause__
@@ -303,6 +316,6 @@ def _write(
 
 
 def _framework_module(name: str):
-    """Module that reads and writes the files that need the framework itself."""
+    """Module that writes the files that need the framework itself."""
     dispatch.load(name)
     return importlib.import_module(f"labdl.backends.{name}.checkpoint")

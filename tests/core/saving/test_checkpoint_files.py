@@ -17,6 +17,10 @@ from labdl import nn
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.saving.native.checkpoints import load_checkpoint, save_checkpoint
 from labdl.saving.native.formats import mindspore, paddle, safetensors, torch, torch_legacy
+from labdl.saving.native.formats.crc32c import crc32c
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "untrusted"))
+from hostile_files import block, bundle, bundle_entries, objects, table
 
 pytestmark = pytest.mark.slow
 
@@ -184,6 +188,7 @@ folder = pathlib.Path(tempfile.mkdtemp())
 source = HERE / "torch" / "sequence.pt"
 for suffix in (".pdparams", ".ckpt", ".weights.h5", ".safetensors", ".pt"):
     source = convert_checkpoint(model, source, folder / f"net{{suffix}}")
+convert_checkpoint(model, HERE / "tensorflow" / "sequence", folder / "again.pt")
 found = {{"torch", "tensorflow", "paddle", "mindspore", "keras"}} & set(sys.modules)
 assert not found, found
 """
@@ -282,6 +287,35 @@ def test_broken_files_are_refused_or_read(suffix, tmp_path):
         except (FileFormatError, StateDictError):
             refused += 1
     assert refused >= 100, "all that were cut"
+
+
+def test_checkpoints_of_tensorflow_that_are_changed(tmp_path):
+    """The graph of objects or an entry is changed at random, and all checksums are right."""
+    rng, outcomes = np.random.default_rng(0), []
+    for turn in range(300):
+        graph = bytearray(objects("0", "1"))
+        place = rng.integers(len(graph))
+        graph[place] ^= (turn % 2) << rng.integers(8)
+        entries, data = bundle_entries(bytes(graph))
+        broken = bytearray(block(entries))
+        broken[rng.integers(len(broken))] ^= (1 - turn % 2) << rng.integers(8)
+        try:
+            outcomes.append(load_checkpoint(net(), bundle(tmp_path, table([bytes(broken)]), data)))
+        except (FileFormatError, StateDictError) as error:
+            outcomes.append(type(error))
+    assert outcomes.count(FileFormatError) > 100
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 255, 256, 257, 1000, 70_000])
+def test_checksums_of_tensorflow(size):
+    data = np.random.default_rng(size).bytes(size)
+    register = 0xFFFFFFFF
+    for byte in data:  # by its definition
+        register ^= byte
+        for _ in range(8):
+            register = register >> 1 ^ (0x82F63B78 if register & 1 else 0)
+    assert crc32c(data) == crc32c(data[: size // 3], data[size // 3 :]) == register ^ 0xFFFFFFFF
+    assert crc32c(b"123456789") == 0xE3069283  # RFC 3720
 
 
 def test_arguments_are_checked(tmp_path):

@@ -13,6 +13,7 @@ import numpy as np
 
 from labdl.graph import Edge, Graph, Node
 from labdl.saving import encode
+from labdl.saving.native.formats.crc32c import crc32c, masked
 
 LEVELS = 300_000
 SUFFIXES = (".pt", ".pdparams", ".ckpt", ".safetensors", ".weights.h5", ".npz", ".labdl", ".onnx", ".csv", ".json")
@@ -158,6 +159,120 @@ def deep_groups(file):
         group = group.create_group("layers")
 
 
+# -- tf.train.Checkpoint
+
+
+def block(entries):
+    """A block of LevelDB's tables: keys and values, and where a search may begin."""
+    body = b"".join(varint(0) + varint(len(key)) + varint(len(value)) + key + value for key, value in entries)
+    return body + struct.pack("<2I", 0, 1)
+
+
+def table(blocks, repetitions=1):
+    """A table of these blocks, with checksums that are right."""
+    out, places = b"", []
+    for data in blocks:
+        places.append(varint(len(out)) + varint(len(data)))
+        out += data + b"\0" + struct.pack("<I", masked(crc32c(data + b"\0")))
+    data = block((f"{at:07}".encode(), place) for at, place in enumerate(places * repetitions))
+    place = varint(len(out)) + varint(len(data))
+    out += data + b"\0" + struct.pack("<I", masked(crc32c(data + b"\0")))
+    return out + (varint(0) * 2 + place).ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57)
+
+
+def entry(dtype, shape, offset, size, checksum=0):
+    dims = b"".join(message(2, b"\x08" + varint(n % 2**64)) for n in shape)
+    places = b"\x20" + varint(offset % 2**64) + b"\x28" + varint(size % 2**64)
+    return b"\x08" + varint(dtype) + message(2, dims) + places + b"\x35" + struct.pack("<I", checksum)
+
+
+def objects(*names):
+    """The graph of a checkpoint: the root, and in it layers that each have a variable of some name."""
+    children = [message(1, b"\x08" + varint(at) + message(2, name.encode())) for at, name in enumerate(names, 1)]
+    nodes = [b"".join(children)]
+    nodes += [message(1, b"\x08" + varint(len(names) + at) + message(2, b"kernel")) for at in range(1, len(names) + 1)]
+    nodes += [message(2, message(1, b"VARIABLE_VALUE") + message(3, name.encode())) for name in names]
+    return b"".join(message(1, node) for node in nodes)
+
+
+def string(content):
+    """The bytes of a text in a checkpoint, and their checksum."""
+    length = struct.pack("<I", len(content))
+    check = struct.pack("<I", masked(crc32c(length)))
+    return varint(len(content)) + check + content, masked(crc32c(length, check, content))
+
+
+GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
+WEIGHT = np.arange(12, dtype="<f4").tobytes()
+
+
+def bundle_entries(graph, **changes):
+    """The entries of a checkpoint with one weight of (3, 4), which follows the graph; and its bytes."""
+    text, checksum = string(graph)
+    own = {"dtype": 1, "shape": (3, 4), "offset": len(text), "size": 48, "checksum": masked(crc32c(WEIGHT))}
+    entries = [(b"", b"\x08\1"), (GRAPH, entry(7, (), 0, len(text), checksum)), (b"a", entry(**own | changes))]
+    return entries, text + WEIGHT
+
+
+def bundle(folder, index, data, size=None):
+    """A checkpoint of these bytes; its file of tensors may have more, as zeros that take no place on the disk."""
+    written(folder / "net.index", index)
+    with written(folder / "net.data-00000-of-00001", data).open("r+b") as file:
+        file.truncate(size or len(data))
+    return folder / "net"
+
+
+def weight_as(folder, **changes):
+    entries, data = bundle_entries(objects("0").replace(b"\x1a\x010", b"\x1a\x01a"), **changes)
+    return bundle(folder, table([block(entries)]), data)
+
+
+def graph_as(folder, entry_of_graph, size=None):
+    return bundle(folder, table([block([(b"", b"\x08\1"), (GRAPH, entry_of_graph)])]), bytes(4096), size)
+
+
+def shared_keys(folder):
+    """Keys that each begin as the one before, with two kilobytes in three bytes."""
+    first = b"\0" + varint(2000) + b"\0" + b"a" * 2000
+    rest = b"".join(varint(2000 + 3 * at) + b"\3\0" + f"{at:03}".encode() for at in range(1000))
+    return bundle(folder, table([first + rest + struct.pack("<2I", 0, 1)] * 100), bytes(8))
+
+
+def objects_of_one_list(folder):
+    """A thousand objects at the root, which have one list of a hundred thousand layers without variables."""
+    own = b"".join(message(1, b"\x08\1" + message(2, f"r{at}".encode())) for at in range(1000))
+    layers = b"".join(message(1, b"\x08\2" + message(2, str(at).encode())) for at in range(100_000))
+    graph = message(1, own) + message(1, message(1, b"\x08\2" + message(2, b"_operations"))) + message(1, layers)
+    entries, data = bundle_entries(graph)
+    return bundle(folder, table([block(entries)]), data)
+
+
+TENSORFLOW = {
+    "negative shape": (lambda f: weight_as(f, shape=(-1,)), "impossible shape"),
+    "2^80 numbers": (lambda f: weight_as(f, shape=(2**40, 2**40)), "impossible shape"),
+    "2^62": (lambda f: weight_as(f, shape=(0, 2**62, 2**62)), "impossible shape"),
+    "300 axes": (lambda f: weight_as(f, shape=(1,) * 300), "impossible shape|more fields"),
+    "another shape": (lambda f: weight_as(f, shape=(2**34,)), r"shape \(17179869184,\), the model wants \(3, 4\)"),
+    "fewer bytes": (lambda f: weight_as(f, size=44), "44 bytes, and shape"),
+    "texts": (lambda f: weight_as(f, dtype=7), "a type that LabDL does not support"),
+    "variants": (lambda f: weight_as(f, dtype=21, shape=(2**34,)), "a type that LabDL does not support"),
+    "quantized": (lambda f: weight_as(f, dtype=11), "a type that LabDL does not support"),
+    "beyond the end": (lambda f: weight_as(f, offset=2**62), "beyond the end"),
+    "before the beginning": (lambda f: weight_as(f, offset=-1), "impossible shape or place"),
+    "another checksum": (lambda f: weight_as(f, checksum=3), "damaged"),
+    "graph of negative shape": (lambda f: graph_as(f, entry(7, (-5,), 0, 4096)), "impossible shape"),
+    "graph of 2^62": (lambda f: graph_as(f, entry(7, (2**62,), 0, 4096)), "not a text"),
+    "graph of 2^29": (lambda f: graph_as(f, entry(7, (2**29,), 0, 2**29 + 10), 2**29 + 10), "not a text"),
+    "graph of 2^34 bytes": (lambda f: graph_as(f, entry(7, (), 0, 2**34), 2**34), "larger than any"),
+    "graph of numbers": (lambda f: graph_as(f, entry(1, (2,), 0, 8)), "not a text"),
+    "graph of another length": (lambda f: graph_as(f, entry(7, (), 0, 4096)), "truncated"),
+    "a block many times": (lambda f: bundle(f, table([block([])], 100_000), bytes(8)), "more entries|in order"),
+    "keys of one another": (shared_keys, ""),
+    "objects of one list": (objects_of_one_list, "missing"),
+    "small": (lambda f: bundle(f, b"", bytes(8)), "truncated"),
+}  # fmt: skip
+
+
 # -- other formats
 
 
@@ -239,6 +354,111 @@ def state(folder, text):
         np.savez(path / f"{name}.npz", a=np.zeros(1))
     return path
 
+
+# -- graphs that ask for more than their file has
+
+
+def graph_file(folder, nodes, edges, shape=(None, 3), **rest):
+    """A structure file with these nodes and one Input, which nodes without edges are connected to."""
+    nodes = {"i": Node("Input", "input", {"shape": shape}), **nodes}
+    return written(folder / "net.labdl", encode(Graph(nodes, dict(enumerate_edges(edges)), **rest)))
+
+
+def enumerate_edges(edges):
+    return ((f"e{n}", edge) for n, edge in enumerate(edges))
+
+
+def layer(folder, kind, shape, **params):
+    return graph_file(folder, {"a": Node(kind, "a", params)}, [Edge("i", "a")], shape)
+
+
+def named(folder, name):
+    """A structure file with a node of this name, which is replaced in its bytes: a graph does not have such nodes."""
+    path = graph_file(folder, {"a": Node("ReLU", "a")}, [Edge("i", "a")])
+    with h5py.File(path, "r+") as file:
+        del file["nodes/name"], file.attrs["checksum"]
+        file.create_dataset("nodes/name", data=np.array([b"input", name.encode()]))
+    return path
+
+
+def loop(folder, count=60_000):
+    """Two nodes on a loop, before a chain of others."""
+    nodes = {f"n{n}": Node("ReLU", f"n{n}") for n in range(count)}
+    edges = [Edge(f"n{n - 1}", f"n{n}") for n in range(1, count)]
+    return graph_file(folder, nodes, [*edges, Edge("n1", "n0", target_port="x")])
+
+
+def many_optional(folder, count=10_000):
+    inputs = {f"i{n}": Node("Input", f"i{n}", {"shape": (None, 3), "optional": True}) for n in range(count)}
+    nodes = {f"n{n}": Node("ReLU", f"n{n}") for n in range(count)}
+    return graph_file(folder, inputs | nodes, [Edge(f"i{n}", f"n{n}") for n in range(count)])
+
+
+def deep_layers(folder):
+    nodes = {f"n{n}": Node("TransformerEncoder", f"n{n}", {"heads": 1, "layers": 1000}) for n in range(2000)}
+    return graph_file(folder, nodes, [Edge("i", n) for n in nodes], (None, 4, 2))
+
+
+def many_parts(folder):
+    nodes = {f"n{n}": Node("ops.unstack", f"n{n}", {"axis": 1}) for n in range(5000)}
+    return graph_file(folder, nodes, [Edge("i", n) for n in nodes], (None, 60_000))
+
+
+def shared_settings(folder):
+    """An operator of 200,000 numbers that thousands of nodes share."""
+    nodes = {f"n{n}": Node("ops.reshape", f"n{n}", {} if n else {"shape": [1] * 200_000}, "n0" if n else "")
+             for n in range(5000)}  # fmt: skip
+    return graph_file(folder, nodes, [Edge("i", n) for n in nodes])
+
+
+HUGE = {
+    "Linear": ((None, 3), {"out_features": 2**40}),
+    "Linear of 2^62": ((None, 3), {"out_features": 2**62}),
+    "PositionEmbedding": ((None, 4, 3), {"size": 2**40}),
+    "BatchNorm": ((None, 2**45), {}),
+    "LayerNorm": ((None, 2**45), {}),
+    "GroupNorm": ((None, 2**40, 3), {"groups": 2**40}),
+    "Conv2d": ((None, 1, 2**21, 2**21), {"out_channels": 2**20, "kernel_size": 2**20}),
+    "MultiHeadAttention": ((None, 4, 10**8), {"heads": 10**8}),
+}
+WIDE = {
+    "SinusoidalPositions": (None, 2**27, 2),
+    "RotaryEmbedding": (None, 2**28, 4),
+    "RelativePositionBias": (None, 2**30, 2),
+}
+
+GRAPH_CASES = {
+    ".labdl: a name of 60,000 words": ("structure file", lambda f: named(f, "/".join("a" * 60_000)), "60,000 words"),
+    ".labdl: a name of 60,000 letters": ("structure file", lambda f: named(f, "a" * 60_000), "60,000 characters"),
+    ".labdl: a long name, as a model": ("new model", lambda f: named(f, "/".join("a" * 60_000)), "60,000 words"),
+    **{
+        f".labdl: huge {name}": (
+            "new model",
+            lambda f, n=name, s=shape, p=params: layer(f, n.split()[0], s, **p),
+            "no memory for the parameter .* GB",
+        )
+        for name, (shape, params) in HUGE.items()
+    },
+    ".labdl: more than the memory left": (
+        "new model", lambda f: layer(f, "Linear", (None, 4), out_features=1 << 28), "no memory for the parameter .* GB"
+    ),
+    **{
+        f".labdl: wide {kind}": (
+            "new model",
+            lambda f, k=kind, s=shape: layer(f, k, s, **({"heads": 2} if "Bias" in k else {})),
+            None,
+        )
+        for kind, shape in WIDE.items()
+    },
+    ".labdl: wide split": ("new model", lambda f: layer(f, "ops.split", (None, 10**8), sections=10**8, axis=1), "at most"),
+    ".labdl: wide unstack": ("new model", lambda f: layer(f, "ops.unstack", (None, 10**8), axis=1), "at most"),
+    ".labdl: endless diff": ("new model", lambda f: layer(f, "ops.diff", (None, 3), n=10**15), "0 to 64 times"),
+    ".labdl: a loop": ("new model", loop, "on a loop"),
+    ".labdl: optional inputs": ("new model", many_optional, "cannot be optional"),
+    ".labdl: deep layers": ("new model", deep_layers, "more than 100,000 layers"),
+    ".labdl: many parts": ("new model", many_parts, "more than 100,000 layers, parameters and outputs"),
+    ".labdl: shared settings": ("new model", shared_settings, "does not fit together"),
+}  # fmt: skip
 
 YAML = "a0: &a0 [1, 1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
 MERGED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
@@ -323,6 +543,7 @@ CASES = {
         lambda f: written(f / "net.ckpt", message(1, b"\x0a\0" + message(2, message(1, bytes(20_000_000))))),
         "more numbers",
     ),
+    **{f"TensorFlow: {name}": ("checkpoint", *case) for name, case in TENSORFLOW.items()},
     ".labdl: deep settings": (
         "structure",
         lambda f: structure(f, settings("[" * 900 + "]" * 900)),
@@ -333,6 +554,7 @@ CASES = {
     ".labdl: integers of 4,400 digits": ("new model", lambda f: structure(f, settings("9" * 4400)), "integer of"),
     ".labdl: integers of 900 digits": ("new model", lambda f: structure(f, settings("9" * 900)), "number of"),
     ".labdl: lists": ("structure", lambda f: structure(f, f'[{{"a":{LISTS[: 3 * 10_000_000]}[]]}},{{}}]'), "lists and"),
+    **GRAPH_CASES,
     ".onnx: nodes": ("onnx", lambda f: onnx_file(f, b"\x0a\0" * 10_000_000), "more nodes"),
     ".onnx: attributes": ("onnx", lambda f: onnx_file(f, message(1, b"\x2a\0" * 10_000_000)), "more nodes"),
     ".onnx: names": ("onnx", lambda f: onnx_file(f, message(1, b"\x0a\0" * 10_000_000)), "more fields"),

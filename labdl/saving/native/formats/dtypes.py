@@ -35,6 +35,16 @@ def array_of(name: str, data: bytes | bytearray | memoryview, dtype: np.dtype, s
         raise FileFormatError(f"{name:.200} in it has an impossible shape: {error}") from None
 
 
+def unread(name: str, dtype: np.dtype, shape: Sequence[int]) -> np.ndarray:
+    """An array in the place of one that is not read, because its shape is not the model's. It takes no memory."""
+    if len(shape) > MOST_AXES or any(n >= 2**63 for n in shape):
+        raise FileFormatError(f"{name:.200} in it has an impossible shape")
+    try:
+        return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+    except (ValueError, OverflowError) as error:
+        raise FileFormatError(f"{name:.200} in it has an impossible shape: {error}") from None
+
+
 def little_endian(array: np.ndarray) -> memoryview:
     """The bytes of an array in C order, little-endian; a view if it is already laid out like that."""
     lower = _in_order(array).astype(array.dtype.newbyteorder("<"), order="C", copy=False)
