@@ -16,6 +16,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 REALS = (*INTEGERS, *FLOATS)
 NUMBERS = (*REALS, *COMPLEX)
+AXES, LARGEST = 64, 2**63  # axes of a shape, and the first size that is too large, as in NumPy
 DTYPES = ("bool", *NUMBERS, "string")
 
 
@@ -30,6 +31,8 @@ class Spec:
         sizes = tuple(None if n is None else int(n) for n in self.shape)
         if any(n is not None and n < 0 for n in sizes):
             raise ValueError(f"a shape has sizes of 0 or more, or None for unknown, received {self.shape}")
+        if len(sizes) > AXES or any(n is not None and n >= LARGEST for n in sizes):
+            raise ValueError(f"a shape has at most {AXES} axes with sizes of less than 2^63, received {sizes!s:.200}")
         object.__setattr__(self, "shape", sizes)
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, received {self.dtype!r}")

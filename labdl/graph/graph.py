@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from labdl.display import model_mimebundle
 from labdl.errors import ModelError
 from labdl.graph import params_json
+from labdl.graph.names import fault_of
 from labdl.graph.note import Note, notes_from
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from labdl.spec import Spec
 
 VERSION = 2
-# A name is the path of the layer's parameters in files: words joined by "/".
-NAME = re.compile(r"[A-Za-z0-9_]+(/[A-Za-z0-9_]+)*")
-
 PARAMETER = ":0"  # suffix of parameter names, which no output port has
 
 
@@ -74,14 +72,14 @@ class Graph:
     def __post_init__(self):
         names: dict[str, str] = {}
         for node_id, node in self.nodes.items():
-            if not isinstance(node.name, str) or not NAME.fullmatch(node.name):
-                raise ModelError(f"node {node_id!r} has the name {node.name!r}: use letters, digits and _")
+            if fault := fault_of(node.name):
+                raise ModelError(f"node {node_id!r:.80} has the name {fault}")
             if node.name in names:
                 raise ModelError(f"nodes {names[node.name]!r} and {node_id!r} are both named {node.name!r}")
             names[node.name] = node_id
         for path in self.groups:
-            if not NAME.fullmatch(path):
-                raise ModelError(f"there is a group named {path!r}: use letters, digits and _")
+            if fault := fault_of(path):
+                raise ModelError(f"there is a group named {fault}")
         for edge_id, edge in self.edges.items():
             for end in (edge.source, edge.target):
                 if end not in self.nodes:
@@ -142,11 +140,11 @@ class Graph:
                 )
                 for i, e in data["edges"].items()
             }
-            blocks = {f"{path}/" for n in nodes.values() for path in paths_around(n.name)}
+            names = sorted(str(n.name) for n in nodes.values())
             positions = {
                 str(i): (float(p[0]), float(p[1]))
                 for i, p in data.get("positions", {}).items()
-                if i in nodes or i in blocks
+                if i in nodes or _is_block(str(i), names)
             }
             groups, ties = ({str(k): str(v) for k, v in data.get(part, {}).items()} for part in ("groups", "ties"))
             notes = notes_from(data.get("notes", {}))
@@ -263,6 +261,12 @@ class Graph:
         from labdl.graph.analysis.cost import summary
 
         return summary(self, depth)
+
+
+def _is_block(path: str, names: list[str]) -> bool:
+    """True for the path with a final slash of a block that holds one of the sorted names."""
+    at = bisect_left(names, path)
+    return path.endswith("/") and at < len(names) and names[at].startswith(path)
 
 
 def paths_around(name: str) -> list[str]:

@@ -71,9 +71,18 @@ def absent_nodes(graph: Graph, omitted: Iterable[str]) -> set[str]:
     return absent
 
 
-def needed_for_output(graph: Graph, node_id: str) -> bool:
-    """True when an output of a graph has no value without an input."""
-    return bool(absent_nodes(graph, [node_id]) & {i for i in graph.outputs() if graph.nodes[i].type != "Input"})
+def needed_for_output(graph: Graph) -> set[str]:
+    """Ids of the nodes without any of which an output of a graph has no value."""
+    entering = graph.incoming()
+    needed: set[str] = set()
+    waiting = [i for i in graph.outputs() if graph.nodes[i].type != "Input"]
+    while waiting:
+        node_id = waiting.pop()
+        if node_id not in needed:
+            needed.add(node_id)
+            ports = entering[node_id] and needed_ports(graph.nodes[node_id])
+            waiting += [edge.source for port in ports for _, edge in entering[node_id].get(port, ())]
+    return needed
 
 
 def equals_without(graph: Graph, omitted: Collection[str], other: Graph) -> bool:

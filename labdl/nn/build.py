@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from labdl.nn import initializers
 from labdl.nn.parameter import Parameter
 from labdl.nn.trainable import switch_at_build
 from labdl.nn.usage import report_idle_modules
-from labdl.spec import Spec
+from labdl.spec import Spec, show
 
 if TYPE_CHECKING:
     from labdl.nn.module import Module
@@ -43,11 +44,18 @@ def build(
     saved = None if values is None else values(model)
     start = dispatch.current_seed() if seed is None else seed
     start = int(np.random.default_rng().integers(2**31)) if start is None else start
+    if saved is None:
+        _check_memory(model, target)
     for path, parameter in model.named_parameters():
         if parameter.value is None and saved is not None:
             array = parameter.from_standard(saved[path]).astype(parameter.array_dtype, copy=False)
         elif parameter.value is None:
-            array = initializers.draw(parameter.init, parameter.shape, parameter.array_dtype, start, path)
+            try:
+                array = initializers.draw(parameter.init, parameter.shape, parameter.array_dtype, start, path)
+            except MemoryError:
+                raise ModelError(
+                    f"there is no memory for {_show_size(path, parameter)}: choose smaller sizes"
+                ) from None
         elif (source := dispatch.owner(parameter.value)) is target:
             continue
         else:
@@ -62,6 +70,28 @@ def build(
         module._place_constants(target)
         module.__dict__.update(_ready=True, _backend=target.name)
     model.__dict__.update(_input_specs=specs, _input_options=dict(options))
+
+
+def _check_memory(model: Module, target) -> None:
+    """Raises ModelError when new parameters need more memory than the machine has, of which others would run short first."""
+    import psutil  # imported lazily: most programs build small models once
+
+    new = {path: p for path, p in model.named_parameters() if p.value is None}
+    present = psutil.virtual_memory().total
+    advice = f"and this machine has {present / 1e9:,.0f} GB: choose smaller sizes"
+    for path, parameter in new.items():
+        if _bytes_of(parameter) > present:
+            raise ModelError(f"there is no memory for {_show_size(path, parameter)}, {advice}")
+    if target.current_device() == "cpu" and (needed := sum(map(_bytes_of, new.values()))) > present:
+        raise ModelError(f"the parameters need {needed / 1e9:,.0f} GB of memory, {advice}")
+
+
+def _bytes_of(parameter: Parameter) -> int:
+    return math.prod(parameter.shape) * parameter.array_dtype.itemsize
+
+
+def _show_size(path: str, parameter: Parameter) -> str:
+    return f"the parameter {path} of shape {show(parameter.shape)}, which needs {_bytes_of(parameter) / 1e9:,.1f} GB"
 
 
 def _publish(model: Module) -> None:

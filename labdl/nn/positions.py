@@ -13,7 +13,7 @@ from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, Initializer, Positive, Whole
 from labdl.ops.operator import floats, ints
-from labdl.spec import show
+from labdl.spec import Spec, show
 
 
 def _sequence(self, x) -> tuple[int | None, int]:
@@ -34,6 +34,8 @@ def _check_positions(self, positions) -> None:
 def count_steps(x):
     """The positions 0, 1, ... of the steps of x (N, steps, ...): (1, steps)."""
     steps = x.shape[1]
+    if steps is not None and type(x) is Spec:  # shape inference computes no table
+        return Spec((1, steps), "int64")
     if steps is not None:
         return ops.tensor_like(x, np.arange(steps)[None], "int64")
     first = ops.getitem(x, (slice(0, 1), slice(None), *(0,) * (len(x.shape) - 2)))
@@ -102,10 +104,14 @@ class SinusoidalPositions(Module):
             raise ValueError(f"SinusoidalPositions wants a known number of steps, received {show(x.shape)}")
 
     def forward(self, x, positions=None):
-        if positions is None:
+        if positions is None and type(x) is not Spec:  # as above
             return ops.add(x, ops.tensor_like(x, _waves(*x.shape[1:], self.base, self.layout, self.endpoint)))
         waves = ops.sinusoidal_embedding(
-            positions, x.shape[2], base=self.base, layout=self.layout, endpoint=self.endpoint
+            count_steps(x) if positions is None else positions,
+            x.shape[2],
+            base=self.base,
+            layout=self.layout,
+            endpoint=self.endpoint,
         )
         return ops.add(x, ops.astype(waves, dispatch.spec_of(x).dtype))
 

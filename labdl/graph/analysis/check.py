@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labdl.errors import ConfigError
-from labdl.graph.graph import PARAMETER, Edge, Graph, Node
+from labdl.graph.graph import PARAMETER, Edge, Graph
 from labdl.graph.inputs import needed_for_output, optional_inputs
 from labdl.graph.node import RESERVED, make, output_port, outputs_of, ports_of
 from labdl.nn.module import Module, is_reserved
 from labdl.spec import Spec
+
+_MOST = 100_000  # layers, parameters and outputs of a graph, those inside of layers too: a short file may ask for any number
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class CheckResult:
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     made: dict[str, object] = field(default_factory=dict)
-    known: dict[tuple, Any] = field(default_factory=dict)  # Specs of the results of operators
+    keys: dict[str, tuple] = field(default_factory=dict)  # what `known` has the results of a layer or an operator under
+    known: dict[tuple, Any] = field(default_factory=dict)  # Specs or errors of calls that may be repeated
+    parts: int = 0
 
 
 def check(graph: Graph) -> CheckResult:
@@ -41,12 +45,17 @@ def check(graph: Graph) -> CheckResult:
     for node_id in _loops(graph, cyclic):
         result.problems.append(Problem("lies on a loop: a network's connections must lead forward", node_id))
     for node_id in order:
+        if result.parts > _MOST:
+            message = f"the graph has more than {_MOST:,} layers, parameters and outputs, more than can be checked"
+            result.problems.append(Problem(message, node_id))
+            break
         _check_node(graph, node_id, incoming[node_id], result)
     if not result.problems:
+        needed = needed_for_output(graph)
         result.problems += [
             Problem("cannot be optional: without it the model has no output", i)
             for i in optional_inputs(graph)
-            if needed_for_output(graph, i)
+            if i in needed
         ]
     if graph.nodes and not graph.inputs():
         result.problems.append(Problem("the graph has no Input: add one and give it the shape of the data"))
@@ -55,11 +64,20 @@ def check(graph: Graph) -> CheckResult:
 
 def _loops(graph: Graph, unplaced: list[str]) -> list[str]:
     """Unordered nodes that are on a loop, without those that only follow one."""
-    after = {i: {e.target for e in graph.edges.values() if e.source == i} for i in unplaced}
-    while idle := [i for i, targets in after.items() if not targets & after.keys()]:
-        for node_id in idle:
-            del after[node_id]
-    return list(after)
+    left = dict.fromkeys(unplaced, 0)  # with the number of connections that go on
+    before: dict[str, list[str]] = {i: [] for i in unplaced}
+    for edge in graph.edges.values():
+        if edge.source in left:
+            left[edge.source] += 1
+            before[edge.target].append(edge.source)
+    ends = [i for i, count in left.items() if count == 0]
+    for node_id in ends:  # grows during the loop
+        del left[node_id]
+        for source in before[node_id]:
+            left[source] -= 1
+            if left[source] == 0:
+                ends.append(source)
+    return list(left)
 
 
 def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> None:
@@ -109,23 +127,34 @@ def _check_node(graph: Graph, node_id: str, incoming, result: CheckResult) -> No
     if not complete:
         return  # the cause is reported at its own node
     try:
-        outputs = _infer_cached(node, made, ports, values, result) if is_operator else infer(node, made, ports, values)
+        outputs = _infer_cached(graph, node_id, made, ports, values, result)
     except Exception as error:  # as above: the next node is checked nevertheless
         result.problems.append(Problem(_first_line(error), node_id))
         return
     listed = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     names = outputs_of(node)
     result.specs[node_id] = {names[i] if i < len(names) else output_port(i): s for i, s in enumerate(listed)}
-    result.counts[node_id] = made.count_parameters() if isinstance(made, Module) and not node.shares else 0
+    result.parts += len(listed)
+    result.counts[node_id] = 0
+    if isinstance(made, Module) and not node.shares:
+        result.counts[node_id] = made.count_parameters()
+        result.parts += sum(1 + len(m._parameters) for m in made.modules())
 
 
-def _infer_cached(node: Node, made, ports, values, result: CheckResult):
-    """The output Specs of an operator, cached: models repeat the same calls."""
+def _infer_cached(graph: Graph, node_id: str, made, ports, values, result: CheckResult):
+    """The output Specs of a node, cached: models repeat the same calls."""
+    node = graph.nodes[node_id]
     given = tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in values.items())
-    key = (node.type, repr(node.params), given)
+    key = (*result.keys[node.shares or node_id], given)
     if key not in result.known:
-        result.known[key] = infer(node, made, ports, values)
-    return result.known[key]
+        try:
+            result.known[key] = infer(node, made, ports, values)
+        except Exception as error:  # a problem of each node with this call
+            result.known[key] = error
+    found = result.known[key]
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def _make_once(graph: Graph, node_id: str, result: CheckResult):
@@ -139,7 +168,8 @@ def _make_once(graph: Graph, node_id: str, result: CheckResult):
                 f"{node.name} shares the layer of a node that is gone or is no {node.type}: give it one of its own"
             )
     if origin not in result.made:
-        result.made[origin] = make(graph.nodes[origin])
+        made = result.made[origin] = make(graph.nodes[origin])
+        result.keys[origin] = (origin,) if isinstance(made, Module) else (node.type, repr(graph.nodes[origin].params))
     result.made[node_id] = result.made[origin]
     return result.made[node_id]
 

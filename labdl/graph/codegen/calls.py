@@ -10,6 +10,7 @@ from typing import Any
 
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Node
+from labdl.graph.names import UnusedNames
 from labdl.graph.node import parse_index, ports_of, show_index
 from labdl.nn.foreign import other_meaning
 from labdl.nn.schema import LAYERS, fields
@@ -19,19 +20,11 @@ OPEN = "..."  # placeholder of a missing connection
 Write = Callable[[str, Any], str]  # the name and the value of a setting to source
 
 
-class Names:
-    """Generator of unused names."""
-
-    def __init__(self, *taken: str):
-        self.taken = set(taken)
+class Names(UnusedNames):
+    """Generator of unused identifiers."""
 
     def new(self, name: str) -> str:
-        word = base = identifier(name)
-        n = 1
-        while word in self.taken:
-            word, n = f"{base}_{n}", n + 1
-        self.taken.add(word)
-        return word
+        return super().new(identifier(name))
 
 
 def identifier(name: str) -> str:

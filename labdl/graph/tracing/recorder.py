@@ -15,6 +15,7 @@ from labdl import dispatch, ops
 from labdl.errors import ModelError
 from labdl.graph.graph import Edge, Node
 from labdl.graph.inputs import GENERAL, argument_name
+from labdl.graph.names import UnusedNames
 from labdl.graph.node import RESERVED, output_port, outputs_of, show_index
 from labdl.nn.initializers import INITIALIZERS
 from labdl.nn.module import Module, is_reserved, observer
@@ -57,7 +58,7 @@ class Recorder:
         self.nodes: dict[str, Node] = {}
         self.edges: dict[str, Edge] = {}
         self.groups: dict[str, str] = {}
-        self.names: set[str] = set()
+        self.names, self.scope_names = UnusedNames(), UnusedNames()
         self.first: dict[int, str] = {}  # node of the first call of each layer
         self.owners: dict[str, Any] = {}  # modules of nodes with parameters
         self.scopes: list[tuple[str, str]] = [("", "")]  # running modules: own path, and path in this call
@@ -92,15 +93,8 @@ class Recorder:
             self.nodes[node_id] = dataclasses.replace(node, params={**node.params, "argument": argument})
         return node_id
 
-    def free(self, name: str, taken) -> str:
-        base, n = name, 1
-        while name in taken:
-            name, n = f"{base}_{n}", n + 1
-        return name
-
     def add(self, kind: str, name: str, params: dict[str, Any], shares: str = "") -> str:
-        name = self.free(name, self.names)
-        self.names.add(name)
+        name = self.names.new(name)
         node_id = f"n{len(self.nodes) + 1}"
         self.nodes[node_id] = Node(kind, name, params, shares)
         return node_id
@@ -153,7 +147,7 @@ class Recorder:
         if not home:  # the model itself
             self.scopes.append(("", ""))
         else:
-            path = self.free(self.path(module), self.groups)
+            path = self.scope_names.new(self.path(module))
             self.groups[path] = type(module).__name__
             self.scopes.append((home, path))
         try:

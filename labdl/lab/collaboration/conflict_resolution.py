@@ -12,9 +12,11 @@ import re
 from typing import Any
 
 from labdl.errors import ModelError
-from labdl.graph.graph import NAME, Graph
+from labdl.graph.graph import Graph
+from labdl.graph.names import DEEPEST, LONGEST, fault_of
 from labdl.graph.note import Note
 
+_LONGEST = LONGEST - 100  # of a name to which a number is appended
 _PORTS = ("source", "source_port", "target", "target_port")
 
 
@@ -23,10 +25,11 @@ def resolve_conflicts(data: dict[str, Any]) -> Graph:
     nodes = dict(_entries(data, "nodes", "type", "name"))
     taken = {node["name"] for node in nodes.values()}
     seen: set[str] = set()
+    numbers: dict[str, int] = {}
     for node in nodes.values():
         name = node["name"]
-        if name in seen or not NAME.fullmatch(name):
-            name = unique(name, taken)
+        if name in seen or fault_of(name):
+            name = unique(name, taken, numbers)
         node["name"] = name
         shares = node.pop("shares", "")
         if _is_text(shares) and shares in nodes:
@@ -37,7 +40,7 @@ def resolve_conflicts(data: dict[str, Any]) -> Graph:
     edges = dict(_entries(data, "edges", *_PORTS))
     edges = {key: edge for key, edge in edges.items() if edge["source"] in nodes and edge["target"] in nodes}
     positions = {key: place for key, place in data.get("positions", {}).items() if _is_text(key) and _is_place(place)}
-    groups = {path: word for path, word in _words(data, "groups").items() if NAME.fullmatch(path)}
+    groups = {path: word for path, word in _words(data, "groups").items() if not fault_of(path)}
     name = data.get("name")
     return Graph.from_dict(
         {
@@ -52,9 +55,10 @@ def resolve_conflicts(data: dict[str, Any]) -> Graph:
     )
 
 
-def unique(wanted: str, taken: set[str]) -> str:
-    """An unused name like `wanted`, with a higher number at the end."""
-    path = "/".join(re.sub(r"[^A-Za-z0-9_]", "_", word) or "layer" for word in wanted.split("/"))
+def unique(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """An unused name like `wanted`, with a higher number at the end; ``numbers`` keeps the next one of each name."""
+    words = wanted[-_LONGEST:].split("/")[-DEEPEST:]
+    path = "/".join(re.sub(r"[^A-Za-z0-9_]", "_", word) or "layer" for word in words)
     home, stroke, word = path.rpartition("/")
     if word.isdecimal():
         stem, number = home + stroke, int(word)
@@ -62,8 +66,10 @@ def unique(wanted: str, taken: set[str]) -> str:
         return path
     else:
         stem, number = f"{home}{stroke}{re.sub(r'_[0-9]+$', '', word) or 'layer'}_", 1
+    number = max(number, numbers.get(stem, 0))
     while f"{stem}{number}" in taken:
         number += 1
+    numbers[stem] = number
     return f"{stem}{number}"
 
 

@@ -271,6 +271,9 @@ def logcumsumexp(x, axis=None):
     return np.logaddexp.accumulate(x, axis or 0)
 
 
+_TIMES = 64  # that differences are taken
+
+
 @operator(
     None,
     case(floats(2, 5)),
@@ -281,8 +284,8 @@ def logcumsumexp(x, axis=None):
 )
 def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     """Differences of neighbors along an axis, taken ``n`` times; ``prepend`` and ``append`` are joined to it first."""
-    if n < 0:
-        raise ValueError(f"diff is taken 0 or more times, received n={n}")
+    if not 0 <= n <= _TIMES:
+        raise ValueError(f"diff is taken 0 or more times, at most {_TIMES}, received n={n}")
     parts = [part for part in (prepend, x, append) if part is not None]
     x = concat(parts, axis=axis) if len(parts) > 1 else x
     whole = (slice(None),) * normal_axes(axis, len(x.shape))[0]

@@ -9,6 +9,8 @@ from labdl.ops.rules.elementwise import common_dtype, operand, promoting
 from labdl.ops.rules.traits import layout
 from labdl.spec import COMPLEX, Size, Spec, broadcast, normal_axes, show
 
+_PARTS = 65_536  # tensors that one call gives
+
 
 def one_axis(axis: int, ndim: int) -> int:
     """An axis as a non-negative number."""
@@ -179,12 +181,20 @@ def split(x, sections, axis=0) -> tuple[Spec, ...]:
             raise ValueError(f"split wants at least one part, received {sections}")
         if size is not None and size % sections:
             raise ValueError(f"axis {at} of size {size} cannot be split into {sections} equal parts")
+        _check_parts("split", sections)
         sizes = [None if size is None else size // sections] * sections
     else:
         sizes = list(sections)
         if size is not None and sum(sizes) != size:
             raise ValueError(f"sizes {sizes} do not add up to {size} on axis {at}")
-    return tuple(replace_axis(x, at, n) for n in sizes)
+    _check_parts("split", len(sizes))
+    parts = {n: replace_axis(x, at, n) for n in set(sizes)}
+    return tuple(parts[n] for n in sizes)
+
+
+def _check_parts(name: str, count: int) -> None:
+    if count > _PARTS:
+        raise ValueError(f"{name} gives at most {_PARTS:,} tensors, received an axis for {count:,}")
 
 
 def unstack(x, axis=0) -> tuple[Spec, ...]:
@@ -192,6 +202,7 @@ def unstack(x, axis=0) -> tuple[Spec, ...]:
     count = x.shape[at]
     if count is None:
         raise ValueError(f"unstack wants a known size on axis {at}, received {show(x.shape)}")
+    _check_parts("unstack", count)
     return (replace_axis(x, at),) * count
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from labdl.ops.rules.array import one_axis
 from labdl.ops.rules.elementwise import common_dtype, float_of, operand, promoting, real_of
 from labdl.ops.rules.fourier import complex_dtype
@@ -55,11 +57,10 @@ def einsum_terms(equation: str, ranks) -> tuple[list[tuple[str, ...]], tuple[str
 
     named = [letters(t, e) for t, e in zip(terms, hidden, strict=True)]
     if not arrow:
-        joined = "".join(terms).replace(".", "")
-        output = "..." * ("..." in inputs) + "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
+        times = Counter("".join(terms).replace(".", ""))
+        output = "..." * ("..." in inputs) + "".join(sorted(c for c, n in times.items() if n == 1))
     result = letters(output, widest)
-    unknown = [c for c in result if not any(c in n for n in named)]
-    if unknown or len(set(result)) != len(result):
+    if set(result).difference(*named) or len(set(result)) != len(result):
         raise ValueError(f"einsum {equation!r}: the result names each of its axes once, and those of the operands only")
     return named, result
 

@@ -44,6 +44,9 @@ def test_graph_data_round_trip(residual):
             "'a' and 'b' are both named",
         ),
         ({"nodes": {"a": {"type": "ReLU", "name": "a b"}}, "edges": {}}, "use letters, digits and _"),
+        ({"nodes": {"a": {"type": "ReLU", "name": "a" * 1001}}, "edges": {}}, "at most 1,000 characters"),
+        ({"nodes": {"a": {"type": "ReLU", "name": "/".join("a" * 65)}}, "edges": {}}, "65 words: .* and 64 words"),
+        ({"nodes": {}, "edges": {}, "groups": {"/".join("a" * 65): "Block"}}, "65 words"),
         ({"nodes": {"a": {"type": "ReLU", "name": "a", "params": 3}}, "edges": {}}, "this is not graph data"),
         ({"nodes": {}, "edges": {}, "positions": 5}, "this is not graph data"),
     ],
@@ -113,6 +116,15 @@ def problems_of(nodes, *edges):
         ),
         ({"a": Node("ops.split", "a", {"sections": 0})}, [Edge("i", "a")], "a", "split wants at least one part"),
         (
+            {"a": Node("ops.split", "a", {"sections": 10**5})},
+            [Edge("i", "a")],
+            "a",
+            "split gives at most 65,536 tensors",
+        ),
+        ({"a": Node("ops.diff", "a", {"n": 10**12})}, [Edge("i", "a")], "a", "at most 64, received n=1000000000000"),
+        ({"a": Node("ops.tile", "a", {"repetitions": (1, 2**62)})}, [Edge("i", "a")], "a", "sizes of less than 2^63"),
+        ({"a": Node("ops.reshape", "a", {"shape": (-1, *[1] * 64)})}, [Edge("i", "a")], "a", "at most 64 axes"),
+        (
             {"a": Node("Add", "a"), "b": Node("Linear", "b", {"out_features": 3})},
             [Edge("i", "b"), Edge("i", "a", target_port="xs"), Edge("b", "a", target_port="xs")],
             "a",
@@ -149,6 +161,25 @@ def test_nodes_after_a_problem_have_no_problem():
 def test_a_problem_knows_its_edge():
     (problem,) = problems_of({"a": Node("ReLU", "a")}, Edge("i", "a"), Edge("i", "a"))
     assert problem.edge == "e1"
+
+
+def test_a_graph_of_more_layers_than_can_be_checked_has_a_problem():
+    nodes = {str(n): Node("TransformerEncoder", f"a{n}", {"heads": 1, "layers": 1000}) for n in range(100)}
+    graph = Graph({"i": Node("Input", "input", {"shape": (None, 4, 2)}), **nodes}, {n: Edge("i", n) for n in nodes})
+    (problem,) = graph.check()[1]
+    assert "more than 100,000 layers" in problem.message
+
+
+@pytest.mark.parametrize("steps", [5, 2**40])
+@pytest.mark.parametrize(
+    "kind", ["PositionEmbedding", "RelativePositionBias", "RotaryEmbedding", "SinusoidalPositions"]
+)
+def test_shapes_of_positions_need_no_tables(kind, steps):
+    settings = {"PositionEmbedding": {"size": 2**41}, "RelativePositionBias": {"heads": 2}}.get(kind, {})
+    graph = Graph({"i": Node("Input", "input", {"shape": (None, steps, 8)}), "a": Node(kind, "a", settings)},
+                  {"e": Edge("i", "a")})  # fmt: skip
+    wanted = (1, 2, steps, steps) if kind == "RelativePositionBias" else (None, steps, 8)
+    assert graph.check()[0]["a"]["output"].shape == wanted
 
 
 def test_a_graph_that_does_not_fit_gives_no_model():

@@ -228,11 +228,19 @@ def test_a_layer_whose_settings_somebody_removed_has_its_own():
 
 
 def test_names_are_counted_on():
-    assert unique("relu", set()) == "relu"
-    assert unique("relu", {"relu"}) == "relu_1"
-    assert unique("relu_1", {"relu", "relu_1"}) == "relu_2"
-    assert unique("blocks/0", {"blocks/0", "blocks/1"}) == "blocks/2"
-    assert unique("no name!", set()) == "no_name_"
+    assert unique("relu", set(), {}) == "relu"
+    assert unique("relu", {"relu"}, {}) == "relu_1"
+    assert unique("relu_1", {"relu", "relu_1"}, {}) == "relu_2"
+    assert unique("blocks/0", {"blocks/0", "blocks/1"}, {}) == "blocks/2"
+    assert unique("no name!", set(), {}) == "no_name_"
+
+
+def test_many_equal_names_and_names_without_end_take_little_time():
+    nodes = {
+        f"n{i}": {"type": "ReLU", "name": ("relu", "a/" * 40_000 + "b", "c" * 10_000)[i % 3]} for i in range(30_000)
+    }
+    graph = resolve_conflicts({"nodes": nodes, "edges": {}})
+    assert len({node.name for node in graph.nodes.values()}) == len(nodes)
 
 
 JUNK = st.recursive(

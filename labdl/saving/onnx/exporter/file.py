@@ -49,8 +49,8 @@ def encode(model: Module, shapes: Sequence | None = None) -> bytes:
         )
     writer = Writer(model)
     names = input_names(model, len(specs))
-    inputs = [s if s is None else Value(writer, s, writer.free(n)) for s, n in zip(specs, names, strict=True)]
-    named = {k: Value(writer, v, writer.free(k)) if isinstance(v, Spec) else v for k, v in options.items()}
+    inputs = [s if s is None else Value(writer, s, writer.names.new(n)) for s, n in zip(specs, names, strict=True)]
+    named = {k: Value(writer, v, writer.names.new(k)) if isinstance(v, Spec) else v for k, v in options.items()}
     results = _run(writer, model, inputs, named)
     outputs = _outputs(writer, model, results)
     graph = onnx.helper.make_graph(
@@ -117,7 +117,7 @@ def _outputs(writer: Writer, model: Module, results: list[Value]) -> list[Value]
     outputs = []
     for at, value in enumerate(results):
         wanted = known[at] if len(known) == len(results) else f"output_{at}" if at else "output"
-        name = writer.free(wanted)
+        name = writer.names.new(wanted)
         writer.nodes.append(writer.onnx.helper.make_node("Identity", [writer.name_of(value)], [name], name=name))
         outputs.append(Value(writer, value.plain(), name))
     return outputs

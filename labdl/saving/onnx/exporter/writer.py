@@ -9,6 +9,7 @@ import numpy as np
 
 from labdl import dispatch, ops
 from labdl.errors import ModelError
+from labdl.graph.names import UnusedNames
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.ops.infix import neutral
@@ -30,7 +31,7 @@ class Writer:
         self.model = model
         self.paths = {id(m): path for path, m in model.named_modules()}
         self.scopes: list[str] = []
-        self.names: set[str] = set()
+        self.names = UnusedNames()
         self.nodes: list[Any] = []
         self.weights: dict[str, Any] = {}  # initializers by name
         # named constants; the arrays are kept alive, so that their ids are not reused
@@ -40,16 +41,9 @@ class Writer:
 
     # -- names
 
-    def free(self, name: str) -> str:
-        base, n = name, 1
-        while name in self.names:
-            name, n = f"{base}_{n}", n + 1
-        self.names.add(name)
-        return name
-
     def inside(self, name: str) -> str:
         """A name under the layer that is being written."""
-        return self.free("/".join(filter(None, (self.scopes[-1] if self.scopes else "", name))))
+        return self.names.new("/".join(filter(None, (self.scopes[-1] if self.scopes else "", name))))
 
     def place(self) -> str:
         """The layer that is being written, for errors."""
@@ -110,7 +104,7 @@ class Writer:
         key = (value.dtype, value.shape, value.origin, value.array.tobytes() if small else id(value.array))
         name, _ = self.known.get(key, ("", None))
         if not name:
-            name = self.free(value.origin) if value.origin else self.inside("Constant")
+            name = self.names.new(value.origin) if value.origin else self.inside("Constant")
             self.known[key] = name, value.array
             tensor = self.tensor(value, name)
             if value.origin:
@@ -130,7 +124,7 @@ class Writer:
     def node(self, kind: str, inputs: list[str], count: int, attributes: dict[str, Any]) -> list[str]:
         """One node; returns the names of its outputs."""
         name = self.inside(kind)
-        outputs = [name, *(self.free(f"{name}_{i}") for i in range(1, count))]
+        outputs = [name, *(self.names.new(f"{name}_{i}") for i in range(1, count))]
         while inputs and not inputs[-1]:
             inputs.pop()  # optional ones at the end are left out
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, outputs, name=name, **attributes))

@@ -64,19 +64,23 @@ def _standard(model, values, name: str):
 def _with_names(graph: Graph, file: File) -> Graph:
     """The graph with its inputs as in the file: their names, and what an export of LabDL says about calls."""
     nodes = dict(graph.nodes)
+    names = {n.name: i for i, n in nodes.items()}
     for node_id, name in zip(graph.inputs(), file.inputs, strict=True):
         word = re.sub(r"\W", "_", name, flags=re.ASCII)
         argument, node = identifier(word), GENERAL if word == "x" else word
         made = nodes[node_id]
-        if node and all(node != n.name for i, n in nodes.items() if i != node_id):
+        if node and names.get(node, node_id) == node_id:
+            del names[made.name]
+            names[node] = node_id
             made = dataclasses.replace(made, name=node)
         params = {k: v for k, v in made.params.items() if k != "argument"} | file.calls.get(name, {})
         if argument_name(dataclasses.replace(made, params=params)) != argument:
             params["argument"] = argument
         nodes[node_id] = dataclasses.replace(made, params=params)
     named = dataclasses.replace(graph, nodes=nodes)
+    needed = needed_for_output(named)
     for node_id in optional_inputs(named):
-        if needed_for_output(named, node_id):  # ONNX spells out what a layer does with an omitted input
+        if node_id in needed:  # ONNX spells out what a layer does with an omitted input
             params = {k: v for k, v in nodes[node_id].params.items() if k != "optional"}
             nodes[node_id] = dataclasses.replace(nodes[node_id], params=params)
     return dataclasses.replace(graph, nodes=nodes)

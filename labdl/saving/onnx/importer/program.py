@@ -51,6 +51,7 @@ class Program(Module):
         self.called: set[str] = {*SIZING}  # names of operators called
         self.values: dict[str, np.ndarray] = {}  # of parameters, in the axis order of the operators
         self.made: dict[Any, str] = {}  # paths of the layers and weights created so far
+        self.numbers: Counter[str] = Counter()  # the last number of each path that several have
 
     @property
     def clashes(self) -> bool:
@@ -149,10 +150,10 @@ class Run:
         """An unused path for a layer or a weight of the file."""
         words = [re.sub(r"\W", "_", w, flags=re.ASCII) for w in re.split(r"[./]|::", name.removesuffix(":0")) if w]
         path = base = "/".join(words) or "layer"
-        n = 0
+        stem = f"{base.replace('/', '_')}_weight" if leaf else f"{base}_layer"
         while hasattr(self.program, path) or self.program.taken.fullmatch(path) or (leaf and self._beside(path)):
-            n += 1
-            path = f"{base.replace('/', '_')}_weight{n}" if leaf else f"{base}_layer{n}"
+            self.program.numbers[stem] += 1
+            path = f"{stem}{self.program.numbers[stem]}"
         return path
 
     def _beside(self, path: str) -> bool:
