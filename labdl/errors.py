@@ -20,6 +20,10 @@ class ConfigError(LabDLError, ValueError):
     """A setting or a hyper-parameter is unknown, missing or out of range."""
 
 
+class ArgumentError(ConfigError, TypeError):
+    """A layer has no such argument, or is given one twice or not at all."""
+
+
 class ModelError(LabDLError, ValueError):
     """A model is inconsistent, is not built, or gives values that are not finite."""
 

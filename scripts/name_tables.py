@@ -74,7 +74,7 @@ def listed(framework: str, missing: bool) -> Iterator[str]:
     groups: dict[tuple[str, str], list[str]] = {}
     for name, entry in sorted(names.classes(framework).items()):
         if not entry.equal and (not entry.ours) == missing:
-            groups.setdefault((entry.ours, entry.differs), []).append(name)
+            groups.setdefault((entry.ours, entry.difference), []).append(name)
     for (ours, sentence), each in groups.items():
         theirs = ", ".join(f"`{name}`" for name in each)
         yield f"| {theirs} | {sentence} |" if missing else f"| {theirs} | `nn.{ours}` | {sentence} |"

@@ -11,7 +11,7 @@ from labdl.nn.linear import Linear, resolve_size
 from labdl.nn.module import Module
 from labdl.nn.normalization import BatchNorm, GroupNorm, InstanceNorm
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Padding, Positive, Size
+from labdl.nn.types import Count, DataFormat, Initializer, Momentum, Padding, Positive, Size
 from labdl.ops.operator import floats
 from labdl.spec import per_axis, show
 
@@ -35,7 +35,7 @@ class ConvNormAct(Module):
     activation: Activation | None = "relu"
     use_bias: bool | None = None
     epsilon: Positive = 1e-5
-    momentum: float = 0.1
+    momentum: Momentum = 0.1
     norm_groups: Count = 32
     data_format: DataFormat = "channels_first"
     kernel_init: Initializer = "fan_in_uniform"

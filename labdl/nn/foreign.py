@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labdl.errors import ConfigError, suggest_name
 from labdl.interop import names
 from labdl.interop.names import Reading
-from labdl.interop.names.entry import Step, parse_signature
+from labdl.interop.names.entry import Entry, Step, parse_signature
 from labdl.nn.containers import Sequential
 from labdl.nn.module import Module
 
@@ -86,52 +86,112 @@ def unknown_name_message(name: str, readings: tuple[Reading, ...] = ()) -> str:
 
 def describe(reading: Reading) -> str:
     """A sentence: what a class of another framework is in LabDL."""
-    ours, differs = reading.entry.ours, reading.entry.differs
+    ours, differs = reading.entry.ours, reading.entry.difference
     if not ours:
         return f"There is none for {reading}: {differs}." if differs else f"{reading} is a layer of LabDL."
     return f"{reading} is nn.{ours}" + (f", which differs: {differs}." if differs else ".")
 
 
-def check_order(kind: str, names: Sequence[str], args: tuple) -> None:
+def check_order(kind: str, names: Sequence[str], args: tuple, kwargs: dict[str, Any]) -> None:
     """Raise ConfigError where positional arguments of LabDL's layer mean something else in PyTorch's class of the same name.
 
     ``names`` are LabDL's settings in order. ``nn.Conv2d(3, 16, 3)`` would be 3 filters of size 16.
     """
-    theirs = other_meaning(kind, names, args)
+    theirs = other_meaning(kind, names, args, kwargs)
     if theirs is not None:
-        ours = ", ".join(f"{name}={value!r}" for name, value in zip(names, args, strict=False))
+        ours = ", ".join(f"{name}={value!r}" for name, value in (*zip(names, args, strict=False), *kwargs.items()))
         raise ConfigError(
-            f"nn.{kind}({', '.join(map(repr, args))}): this is nn.{kind}({ours}), but {theirs}; write the one that you mean, "
+            f"nn.{kind}({_show_call(args, kwargs)}): this is nn.{kind}({ours}), but {theirs}; write the one that you mean, "
             "with the names of the arguments"
         )
 
 
-def other_meaning(kind: str, names: Sequence[str], args: tuple) -> str | None:
-    """How PyTorch's class of the same name understands these positional arguments, if otherwise than LabDL's layer."""
+def other_meaning(kind: str, names: Sequence[str], args: tuple, kwargs: Mapping[str, Any] | None = None) -> str | None:
+    """How PyTorch's class of the same name understands these arguments, if otherwise than LabDL's layer."""
     own = dict(zip(names, args, strict=False))
     for reading in _readings_of_torch(kind):
-        if reading.entry.equal:
-            try:
-                meant = reading.entry.translate(args, {})[0][1]
-                _build((kind, meant))
-            except ConfigError:  # PyTorch's class does not take them
-                return None
-            if all(meant.get(name) == value for name, value in own.items()):
-                return None
-            return f"{reading} with these arguments is nn.{kind}({_changed_settings(kind, meant)})"
-        return f"{reading} takes other arguments" if reading.entry.other_order and len(args) > 1 else None
+        if not reading.entry.equal:
+            return f"{reading} takes other arguments" if reading.entry.other_order and len(args) > 1 else None
+        shared = kwargs if kwargs and reading.entry.given(args, kwargs) else {}  # others are LabDL's own
+        try:
+            meant = reading.entry.translate(args, shared)[0][1]
+            _build((kind, meant))
+        except ConfigError:  # PyTorch's class does not take them
+            return None
+        if all(meant.get(name) == value for name, value in own.items()):
+            return None
+        return f"{reading} with these arguments is {_write((kind, meant), reading.entry, args, shared)}"
     return None
+
+
+def explain_arguments(kind: str, args: tuple, kwargs: Mapping[str, Any], *, refusals: bool) -> str:
+    """What a call of a layer with arguments of another framework's class of the same name is in LabDL; "" if it is none.
+
+    PyTorch's meaning stands alone, as in `names.readings`. ``refusals`` are reasons why a class's arguments have no equivalent.
+    """
+    found: dict[str, Reading] = {}
+    refused: list[str] = []
+    for framework in names.FRAMEWORKS:
+        entry = names.classes(framework).get(kind)
+        if entry is None or entry.ours != kind:
+            continue
+        reading = Reading(framework, kind, entry)
+        try:
+            text = _explain(reading, args, kwargs)
+        except ConfigError as error:
+            refused.append(str(error))
+            continue
+        if text:
+            found.setdefault(text, reading)
+            if framework == "torch":
+                break
+    told = [f"{reading} with these arguments is {text}" for text, reading in found.items()]
+    return "; ".join(told or refused[: int(refusals)])
+
+
+def _explain(reading: Reading, args: tuple, kwargs: Mapping[str, Any]) -> str | None:
+    """A call of a class as that of LabDL's layer of the same name; None if the class does not take the arguments.
+
+    Raises ConfigError for arguments without an equivalent.
+    """
+    kind, entry = reading.entry.ours, reading.entry
+    if entry.equal:
+        if entry.given(args, kwargs) is None:
+            return None
+        create(reading, args, dict(kwargs))
+        return " and ".join(_write(step, entry, args, kwargs) for step in entry.translate(args, kwargs))
+    if not entry.rules.keys() & kwargs.keys() and not (entry.other_order and len(args) > 1):
+        return None
+    settings = entry.rename(kwargs)
+    if args or not settings.keys() <= _defaults(kind).keys():
+        raise ConfigError(describe(reading).removesuffix("."))
+    return f"{_call(kind, settings)}, which differs: {entry.differs}"
+
+
+def _write(step: Step, entry: Entry, args: tuple, kwargs: Mapping[str, Any]) -> str:
+    """A step of the translation of a call as source, without defaults that the call does not give."""
+    kind, settings = step
+    told = {rule for rule in map(entry.rule, entry.given(args, kwargs) or ()) if isinstance(rule, str)}
+    defaults = _defaults(kind)
+    kept = [n for n in defaults if n in settings and (n in told or settings[n] != defaults[n])]
+    return _call(kind, {name: settings[name] for name in kept})
+
+
+def _call(kind: str, settings: Mapping[str, Any]) -> str:
+    return f"nn.{kind}({_show_call((), settings)})"
+
+
+def _show_call(args: tuple, kwargs: Mapping[str, Any]) -> str:
+    return ", ".join([*(f"{value!r:.200}" for value in args), *(f"{n}={value!r:.200}" for n, value in kwargs.items())])
+
+
+def _defaults(kind: str) -> dict[str, Any]:
+    return {f.name: f.default for f in dataclasses.fields(getattr(_namespace(), kind)) if f.init}
 
 
 def _readings_of_torch(kind: str) -> list[Reading]:
     """PyTorch's class with the name of a layer of LabDL, if there is one."""
     return [reading for reading in names.readings(kind) if reading.framework == "torch" and reading.entry.ours == kind]
-
-
-def _changed_settings(kind: str, settings: dict[str, Any]) -> str:
-    defaults = {f.name: f.default for f in dataclasses.fields(getattr(_namespace(), kind))}
-    kept = {name: value for name, value in settings.items() if defaults.get(name) != value}
-    return ", ".join(f"{name}={value!r}" for name, value in kept.items())
 
 
 def create(reading: Reading, args: tuple, kwargs: dict[str, Any]) -> Module:

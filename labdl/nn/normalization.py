@@ -9,7 +9,7 @@ from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Positive
+from labdl.nn.types import Count, DataFormat, Initializer, Momentum, Positive
 from labdl.ops.operator import floats
 from labdl.spec import normal_axes, show
 
@@ -27,7 +27,7 @@ class BatchNorm(Module):
     running statistics in training too, and keeps them. Semantics: torch.nn.BatchNorm1d to BatchNorm3d; frozen as in Keras.
     """
 
-    momentum: float = 0.1
+    momentum: Momentum = 0.1
     epsilon: Positive = 1e-5
     data_format: DataFormat = "channels_first"
     affine: bool = True

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, dataclass_transform, overload
 
-from labdl.errors import ConfigError
+from labdl.errors import ArgumentError, ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.setting_descriptions import add_settings, describe_settings
 from labdl.ops.operator import OPERATORS, Operator, Sample
@@ -91,14 +91,26 @@ def layer(
 
         @functools.wraps(original_init)
         def __init__(self, *args, **kwargs):  # noqa: N807
+            try:
+                original_init(self, *_to_tuples(args), **{k: _to_tuples(v) for k, v in kwargs.items()})
+            except TypeError:
+                misfit = _misfit(cls, original_init, args, kwargs)
+                if misfit is None:  # raised by a class's own __init__
+                    raise
+                raise ArgumentError(misfit) from None
             if args and own:
                 from labdl.nn.foreign import check_order  # imported lazily: it reads the tables of names
 
-                check_order(type(self).__name__, list(fields(type(self))), args)
-            original_init(self, *_to_tuples(args), **{k: _to_tuples(v) for k, v in kwargs.items()})
+                check_order(type(self).__name__, list(fields(type(self))), args, kwargs)
             settings = layer_declaration(type(self))  # of a class that inherits from the layer, under its own name
             values = {name: getattr(self, name) for name in settings.annotations}
-            settings.check(values)
+            try:
+                settings.check(values)
+            except ConfigError as error:
+                meaning = _meaning_elsewhere(cls, args, kwargs) if args else ""
+                if not meaning:
+                    raise
+                raise ConfigError(f"{error}; {meaning}") from None
             for name, value in settings.restore_numbers(values).items():
                 if value is not values[name]:
                     object.__setattr__(self, name, value)
@@ -106,7 +118,7 @@ def layer(
         cls.__init__ = __init__
         cls._describe = _describe  # type: ignore[method-assign]
         cls.layer_doc = inspect.cleandoc(cls.__doc__ or "")  # type: ignore[attr-defined]
-        own = cls.__module__.startswith("labdl.nn.")
+        own = _is_own(cls)
         described = describe_settings(cls.__name__, cls.layer_doc, fields(cls)) if own else {}  # type: ignore[attr-defined]
         cls.setting_descriptions = described  # type: ignore[attr-defined]
         cls.__doc__ = add_settings(cls.layer_doc, described)  # type: ignore[attr-defined]
@@ -119,6 +131,35 @@ def layer(
         return cls
 
     return register(example) if isinstance(example, type) else register
+
+
+def _misfit(cls: type[Module], init: Callable, args: tuple, kwargs: dict[str, Any]) -> str | None:
+    """Why arguments do not fit the settings of a layer, and what to write; None if they do."""
+    try:
+        inspect.signature(init).bind(None, *args, **kwargs)
+    except TypeError as error:
+        known, title = list(fields(cls)), f"nn.{cls.__name__}" if _is_own(cls) else cls.__name__
+        unknown = next((name for name in kwargs if name not in known), None)
+        twice = next((name for name in known[: len(args)] if name in kwargs), None)
+        reason = f"{title}: {error}"
+        if unknown is not None:
+            reason = f"{title} has no argument {unknown!r}"
+        elif twice is not None:
+            reason = f"{title} is given {twice!r} twice, by place and by name"
+        meaning = _meaning_elsewhere(cls, args, kwargs, refusals=True)
+        advice = suggest_name(unknown, known) or f"; its arguments are {', '.join(known) or 'none'}"
+        return f"{reason}; {meaning}" if meaning else reason + advice
+    return None
+
+
+def _is_own(cls: type[Module]) -> bool:
+    return cls.__module__.startswith("labdl.nn.")
+
+
+def _meaning_elsewhere(cls: type[Module], args: tuple, kwargs: dict[str, Any], *, refusals: bool = False) -> str:
+    from labdl.nn.foreign import explain_arguments  # imported lazily: it reads the tables of names
+
+    return explain_arguments(cls.__name__, args, kwargs, refusals=refusals) if _is_own(cls) else ""
 
 
 def _choose_type_name(cls: type[Module], namespace: str | None) -> str:

@@ -7,6 +7,7 @@ from labdl.nn.module import Module
 from labdl.nn.schema import layer
 from labdl.nn.types import Positive
 from labdl.ops.operator import floats
+from labdl.settings import Amount
 
 
 @layer({}, floats(2, 3, 4), floats(2, 3, 4), category="merge")
@@ -25,7 +26,7 @@ class PairwiseDistance(Module):
     """Distance of x from y along the last axis: the Lp norm of x - y + epsilon. Semantics: torch.nn.PairwiseDistance."""
 
     p: Positive = 2.0
-    epsilon: float = 1e-6
+    epsilon: Amount = 1e-6
     keepdims: bool = False
 
     def forward(self, x, y):

@@ -12,6 +12,7 @@ Depth = Annotated[int, Ge(1), Le(1000)]
 Whole = Annotated[int, Ge(0)]
 Rate = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
+Momentum = Annotated[float, Ge(0), Le(1)]  # fraction by which a running value moves
 Size = Count | tuple[Count, ...]
 Padding = Literal["same", "valid"] | Whole | Annotated[tuple[Whole | tuple[Whole, Whole], ...], MinLen(1)]
 DataFormat = Literal["channels_first", "channels_last"]

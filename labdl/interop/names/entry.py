@@ -25,6 +25,7 @@ class Entry:
 
     ``signature`` is that of the class, as in Python. ``rules`` say what becomes of an argument: a name is that of LabDL's
     setting, a function returns LabDL's settings; its key may be several names. Other arguments have the same name in LabDL.
+    A class that differs has rules for arguments of other names only.
     ``fixed`` are settings that the class always has. ``differs`` is a sentence on how LabDL's layer differs; where it is
     empty, the layer with the translated arguments computes the same.
     With ``other_order`` its positional arguments mean something else too.
@@ -47,12 +48,34 @@ class Entry:
         """Whether LabDL's layer computes the same, given the same arguments."""
         return not self.differs
 
+    @property
+    def difference(self) -> str:
+        """``differs``, and what the arguments of such a class are called in LabDL; "" for an equal one."""
+        if self.equal or not self.rules:
+            return self.differs
+        return f"{self.differs}; {', '.join(_name_in_labdl(name, rule) for name, rule in self.rules.items())}"
+
     def rule(self, argument: str) -> Rule:
         """The rule for an argument; a function of several arguments is that of each."""
         for names, rule in self.rules.items():
             if argument in names.split():
                 return rule
         return argument
+
+    def given(self, args: tuple, kwargs: Mapping[str, Any]) -> list[str] | None:
+        """The arguments that a call gives, by name; None if the class does not have them."""
+        try:
+            return list(parse_signature(self.signature).bind(*args, **kwargs).arguments)
+        except TypeError:
+            return None
+
+    def rename(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings of LabDL for arguments of a class that differs, as far as they have one."""
+        settings: dict[str, Any] = {}
+        for name, value in kwargs.items():
+            rule = self.rule(name)
+            settings |= rule(value) if callable(rule) else {} if rule == IGNORED else {rule: value}
+        return settings
 
     def translate(self, args: tuple, kwargs: Mapping[str, Any]) -> list[Step]:
         """The layers of LabDL for a call of the class, one after the other.
@@ -95,6 +118,12 @@ class Entry:
             settings[str(rule)] = value
         then = settings.pop(THEN, [])
         return [(self.ours, settings), *then] if self.ours else then
+
+
+def _name_in_labdl(name: str, rule: Rule) -> str:
+    if rule == IGNORED:
+        return f"`{name}` is left out"
+    return f"`{name}` is {rule.__doc__ if callable(rule) else f'`{rule}`'}"
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -162,9 +191,9 @@ def only_defaults(*arguments: str) -> dict[str, Any]:
     return dict.fromkeys(arguments, DEFAULT_ONLY)
 
 
-def differs(ours: str, sentence: str, *, other_order: bool = False) -> Entry:
+def differs(ours: str, sentence: str, *, other_order: bool = False, **rules: Rule) -> Entry:
     """A class whose nearest layer of LabDL has another meaning; with ``other_order`` also of its first two arguments."""
-    return Entry(ours, "*args, **kwargs", differs=sentence, other_order=other_order)
+    return Entry(ours, "*args, **kwargs", rules, differs=sentence, other_order=other_order)
 
 
 def missing(reason: str) -> Entry:

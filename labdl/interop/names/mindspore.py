@@ -215,7 +215,7 @@ _LOSSES = {
         pos_weight=numbers("positive_weights"),
     ),
     "CosineEmbeddingLoss": _to("CosineEmbeddingLoss", "margin=0.0, reduction='mean'"),
-    "CrossEntropyLoss": differs("CrossEntropyLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
+    "CrossEntropyLoss": differs("CrossEntropyLoss", _CLASSES_LAST, weight=numbers("class_weights")),
     "DiceLoss": differs("DiceLoss", "the loss is the mean over the samples, in MindSpore that of the whole batch"),
     "FocalLoss": differs("FocalLoss", "it is that of binary labels, in MindSpore that of classes on axis 1"),
     "GaussianNLLLoss": _to("GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'"),
@@ -235,7 +235,7 @@ _LOSSES = {
         p="p",
         weight=numbers("class_weights"),
     ),
-    "NLLLoss": differs("NLLLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
+    "NLLLoss": differs("NLLLoss", _CLASSES_LAST, weight=numbers("class_weights")),
     "PoissonNLLLoss": _to("PoissonNLLLoss", "log_input=True, full=False, eps=1e-08, reduction='mean'"),
     "SmoothL1Loss": _to("SmoothL1Loss", "beta=1.0, reduction='none'"),
     "SoftmaxCrossEntropyWithLogits": _to(
@@ -254,14 +254,9 @@ _LOSSES = {
     **all_missing("it is a base class: a function (output, target) is a loss", "LossBase"),
 }
 
-_SEQUENCE = (
-    "it returns (output, hidden) or (output, hidden, cell), and the batch is the first axis; `num_layers` is `layers` and "
-    "`dropout` is `rate`"
-)
-_TRANSFORMER = (
-    "the batch is the first axis, boolean masks are true where attention is allowed, and the settings are `heads`, "
-    "`hidden_features` and `rate`"
-)
+_SEQUENCE = "it returns (output, hidden) or (output, hidden, cell), and the batch is the first axis"
+_MASKS = "the batch is the first axis, and boolean masks are true where attention is allowed"
+_STACK = f"it takes the settings of its layers, not a layer; {_MASKS}"
 
 CLASSES: dict[str, Entry] = {
     "Cell": differs("Module", "a module has `forward` in place of `construct`"),
@@ -380,22 +375,38 @@ CLASSES: dict[str, Entry] = {
     "GRUCell": _to(
         "GRUCell", f"input_size, hidden_size, has_bias=True, {_NONE}", input_size=IGNORED, has_bias=DEFAULT_ONLY
     ),
-    "LSTMCell": differs("LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))"),
-    **{name: differs(name, _SEQUENCE) for name in ("RNN", "LSTM", "GRU")},
+    "LSTMCell": differs(
+        "LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))", input_size=IGNORED
+    ),
+    **{
+        name: differs(name, _SEQUENCE, input_size=IGNORED, num_layers="layers", dropout="rate", batch_first=IGNORED)
+        for name in ("RNN", "LSTM", "GRU")
+    },
     "MultiheadAttention": differs(
         "MultiHeadAttention",
         "it is called with (x), or with (query, context=key, values=value), returns the output alone, has the batch first "
-        "and boolean masks that are true where attention is allowed; `num_heads` is `heads` and `dropout` is `rate`",
+        "and boolean masks that are true where attention is allowed",
+        embed_dim=IGNORED,
+        num_heads="heads",
+        dropout="rate",
+        has_bias="use_bias",
+        batch_first=IGNORED,
     ),
     **{
-        name: differs(name, _TRANSFORMER)
-        for name in (
-            "TransformerEncoder",
-            "TransformerEncoderLayer",
-            "TransformerDecoder",
-            "TransformerDecoderLayer",
+        name: differs(
+            name,
+            _MASKS,
+            d_model=IGNORED,
+            nhead="heads",
+            dim_feedforward="feed_forward",
+            dropout="rate",
+            layer_norm_eps="epsilon",
+            batch_first=IGNORED,
         )
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
     },
+    "TransformerEncoder": differs("TransformerEncoder", _STACK, encoder_layer=IGNORED, num_layers="layers"),
+    "TransformerDecoder": differs("TransformerDecoder", _STACK, decoder_layer=IGNORED, num_layers="layers"),
     "Pad": differs("Pad", "it pads the spatial axes alone: `padding` has no pairs for the batch and the channels"),
     "Unfold": differs(
         "Unfold", "`kernel_size`, `stride` and `dilation` are those of the spatial axes alone, as in PyTorch"

@@ -336,7 +336,7 @@ _LOSSES = {
     "MultiMarginLoss": _to(
         "MultiMarginLoss", f"p=1, margin=1.0, weight=None, {_MEAN}", p="p", weight=numbers("class_weights")
     ),
-    "NLLLoss": differs("NLLLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
+    "NLLLoss": differs("NLLLoss", _CLASSES_LAST, weight=numbers("class_weights")),
     "PoissonNLLLoss": _to("PoissonNLLLoss", f"log_input=True, full=False, epsilon=1e-08, {_MEAN}"),
     "SoftMarginLoss": _to("SoftMarginLoss", _MEAN),
     "TripletMarginLoss": _to("TripletMarginLoss", f"margin=1.0, p=2.0, epsilon=1e-06, swap=False, {_MEAN}", p="p"),
@@ -346,8 +346,9 @@ _LOSSES = {
 
 _UPSAMPLE = "size=None, scale_factor=None, data_format='NCHW', name=None"
 _SIZE = {"size scale_factor": size_or_scale}
-_STATES = "it returns (output, hidden) or (output, hidden, cell); `num_layers` is `layers` and `dropout` is `rate`"
-_TRANSFORMER = "its arguments are `heads`, `hidden_features` and `rate`, and it has no `weight_attr` and `bias_attr`"
+_STATES = "it returns (output, hidden) or (output, hidden, cell)"
+_NO_ATTRIBUTES = "it has no `weight_attr` and no `bias_attr`"
+_STACK = "it takes the settings of its layers, not a layer"
 
 CLASSES: dict[str, Entry] = {
     "Layer": differs("Module", "a module's parameters are attributes, `nn.Parameter(shape)`, not of create_parameter"),
@@ -476,27 +477,40 @@ CLASSES: dict[str, Entry] = {
         padding_idx=DEFAULT_ONLY,
         **only_defaults("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"),
     ),
-    **{name: differs(ours, _STATES) for name, ours in (("LSTM", "LSTM"), ("GRU", "GRU"), ("SimpleRNN", "RNN"))},
     **{
-        name: differs(ours, "it returns the new states alone, the hidden one first")
+        name: differs(ours, _STATES, input_size=IGNORED, num_layers="layers", dropout="rate")
+        for name, ours in (("LSTM", "LSTM"), ("GRU", "GRU"), ("SimpleRNN", "RNN"))
+    },
+    **{
+        name: differs(ours, "it returns the new states alone, the hidden one first", input_size=IGNORED)
         for name, ours in (("LSTMCell", "LSTMCell"), ("GRUCell", "GRUCell"), ("SimpleRNNCell", "RNNCell"))
     },
     "RNN": differs("RNN", "it takes sizes, not a cell"),
     "BiRNN": differs("RNN", "it takes sizes, not cells, and bidirectional=True"),
     "MultiHeadAttention": differs(
         "MultiHeadAttention",
-        "it is called with (x) or (query, context=key, values=value), and masks are given by name; "
-        "`num_heads` is `heads`, `dropout` is `rate`, and `embed_dim` is inferred",
+        "it is called with (x) or (query, context=key, values=value), and masks are given by name",
+        embed_dim=IGNORED,
+        num_heads="heads",
+        dropout="rate",
     ),
     **{
-        name: differs(name, _TRANSFORMER)
-        for name in (
-            "TransformerEncoder",
-            "TransformerEncoderLayer",
-            "TransformerDecoder",
-            "TransformerDecoderLayer",
+        name: differs(
+            name,
+            _NO_ATTRIBUTES,
+            d_model=IGNORED,
+            nhead="heads",
+            dim_feedforward="feed_forward",
+            dropout="rate",
+            attn_dropout="attention_rate",
+            act_dropout="activation_rate",
+            normalize_before="norm_first",
+            layer_norm_eps="epsilon",
         )
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
     },
+    "TransformerEncoder": differs("TransformerEncoder", _STACK, encoder_layer=IGNORED, num_layers="layers"),
+    "TransformerDecoder": differs("TransformerDecoder", _STACK, decoder_layer=IGNORED, num_layers="layers"),
     **_LOSSES,
     **all_missing("LabDL has no hierarchical softmax", "AdaptiveLogSoftmaxWithLoss HSigmoidLoss"),
     **all_missing("its windows are random", "FractionalMaxPool2D FractionalMaxPool3D"),

@@ -315,7 +315,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
 _LIST = "it is called with the tensors, `layer(x, y)`, not with a list of them"
 _SEQUENCE = (
     "it returns (output, hidden) or (output, hidden, cell) with all steps, as with return_sequences=True and "
-    "return_state=True; `units` is `hidden_size`"
+    "return_state=True"
 )
 _SWAPPED = "it is called with (output, target), not with (y_true, y_pred)"
 _PROBABILITIES = f"{_SWAPPED}, and outputs are logits, as with from_logits=True"
@@ -425,10 +425,15 @@ CLASSES: dict[str, Entry] = {
     ),
     **{name: differs(name, _LIST) for name in ("Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract")},
     "Concatenate": differs("Concat", f"{_LIST}, and its `axis` is 1 unless given"),
-    "Dot": differs("Dot", f"{_LIST}, and has one axis, the last unless given"),
-    **{name: differs(ours, _SEQUENCE) for name, ours in (("LSTM", "LSTM"), ("GRU", "GRU"), ("SimpleRNN", "RNN"))},
+    "Dot": differs("Dot", f"{_LIST}, and has one axis, the last unless given", axes="axis"),
     **{
-        name: differs(ours, "it is called with (x, hidden) and, for LSTM, cell, and returns the new states")
+        name: differs(ours, _SEQUENCE, units="hidden_size", return_sequences=IGNORED, return_state=IGNORED)
+        for name, ours in (("LSTM", "LSTM"), ("GRU", "GRU"), ("SimpleRNN", "RNN"))
+    },
+    **{
+        name: differs(
+            ours, "it is called with (x, hidden) and, for LSTM, cell, and returns the new states", units="hidden_size"
+        )
         for name, ours in (("LSTMCell", "LSTMCell"), ("GRUCell", "GRUCell"), ("SimpleRNNCell", "RNNCell"))
     },
     "RNN": differs("LSTM", "`nn.RNN`, `nn.GRU` and `nn.LSTM` take sizes, not a cell"),
@@ -436,12 +441,19 @@ CLASSES: dict[str, Entry] = {
     "Bidirectional": differs("LSTM", "`nn.RNN`, `nn.GRU` and `nn.LSTM` read both directions with bidirectional=True"),
     "MultiHeadAttention": differs(
         "MultiHeadAttention",
-        "it is called with (query, context) or (query, context=key, values=value); `num_heads` is `heads`, `key_dim` is "
-        "`key_size`, `value_dim` is `value_size` and `dropout` is `rate`",
+        "it is called with (query, context) or (query, context=key, values=value)",
+        num_heads="heads",
+        key_dim="key_size",
+        value_dim="value_size",
+        dropout="rate",
     ),
     "GroupQueryAttention": differs(
         "MultiHeadAttention",
-        "`num_query_heads` is `heads`, `num_key_value_heads` is `key_heads` and `head_dim` is `key_size`",
+        "it is called with (query, context) or (query, context=key, values=value)",
+        num_query_heads="heads",
+        num_key_value_heads="key_heads",
+        head_dim="key_size",
+        dropout="rate",
     ),
     "AdditiveAttention": differs(
         "AdditiveAttention", "it has projections of the query and the keys with `hidden_size` units"
@@ -450,7 +462,7 @@ CLASSES: dict[str, Entry] = {
         "MultiHeadAttention", "it has projections; without them it is the operator `ops.scaled_dot_product_attention`"
     ),
     "Resizing": differs("Upsample", "`size` is (height, width), and `data_format` is channels_first unless given"),
-    "CategoryEncoding": differs("OneHot", "it encodes each index, `num_tokens` is `classes`"),
+    "CategoryEncoding": differs("OneHot", "it encodes each index", num_tokens="classes"),
     **_LOSSES,
     "CosineSimilarity": differs("CosineSimilarityLoss", f"{_SWAPPED}, and is 1 - the cosine, not its negative"),
     **all_missing(

@@ -148,7 +148,7 @@ _LOSSES = {
         pos_weight=numbers("positive_weights"),
     ),
     "CosineEmbeddingLoss": _to("CosineEmbeddingLoss", f"margin=0.0, {_LOSS}"),
-    "CrossEntropyLoss": differs("CrossEntropyLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
+    "CrossEntropyLoss": differs("CrossEntropyLoss", _CLASSES_LAST, weight=numbers("class_weights")),
     "GaussianNLLLoss": _to("GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'"),
     "HingeEmbeddingLoss": _to("HingeEmbeddingLoss", f"margin=1.0, {_LOSS}"),
     "HuberLoss": _to("HuberLoss", "reduction='mean', delta=1.0"),
@@ -160,8 +160,8 @@ _LOSSES = {
     "MultiLabelSoftMarginLoss": _to(
         "MultilabelSoftMarginLoss", f"weight=None, {_LOSS}", weight=numbers("class_weights")
     ),
-    "MultiMarginLoss": differs("MultiMarginLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
-    "NLLLoss": differs("NLLLoss", f"{_CLASSES_LAST}; `weight` is `class_weights`"),
+    "MultiMarginLoss": differs("MultiMarginLoss", _CLASSES_LAST, weight=numbers("class_weights")),
+    "NLLLoss": differs("NLLLoss", _CLASSES_LAST, weight=numbers("class_weights")),
     "NLLLoss2d": differs("NLLLoss", _CLASSES_LAST),
     "PoissonNLLLoss": _to(
         "PoissonNLLLoss",
@@ -176,22 +176,36 @@ _LOSSES = {
 }
 
 _RECURRENT = {
-    name: differs(name, f"{_LENGTH}; `num_layers` is `layers` and `dropout` is `rate`", other_order=True)
-    for name in ("RNN", "LSTM", "GRU")
-}
-_TRANSFORMERS = {
     name: differs(
         name,
-        "the batch is the first axis, boolean masks are true where attention is allowed, and the settings are `heads`, "
-        "`hidden_features` and `rate`",
-        other_order=name.endswith("Layer"),
+        _LENGTH,
+        other_order=True,
+        input_size=IGNORED,
+        num_layers="layers",
+        dropout="rate",
+        batch_first=IGNORED,
     )
-    for name in (
-        "TransformerEncoder",
-        "TransformerEncoderLayer",
-        "TransformerDecoder",
-        "TransformerDecoderLayer",
-    )
+    for name in ("RNN", "LSTM", "GRU")
+}
+_MASKS = "the batch is the first axis, and boolean masks are true where attention is allowed"
+_STACK = f"it takes the settings of its layers, not a layer; {_MASKS}"
+_TRANSFORMERS = {
+    **{
+        name: differs(
+            name,
+            _MASKS,
+            other_order=True,
+            d_model=IGNORED,
+            nhead="heads",
+            dim_feedforward="feed_forward",
+            dropout="rate",
+            layer_norm_eps="epsilon",
+            batch_first=IGNORED,
+        )
+        for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
+    },
+    "TransformerEncoder": differs("TransformerEncoder", _STACK, encoder_layer=IGNORED, num_layers="layers"),
+    "TransformerDecoder": differs("TransformerDecoder", _STACK, decoder_layer=IGNORED, num_layers="layers"),
 }
 
 CLASSES: dict[str, Entry] = {
@@ -269,7 +283,10 @@ CLASSES: dict[str, Entry] = {
         **only_defaults("max_norm", "norm_type", "scale_grad_by_freq", "sparse", "_weight", "_freeze"),
     ),
     "EmbeddingBag": differs(
-        "EmbeddingBag", "it is called with (indices, weights): bags are rows of indices, and there are no offsets"
+        "EmbeddingBag",
+        "it is called with (indices, weights): bags are rows of indices, and there are no offsets",
+        num_embeddings="size",
+        embedding_dim="features",
     ),
     "RNNCell": _to(
         "RNNCell",
@@ -280,13 +297,21 @@ CLASSES: dict[str, Entry] = {
     ),
     "GRUCell": _to("GRUCell", f"input_size, hidden_size, bias=True, {_SIZES}", input_size=IGNORED, bias=DEFAULT_ONLY),
     "LSTMCell": differs(
-        "LSTMCell", "it is called with (x, hidden, cell), not with (x, (hidden, cell))", other_order=True
+        "LSTMCell",
+        "it is called with (x, hidden, cell), not with (x, (hidden, cell))",
+        other_order=True,
+        input_size=IGNORED,
     ),
     **_RECURRENT,
     "MultiheadAttention": differs(
         "MultiHeadAttention",
         "it is called with (x), or with (query, context=key, values=value), returns the output alone, has the batch first "
-        "and boolean masks that are true where attention is allowed; `num_heads` is `heads` and `dropout` is `rate`",
+        "and boolean masks that are true where attention is allowed",
+        embed_dim=IGNORED,
+        num_heads="heads",
+        dropout="rate",
+        bias="use_bias",
+        batch_first=IGNORED,
     ),
     **_TRANSFORMERS,
     **_LOSSES,

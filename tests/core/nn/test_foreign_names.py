@@ -11,7 +11,7 @@ import pytest
 
 import labdl
 from labdl import nn
-from labdl.errors import ConfigError
+from labdl.errors import ArgumentError, ConfigError
 from labdl.interop import names
 from labdl.interop.names import Reading
 from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, parse_signature
@@ -157,7 +157,7 @@ def test_entries_are_consistent(framework, name, entry):
     """They name layers and settings that exist; what differs has a sentence."""
     assert not entry.ours or entry.ours in LAYERS or entry.ours in CONTAINERS
     parameters = parse_signature(entry.signature).parameters
-    for given in entry.rules:
+    for given in entry.rules if entry.equal else ():
         assert set(given.split()) <= {*parameters, "args", "kwargs"}
     if entry.equal and entry.ours in LAYERS:
         own = fields(LAYERS[entry.ours])
@@ -166,6 +166,9 @@ def test_entries_are_consistent(framework, name, entry):
         assert {rule for rule in plain if not callable(rule) and rule not in (IGNORED, DEFAULT_ONLY)} <= own.keys()
     else:
         assert entry.differs or not entry.ours or entry.ours in CONTAINERS
+    if not entry.equal and entry.ours in LAYERS:
+        named = {rule for rule in entry.rules.values() if not callable(rule) and rule != IGNORED}
+        assert named <= fields(LAYERS[entry.ours]).keys()
     assert not entry.differs.endswith(".")
 
 
@@ -188,7 +191,7 @@ def test_pages_are_up_to_date(tmp_path):
         ),
         (
             lambda: nn.Linear(784, 10),
-            r"use_bias=10\), but PyTorch's Linear .* nn\.Linear\(in_features=784, out_features=10\)",
+            r"use_bias=10\), but PyTorch's Linear .* nn\.Linear\(out_features=10, in_features=784\)",
         ),
         (lambda: nn.LSTM(10, 20), r"hidden_size=10, layers=20\), but PyTorch's LSTM takes other arguments"),
         (lambda: nn.TransformerEncoderLayer(512, 8), "heads=512, feed_forward=8"),
@@ -215,3 +218,91 @@ def test_arguments_in_pytorchs_order_are_not_taken_for_ours(create, message):
 )
 def test_arguments_with_one_meaning_are_accepted(create):
     assert create()
+
+
+@pytest.mark.parametrize(
+    ("create", "meaning"),
+    [
+        (
+            lambda: nn.Conv2d(3, 16, kernel_size=3),
+            r"is given 'kernel_size' twice, .* is nn\.Conv2d\(out_channels=16, kernel_size=3, in_channels=3\)$",
+        ),
+        (
+            lambda: nn.Conv2d(3, 16, 3, bias=False),
+            r"no argument 'bias'; PyTorch's Conv2d with these arguments is nn\.Conv2d\(out_channels=16, kernel_size=3, "
+            r"use_bias=False, in_channels=3\)$",
+        ),
+        (
+            lambda: nn.Linear(784, 10, bias=False),
+            r"nn\.Linear\(out_features=10, use_bias=False, in_features=784\)$",
+        ),
+        (lambda: nn.ReLU(inplace=True), r"nn\.ReLU\(\)$"),
+        (lambda: nn.Dropout(p=0.3), r"nn\.Dropout\(rate=0\.3\)$"),
+        (lambda: nn.Softmax(dim=1), r"nn\.Softmax\(axis=1\)$"),
+        (lambda: nn.LayerNorm(normalized_shape=64), r"nn\.LayerNorm\(\)$"),
+        (lambda: nn.GroupNorm(num_groups=4, num_channels=8), r"nn\.GroupNorm\(groups=4\)$"),
+        (lambda: nn.Embedding(10, 4, padding_idx=0), r"nn\.Embedding\(size=10, features=4, padding_index=0\)$"),
+        (lambda: nn.Embedding(input_dim=10, output_dim=4), r"Keras's Embedding .* nn\.Embedding\(size=10, features=4"),
+        (lambda: nn.Upsample(scale_factor=3), r"nn\.Upsample\(scale=3\.0\)$"),
+        (lambda: nn.Flatten(start_dim=1), r"nn\.Flatten\(start_axis=1\)$"),
+        (
+            lambda: nn.CrossEntropyLoss(weight=[1, 2]),
+            r"PyTorch's .* nn\.CrossEntropyLoss\(class_weights=\(1\.0, 2\.0\)\), which differs: the classes are on the last",
+        ),
+        (
+            lambda: nn.LSTM(input_size=10, hidden_size=20, num_layers=2),
+            r"PyTorch's LSTM .* nn\.LSTM\(hidden_size=20, layers=2\), which differs",
+        ),
+        (lambda: nn.LSTM(10, 20, 2, batch_first=True), r"no argument 'batch_first'; .*`num_layers` is `layers`"),
+        (lambda: nn.LSTM(units=64), r"Keras's LSTM .* nn\.LSTM\(hidden_size=64\), which differs"),
+        (lambda: nn.LSTMCell(10, 20), r"PyTorch's LSTMCell is nn\.LSTMCell, which differs: it is called with"),
+        (
+            lambda: nn.TransformerEncoderLayer(d_model=512, nhead=8),
+            r"nn\.TransformerEncoderLayer\(heads=8\), which differs",
+        ),
+        (
+            lambda: nn.MultiHeadAttention(num_heads=2, key_dim=4),
+            r"Keras's MultiHeadAttention .* nn\.MultiHeadAttention\(heads=2, key_size=4\), which differs",
+        ),
+        (lambda: nn.Conv2d(3, 16, 3, pad_mode="pad"), r"MindSpore's Conv2d .*use_bias=False"),
+        (
+            lambda: nn.Conv2d(3, 16, 3, device="cuda"),
+            r"PyTorch's Conv2d: device='cuda' has no equivalent in nn\.Conv2d$",
+        ),
+        (lambda: nn.Conv2d(16, kernal_size=3), r"no argument 'kernal_size': did you mean 'kernel_size'\?$"),
+        (lambda: nn.Concat(dim=1), r"nn\.Concat has no argument 'dim'; its arguments are axis$"),
+        (lambda: nn.Conv2d(), r"missing a required argument: 'out_channels'"),
+    ],
+)
+def test_arguments_of_a_framework_are_translated_in_the_error(create, meaning):
+    with pytest.raises(ArgumentError, match=meaning):
+        create()
+    assert issubclass(ArgumentError, TypeError)
+
+
+def test_number_of_channels_is_not_taken_for_a_momentum():
+    message = r"momentum wants a number at least 0 and at most 1, received 64; PaddlePaddle's .* is nn\.BatchNorm\(\)$"
+    with pytest.raises(ConfigError, match=message):
+        nn.BatchNorm(64)
+
+
+def test_meant_settings_include_those_by_name():
+    with pytest.raises(ConfigError, match=r"nn\.Conv2d\(3, 16, 5, padding=2\): .* in_channels=3\)"):
+        nn.Conv2d(3, 16, 5, padding=2)
+
+
+def test_type_error_of_a_layers_own_init_is_kept():
+    @nn.layer(namespace="own_init")
+    class Odd(nn.Module):
+        size: int = 1
+
+        def __init__(self, size=1):
+            super().__init__()
+            self.size = size + "x"
+
+        def forward(self, x):
+            return x
+
+    with pytest.raises(TypeError, match="unsupported operand") as caught:
+        Odd(1)
+    assert not isinstance(caught.value, ConfigError)

@@ -373,6 +373,9 @@ def test_representations(net):
         ),
         (lambda: nn.Conv2d(8, kernel_size=(3, 0)), r"Conv2d: kernel_size wants .*, received \(3, 0\)"),
         (lambda: nn.BatchNorm(epsilon=0), "BatchNorm: epsilon wants a number above 0, received 0"),
+        (lambda: nn.BatchNorm(momentum=-1), "BatchNorm: momentum wants a number at least 0 and at most 1, received -1"),
+        (lambda: nn.ConvNormAct(8, momentum=5), "momentum wants a number at least 0 and at most 1, received 5"),
+        (lambda: nn.PairwiseDistance(epsilon=-1.0), "epsilon wants a number at least 0"),
         (lambda: nn.MaxPool2d(data_format="nchw"), 'MaxPool2d: data_format wants "channels_first", "channels_last"'),
     ],
 )
