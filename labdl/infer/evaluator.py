@@ -77,7 +77,7 @@ class Evaluator:
         kind: OutputKind = "probabilities" if takes_probabilities(self.loss) else inference.outputs
         for metric in found.values():
             metric.outputs = kind  # type: ignore[misc]
-        names = getattr(dataset, "classes", None) or inference.model.class_names
+        names = inference.model.class_names or getattr(dataset, "classes", None)
         counts = ClassCounts.of(processor, names, settings, kind)
         loss, total, seen = self._loss(), 0.0, 0
         for columns in iterate_columns(dataset, self.batch_size):

@@ -97,16 +97,16 @@ def last_operator(model: Module) -> str | None:
     """
     if not model.built:
         return None
-    inputs = [s if s is None else _Tagged(s, "") for s in model.input_specs]
-    options = {k: _Tagged(v, "") if isinstance(v, Spec) else v for k, v in model._input_options.items()}
+    inputs = [s if s is None else _OperatorSpec(s, "") for s in model.input_specs]
+    options = {k: _OperatorSpec(v, "") if isinstance(v, Spec) else v for k, v in model._input_options.items()}
     try:
         output = neutral(model.forward)(*inputs, **options)
     except (ModelError, TypeError, ValueError):  # a forward that needs values
         return None
-    return (output.operator or None) if isinstance(output, _Tagged) else None
+    return (output.operator or None) if isinstance(output, _OperatorSpec) else None
 
 
-class _Tagged(Spec):
+class _OperatorSpec(Spec):
     """A Spec with the name of the operator that computed it; a forward on such Specs changes nothing in the model."""
 
     operator: str
@@ -116,33 +116,33 @@ class _Tagged(Spec):
         object.__setattr__(self, "operator", operator)
 
 
-class _TaggedBackend:
-    name = "tagged"
+class _OperatorSpecBackend:
+    name = "operator spec"
     precedence = 4
 
     def implementation(self, entry: Operator) -> Callable:
         def compute(*args, **kwargs):
             found = entry.infer(_plain(args), {name: _plain(v) for name, v in kwargs.items()})
             first = args[0] if args else None
-            passes = entry.name in _PASSING and isinstance(first, _Tagged)
+            passes = entry.name in _PASSING and isinstance(first, _OperatorSpec)
             return _with_operator(found, first.operator if passes else entry.name)  # type: ignore[union-attr]
 
         return compute
 
-    def spec_of(self, value: _Tagged) -> Spec:
+    def spec_of(self, value: _OperatorSpec) -> Spec:
         return _plain(value)
 
 
 def _with_operator(value: Any, operator: str) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_with_operator(v, operator) for v in value)
-    return _Tagged(value, operator) if isinstance(value, Spec) else value
+    return _OperatorSpec(value, operator) if isinstance(value, Spec) else value
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, _Tagged):
+    if isinstance(value, _OperatorSpec):
         return Spec(value.shape, value.dtype)
     return type(value)(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
-dispatch.claim(_Tagged, _TaggedBackend())
+dispatch.claim(_OperatorSpec, _OperatorSpecBackend())

@@ -22,7 +22,7 @@ def name_text_labels(context: TrainContext, data: Any) -> None:
     """
     if context.model.class_names is not None or "preprocess" in context.overridden:
         return
-    names = _names_of(data)
+    names = class_names_of(data)
     if isinstance(data, StackedDataset):  # its labels are not known before they are read
         context.model.class_names = names if names and is_text_sample(data) else None
         return
@@ -33,7 +33,7 @@ def name_text_labels(context: TrainContext, data: Any) -> None:
 
 def name_declared_classes(context: TrainContext, data: Any, rule: TargetRule) -> None:
     """Set the class names of a classifier that has none from the ``classes`` of its training data, if the numbers agree."""
-    names = _names_of(data)
+    names = class_names_of(data)
     room = rule.output.shape[-1] if rule.output is not None and rule.output.shape else None
     if context.model.class_names is None and rule.kind == "classes" and names and room == len(names):
         context.model.class_names = names
@@ -58,7 +58,8 @@ def is_text_sample(data: StackedDataset) -> bool:
     return isinstance(sample, tuple) and isinstance(sample[-1], str | np.str_)
 
 
-def _names_of(data: Any) -> tuple[str, ...] | None:
+def class_names_of(data: Any) -> tuple[str, ...] | None:
+    """The names in the ``classes`` of a data set, None without these."""
     source = data.source if isinstance(data, StackedDataset) else data
     names = getattr(source, "classes", None)
     return tuple(map(str, names)) if isinstance(names, list | tuple) and names else None

@@ -22,6 +22,7 @@ from labdl.train import config, failures, losses
 from labdl.train.aliases import full_names
 from labdl.train.binding import convert
 from labdl.train.callbacks import call_callbacks
+from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_dataset
 from labdl.train.evaluation import evaluate, split_batch
@@ -284,7 +285,7 @@ class Trainer:
     def test(self, dataset, y=None, *, batch_size: int = 256) -> dict[str, float]:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
         data = as_dataset(dataset if y is None else (dataset, y))
-        classes = PerClass(getattr(dataset, "classes", None))
+        classes = PerClass(self.model.class_names or class_names_of(data))
         averaged = self.settings.average is not None
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes
