@@ -69,8 +69,9 @@ def _encode(array: np.ndarray, rule: TargetRule, names: Sequence[str] | None) ->
         )
     if names is None:
         raise ConfigError(
-            f"the targets hold {describe_objects(array)}, the model has no names of classes: train it with text labels, or "
-            "set model.class_names"
+            f"the targets hold {describe_objects(array)}, and the names of all classes are not known: set model.class_names "
+            "to all of them, in order, or give a data set that is read sample by sample its attribute classes; "
+            "fit(x, labels) finds them in an array of labels"
         )
     return encode_labels(array, names)
 

@@ -86,6 +86,39 @@ def test_as_many_classes_as_outputs(backend):
         trainer(backend, 5).fit(X, NAMES[NUMBERS], progress=False)
 
 
+def test_reports_name_the_classes(backend):
+    t = trainer(backend)
+    t.fit(X, NAMES[NUMBERS], epochs=20, progress=False)
+    for data in [(X, NAMES[NUMBERS]), (X, NUMBERS)]:
+        t.test(*data)
+        assert all(name in str(t.report()) for name in NAMES)
+        assert all(name in Evaluator(t.model, data).report() for name in NAMES)
+
+
+def test_text_labels_whose_classes_are_not_known(backend):
+    """A batch, or a sample, does not tell all classes, and reading all samples may take hours."""
+
+    class Samples:
+        def __len__(self):
+            return len(X)
+
+        def __getitem__(self, i):
+            return X[i], NAMES[NUMBERS[i]]
+
+    known = "names of all classes are not known: set model.class_names .* attribute classes"
+    for call in (lambda t: t.train_one_batch(X, NAMES[NUMBERS]), lambda t: t.fit(Samples(), progress=False)):
+        t = trainer(backend)
+        with pytest.raises(ConfigError, match=known):
+            call(t)
+        t.model.class_names = tuple(NAMES)
+        call(t)
+    named = Samples()
+    named.classes = list(NAMES)  # type: ignore[attr-defined]
+    t = trainer(backend)
+    t.fit(named, progress=False)
+    assert t.model.class_names == tuple(NAMES)
+
+
 def test_two_text_classes_for_one_output(backend):
     t = trainer(backend, 1, "bce")
     t.fit(X, np.where(VALUES > 0, "yes", "no"), epochs=100, progress=False)
