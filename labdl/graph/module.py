@@ -140,7 +140,13 @@ class GraphModule(Module):
                     )
                 continue
             if value is None and not argument.optional:
-                raise ModelError(f"the graph {self.graph.name!r} is not given {argument.name!r}: it takes {known}")
+                error = f"the graph {self.graph.name!r} is not given {argument.name!r}: it takes {known}"
+                if argument is not taken[0]:
+                    error += (
+                        f"; a graph holds one way through a forward, here the one with {argument.name!r}: for a forward that "
+                        f"also does without, trace or save the model built without {argument.name}="
+                    )
+                raise ModelError(error)
             values.append(self._default(argument, inputs, named) if value is None else value)
         if unknown := [name for name, value in given.items() if value is not None]:
             raise ModelError(

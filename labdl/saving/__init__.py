@@ -8,6 +8,7 @@ from pathlib import Path
 from labdl import dispatch
 from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
+from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
 from labdl.nn.module import Module
 from labdl.nn.trainable import freeze_named, frozen_patterns
@@ -57,6 +58,12 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     structure, parameters = paths(path)
     model._need_build()
     graph = as_graph(model)
+    for name in branching_inputs(model, graph):
+        warnings.warn(
+            f"the saved model needs {name!r} in each call: the forward of {type(model).__name__} branches on it, and a file "
+            f"holds one way through a forward; to save the other, build the model without {name}=",
+            stacklevel=2,
+        )
     mark = identity(graph)
     home = parameter_prefix(model, graph)
     frozen = [home + name for name in frozen_patterns(model)]
@@ -68,12 +75,17 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
 
 
 def load(path: str | Path, backend: str | None = None, parameters: bool = True, seed: int | None = None) -> GraphModule:
-    """A built model from ``name.labdl`` and ``name.npz``, on any backend.
+    """A built model from ``name.labdl`` and ``name.npz``, or from ``name.onnx``, on any backend.
 
     Parameters go from the file to the backend one by one. ``parameters=False`` draws new weights (from ``seed``) and needs
     no .npz. Raises FileNotFoundError, FileFormatError, or StateDictError when the parameters are of another structure.
     """
     structure, weights = paths(path)
+    if Path(path).suffix == ".onnx" and not structure.exists():
+        from labdl.saving.onnx import import_onnx
+
+        model = import_onnx(path, backend)
+        return model if parameters else model.graph.to_module().build(backend=backend, seed=seed)
     if parameters and structure.exists() and not weights.exists():
         raise FileNotFoundError(f"{weights} is missing: train and save the model, or load it with parameters=False")
     opened = open_structure(structure)

@@ -48,6 +48,14 @@ def mark_optional(model: Module, specs: Sequence[Spec | None], named: Mapping[st
     return dataclasses.replace(graph, nodes=nodes)
 
 
+def branching_inputs(model: Module, graph: Graph, record: Record) -> list[str]:
+    """The arguments that a built model may be called without but its graph may not, since the forward branches on them."""
+    needed = {a.name for a in graph_arguments(graph) if a.node and not a.optional}
+    names = [a.name for a in model._arguments() if a.optional and a.name in needed]
+    specs, named = model.input_specs, model._input_options
+    return [name for name in names if _again(model, specs, named, record, {name: None}) is not None]
+
+
 def _is_equal_without(graph, arguments, specs, named, model, record) -> bool:
     other = _again(model, specs, named, record, {a.name: None for a in arguments})
     return other is not None and equals_without(graph, [a.node for a in arguments], other)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from labdl.errors import ModelError
 from labdl.graph.graph import Graph
-from labdl.graph.tracing.optional import mark_optional
+from labdl.graph.tracing import optional
 from labdl.graph.tracing.recorder import Recorder, settings_of
 from labdl.nn.module import Module, observer
 from labdl.nn.schema import LAYERS
@@ -38,8 +38,17 @@ def trace(
         return record(model, specs, Recorder(model, level), name, named)
 
     if level == "layers":
-        return mark_optional(model, specs, named, record_with)
+        return optional.mark_optional(model, specs, named, record_with)
     return dataclasses.replace(record_with(specs, named), ties={})
+
+
+def branching_inputs(model: Module, graph: Graph) -> list[str]:
+    """The arguments that a built model may be called without but its graph may not: it holds one way through a forward."""
+
+    def record_with(specs: Sequence[Spec | None], named: Mapping[str, Any]) -> Graph:
+        return record(model, specs, Recorder(model, "layers"), named=named)
+
+    return optional.branching_inputs(model, graph, record_with)
 
 
 def record(

@@ -14,6 +14,8 @@ from labdl.infer import Inference, predict
 from labdl.saving.onnx import export_onnx, import_onnx
 from labdl.spec import Spec
 
+pytestmark = pytest.mark.filterwarnings("ignore:the saved model needs 'types'")  # the forward of Classifier branches
+
 
 class Classifier(nn.Module):
     """As a text model: two optional inputs, one of them used by layers only."""
@@ -274,3 +276,29 @@ def test_gradient_of_a_call_by_name(backend):
     model(x)
     without = backend.to_numpy(model.backward(None))
     assert np.abs(by_name - without).max() > 1e-3
+
+
+class Branching(nn.Module):
+    """An input that the forward itself does without, and one that its layer does without."""
+
+    def __init__(self):
+        self.attention = nn.MultiHeadAttention(2)
+
+    def forward(self, x, mask=None, scale=None):
+        x = self.attention(x, key_mask=mask)
+        return ops.mean(x if scale is None else x * scale, axis=1)
+
+
+def test_saving_warns_of_an_input_that_becomes_required(backend, tmp_path):
+    """A graph has one way through a forward: which is said at save, and where the input is missing."""
+    given = {"mask": MASK, "scale": FEATURES}
+    model = Branching().build(FEATURES, **given, backend=backend.name)
+    with pytest.warns(UserWarning, match="the saved model needs 'scale' in each call.*build the model without scale="):
+        labdl.save(model, tmp_path / "net")
+    again, x = labdl.load(tmp_path / "net", backend=backend.name), backend.tensor(DATA["x"])
+    with pytest.raises(ModelError, match=r"not given 'scale'.*trace or save the model built without scale="):
+        again(x)
+    np.testing.assert_allclose(*(backend.to_numpy(m(x, scale=x)) for m in (again, model)), rtol=1e-5)
+    labdl.save(again, tmp_path / "twice")  # nothing to warn of: its own call needs the input too
+    labdl.save(Branching().build(FEATURES, mask=MASK, backend=backend.name), tmp_path / "net")
+    labdl.load(tmp_path / "net", backend=backend.name)(x)

@@ -77,6 +77,17 @@ def test_models_come_back(name, tmp_path):
     assert_same(flat(again(*arrays)), flat(model(*arrays)))
 
 
+def test_load_opens_onnx_files(tmp_path):
+    model = nn.Sequential(nn.Linear(3), nn.ReLU()).build((None, 4), backend="numpy", seed=0)
+    path = labdl.export(model, tmp_path / "net.onnx")
+    x = np.ones((2, 4), "float32")
+    np.testing.assert_allclose(labdl.load(str(path), backend="numpy")(x), model(x), rtol=1e-6)
+    drawn = labdl.load(path, backend="numpy", parameters=False, seed=1)
+    assert not np.allclose(drawn(x), model(x))
+    with pytest.raises(FileNotFoundError, match=r"there is no .*other\.onnx"):
+        labdl.load(tmp_path / "other.onnx", backend="numpy")
+
+
 def test_loaded_model_can_be_used_and_trained(residual, tmp_path):
     model = residual.to_module().build(backend="numpy", seed=3)
     again = import_onnx(export_onnx(model, tmp_path / "net.onnx"), backend="numpy")
