@@ -13,7 +13,7 @@ import numpy as np
 
 from labdl.graph import Edge, Graph, Node
 from labdl.saving import encode
-from labdl.saving.native.formats.crc32c import crc32c, masked
+from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 
 LEVELS = 300_000
 SUFFIXES = (".pt", ".pdparams", ".ckpt", ".safetensors", ".weights.h5", ".npz", ".labdl", ".onnx", ".csv", ".json")
@@ -40,6 +40,22 @@ def long4(value):
 
 def text(value):
     return b"X" + struct.pack("<i", len(value)) + value.encode()
+
+
+def nested(count, length, levels, value):
+    """Dictionaries in one another, each under ``count`` names of so many characters."""
+    for level in range(levels):
+        names = [text(f"{n:0{length}}") for n in range(count)]
+        value = (
+            b"}("
+            + names[0]
+            + value
+            + b"q"
+            + bytes([level])
+            + b"".join(name + b"h" + bytes([level]) for name in names[1:])
+        )
+        value += b"u"
+    return value
 
 
 ENDLESS = long4(10**4400)
@@ -71,6 +87,8 @@ PICKLES = {
         text(name) + b"h\1" for name in ("_parameters", "_buffers", "_modules", "a", "b")) + b"ub.",
     "a million objects": b"\x80\x02}X\1\0\0\0a(" + b"ca\nb\n)\x81" * 1_000_000 + b"ls.",
     "an object with itself as state": b"\x80\x02}X\1\0\0\0aca\nb\n)\x81q\0h\0bs.",
+    "dictionaries under long names": b"\x80\x02" + nested(100, 660, 3, tensor(b"K\1\x85", b"K\1\x85")) + b".",
+    "dictionaries under short names": b"\x80\x02" + nested(9, 1, 6, tensor(b"K\1\x85", b"K\1\x85")) + b".",
     "seventy axes": b"\x80\x02}X\1\0\0\0a" + tensor(b"(" + b"K\1" * 70 + b"t", b"(" + b"K\1" * 70 + b"t") + b"s.",
 }  # fmt: skip
 
@@ -173,10 +191,10 @@ def table(blocks, repetitions=1):
     out, places = b"", []
     for data in blocks:
         places.append(varint(len(out)) + varint(len(data)))
-        out += data + b"\0" + struct.pack("<I", masked(crc32c(data + b"\0")))
+        out += data + b"\0" + struct.pack("<I", mask_checksum(crc32c(data + b"\0")))
     data = block((f"{at:07}".encode(), place) for at, place in enumerate(places * repetitions))
     place = varint(len(out)) + varint(len(data))
-    out += data + b"\0" + struct.pack("<I", masked(crc32c(data + b"\0")))
+    out += data + b"\0" + struct.pack("<I", mask_checksum(crc32c(data + b"\0")))
     return out + (varint(0) * 2 + place).ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57)
 
 
@@ -198,8 +216,8 @@ def objects(*names):
 def string(content):
     """The bytes of a text in a checkpoint, and their checksum."""
     length = struct.pack("<I", len(content))
-    check = struct.pack("<I", masked(crc32c(length)))
-    return varint(len(content)) + check + content, masked(crc32c(length, check, content))
+    check = struct.pack("<I", mask_checksum(crc32c(length)))
+    return varint(len(content)) + check + content, mask_checksum(crc32c(length, check, content))
 
 
 GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -209,7 +227,7 @@ WEIGHT = np.arange(12, dtype="<f4").tobytes()
 def bundle_entries(graph, **changes):
     """The entries of a checkpoint with one weight of (3, 4), which follows the graph; and its bytes."""
     text, checksum = string(graph)
-    own = {"dtype": 1, "shape": (3, 4), "offset": len(text), "size": 48, "checksum": masked(crc32c(WEIGHT))}
+    own = {"dtype": 1, "shape": (3, 4), "offset": len(text), "size": 48, "checksum": mask_checksum(crc32c(WEIGHT))}
     entries = [(b"", b"\x08\1"), (GRAPH, entry(7, (), 0, len(text), checksum)), (b"a", entry(**own | changes))]
     return entries, text + WEIGHT
 
@@ -452,7 +470,7 @@ GRAPH_CASES = {
     },
     ".labdl: wide split": ("new model", lambda f: layer(f, "ops.split", (None, 10**8), sections=10**8, axis=1), "at most"),
     ".labdl: wide unstack": ("new model", lambda f: layer(f, "ops.unstack", (None, 10**8), axis=1), "at most"),
-    ".labdl: endless diff": ("new model", lambda f: layer(f, "ops.diff", (None, 3), n=10**15), "0 to 64 times"),
+    ".labdl: endless diff": ("new model", lambda f: layer(f, "ops.diff", (None, 3), n=10**15), "at most 64, received n"),
     ".labdl: a loop": ("new model", loop, "on a loop"),
     ".labdl: optional inputs": ("new model", many_optional, "cannot be optional"),
     ".labdl: deep layers": ("new model", deep_layers, "more than 100,000 layers"),

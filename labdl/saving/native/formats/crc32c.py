@@ -20,7 +20,7 @@ def crc32c(*parts: bytes | bytearray | memoryview) -> int:
     return int(register ^ _ALL)
 
 
-def masked(checksum: int) -> int:
+def mask_checksum(checksum: int) -> int:
     """A checksum as TensorFlow stores it, so that those of bytes that hold checksums are good, too."""
     return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from labdl.bounded.protobuf import read_varint
 from labdl.errors import FileFormatError
-from labdl.saving.native.formats.crc32c import crc32c, masked
+from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 
 _MAGIC, _FOOTER = 0xDB4775248B80FB57, 48  # bytes at the end: two places, and the number
 _TRAILER = 5  # bytes after a block: its compression and its checksum
@@ -52,7 +52,7 @@ def _block(data: memoryview, begin: int, size: int) -> memoryview:
         raise FileFormatError("its index is truncated")
     if data[end]:
         raise FileFormatError("its index is compressed, which TensorFlow does not write")
-    if struct.unpack("<I", data[end + 1 : end + _TRAILER])[0] != masked(crc32c(data[begin : end + 1])):
+    if struct.unpack("<I", data[end + 1 : end + _TRAILER])[0] != mask_checksum(crc32c(data[begin : end + 1])):
         raise FileFormatError("its index is damaged: a checksum is wrong")
     return data[begin:end]
 

@@ -18,7 +18,7 @@ from labdl.bounded.files import open_file, read_file, size_of
 from labdl.bounded.protobuf import WireError, fields, read_varint
 from labdl.errors import FileFormatError, MissingFileError
 from labdl.interop.weights.tensorflow import LIST, KerasLayer
-from labdl.saving.native.formats.crc32c import crc32c, masked
+from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, unread
 from labdl.saving.native.formats.sorted_table import read_table
 
@@ -110,7 +110,7 @@ class _Files:
         if math.prod(entry.shape) * dtype.itemsize != entry.size:
             raise FileFormatError(f"{key:.200} in it has {entry.size} bytes, and shape {entry.shape}"[:400])
         data = self._bytes(key, entry)
-        if entry.checksum != masked(crc32c(data)):
+        if entry.checksum != mask_checksum(crc32c(data)):
             raise FileFormatError(f"{key:.200} in it is damaged: its checksum is wrong")
         return array_of(key, data, dtype, entry.shape)
 
@@ -123,7 +123,7 @@ class _Files:
         if length != len(data) - at - 4:
             raise FileFormatError("its graph of objects is truncated")
         check, body = data[at : at + 4], data[at + 4 :]
-        if entry.checksum != masked(crc32c(length.to_bytes(4, "little"), check, body)):
+        if entry.checksum != mask_checksum(crc32c(length.to_bytes(4, "little"), check, body)):
             raise FileFormatError("its graph of objects is damaged: its checksum is wrong")
         return body
 

@@ -17,6 +17,11 @@ Choose = Callable[[dict[Path, Any]], dict[str, Any]]
 _LEVELS = 12  # of dictionaries and modules that are looked into
 _ITEMS = 1 << 22  # of them together; one dictionary may be there under many names
 _LONGEST = 2000  # characters of a path
+_NAMES, _NAME = (
+    1 << 26,
+    64,
+)  # characters of all paths, each as often as it has keys, and those that one counts in addition
+_LARGE = "its dictionaries hold more than any file of parameters needs"
 
 
 def arrays_of(values: Any) -> dict[Path, Any]:
@@ -28,14 +33,14 @@ def arrays_of(values: Any) -> dict[Path, Any]:
     if not isinstance(values, dict) and _children(values) is None:
         raise FileFormatError(f"it holds {describe(values)}, not a dictionary of parameters")
     found: dict[Path, Any] = {}
-    left = _ITEMS
+    left, names = _ITEMS, _NAMES
     waiting: list[tuple[Path, Any]] = [((), values)]
     while waiting:
         path, item = waiting.pop()
         for key, value in reversed((_children(item) or {}).items()) if len(path) < _LEVELS else ():
             left -= 1
             if left < 0:
-                raise FileFormatError("its dictionaries hold more than any file of parameters needs")
+                raise FileFormatError(_LARGE)
             if isinstance(key, OtherKey):
                 continue
             if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and is_numpy(value[1]):
@@ -43,8 +48,12 @@ def arrays_of(values: Any) -> dict[Path, Any]:
             if isinstance(value, dict) or is_array(value) or isinstance(value, CallRecord):
                 waiting.append(((*path, str(key)), value))
         if path and (is_array(item) or (isinstance(item, CallRecord) and _children(item) is None)):
-            if sum(map(len, path)) > _LONGEST:
+            length = sum(map(len, path))
+            if length > _LONGEST:
                 raise FileFormatError(f"{'.'.join(path)[:60]}… in it has too long a name")
+            names -= len(path) * (length + _NAME)
+            if names < 0:
+                raise FileFormatError(_LARGE)
             found[path] = item
     if not any(map(is_array, found.values())):
         for item in found.values():
