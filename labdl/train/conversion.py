@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.data import ArrayDataset
-from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text
+from labdl.data.conversion import TargetRule, fit_input, fit_target, is_text, native_order
 from labdl.errors import ModelError
 from labdl.nn.loss.classification import BinaryCrossEntropyLoss, FocalLoss
 from labdl.nn.module import Module
@@ -96,8 +96,11 @@ class Conversion:
         return fit_target(y, self.rule, self.model.class_names)
 
     def _narrow(self, value: Any) -> Any:
-        wide = isinstance(value, np.ndarray) and value.dtype == np.float64
-        return value.astype("float32") if wide and self._width == "float32" else value
+        if not isinstance(value, np.ndarray):
+            return value
+        return (
+            value.astype("float32") if value.dtype == np.float64 and self._width == "float32" else native_order(value)
+        )
 
 
 def _target_rule(context: TrainContext) -> TargetRule:

@@ -1,6 +1,6 @@
 """Rules by which data as people have it become what a model takes; training, evaluation and inference share them.
 
-1. Lists, pandas frames and series, and tensors on the CPU become NumPy arrays (`as_array`).
+1. Lists, pandas frames and series, and tensors on the CPU become NumPy arrays in the byte order of this machine (`as_array`).
 2. Inputs take the dtype that the model was built for: float64 becomes float32, and integers, uint8 pictures and booleans become
    floating-point numbers unless the model takes indices. Values are not scaled. (N,) becomes (N, 1) for a model of one feature
    (`fit_input`).
@@ -10,7 +10,7 @@
    output: (N,) and (N, 1) are aligned (`fit_target`).
 """
 
-from labdl.data.conversion.arrays import as_array, is_table
+from labdl.data.conversion.arrays import as_array, is_table, native_order
 from labdl.data.conversion.inputs import INDICES, fit_input
 from labdl.data.conversion.labels import encode_labels, find_class_names, is_text
 from labdl.data.conversion.targets import TargetRule, align, fit_target
@@ -26,4 +26,5 @@ __all__ = [
     "fit_target",
     "is_table",
     "is_text",
+    "native_order",
 ]

@@ -20,7 +20,7 @@ def as_array(value: Any, name: str = "data") -> np.ndarray:
     lengths, and for columns of a frame that are not numbers.
     """
     if type(value) is np.ndarray and value.dtype.kind not in "OS":
-        return value
+        return native_order(value)
     if is_table(value):
         return _table(value, name)
     try:
@@ -30,6 +30,11 @@ def as_array(value: Any, name: str = "data") -> np.ndarray:
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", "replace")
     return _objects(array) if array.dtype.kind == "O" else array
+
+
+def native_order(array: np.ndarray) -> np.ndarray:
+    """The array in the byte order of this machine, the only one that frameworks take."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def is_table(value: Any) -> bool:

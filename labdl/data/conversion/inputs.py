@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from labdl.data.conversion.arrays import native_order
 from labdl.data.conversion.labels import is_text
 from labdl.errors import ConfigError
 from labdl.spec import INTEGERS, Spec
@@ -19,6 +20,7 @@ def fit_input(array: np.ndarray, spec: Spec | None, name: str = "the inputs") ->
     """
     if spec is None:
         return array
+    array = native_order(array)
     wanted = _FLOATS.get(spec.dtype)
     if array.dtype is not wanted:
         if is_text(array) or array.dtype.kind in "OmM":

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from labdl.data.conversion.arrays import native_order
 from labdl.data.conversion.inputs import INDICES, describe_objects, whole_numbers
 from labdl.data.conversion.labels import encode_labels, is_text
 from labdl.errors import ConfigError
@@ -35,6 +36,7 @@ def fit_target(array: np.ndarray, rule: TargetRule, names: Sequence[str] | None 
 
     Raises ConfigError for text where the loss takes numbers, and for fractions where it takes classes.
     """
+    array = native_order(array)
     if is_text(array):
         array = _encode(array, rule, names)
     if array.dtype.kind in "OmM":

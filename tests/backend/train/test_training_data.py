@@ -35,9 +35,15 @@ def reference(backend):
     return run(trainer(backend), "fit", X.astype("float32"), NUMBERS.astype("int64"))
 
 
-INPUTS = {"float64": X, "list": X.tolist(), "frame": pd.DataFrame(X)}
+INPUTS = {
+    "float64": X,
+    "other byte order": X.astype(X.dtype.newbyteorder("S")),
+    "list": X.tolist(),
+    "frame": pd.DataFrame(X),
+}
 LABELS = {
     "int32": NUMBERS.astype("int32"),
+    "other byte order": NUMBERS.astype(np.dtype("int32").newbyteorder("S")),
     "float64": NUMBERS.astype("float64"),
     "column": NUMBERS[:, None],
     "list": NUMBERS.tolist(),

@@ -54,6 +54,20 @@ def test_values_become_arrays(value, wanted):
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f4", "f8", "U1"])
+def test_arrays_get_the_byte_order_of_this_machine(dtype):
+    foreign = np.array([1, 0, 2]).astype(np.dtype(dtype).newbyteorder("S"))
+    rule = TargetRule("any" if dtype == "U1" else "classes", Spec((None, 3)), "l", labels=True)
+    for found in (as_array(foreign), fit_target(foreign, rule, ("0", "1", "2"))):
+        assert found.dtype.isnative
+        assert found.astype(int).tolist() == [1, 0, 2]
+    if dtype != "U1":
+        for wanted in ("float32", "float64", "int32"):
+            found = fit_input(foreign, Spec((None,), wanted))
+            assert found.dtype.isnative
+            assert found.tolist() == [1, 0, 2]
+
+
 def test_columns_that_are_not_numbers_are_named():
     frame = FRAME.assign(city=["Rome", "Oslo", "Bonn"], day=pd.to_datetime(["2020-01-01"] * 3))
     with pytest.raises(ConfigError, match=r"not numbers: city, day; encode them, .*get_dummies"):
