@@ -126,6 +126,8 @@ def test_runs_in_a_cell_look_as_in_a_panel(page, lab, recorded):
         for name in ("dashboard", "runs"):
             root = element(page, name)
             expect(root.locator("canvas").first).to_be_visible(timeout=60_000)
+            tabs = root.locator(".labdl-tabs")
+            assert tabs.evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)") == [0]
             looks[host, name] = settled(page, root)
 
     open_run(page, lab, folder / "one", "panel")

@@ -35,8 +35,9 @@ export const outputPlugin: JupyterFrontEndPlugin<void> = {
         }),
       renderer: (mimeType, inside) => {
         const own = rendererOf(app, inside);
-        return own?.mimeTypes.includes(mimeType)
-          ? own.createRenderer(mimeType)
+        const factory = own?.getFactory(mimeType);
+        return own && factory
+          ? { factory, create: () => own.createRenderer(mimeType) }
           : null;
       }
     };
