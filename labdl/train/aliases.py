@@ -1,4 +1,4 @@
-"""Short names of losses, metrics and settings beside the full ones."""
+"""Short and other names of losses, metrics, settings and keywords beside the full ones."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ METRICS = {
     "auc": "roc_auc",
 }
 SETTINGS = {"lr": "learning_rate"}
+TRAINING = {"validation_data": "validation"}
 
 
-def full_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+def full_names(settings: Mapping[str, Any], aliases: Mapping[str, str] = SETTINGS) -> dict[str, Any]:
     """Settings under their full names. Raises ConfigError for one that is given under both."""
-    for short, name in SETTINGS.items():
-        if short in settings and name in settings:
-            raise ConfigError(f"{short} is short for {name}: give one of them")
-    return {SETTINGS.get(name, name): value for name, value in settings.items()}
+    for other, name in aliases.items():
+        if other in settings and name in settings:
+            raise ConfigError(f"{other} is another name of {name}: give one of them")
+    return {aliases.get(name, name): value for name, value in settings.items()}

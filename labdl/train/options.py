@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from labdl.errors import ConfigError, suggest_name
+from labdl.train import aliases
 
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
@@ -18,9 +21,12 @@ ClassWeight = Mapping[int, float] | Mapping[str, float] | Literal["balanced"]
 
 
 class TrainingOptions(TypedDict, total=False):
-    """Keywords of `Trainer.events`, `Trainer.fit` and `Trainer.start`: those of `labdl.train.loop.start_loop`."""
+    """Keywords of `Trainer.events`, `Trainer.fit` and `Trainer.start`: those of `labdl.train.loop.start_loop`, with other names
+    of some.
+    """
 
     validation: Any
+    validation_data: Any
     validation_split: float | None
     epochs: int | None
     batch_size: int | None
@@ -80,3 +86,38 @@ class SweepOptions(RaceOptions, total=False):
     batch_size: int
     shuffle: bool
     callbacks: Iterable[Callable[[Event], Any]]
+
+
+_HINTS = {
+    "verbose": ": progress=False hides the progress bar",
+    "x": ": give the data by place, {method}(x, y)",
+    "validation_steps": ": all samples are validated, give fewer as validation",
+    "steps_per_epoch": ": an epoch has all samples, give fewer as data",
+}
+
+
+def training_options(method: str, given: Mapping[str, Any], own: Collection[str] = ()) -> dict[str, Any]:
+    """The keywords of a training under their full names; ``own`` are the further ones of the method.
+
+    Raises ConfigError that names the keywords of the method.
+    """
+    options = aliases.full_names(given, aliases.TRAINING)
+    check_keywords(f"Trainer.{method}", options, [*own, *(TrainingOptions.__annotations__.keys() - aliases.TRAINING)])
+    return options
+
+
+def check_keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Raise ConfigError for a keyword that a function does not have."""
+    for name in given:
+        if name not in known:
+            listed = ", ".join(sorted(known))
+            raise ConfigError(f"{function} has the keywords {listed}, received {name!r}{_hint(function, name, known)}")
+
+
+def _hint(function: str, name: str, known: Collection[str]) -> str:
+    if name in _HINTS:
+        return _HINTS[name].format(method=function.rpartition(".")[2])
+    settings = {*TrainerOptions.__annotations__, *RaceOptions.__annotations__, *StepOptions.__annotations__} - {*known}
+    if name in settings:
+        return f", a setting of Trainer: write Trainer(model, {name}=…)"
+    return suggest_name(name, known)

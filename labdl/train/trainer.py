@@ -31,7 +31,7 @@ from labdl.train.learning_rate import learning_rate, set_learning_rate
 from labdl.train.loop import Loop, loop_for_epoch, start_loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
-from labdl.train.options import TrainerOptions, TrainingOptions
+from labdl.train.options import TrainerOptions, TrainingOptions, training_options
 from labdl.train.phases import Phase
 from labdl.train.report import PerClass, Report
 from labdl.train.run.groups import membership
@@ -247,10 +247,10 @@ class Trainer:
         ModelError, GradientError or UpdateError, which name the step and the layer, and restores the last finite state: that
         of the end of an epoch, kept in memory for models of up to 32 MiB, or of the last checkpoint.
         """
-        self.loop, listeners = start_loop(self.context, self.state, train, **options)
-        self.context = self.loop.context
-        events = self.loop.events()
-        return call_callbacks(events, listeners, self.loop.request_stop) if listeners else events
+        loop, listeners = start_loop(self.context, self.state, train, **training_options("events", options))
+        self.loop, self.context = loop, loop.context
+        events = loop.events()
+        return call_callbacks(events, listeners, loop.request_stop) if listeners else events
 
     def train_one_batch(self, *batch) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
@@ -399,6 +399,7 @@ class Trainer:
         """
         from labdl.train.progress_bar import follow
 
+        options = training_options("fit", options, ["progress"])  # type: ignore[assignment]
         with self._explain_errors(options.get("batch_size")):
             events = self.events(train if y is None else (train, y), **options)
             loop = self.loop
@@ -434,6 +435,7 @@ class Trainer:
         """
         from labdl.train.run.run import Run
 
+        options = training_options("start", options, ["folder", "save_to", "group", "params"])  # type: ignore[assignment]
         more = membership(group, params)
         with self._explain_errors(options.get("batch_size")):  # raised here, not in the thread
             events = self.events(train if y is None else (train, y), **{"health": self.settings.health, **options})

@@ -237,7 +237,7 @@ def test_untraceable_model_raises(data, tmp_path):
         ({"loss": lambda output, target: output}, "cannot be sent: give a name"),
         ({"metrics": [abs]}, "cannot be sent: give a name"),
         ({"output_dir": "x"}, "output_dir is not a setting of the trainers in a race"),
-        ({"speed": 3}, "Trainer has the settings"),
+        ({"speed": 3}, "race has the keywords .*received 'speed'"),
         ({"schedule": train.schedules.Lambda(lambda step: 1.0)}, "cannot be sent"),
     ],
 )

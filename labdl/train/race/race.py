@@ -21,7 +21,7 @@ from labdl.nn.module import Module
 from labdl.train.aliases import full_names
 from labdl.train.leaderboard import Leaderboard
 from labdl.train.loop import start_loop
-from labdl.train.options import RaceOptions
+from labdl.train.options import RaceOptions, check_keywords
 from labdl.train.race import serialization
 from labdl.train.race.client import RaceRun
 from labdl.train.run.groups import write_group
@@ -29,6 +29,8 @@ from labdl.train.trainer import Trainer
 
 log = logging.getLogger(__name__)
 SECONDS = 0.1  # polling interval
+_OWN = ("validation", "backends", "epochs", "batch_size", "shuffle", "seed", "folder", "at_once")
+_KEYWORDS = (*_OWN, *RaceOptions.__annotations__)
 
 
 class Race:
@@ -124,6 +126,7 @@ class Race:
 def race(
     model: Module | Graph,
     data: Any,
+    y: Any = None,
     *,
     validation: Any = None,
     backends: Sequence[str] | None = None,
@@ -137,13 +140,15 @@ def race(
 ) -> Race:
     """Train a model on several backends, each in its own process, and return immediately.
 
-    All start with the same weights, those of the model if it is built, and use the same data in the same order; if one
-    crashes the others continue. ``backends`` are by default all installed ones; ``at_once`` is the largest number of
-    backends that train at the same time, by default all, and they share the processor. ``settings`` are those of
-    `Trainer` (loss, optimizer, metrics, …), and ``validation_split`` and ``class_weight`` of `Trainer.fit`; functions are
-    not possible, because settings are passed in files. Raises ConfigError, and ModelError for a model that cannot be
-    traced as a graph.
+    The data are those of `Trainer.fit`, ``race(model, dataset)`` or ``race(model, x, y)``. All start with the same weights,
+    those of the model if it is built, and use the same data in the same order; if one crashes the others continue.
+    ``backends`` are by default all installed ones; ``at_once`` is the largest number of backends that train at the same
+    time, by default all, and they share the processor. ``settings`` are those of `Trainer` (loss, optimizer, metrics, …),
+    and ``validation_split`` and ``class_weight`` of `Trainer.fit`; functions are not possible, because settings are passed
+    in files. Raises ConfigError, and ModelError for a model that cannot be traced as a graph.
     """
+    check_keywords("race", settings.keys() - {*serialization.RACE_ARGUMENTS}, _KEYWORDS)
+    data = data if y is None else (data, y)
     names = (
         list(backends)
         if backends is not None

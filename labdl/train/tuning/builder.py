@@ -54,7 +54,8 @@ class TrialBuilder:
             if name not in _TRAINING and name not in trainers:
                 raise ConfigError(
                     f"sweep: {name!r} is neither a parameter of build ({', '.join(self.parameters) or 'none'}) nor a "
-                    f"setting of a Trainer ({', '.join(trainers)}){suggest_name(name, [*self.parameters, *trainers])}"
+                    f"setting of a Trainer ({', '.join(trainers)})"
+                    f"{suggest_name(name, [*self.parameters, *trainers, *_TRAINING, 'validation'])}"
                 )
         self.options = {name: value for name, value in options.items() if name in _TRAINING}
         self.settings = {name: value for name, value in options.items() if name not in _TRAINING}

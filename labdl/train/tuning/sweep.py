@@ -307,6 +307,7 @@ def sweep(
     build: Callable[..., Any] | Graph,
     space: Mapping[str, Any],
     data: Any,
+    y: Any = None,
     *,
     validation: Any = None,
     epochs: int = 1,
@@ -328,6 +329,7 @@ def sweep(
     "learning_rate") or of the training ("epochs", "batch_size"). ``build`` may also be a Graph. ``options`` are those of
     `Trainer` and of `Trainer.start`.
 
+    The data are those of `Trainer.fit`, ``sweep(build, space, dataset)`` or ``sweep(build, space, x, y)``.
     ``method`` "random" samples ``trials`` combinations, by default ten, "grid" tries all, and "optuna" uses Optuna, with
     optional pruning: ``pruner=optuna.pruners.MedianPruner()``. The value of a trial is the best of ``metric`` over its epochs;
     ``mode``, "min" or "max", defaults to that of the metric. Each trial starts with ``labdl.seed(seed)``, so that the same seed
@@ -336,6 +338,7 @@ def sweep(
     ConfigError.
     """
     validated = spaces.validate(space)
+    data = data if y is None else (data, y)
     for name, value in (("epochs", epochs), ("at_once", at_once), *([] if trials is None else [("trials", trials)])):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError(f"sweep: {name} wants an integer at least 1, received {value!r}")

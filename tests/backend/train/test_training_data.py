@@ -92,6 +92,14 @@ def test_as_many_classes_as_outputs(backend):
         trainer(backend, 5).fit(X, NAMES[NUMBERS], progress=False)
 
 
+def test_validation_by_the_name_of_keras(backend, reference):
+    found = trainer(backend).fit(X, NUMBERS, epochs=2, progress=False, validation_data=(X, NUMBERS))
+    assert found["loss"] == reference["loss"]
+    assert len(found["val_loss"]) == 2
+    with pytest.raises(ConfigError, match="validation_data is another name of validation: give one of them"):
+        trainer(backend).fit(X, NUMBERS, validation=(X, NUMBERS), validation_data=(X, NUMBERS))
+
+
 def test_reports_name_the_classes(backend):
     t = trainer(backend)
     t.fit(X, NAMES[NUMBERS], epochs=20, progress=False)

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import types
 
+import numpy as np
 import pytest
 
 from labdl import nn, train
@@ -32,7 +33,7 @@ def test_signatures_show_every_keyword(function):
 
 def test_types_name_the_keywords_of_the_signatures():
     training = keywords(start_loop)
-    assert set(options.TrainingOptions.__annotations__) == training
+    assert set(options.TrainingOptions.__annotations__) - set(aliases.TRAINING) == training
     for function in (Trainer.events, Trainer.fit, Trainer.start):
         assert training <= keywords(function)
     fields = {f.name for f in dataclasses.fields(TrainerSettings)}
@@ -50,7 +51,36 @@ def _bare(function):
 
 def test_types_are_those_of_the_signature():
     for name, hint in options.TrainingOptions.__annotations__.items():
-        assert hint.__forward_arg__ == start_loop.__annotations__[name]
+        assert hint.__forward_arg__ == start_loop.__annotations__[aliases.TRAINING.get(name, name)]
+
+
+X, Y = np.zeros((6, 2), "float32"), np.zeros(6, int)
+WRONG = {
+    "epoch": ": did you mean 'epochs'",
+    "verbose": ": progress=False hides the progress bar",
+    "lr": r", a setting of Trainer: write Trainer\(model, lr=…\)",
+    "loss": r", a setting of Trainer",
+    "x": r": give the data by place, \w+\(x, y\)",
+    "validation_splt": ": did you mean 'validation_split'",
+    "sample_weight": "$",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("method", ["fit", "start", "events"])
+def test_unknown_keywords_are_named(method, name):
+    with pytest.raises(
+        ConfigError, match=rf"^Trainer\.{method} has the keywords .*epochs.*received '{name}'{WRONG[name]}"
+    ):
+        getattr(Trainer(MODEL), method)((X, Y), **{name: 1})
+
+
+def test_unknown_keywords_of_races_and_sweeps(tmp_path):
+    with pytest.raises(ConfigError, match=r"race has the keywords .*received 'epoch': did you mean 'epochs'"):
+        train.race(MODEL, X, Y, epoch=1, folder=tmp_path / "race")
+    with pytest.raises(ConfigError, match=r"sweep: 'epoch' is neither .*: did you mean 'epochs'"):
+        train.sweep(lambda width: MODEL, {"width": [1]}, X, Y, epoch=1, folder=tmp_path / "sweep")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("short", "name"), aliases.LOSSES.items())
@@ -85,7 +115,7 @@ def test_learning_rate_under_both_names():
     for cls in {entry.cls for entry in OPTIMIZERS.values()}:
         assert cls(lr=0.25) == cls(learning_rate=0.25)
         assert "learning_rate" in inspect.signature(cls).parameters
-    with pytest.raises(ConfigError, match="lr is short for learning_rate: give one of them"):
+    with pytest.raises(ConfigError, match="lr is another name of learning_rate: give one of them"):
         Trainer(MODEL, lr=0.5, learning_rate=0.5)
     with pytest.raises(ConfigError, match=r"Trainer has the settings .*, received 'epoch': did you mean 'epochs'"):
         Trainer(MODEL, epoch=1)
