@@ -289,6 +289,42 @@ def test_nodes_with_attributes_of_their_own(name):
     assert_same(flat(decode(data, backend="numpy")(x)), run(data, [x]))
 
 
+# what is reshaped from x (n, t, 8), and how its first size follows from t; the second size is 2n, the last the rest
+COMPUTED_SIZES = {
+    "a step more": (("Concat", ["x", "first"], 1), ("Add", "one")),
+    "a step less": (("Slice", ["x", "one", "far", "one"], None), ("Sub", "one")),
+    "twice": (("Concat", ["x", "x"], 1), ("Mul", "two")),
+    "half": (("Identity", ["x"], None), ("Div", "two")),
+    "t + t": (("Concat", ["x", "x"], 1), ("Add", "t")),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_SIZES)
+def test_reshape_to_several_sizes_that_are_computed_from_others(name):
+    """As in files of PyTorch's exporter: a class token before the steps of nn.TransformerEncoder."""
+    (kind, inputs, axis), (operation, number) = COMPUTED_SIZES[name]
+    node = helper.make_node
+    numbers = {"zero": [0], "one": [1], "two": [2], "far": [2**62], "rest": [-1]}
+    nodes = [
+        node("Shape", ["x"], ["shape"]),
+        *(
+            node("Slice", ["shape", a, b, "zero", "one"], [c])
+            for a, b, c in (("zero", "one", "n"), ("one", "two", "t"))
+        ),
+        node("Slice", ["x", "zero", "one", "one"], ["first"]),
+        node(kind, inputs, ["steps"], **({} if axis is None else {"axis": axis})),
+        node(operation, ["t", number], ["count"]),
+        node("Mul", ["n", "two"], ["heads"]),
+        node("Concat", ["count", "heads", "rest"], ["sizes"], axis=0),
+        node("Transpose", ["steps"], ["turned"], perm=[1, 0, 2]),
+        node("Reshape", ["turned", "sizes"], ["y"]),
+    ]
+    data = made(nodes, [("x", ["n", "t", 8])], [("y", None)], {k: np.array(v) for k, v in numbers.items()})
+    model = decode(data, backend="numpy")
+    for shape in ((2, 4, 8), (3, 6, 8)):
+        assert_same([model(drawn(*shape))], run(data, [drawn(*shape)]))
+
+
 def test_a_layer_that_two_nodes_share_is_one():
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("MatMul", ["a", "w"], ["y"])]
     data = made(nodes, [("x", ["n", 3])], [("y", ["n", 3])], {"w": drawn(3, 3)})
@@ -398,6 +434,10 @@ REFUSED = {
         "far larger than the file",
     ),
     "tiles beyond all memory": (lambda: _huge("Tile", "a", "b", a=[1], b=[2**50]), "far larger than the file"),
+    "texts as weights": (
+        lambda: _huge("Add", "x", "s", s=np.array(["a"], object)),
+        "have a type that LabDL does not support",
+    ),
     "results that no input leads to": (lambda: _huge("Neg", "a", a=[1]), "does not depend on its inputs"),
     "nothing": (lambda: b"", "not an ONNX file"),
     "text": (lambda: b"import torch\n" * 100, "not an ONNX file"),

@@ -42,7 +42,10 @@ def reshape(r, node, x, target):
 
 
 def _reshape_with(r, node, x, sizes):
-    """A reshape of several unknown sizes: axes of this tensor and of others; what was computed from sizes is inferred."""
+    """A reshape of several unknown sizes: axes of this tensor and of others.
+
+    The first size that was computed from sizes is inferred from the rest, and the others are those of vectors made for it.
+    """
     if isinstance(x, KnownValue):
         raise r.refuse(node, "spreads constants over sizes that are known only at run time")
     tensors, shape = [x], []
@@ -51,14 +54,13 @@ def _reshape_with(r, node, x, sizes):
             shape.append((0, at))
         elif not isinstance(n, Size):
             shape.append(int(n))
-        elif n.tensor is None:
+        elif n.tensor is None and -1 not in [*shape, *sizes]:
             shape.append(-1)
         else:
-            if not any(n.tensor is t for t in tensors):
-                tensors.append(n.tensor)
-            shape.append((next(i for i, t in enumerate(tensors) if n.tensor is t), n.axis))
-    if shape.count(-1) > 1:
-        raise r.refuse(node, "leaves several sizes unknown that are computed from others, and LabDL can infer one")
+            like, axis = (n.line(0), 0) if n.tensor is None else (n.tensor, n.axis)
+            if not any(like is t for t in tensors):
+                tensors.append(like)
+            shape.append((next(i for i, t in enumerate(tensors) if like is t), axis))
     if -1 not in shape and len(tensors) == 2 and sum(isinstance(n, tuple) and n[0] == 1 for n in shape) == 1:
         tensors, shape = [x], [-1 if isinstance(n, tuple) and n[0] == 1 else n for n in shape]
     return r.call("reshape_with", tensors, tuple(shape))

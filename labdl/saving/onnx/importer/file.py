@@ -16,6 +16,7 @@ from labdl.saving.onnx.standard import CALLS, NAMES, NEWEST, OLDEST, package
 from labdl.spec import Spec
 
 MOST_AXES = 32  # per tensor
+MOST_NODES = 100_000  # that an output depends on
 _LONGEST = 100_000  # characters of the metadata about inputs
 _DOMAINS = ("", "ai.onnx")  # the operators of the standard
 _LEARNING = "ai.onnx.ml"  # the standard's operators of classical machine learning
@@ -68,6 +69,8 @@ def parse(data: bytes, name: str) -> File:
     opset = _opset(model, name)
     try:
         nodes = _live([_node(onnx, n) for n in graph.node], [o.name for o in graph.output])
+        if len(nodes) > MOST_NODES:
+            raise FileFormatError(f"it has {len(nodes):,} nodes, and LabDL reads up to {MOST_NODES:,}")
         weights = {t.name: array(onnx, t) for t in graph.initializer}
         if graph.sparse_initializer:
             raise FileFormatError("it contains sparse weights, which LabDL does not support")
@@ -164,7 +167,7 @@ def array(onnx, tensor) -> np.ndarray:
             f"the weights {tensor.name!r} are in another file, which LabDL does not open: save the model as one file"
         )
     dtype = NAMES.get(tensor.data_type)
-    if dtype is None or dtype.startswith("complex"):
+    if dtype is None or dtype == "string" or dtype.startswith("complex"):
         raise FileFormatError(
             f"the weights {tensor.name!r} have a type that LabDL does not support ({tensor.data_type})"
         )

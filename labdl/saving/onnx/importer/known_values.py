@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,11 @@ class KnownValue:
     def __post_init__(self):
         if self.open and not any(isinstance(n, Size) for n in self.array.ravel()):  # the unknown sizes were sliced away
             self.array = self.array.astype("int64")
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        """Identifies the elements; computed once, as many nodes may use one weight."""
+        return hashlib.sha256(np.ascontiguousarray(self.array).view("uint8").data).digest()
 
     @property
     def open(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections import Counter
@@ -51,6 +50,7 @@ class Program(Module):
         self.called: set[str] = {*SIZING}  # names of operators called
         self.values: dict[str, np.ndarray] = {}  # of parameters, in the axis order of the operators
         self.made: dict[Any, str] = {}  # paths of the layers and weights created so far
+        self.placed = 0  # elements of these
         self.numbers: Counter[str] = Counter()  # the last number of each path that several have
 
     @property
@@ -137,14 +137,22 @@ class Run:
         return self._parameter(value, Buffer)
 
     def _parameter(self, value: KnownValue, kind: type[Parameter]):
-        array = np.ascontiguousarray(value.array)
-        key = (value.weight, value.shape, value.dtype, hashlib.sha256(array.view("uint8").data).digest())
+        key = (value.weight, value.shape, value.dtype, value.digest)
         path = self.program.made.get(key)
         if path is None:
+            self._place(value.array)
             path = self.program.made[key] = self.free(value.weight or "constant", leaf=True)
             setattr(self.program, path, kind(value.shape, dtype=value.dtype))
             self.program.values[f"{path}:0"] = value.array
         return self.program.__dict__[path]
+
+    def _place(self, *arrays: np.ndarray) -> None:
+        """Reject files of which many layers have a copy of one large constant."""
+        self.program.placed += sum(array.size for array in arrays)
+        if self.program.placed > _SPENT + 2 * self.file.size:
+            raise FileFormatError(
+                f"{self.file.name} has weights in so many layers that they are far larger than the file"
+            )
 
     def free(self, name: str, leaf: bool = False) -> str:
         """An unused path for a layer or a weight of the file."""
@@ -164,6 +172,7 @@ class Run:
         """Call a layer, created on first use by ``make``; ``values`` are its parameters."""
         path = self.program.made.get(key)
         if path is None:
+            self._place(*values.values())
             path = self.program.made[key] = self.free(name)
             setattr(self.program, path, make())
             self.program.values.update({f"{path}/{word}:0": array for word, array in values.items()})
