@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from labdl.nn.module import Module
 class ForeignLayer:
     """A layer under its name in another framework: a call with that framework's arguments creates LabDL's layer.
 
-    It is no class of its own: ``isinstance`` tests for LabDL's layer, and files store that.
+    It is no class of its own: ``isinstance``, ``issubclass`` and annotations stand for LabDL's layer, and files store that.
     """
 
     def __init__(self, name: str, readings: tuple[Reading, ...]):
@@ -48,8 +49,21 @@ class ForeignLayer:
         return next(module for _, module in found.values())
 
     def __instancecheck__(self, instance: Any) -> bool:
-        own = [getattr(_namespace(), reading.entry.ours) for reading in self.readings if reading.entry.ours]
-        return isinstance(instance, tuple(own))
+        return isinstance(instance, self._own())
+
+    def __subclasscheck__(self, cls: type) -> bool:
+        return issubclass(cls, self._own())
+
+    def __or__(self, other: Any) -> Any:
+        return functools.reduce(operator.or_, (*self._own(), other))
+
+    def __ror__(self, other: Any) -> Any:
+        return functools.reduce(operator.or_, (other, *self._own()))
+
+    def _own(self) -> tuple[type[Module], ...]:
+        """LabDL's layers that the name stands for."""
+        ours = dict.fromkeys(reading.entry.ours for reading in self.readings if reading.entry.ours)
+        return tuple(getattr(_namespace(), name) for name in ours)
 
     def __mro_entries__(self, bases: tuple) -> tuple:
         wanted = " or ".join(dict.fromkeys(f"nn.{reading.entry.ours}" for reading in self.readings))

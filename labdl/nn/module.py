@@ -17,7 +17,7 @@ from labdl.nn import build, gradients, state_dict, trainable
 from labdl.nn.hooks import Hooks
 from labdl.nn.input_arrays import has_data, tensors_for_call
 from labdl.nn.parameter import Parameter
-from labdl.nn.signature import Argument, arguments_of, place_inputs
+from labdl.nn.signature import Argument, arguments_of, place_inputs, refuse_nested
 from labdl.ops.infix import scope
 from labdl.spec import Spec
 
@@ -112,6 +112,7 @@ class Module:
             return forward(*inputs, **options)
         if has_data(inputs) and self._backend != "numpy" and observer.get() is None:
             inputs, options = tensors_for_call(self, inputs, options)
+        refuse_nested(self, inputs)
         scope.on = True  # inside a forward, infix operators have the same semantics on every framework
         if self._ready:
             self.__dict__["_called"] = inputs, options  # for `backward`
@@ -122,6 +123,7 @@ class Module:
 
     def _slow_call(self, *inputs, **options):
         """Call for shape inference, during a trace, or before the model is built."""
+        refuse_nested(self, inputs)
         recorder = observer.get()
         if recorder is not None:
             return recorder.call(self, inputs, options)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from labdl import dispatch
 from labdl.errors import ModelError
 from labdl.spec import Spec, as_spec
 
@@ -65,6 +66,18 @@ def place_inputs(
 def _spec_or_setting(value: Any) -> Any:
     is_shape = isinstance(value, list | tuple) and None in value
     return as_spec(value) if is_shape or (hasattr(value, "shape") and hasattr(value, "dtype")) else value
+
+
+def refuse_nested(module: Module, inputs: Sequence[Any]) -> None:
+    """Raise ModelError for inputs in a list or a tuple, as other frameworks pass several tensors or states."""
+    for value in inputs:
+        if type(value) in (list, tuple) and any(isinstance(v, Spec) or dispatch.owner_of_type(type(v)) for v in value):
+            names = [a.name for a in arguments_of(module) if not a.by_name]
+            call = f"layer({', '.join(names)})" if names else "layer(x, y)"
+            raise ModelError(
+                f"{type(module).__name__} takes each tensor as an input of its own, received a {type(value).__name__} of "
+                f"them: call it as {call}"
+            )
 
 
 def input_names(module: Module, count: int) -> list[str]:

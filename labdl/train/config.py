@@ -15,6 +15,7 @@ from labdl.data import SOURCES
 from labdl.data.file_datasets import array_dataset
 from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest_name
 from labdl.framework_info import NAMES
+from labdl.nn.foreign import ForeignLayer
 from labdl.nn.types import Count, Positive
 from labdl.settings import INNER, Share, check, create
 from labdl.signature import show_plain_types
@@ -122,6 +123,7 @@ def _coerce(cls: type, key: str, value: Any, single: str) -> Any:
 
 def resolve(value: Any, find: Callable[..., Any], key: str) -> Any:
     """Look up a value with ``find``; of ``{"name": "adam", "learning_rate": 1e-3}`` the name, with the settings."""
+    refuse_class(value, key)
     if not isinstance(value, Mapping):
         return find(value)
     settings = dict(value)
@@ -129,6 +131,14 @@ def resolve(value: Any, find: Callable[..., Any], key: str) -> Any:
     if not isinstance(name, str):
         raise ConfigError(f"{key} wants a name in its dictionary, such as {{'name': ...}}, received {dict(value)!r}")
     return find(name, **settings)
+
+
+def refuse_class(value: Any, key: str) -> None:
+    """Raise ConfigError for a class in place of an object of it, such as ``nn.HuberLoss`` without parentheses."""
+    if isinstance(value, type | ForeignLayer):
+        name = value.__name__
+        title = f"nn.{name}" if value.__module__.startswith("labdl.nn") else name
+        raise ConfigError(f"{key} wants an object, received the class {title}: write {title}()")
 
 
 def dataset(value: Any, key: str) -> Any:

@@ -11,6 +11,7 @@ from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.settings import create
 from labdl.train.aliases import LOSSES
 from labdl.train.aliases import METRICS as METRIC_ALIASES
+from labdl.train.config import refuse_class
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.metrics.metric import check_number, snake_case
 
@@ -104,12 +105,13 @@ def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> di
         if isinstance(given, Mapping):
             settings = {str(key): v for key, v in given.items() if key != "name"}
             value = given.get("name")
+        refuse_class(value, "metrics")
         value = METRIC_ALIASES.get(value, value) if isinstance(value, str) else value
         if isinstance(value, str) and value in METRICS:
             entry = create(METRICS[value], settings)
         elif isinstance(value, Metric):
             entry = value.fresh()
-        elif callable(value) and not isinstance(value, type):
+        elif callable(value):
             entry = FunctionMetric(value)
         else:
             raise ConfigError(

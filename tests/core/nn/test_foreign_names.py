@@ -56,6 +56,11 @@ def test_import_and_isinstance():
     assert isinstance(nn.BatchNorm(), BatchNorm2d)
     assert not isinstance(nn.LayerNorm(), BatchNorm2d)
     assert nn.MSELoss is MSELoss
+    assert issubclass(nn.BatchNorm, BatchNorm2d)
+    assert not issubclass(nn.LayerNorm, BatchNorm2d)
+    assert BatchNorm2d | None == nn.BatchNorm | None
+    assert None | BatchNorm2d == None | nn.BatchNorm
+    assert BatchNorm2d | MSELoss == nn.BatchNorm | nn.MeanSquaredErrorLoss
     assert "num_features" in str(__import__("inspect").signature(BatchNorm2d))
     with pytest.raises(TypeError, match=r"nn\.MeanSquaredErrorLoss: inherit from that"):
 

@@ -496,3 +496,24 @@ def test_layer_decorator_without_parentheses(tmp_path):
     labdl.save(model, tmp_path / "net")
     loaded = labdl.load(tmp_path / "net", backend="numpy")
     np.testing.assert_array_equal(labdl.predict(loaded, np.zeros((1, 2), "float32")), [[2, 2]])
+
+
+@pytest.mark.parametrize(
+    ("create", "call", "message"),
+    [
+        (nn.Add, lambda layer, x: layer([x, x]), r"Add .* received a list of them: call it as layer\(x, y\)"),
+        (nn.Concat, lambda layer, x: layer((x, x)), r"Concat .* received a tuple of them: call it as layer\(x, y\)"),
+        (
+            lambda: nn.LSTMCell(3),
+            lambda layer, x: layer(x, (x, x)),
+            r"LSTMCell .* a tuple of them: call it as layer\(x, hidden, cell\)",
+        ),
+    ],
+)
+def test_tensors_in_a_list_are_refused(create, call, message):
+    x = labdl.tensor(np.ones((2, 3), "float32"), backend="numpy")
+    built = create()
+    built(x, x)
+    for layer in (create(), built):
+        with pytest.raises(ModelError, match=message):
+            call(layer, x)
