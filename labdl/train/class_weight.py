@@ -11,7 +11,7 @@ import numpy as np
 
 from labdl import ops
 from labdl.data import ArrayDataset
-from labdl.data.conversion import TargetRule
+from labdl.data.conversion import TargetRule, as_array
 from labdl.errors import ConfigError
 from labdl.nn.initializers import from_values
 from labdl.nn.loss.classification import reduce_losses
@@ -22,7 +22,7 @@ from labdl.train.data_adapter import NestedDataset
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
 
-_WANTED = "class_weight wants weights by class such as {0: 1.0, 1: 5.0}, or 'balanced'"
+_WANTED = "class_weight wants weights by class such as {0: 1.0, 1: 5.0}, one for each class, or 'balanced'"
 
 
 class ClassWeightedLoss(Module):
@@ -80,10 +80,13 @@ def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, da
         raise ConfigError(f"class_weight wants a loss with reduction 'mean' or 'sum', {context.loss_name} has none")
     count = room if rule.kind == "classes" else 2
     names = context.model.class_names or ()
-    if class_weight == "balanced":
+    if isinstance(class_weight, str) and class_weight == "balanced":
         return ClassWeightedLoss(loss, _balanced(data, count))
     if not isinstance(class_weight, Mapping):
-        raise ConfigError(f"{_WANTED}, received {class_weight!r:.80}")
+        given = weight_list(class_weight)
+        if given is None or len(given) != count:
+            raise ConfigError(f"{_WANTED}; there are {count} classes, received {class_weight!r:.80}")
+        class_weight = dict(enumerate(given))
     weights = [1.0] * count
     for key, weight in class_weight.items():
         number = names.index(key) if isinstance(key, str) and key in names else key
@@ -93,7 +96,16 @@ def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, da
         if isinstance(weight, str) or not np.isscalar(weight) or not 0 <= float(weight) < math.inf:  # type: ignore[arg-type]
             raise ConfigError(f"{_WANTED}; a weight is a number at least 0, received {weight!r:.80} for {key!r}")
         weights[int(number)] = float(weight)  # type: ignore[arg-type]
+    if not any(weights):
+        raise ConfigError(f"{_WANTED}; with all of them 0 there is nothing to learn, received {class_weight!r:.80}")
     return ClassWeightedLoss(loss, weights)
+
+
+def weight_list(value: Any) -> list[Any] | None:
+    """The weights of a sequence or an array of one for each class; None for anything else."""
+    if isinstance(value, str) or np.ndim(value) != 1:
+        return None
+    return as_array(value, "class_weight").tolist()
 
 
 def _balanced(data: Any, count: int) -> list[float]:

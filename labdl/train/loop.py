@@ -18,6 +18,7 @@ from labdl.train import failures
 from labdl.train.binding import convert_dataset, set_batch_size
 from labdl.train.callbacks import Callback, split_early_stopping
 from labdl.train.class_names import name_text_labels
+from labdl.train.config import TrainerSettings
 from labdl.train.data_adapter import as_dataset, read, size_of
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step
@@ -52,7 +53,7 @@ def start_loop(
     batch_size: int | None = None,
     shuffle: bool | None = None,
     class_weight: ClassWeight | None = None,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Checkpoint | str | Path | None = None,
     resume: bool | str | Path | None = None,
     health: float | None = None,
     callbacks: Iterable[Callable[[Event], Any]] = (),
@@ -63,22 +64,22 @@ def start_loop(
     """
     settings = context.settings
     train = as_dataset(settings.train_dataset if train is None else train)
-    if validation is not None and validation_split is not None:
+    if validation is not None and validation_split:
         raise ConfigError("validation and validation_split exclude each other: give one of them")
     epochs = settings.epochs if epochs is None else epochs
-    checkpoint = settings.checkpoint if checkpoint is None else checkpoint
+    kept = settings.checkpoint if checkpoint is None else TrainerSettings(checkpoint=checkpoint).checkpoint  # type: ignore[arg-type]
     if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
         raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
     if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
         raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
     stopping, listeners = split_early_stopping(callbacks, settings.stopping)
     name_text_labels(context, train)
-    if validation_split is not None:
+    if validation_split:
         train, validation = split_validation(train, validation_split)
     else:
         validation = settings.val_dataset if validation is None else as_dataset(validation, "validation")
     progress = _initial_progress(context, state, train, batch_size, shuffle)
-    path = checkpoints.checkpoint_to_resume(resume, checkpoint)
+    path = checkpoints.checkpoint_to_resume(resume, kept)
     context, train = prepare_training(context, state, train, class_weight)
     validation = convert_dataset(context, state, validation, keep=True)
     if path is not None:
@@ -92,7 +93,7 @@ def start_loop(
         epochs=epochs,
         progress=progress,
         document=document,
-        checkpoint=checkpoint,
+        checkpoint=kept,
         stopping=stopping,
         health=health,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import numpy as np
 
 from labdl.errors import ConfigError, suggest_name
 from labdl.train import aliases
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from labdl.train.optimizers import Optimizer
     from labdl.train.schedules import Schedule
 
-ClassWeight = Mapping[int, float] | Mapping[str, float] | Literal["balanced"]
+ClassWeight = Mapping[int, float] | Mapping[str, float] | Sequence[float] | np.ndarray | Literal["balanced"]
 
 
 class TrainingOptions(TypedDict, total=False):
@@ -32,7 +34,7 @@ class TrainingOptions(TypedDict, total=False):
     batch_size: int | None
     shuffle: bool | None
     class_weight: ClassWeight | None
-    checkpoint: Checkpoint | None
+    checkpoint: Checkpoint | str | Path | None
     resume: bool | str | Path | None
     health: float | None
     callbacks: Iterable[Callable[[Event], Any]]

@@ -230,8 +230,9 @@ class Trainer:
         ``model.class_names``, targets (N,) to an output (N, 1). ``validation_split``, in place of ``validation``, is the
         share of the samples at the end, before shuffling, that is held back for validation. ``class_weight`` multiplies
         the loss of each training sample by the weight of its class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those
-        left out, or "balanced" for weights inverse to the frequencies; the mean divides by the number of samples.
-        ``checkpoint`` saves the state of the training in a folder during the training. ``resume`` resumes from a
+        left out, a sequence of one for each class, or "balanced" for weights inverse to the frequencies; the mean divides by
+        the number of samples.
+        ``checkpoint``, a `Checkpoint` or its folder, saves the state during the training. ``resume`` resumes from a
         checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so that the
         same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The training
         then continues to ``epochs`` in total. With the same data, batch size and settings its results are those of an

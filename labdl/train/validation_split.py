@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from labdl.data import ArrayDataset
 from labdl.errors import ConfigError
 from labdl.train.data_adapter import NestedDataset, StackedDataset, map_structure
@@ -29,8 +31,11 @@ def split_validation(data: Any, share: float) -> tuple[Any, Any]:
 
     Raises ConfigError for a share that is not between 0 and 1, or that leaves a part without samples.
     """
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
-        raise ConfigError(f"validation_split wants a share of the samples between 0 and 1, received {share!r}")
+    if isinstance(share, bool | str) or np.ndim(share) or not 0 < float(share) < 1:
+        raise ConfigError(
+            f"validation_split wants a share of the samples of at least 0 and below 1, received {share!r}"
+        )
+    share = float(share)
     count = len(data)
     at = math.floor(count * (1 - share))
     if not 0 < at < count:

@@ -273,6 +273,12 @@ def test_settings_are_serialized_as_plain_data(data, tmp_path):
     assert np.array_equal(np.load(tmp_path / job["data"]["files"][0]), data.arrays[0])
 
 
+@pytest.mark.parametrize("weights", [np.array([1.0, 2.0]), [1.0, 2.0]])
+def test_one_class_weight_for_each_class_is_serialized(data, weights, tmp_path):
+    pack(tmp_path, model(), data, None, {}, {"class_weight": weights}, 0)
+    assert json.loads((tmp_path / "job.json").read_text())["options"]["class_weight"] == [1.0, 2.0]
+
+
 def test_what_is_frozen_stays_frozen_in_the_workers(data, tmp_path):
     frozen = nn.Sequential(nn.Linear(3), nn.BatchNorm(affine=False), nn.Linear(2))
     frozen[0].trainable = frozen[1].trainable = False

@@ -20,6 +20,7 @@ from labdl.nn.schema import LAYERS, params_of
 from labdl.nn.trainable import frozen_patterns
 from labdl.saving import save, save_structure
 from labdl.train import config
+from labdl.train.class_weight import weight_list
 from labdl.train.data_adapter import as_dataset
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.ema import EMA
@@ -136,7 +137,7 @@ def _files(folder: Path, data: ArrayDataset, name: str) -> dict[str, Any]:
 def _pairs(class_weight: Any) -> Any:
     """Class weights as pairs, because keys of JSON are text."""
     if not isinstance(class_weight, Mapping):
-        return class_weight
+        return weight_list(class_weight) or class_weight
     return [[key if isinstance(key, str) else int(key), float(weight)] for key, weight in class_weight.items()]
 
 

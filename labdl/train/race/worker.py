@@ -52,7 +52,7 @@ def _race(exchange: Path, backend: str, folder: Path, stopped: threading.Event) 
     if "schedule" in settings:
         settings["schedule"] = _schedule(settings["schedule"])
     options = job["options"]
-    if isinstance(options["class_weight"], list):
+    if isinstance(options["class_weight"], list) and isinstance(options["class_weight"][0], list):  # pairs
         options["class_weight"] = dict(options["class_weight"])
     trainer = Trainer.from_config(model, settings, backend=backend, seed=job["seed"])
     run = trainer.start(

@@ -3,6 +3,7 @@
 import importlib
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -89,6 +90,12 @@ def test_weights_are_for_the_training_alone(backend):
     assert t.fit(X, Y, progress=False) == again.fit(X, Y, progress=False)
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_one_weight_for_each_class(backend, kind):
+    wanted = trainer(backend).fit(X, Y, class_weight=WEIGHTS, progress=False)
+    assert trainer(backend).fit(X, Y, class_weight=kind([0.5, 1.0, 4.0]), progress=False) == wanted
+
+
 def test_balanced_weights(backend):
     classes = np.unique(Y)
     weights = dict(zip(classes.tolist(), compute_class_weight("balanced", classes=classes, y=Y), strict=True))
@@ -126,7 +133,14 @@ def test_ignored_positions_have_no_weight(backend):
         ("ce", {3: 1.0}, "the classes are 0 to 2, received 3"),
         ("ce", {"a": 1.0}, "the classes are 0 to 2, received 'a'"),
         ("ce", {0: -1.0}, "a weight is a number at least 0, received -1.0 for 0"),
-        ("ce", "equal", "weights by class such as {0: 1.0, 1: 5.0}, or 'balanced', received 'equal'"),
+        (
+            "ce",
+            "equal",
+            "such as {0: 1.0, 1: 5.0}, one for each class, or 'balanced'; there are 3 classes, received 'equal'",
+        ),
+        ("ce", [1.0, 2.0], r"there are 3 classes, received \[1.0, 2.0\]"),
+        ("ce", np.eye(3), "there are 3 classes, received array"),
+        ("ce", [0, 0, 0], "with all of them 0 there is nothing to learn"),
     ],
 )
 def test_invalid_weights_are_refused(backend, loss, weights, message):
@@ -140,13 +154,15 @@ def test_invalid_weights_are_refused(backend, loss, weights, message):
 
 def test_the_last_samples_are_held_back(backend):
     wanted = trainer(backend).fit(X[:14], Y[:14], validation=(X[14:], Y[14:]), epochs=2, batch_size=4, progress=False)
-    assert trainer(backend).fit(X, Y, validation_split=0.3, epochs=2, batch_size=4, progress=False) == wanted
+    for share in (0.3, np.float64(0.3), np.float32(0.3) - np.float32(1e-6)):
+        assert trainer(backend).fit(X, Y, validation_split=share, epochs=2, batch_size=4, progress=False) == wanted
+    assert "val_loss" not in trainer(backend).fit(X, Y, validation_split=0.0, progress=False)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"validation_split": 1.0}, "a share of the samples between 0 and 1, received 1.0"),
+        ({"validation_split": 1.0}, "a share of the samples of at least 0 and below 1, received 1.0"),
         ({"validation_split": 0.999}, "of 20 samples leaves 0 for training and 20 for validation"),
         ({"validation_split": 0.5, "validation": (X, Y)}, "exclude each other"),
     ],

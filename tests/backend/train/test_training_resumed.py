@@ -1,6 +1,7 @@
 """A training resumed from a checkpoint has the results of an uninterrupted one."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +46,14 @@ def kept(backend, whole, tmp_path_factory):
     fit(subject, checkpoint=Checkpoint(folder, every=1, keep=None, monitor="val_loss"))
     assert equal(comparable(subject), comparable(whole)), "checkpoints have no side effect"
     return folder
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_checkpoint_may_be_a_folder(backend, tmp_path, kind):
+    fit(trainer(backend), checkpoint=kind(tmp_path / "kept"))
+    assert latest(tmp_path / "kept") is not None
+    with pytest.raises(ConfigError, match=r"checkpoint wants labdl.train.Checkpoint\(folder=...\)"):
+        fit(trainer(backend), checkpoint=3)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
