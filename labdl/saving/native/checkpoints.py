@@ -279,9 +279,9 @@ def _read(plan: _Plan, path: Path, prefix: str, keys: Keys | None) -> tuple[dict
     choose = plan.search(prefix, keys).choose
     try:
         if kind == "keras":
-            return keras.read(path, keras_layer(plan.branch))
+            return keras.read(path, keras_layer(plan.branch), plan.sizes())
         if kind == "archive":
-            return keras.read_archive(path, keras_layer(plan.branch))
+            return keras.read_archive(path, keras_layer(plan.branch), plan.sizes())
         if kind == "objects":
             return tensorflow.read(path, keras_layer(plan.branch), plan.sizes())
         arrays = shards.read(path, _read_part, choose) if kind == "index" else _PLAIN[kind].read(path, choose)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import h5py
 
 _LONGEST = 2000  # characters of a path
+_ARRAYS, _LINKS = 16_000, 64_000  # of a file: an array takes twenty kilobytes before any of its numbers
 _CHUNK = 1 << 20  # bytes of a chunk that are accepted for a smaller array
 _RATIO = 100  # largest accepted ratio of compression
 _DEFLATE, _SHUFFLE = 1, 2  # filters of HDF5
@@ -30,10 +31,13 @@ def datasets(file: h5py.File, size: int) -> dict[h5py.Dataset, str]:
 
     found: dict[h5py.Dataset, str] = {}
     root: Any = file["/"]
-    waiting, seen = [("", root)], {root}
+    waiting, seen, links = [("", root)], {root}, 0
     while waiting:
         path, group = waiting.pop()
         for name in group:
+            links += 1
+            if links > _LINKS or len(found) > _ARRAYS:
+                raise FileFormatError("it has more arrays and groups than any model")
             place = f"{path}/{name}".lstrip("/")
             if len(place) > _LONGEST:
                 raise FileFormatError(f"{place[:60]}… in it is nested too deeply")
@@ -55,7 +59,7 @@ def check_sizes(items: Iterable[h5py.Dataset], size: int) -> None:
     most = dict.fromkeys((False, True), size)
     for item in items:
         is_packed = item.chunks is not None and bool(_filters(item))
-        most[is_packed] -= item.nbytes // _RATIO if is_packed else item.nbytes
+        most[is_packed] -= _unpacked_size(item, item.chunks) // _RATIO if is_packed else item.nbytes
         if most[is_packed] < 0:
             raise FileFormatError("its arrays together claim far more bytes than it has")
 
@@ -72,6 +76,15 @@ def _filters(item: h5py.Dataset) -> list[int]:
     return [plist.get_filter(at)[0] for at in range(plist.get_nfilters())]
 
 
+def _chunk_count(item: h5py.Dataset, chunks: tuple[int, ...]) -> int:
+    return math.prod(-(-n // chunk) for n, chunk in zip(item.shape, chunks, strict=True))
+
+
+def _unpacked_size(item: h5py.Dataset, chunks: tuple[int, ...]) -> int:
+    """Bytes of all chunks of an array, which may reach beyond it."""
+    return _chunk_count(item, chunks) * math.prod(chunks) * item.dtype.itemsize
+
+
 def _check_chunks(item: h5py.Dataset, chunks: tuple[int, ...]) -> None:
     """Unpack each chunk in bounded memory: HDF5 itself would allocate whatever a compressed chunk asks for."""
     filters, size = _filters(item), math.prod(chunks) * item.dtype.itemsize
@@ -83,6 +96,8 @@ def _check_chunks(item: h5py.Dataset, chunks: tuple[int, ...]) -> None:
         return
     places: list[Any] = []
     item.id.chunk_iter(places.append)
+    if len(places) > _chunk_count(item, chunks):
+        raise FileFormatError(f"{item.name:.200} in it has more chunks than its shape")
     for place in places:
         mask, data = item.id.read_direct_chunk(place.chunk_offset)
         unpacking = zlib.decompressobj()

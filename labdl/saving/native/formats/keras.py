@@ -19,7 +19,7 @@ from labdl.errors import FileFormatError, MissingFileError, NotRegularFileError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
 from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats import hdf5
-from labdl.saving.native.formats.dtypes import dtype_of, name_of
+from labdl.saving.native.formats.dtypes import dtype_of, name_of, unread
 
 if TYPE_CHECKING:
     import h5py
@@ -31,15 +31,16 @@ _BESIDE = re.compile(
 )  # no parameters of layers
 
 
-def read(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
+def read(path: Path, model: KerasLayer, sizes: Mapping[str, int]) -> tuple[dict[str, np.ndarray], list[str]]:
     """The arrays of the model's variables that a file has, and the names of its other contents.
 
-    Raises FileFormatError for another file, and for links to other files.
+    ``sizes`` has how many numbers the model wants; arrays of another size are not read. Raises FileFormatError for another
+    file, and for links to other files.
     """
-    return _read(read_file(path), model)
+    return _read(read_file(path), model, sizes)
 
 
-def read_archive(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
+def read_archive(path: Path, model: KerasLayer, sizes: Mapping[str, int]) -> tuple[dict[str, np.ndarray], list[str]]:
     """The same of an archive that a model's ``save`` wrote; its configuration and its other files are not read."""
     try:
         with open_file(path) as file:
@@ -47,14 +48,14 @@ def read_archive(path: Path, model: KerasLayer) -> tuple[dict[str, np.ndarray], 
             info = archive.getinfo(WEIGHTS)
             if info.compress_type != zipfile.ZIP_STORED or not info.compress_size == info.file_size <= size_of(file):
                 raise FileFormatError("its archive is compressed, which Keras does not write")
-            return _read(archive.read(info), model)
+            return _read(archive.read(info), model, sizes)
     except (zipfile.BadZipFile, KeyError, EOFError, struct.error, RuntimeError, ValueError, OSError) as error:
         if isinstance(error, FileFormatError | NotRegularFileError | MissingFileError):
             raise
         raise FileFormatError(f"its archive is broken: {error}") from error
 
 
-def _read(data: bytes, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[str]]:
+def _read(data: bytes, model: KerasLayer, sizes: Mapping[str, int]) -> tuple[dict[str, np.ndarray], list[str]]:
     import h5py
 
     if not data.startswith(_SIGNATURE):
@@ -65,10 +66,13 @@ def _read(data: bytes, model: KerasLayer) -> tuple[dict[str, np.ndarray], list[s
             found: dict[str, h5py.Dataset] = {}
             root: Any = file["/"]
             _locate(model, [root], found)
-            used = set(found.values())
+            used = {item for name, item in found.items() if item.size == sizes.get(name)}
             hdf5.check_sizes(used, len(data))
-            arrays = {item: _array(item) for item in used}
-            others = [path for item, path in everything.items() if item not in used and not _BESIDE.fullmatch(path)]
+            arrays = {
+                item: _array(item) if item in used else unread(item.name or "", item.dtype, item.shape)
+                for item in dict.fromkeys(found.values())
+            }
+            others = [path for item, path in everything.items() if item not in arrays and not _BESIDE.fullmatch(path)]
             return {name: arrays[item] for name, item in found.items()}, others
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, zlib.error) as error:
         if isinstance(error, FileFormatError):
