@@ -1,6 +1,7 @@
 """Native checkpoints as files: their formats, and the rejection of hostile files without executing code."""
 
 import io
+import json
 import os
 import pickle
 import subprocess
@@ -225,6 +226,41 @@ def test_pickle_with_a_call_is_rejected_and_not_executed(tmp_path):
     with pytest.raises(FileFormatError):
         load_checkpoint(net(), tmp_path / "net.pdparams")
     assert not (tmp_path / "made").exists()
+
+
+def test_safetensors_of_metadata_alone(tmp_path):
+    library = pytest.importorskip("safetensors.numpy")
+    (tmp_path / "net.safetensors").write_bytes(library.save({}, {"format": "pt", "json": '[{"a":1}]'}))
+    with pytest.raises(FileFormatError, match="it holds no arrays"):
+        load_checkpoint(net(), tmp_path / "net.safetensors")
+
+
+def test_safetensors_with_a_dtype_that_is_not_needed(tmp_path):
+    library = pytest.importorskip("torch")
+    from safetensors.torch import save_file
+
+    weights = {"weight": library.ones(2, 3), "bias": library.zeros(2)}
+    save_file({**weights, "scale": library.ones(2).to(library.float8_e4m3fn)}, tmp_path / "net.safetensors")
+    model = nn.Linear(2).build((None, 3), backend="numpy")
+    with pytest.raises(FileFormatError, match="scale in it holds F8_E4M3"):
+        load_checkpoint(model, tmp_path / "net.safetensors")
+    state = load_checkpoint(model, tmp_path / "net.safetensors", keys={"scale": None}).state_dict()
+    np.testing.assert_array_equal(state["kernel:0"], np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(("places", "sentence"), [
+    ([(0, 4), (0, 4)], "overlap"), ([(0, 4), (8, 12)], "gap"), ([(4, 8), (8, 12)], "gap"), ([(0, 4), (4, 8)], "12 bytes"),
+    ([(0, 4), (4, 16)], "4 bytes|8 bytes|12 bytes"), ([(8, 4), (4, 12)], "0 bytes"), ([(-4, 0), (0, 4)], "place"),
+    ([(0, 4), (4, True)], "place"), ([(0, 4), (4,)], "place"),
+])  # fmt: skip
+def test_safetensors_with_wrong_places(places, sentence, tmp_path):
+    entries = {
+        name: {"dtype": "F32", "shape": [1], "data_offsets": place} for name, place in zip("ab", places, strict=True)
+    }
+    header = json.dumps(entries).encode()
+    (tmp_path / "net.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(12))
+    with pytest.raises(FileFormatError, match=sentence):
+        load_checkpoint(net(), tmp_path / "net.safetensors")
 
 
 def test_files_that_claim_more_than_they_hold(tmp_path):

@@ -149,12 +149,20 @@ def weights(folder, edit):
 
 
 def inflating_chunk(file):
-    """A chunk of 64 kilobytes that unpacks to 256 megabytes."""
-    chunks = {"maxshape": (None, None), "chunks": (128, 128), "compression": "gzip"}
-    item = file.create_dataset("0/vars/0", (128, 128), "float32", **chunks)
+    """A chunk of 48 bytes that unpacks to sixty megabytes."""
+    item = file.create_dataset("0/vars/0", (3, 4), "float32", chunks=(3, 4), compression="gzip")
     packer = zlib.compressobj(9)
-    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(256)) + packer.flush()
+    data = b"".join(packer.compress(bytes(1 << 20)) for _ in range(60)) + packer.flush()
     item.id.write_direct_chunk((0, 0), data)
+
+
+def chunks_beyond(file, shape=(3000, 4), at="0/vars/0"):
+    """Chunks of a megabyte, of each of which the array has sixteen bytes."""
+    options = {"maxshape": (None, None), "chunks": (1, 1 << 18), "compression": "gzip"}
+    item = file.create_dataset(at, shape, "float32", **options)
+    packed = zlib.compress(bytes(1 << 20), 9)
+    for row in range(shape[0]):
+        item.id.write_direct_chunk((row, 0), packed)
 
 
 def keras_archive(folder, edit, compression=zipfile.ZIP_STORED):
@@ -169,6 +177,14 @@ def wide_chunk(file):
 
 def other_compression(file):
     file.create_dataset("0/vars/0", data=np.ones((3, 4), "float32"), chunks=(3, 4), compression="lzf")
+
+
+def many_links(file):
+    """Groups that each hold all others."""
+    groups = [file.create_group(f"{at:03}") for at in range(300)]
+    for group in groups:
+        for at, other in enumerate(groups):
+            group[f"{at:03}"] = other
 
 
 def deep_groups(file):
@@ -429,6 +445,28 @@ def shared_settings(folder):
     return graph_file(folder, nodes, [Edge("i", n) for n in nodes])
 
 
+def onnx_chain(folder, count, kind="Relu", weight=(), name="act", text=False):
+    """An .onnx of nodes one after the other that all have one name, each with the same second input if there is one."""
+    import onnx
+    from onnx import helper, numpy_helper
+
+    second = ["w"] if len(weight) else []
+    nodes = [helper.make_node(kind, [f"x{n}", *second], [f"x{n + 1}"], name=name) for n in range(count)]
+    values = [numpy_helper.from_array(np.asarray(weight, object if text else "float32"), "w")] if second else []
+    if kind == "MatMul":  # a constant: a layer for each node
+        nodes.insert(0, helper.make_node("Constant", [], ["w"], value=values.pop()))
+    ends = [
+        helper.make_tensor_value_info(f"x{n}", onnx.TensorProto.FLOAT, shape)
+        for n, shape in ((0, [1, 3]), (count, None))
+    ]
+    if kind == "MatMul":
+        ends[0] = helper.make_tensor_value_info("x0", onnx.TensorProto.FLOAT, [1, len(weight)])
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], values)
+    return written(
+        folder / "net.onnx", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    )
+
+
 HUGE = {
     "Linear": ((None, 3), {"out_features": 2**40}),
     "Linear of 2^62": ((None, 3), {"out_features": 2**62}),
@@ -475,6 +513,11 @@ GRAPH_CASES = {
     ".labdl: optional inputs": ("new model", many_optional, "cannot be optional"),
     ".labdl: deep layers": ("new model", deep_layers, "more than 100,000 layers"),
     ".labdl: many parts": ("new model", many_parts, "more than 100,000 layers, parameters and outputs"),
+    ".onnx: one name": ("onnx", lambda f: onnx_chain(f, 10_000), None),
+    ".onnx: one weight": ("onnx", lambda f: onnx_chain(f, 2000, "Add", np.zeros((1 << 20, 3))), None),
+    ".onnx: copies of a constant": ("onnx", lambda f: onnx_chain(f, 10_000, "MatMul", np.zeros((500, 500))), "far larger"),
+    ".onnx: texts": ("onnx", lambda f: onnx_chain(f, 1, "Add", ["a"], text=True), "does not support"),
+    ".onnx: a chain": ("onnx", lambda f: onnx_chain(f, 100_001), "100,001 nodes"),
     ".labdl: shared settings": ("new model", shared_settings, "does not fit together"),
 }  # fmt: skip
 
@@ -482,6 +525,9 @@ YAML = "a0: &a0 [1, 1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for 
 MERGED = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
 DEEP_JSON = "[" * 100_000 + "]" * 100_000
 LISTS = f"[{','.join(['[]'] * 16_000_000)}]"
+
+EMPTY_TENSOR = '{"dtype":"F32","shape":[0],"data_offsets":[0,0]}'
+ESCAPED_TENSOR = EMPTY_TENSOR.replace("dtype", r"\u0064type")
 
 # name: reader, builder, what the message says
 CASES = {
@@ -511,6 +557,17 @@ CASES = {
     ".h5: inflating chunk": ("checkpoint", lambda f: weights(f, inflating_chunk), "not of the declared size"),
     ".h5: wide chunk": ("checkpoint", lambda f: weights(f, wide_chunk), "more than the array itself"),
     ".h5: other compression": ("checkpoint", lambda f: weights(f, other_compression), "compression"),
+    ".h5: chunks beyond the array": (
+        "checkpoint",
+        lambda f: weights(f, chunks_beyond),
+        r"shape \(3000, 4\), the model wants",
+    ),
+    ".keras: chunks beyond the array": (
+        "checkpoint",
+        lambda f: keras_archive(f, chunks_beyond),
+        r"shape \(3000, 4\), the model wants",
+    ),
+    ".h5: many links": ("checkpoint", lambda f: weights(f, many_links), "more arrays and groups"),
     ".h5: deep groups": ("checkpoint", lambda f: weights(f, deep_groups), "nested too deeply"),
     ".keras: inflating chunk": ("checkpoint", lambda f: keras_archive(f, inflating_chunk), "not of the declared size"),
     ".keras: wide chunk": ("checkpoint", lambda f: keras_archive(f, wide_chunk), "more than the array itself"),
@@ -546,6 +603,37 @@ CASES = {
         )
         for shape in (f"[0,{2**62},{2**62}]", [0] * 70, f"[0,{'9' * 4400}]", f"[0,{2**63}]")
     },
+    ".safetensors: one shape": (
+        "checkpoint",
+        lambda f: safetensors(f, '{"a":{"dtype":"F32","shape":[' + "0," * 15_000_000 + '0],"data_offsets":[0,0]}}'),
+        "more tensors or axes",
+    ),
+    ".safetensors: large": ("checkpoint", lambda f: safetensors(f, " " * 40_000_000), "more than any model"),
+    ".safetensors: a long name": (
+        "checkpoint",
+        lambda f: safetensors(f, '{"' + "." * 30_000_000 + '":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'),
+        "too long a name",
+    ),
+    ".safetensors: tensors": (
+        "checkpoint",
+        lambda f: safetensors(f, "{" + ",".join(f'"{n:x}":{EMPTY_TENSOR}' for n in range(500_000)) + "}"),
+        "more tensors or axes",
+    ),
+    ".safetensors: as many tensors as may be": (
+        "checkpoint",
+        lambda f: safetensors(f, "{" + ",".join(f'"{n:x}":{EMPTY_TENSOR}' for n in range(150_000)) + "}"),
+        "missing",
+    ),
+    ".safetensors: tensors in other letters": (
+        "checkpoint",
+        lambda f: safetensors(f, "{" + ",".join(f'"{n:x}":{ESCAPED_TENSOR}' for n in range(350_000)) + "}"),
+        "lists and objects|more tensors",
+    ),
+    ".safetensors: other texts": (
+        "checkpoint",
+        lambda f: safetensors(f, '{"__metadata__":{' + ",".join(f'"{n}":""' for n in range(1_000_000)) + "}}"),
+        "no arrays",
+    ),
     ".safetensors: deep": ("checkpoint", lambda f: safetensors(f, f'{{"a":{DEEP_JSON}}}'), "broken"),
     ".ckpt: 2^62": ("checkpoint", lambda f: ckpt(f, [0, 2**62, 2**62]), "impossible shape"),
     ".ckpt: 2^69": ("checkpoint", lambda f: ckpt(f, [0, 2**69]), "impossible shape"),
