@@ -8,8 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from labdl import nn
+from labdl.errors import ConfigError
 from labdl.interop import names
+from labdl.interop.names import Reading
 from labdl.interop.names.entry import DEFAULT_ONLY, IGNORED, Entry, parse_signature
+from labdl.nn.foreign import create
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- names: begin -->\n", "<!-- names: end -->\n"
@@ -80,9 +84,58 @@ def listed(framework: str, missing: bool) -> Iterator[str]:
         yield f"| {theirs} | {sentence} |" if missing else f"| {theirs} | `nn.{ours}` | {sentence} |"
 
 
+def probes(entry: Entry) -> Iterator[tuple[tuple, dict]]:
+    """Calls that several classes of one name may take: some numbers by place, and a default by name."""
+    defaults = [(p.name, p.default) for p in parse_signature(entry.signature).parameters.values()]
+    named = [{name: value} for name, value in defaults if type(value) in (int, float)]
+    for kwargs in ({}, *named):
+        for args in ((2,), (0.75,), (), (2, 2), (2, 2, 2)):
+            yield args, kwargs
+
+
+def other_meaning(reading: Reading) -> tuple[str, str, str] | None:
+    """A call that `labdl.nn` reads otherwise than the framework, without an error: the call, what it is there and in LabDL."""
+    for args, kwargs in probes(reading.entry):
+        try:
+            theirs = create(reading, args, kwargs)
+            ours = getattr(nn, reading.name)(*args, **kwargs)
+        except (ConfigError, AttributeError):
+            continue
+        if type(theirs) is type(ours) and repr(theirs) != repr(ours):
+            call = ", ".join([*map(repr, args), *(f"{name}={value!r}" for name, value in kwargs.items())])
+            return f"nn.{reading.name}({call})", f"nn.{theirs}", f"nn.{ours}"
+    return None
+
+
+def silent(framework: str) -> Iterator[str]:
+    """Classes whose name LabDL reads as its own or as PyTorch's, with the first call of each that means something else."""
+    for name, entry in sorted(names.classes(framework).items()):
+        found = other_meaning(Reading(framework, name, entry)) if entry.equal and entry.ours in nn.LAYERS else None
+        if found:
+            yield "| " + " | ".join(f"`{text}`" for text in found) + " |"
+
+
+def silent_table(framework: str) -> list[str]:
+    title = names.FRAMEWORKS[framework].title
+    found = list(silent(framework))
+    if not found:
+        return []
+    return [
+        "## Same name, other meaning",
+        "",
+        "LabDL reads these calls as its own, or as PyTorch's, without an error: write the settings of the second column.",
+        "",
+        f"| call | in {title} it is | LabDL creates |",
+        "|---|---|---|",
+        *found,
+        "",
+    ]
+
+
 def tables(framework: str) -> str:
     title = names.FRAMEWORKS[framework].title
     lines = [
+        *silent_table(framework),
         "## Equal",
         "",
         "With the same arguments they compute the same; a test compares each with the framework's own class. The last column",

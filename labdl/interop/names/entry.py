@@ -93,19 +93,13 @@ class Entry:
             if parameter.kind is parameter.VAR_KEYWORD and self.rule(parameter.name) != IGNORED:
                 values |= values.pop(parameter.name)
         for names, check in self.checks.items():
-            try:
-                check(*(values[name] for name in names.split()))
-            except ValueError as error:
-                raise ConfigError(str(error)) from None
+            _apply(check, {name: values[name] for name in names.split()}, "")
         settings = dict(self.fixed)
         taken: set[str] = set()
         for names, rule in self.rules.items():
             each = names.split()
             if each[0] in values and callable(rule):
-                try:
-                    settings |= rule(*(values[name] for name in each))
-                except ValueError as error:
-                    raise ConfigError(f"{' and '.join(each)}: {error}") from None
+                settings |= _apply(rule, {name: values[name] for name in each}, f"{' and '.join(each)}: ")
                 taken.update(each)
         for name, value in values.items():
             rule = self.rule(name)
@@ -118,6 +112,17 @@ class Entry:
             settings[str(rule)] = value
         then = settings.pop(THEN, [])
         return [(self.ours, settings), *then] if self.ours else then
+
+
+def _apply(function: Callable[..., Any], values: Mapping[str, Any], title: str) -> Any:
+    """The function of arguments. Raises ConfigError with its reason, or for values of a type that it does not read."""
+    try:
+        return function(*values.values())
+    except ValueError as error:
+        raise ConfigError(f"{title}{error}") from None
+    except (TypeError, AttributeError):
+        received = ", ".join(f"{name}={value!r:.80}" for name, value in values.items())
+        raise ConfigError(f"{title}received {received}") from None
 
 
 def _name_in_labdl(name: str, rule: Rule) -> str:

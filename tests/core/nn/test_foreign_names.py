@@ -101,6 +101,7 @@ def test_other_names_raise_an_attribute_error(name, message):
         ),
         (lambda: nn.Dense(3, colour=4), "colour"),
         (lambda: nn.Dropout2d(3), "rate wants a number"),
+        (lambda: nn.ZeroPad2d(0.5), r"PyTorch's ZeroPad2d: padding: received padding=0\.5"),
         (lambda: nn.ZeroPad2d((1, 2, 3)), "padding: one number, or a pair for each axis"),
     ],
 )
@@ -182,6 +183,7 @@ def test_pages_are_up_to_date(tmp_path):
     subprocess.run([sys.executable, str(ROOT / "scripts" / "name_tables.py"), str(tmp_path)], check=True, timeout=120)
     pages = sorted(tmp_path.glob("*.md"))
     assert len(pages) == len(names.FRAMEWORKS)
+    assert "| `nn.MaxPool2d(2)` | `nn.MaxPool2d(stride=1)` |" in (tmp_path / "coming-from-mindspore.md").read_text()
     for page in pages:
         old = (ROOT / "docs" / page.name).read_text(encoding="utf-8")
         assert not list(difflib.unified_diff(old.splitlines(), page.read_text(encoding="utf-8").splitlines()))
