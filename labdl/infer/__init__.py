@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labdl.infer.data_adapter import iterate_inputs
-from labdl.infer.predict import Predictor, concatenate_outputs, input_count, predicted_labels
+from labdl.infer.predict import Predictor, concatenate_outputs, inputs_of, predicted_labels
 from labdl.nn.module import Module
 from labdl.nn.output_kind import output_kind
 
@@ -77,8 +77,8 @@ def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
     """Compute the outputs of the model for samples, in evaluation mode; the model's mode is restored.
 
     Shapes: x (N, ...) gives (N, ...). ``x`` is an array, a list or a frame of pandas; a tuple of these are the inputs of
-    a model with several; of a data set or a loader the targets are left out. Inputs are converted to the dtype of the
-    model. A model with several outputs returns a tuple. A model that is not built is built on the default backend.
+    a model with several; of a pair (x, y), a data set or a loader the targets are left out. Inputs are converted to the
+    dtype of the model. A model with several outputs returns a tuple. A model that is not built is built on the default backend.
 
     ``labels=True`` returns the predicted class of each sample instead of the scores (N, ..., classes): the largest, or of
     a single output class 1 for positive logits, and for probabilities above 0.5 where the model ends in a sigmoid; as text
@@ -87,7 +87,8 @@ def predict(model: Module, x, batch_size: int = 256, *, labels: bool = False):
     Raises ConfigError for data that cannot be converted, and ModelError for shapes that do not fit.
     """
     engine = Predictor(model, compiled=False)
-    outputs = concatenate_outputs([engine.arrays(b) for b in iterate_inputs(x, input_count(model, x), batch_size)])
+    inputs, count = inputs_of(model, x)
+    outputs = concatenate_outputs([engine.arrays(b) for b in iterate_inputs(inputs, count, batch_size)])
     return predicted_labels(outputs, model.class_names, output_kind(model)) if labels else outputs
 
 

@@ -24,6 +24,7 @@ def is_dataset(source: Any) -> bool:
     """Whether an object is a loader, or a map-style data set that is not a plain sequence."""
     indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
     plain = isinstance(source, list | tuple | dict | str | np.ndarray) or is_table(source)
+    plain = plain or hasattr(source, "toarray")  # a sparse matrix
     return is_loader(source) or (indexed and not plain)
 
 
@@ -33,10 +34,14 @@ def iterate_inputs(source: Any, count: int, size: int) -> Iterator[Columns]:
     """
     if isinstance(source, tuple):
         source = ArrayDataset(*source)
-    elif not is_dataset(source):
+    elif not is_dataset(source) and not _is_list_of_rows(source):
         source = ArrayDataset(source)
     for columns in iterate_columns(source, size):
         yield tuple(map(stack, columns[:count]))
+
+
+def _is_list_of_rows(source: Any) -> bool:
+    return type(source) is list and bool(source) and all(isinstance(row, tuple) for row in source)
 
 
 def batch_samples(samples: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch
+from labdl.data.conversion import as_inputs
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.graph.lowering.compilable import Compilable
@@ -110,15 +111,34 @@ def as_model(model: Module | Graph | str | Path, backend: str | None = None) -> 
     return model
 
 
-def input_count(model: Module, data: Any = None) -> int:
-    """Number of inputs of a model; further arrays of a data set are targets. All of a tuple of arrays are inputs."""
-    if isinstance(data, tuple):
-        return len(data)
+def input_count(model: Module) -> int:
+    """Number of inputs of a model; further arrays of a data set are targets."""
     if isinstance(model, GraphModule):
         return len(model.graph.inputs())
     if model._input_specs is not None:
         return len(given_inputs(model))
     return max(sum(not port.optional for port in input_ports(type(model))), 1)
+
+
+def inputs_of(model: Module, data: Any) -> tuple[Any, int]:
+    """The inputs in data for a prediction, and their number: a pair (x, y) as for training, or a tuple or list of inputs."""
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(as_inputs(data[0]), tuple):
+        data = data[0]
+    count = input_count(model)
+    if count > 1 and isinstance(data, list) and len(data) == count:
+        data = as_inputs(data)
+    if isinstance(data, tuple):
+        most = _most_inputs(model)
+        count = len(data) if most is None else min(len(data), most)
+    return data, count
+
+
+def _most_inputs(model: Module) -> int | None:
+    """The largest number of inputs of a call, None without a limit."""
+    if isinstance(model, GraphModule):
+        return len(model._taken)
+    ports = input_ports(type(model))
+    return None if any(port.variadic for port in ports) else len(ports)
 
 
 def map_tensors(function: Callable[[Any], Any], value: Any) -> Any:

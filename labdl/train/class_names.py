@@ -23,8 +23,9 @@ def name_text_labels(context: TrainContext, data: Any) -> None:
     if context.model.class_names is not None or "preprocess" in context.overridden:
         return
     names = class_names_of(data)
-    if isinstance(data, StackedDataset):  # its labels are not known before they are read
-        context.model.class_names = names if names and is_text_sample(data) else None
+    if isinstance(data, StackedDataset):
+        if is_text_sample(data):
+            context.model.class_names = names or _names_in(data.source)
         return
     labels: Any = data.arrays[-1] if isinstance(data, ArrayDataset) else getattr(data, "values", (None,))[-1]
     if is_text(labels):
@@ -56,6 +57,11 @@ def is_text_sample(data: StackedDataset) -> bool:
     """Whether the last value of the first sample of a data set is text."""
     sample = data.source[0] if len(data) else None
     return isinstance(sample, tuple) and isinstance(sample[-1], str | np.str_)
+
+
+def _names_in(samples: Any) -> tuple[str, ...] | None:
+    """The labels of a list of samples; reading those of another data set may take hours."""
+    return find_class_names(np.array([sample[-1] for sample in samples])) if type(samples) is list else None
 
 
 def class_names_of(data: Any) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data import ArrayDataset, Loader
-from labdl.data.conversion import as_array, is_table
+from labdl.data.conversion import advice_for, as_array, as_inputs, is_table
 from labdl.errors import ConfigError, DataError, LabDLError
 
 # -- nested values: tuples, lists and dictionaries of arrays or tensors
@@ -121,13 +121,19 @@ def as_dataset(value: Any, name: str = "data") -> Any:
     """Convert to a data set that returns batches: an `ArrayDataset`, or a pair (x, y) of arrays, tuples or dictionaries.
 
     Lists of numbers and frames of pandas are arrays (see `labdl.data.conversion`). Anything else with a length and
-    samples (``data[i]``, a tuple or a dictionary) is read sample by sample. Raises ConfigError.
+    samples (``data[i]``, a tuple or a dictionary), lists of these among them, is read sample by sample. Raises ConfigError.
     """
+    advice = None if isinstance(value, tuple) else advice_for(value)
+    if advice is not None:
+        raise ConfigError(f"{name} wants arrays x and y or a data set, received {type(value).__name__}: {advice}")
     if isinstance(value, ArrayDataset | NestedDataset | StackedDataset):
         return value
     if isinstance(value, tuple) and len(value) == 2:
+        value = as_inputs(value[0], _length(value[1])), value[1]
         plain = not any(isinstance(v, tuple | Mapping) or v is None for v in value)
         return ArrayDataset(*value) if plain else NestedDataset(value)
+    if type(value) is list and value and all(isinstance(sample, tuple | Mapping) for sample in value):
+        return StackedDataset(value)
     if (
         not isinstance(value, str | list | tuple | Mapping)
         and hasattr(value, "__getitem__")
@@ -140,6 +146,15 @@ def as_dataset(value: Any, name: str = "data") -> Any:
         f"{name} wants an ArrayDataset or a pair (x, y), or an object with a length and samples, received "
         f"{type(value).__name__}"
     )
+
+
+def _length(value: Any) -> int | None:
+    return len(value) if hasattr(value, "__len__") else None
+
+
+def as_batch(batch: tuple) -> tuple:
+    """A batch as people have it, lists, frames or tensors, as arrays."""
+    return batch if all(type(part) is np.ndarray for part in batch) else tuple(map(_with_arrays, batch))
 
 
 def read(loader: Loader, epoch: int = 0, start: int = 0) -> Iterator[Any]:

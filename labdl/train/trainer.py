@@ -24,7 +24,7 @@ from labdl.train.binding import convert
 from labdl.train.callbacks import call_callbacks
 from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
-from labdl.train.data_adapter import as_dataset
+from labdl.train.data_adapter import as_batch, as_dataset
 from labdl.train.evaluation import evaluate, split_batch
 from labdl.train.events import Event, Text
 from labdl.train.learning_rate import learning_rate, set_learning_rate
@@ -255,7 +255,7 @@ class Trainer:
 
     def train_one_batch(self, *batch) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
-        x, y = convert(self.context, self.state, *self.preprocess(batch[0] if len(batch) == 1 else batch))
+        x, y = convert(self.context, self.state, *self.preprocess(batch[0] if len(batch) == 1 else as_batch(batch)))
         values, output = train_step(self.context, self.state, x, y)
         if self.context.metrics:
             if output is None:
@@ -299,7 +299,9 @@ class Trainer:
         """
         if not batch:
             return last_gradients(self.state)
-        return batch_gradients(self.context, self.state, *convert(self.context, self.state, *self.preprocess(batch)))
+        return batch_gradients(
+            self.context, self.state, *convert(self.context, self.state, *self.preprocess(as_batch(batch)))
+        )
 
     def average_parameters(self) -> AbstractContextManager:
         """A context in which the model has the averages of its parameters: ``with trainer.average_parameters(): ...``."""

@@ -8,9 +8,12 @@
    (`encode_labels`).
 4. Targets take the dtype of their loss, integers for classes and floating-point numbers for values, and as many axes as the
    output: (N,) and (N, 1) are aligned (`fit_target`).
+5. A list of arrays is one input with a row for each sample, or several inputs, as in Keras, if each of them has all samples
+   (`as_inputs`). A list of tuples (x, y) is a data set of these samples.
+6. Sparse matrices, generators and loaders are refused with what to write instead (`advice_for`).
 """
 
-from labdl.data.conversion.arrays import as_array, is_table, native_order
+from labdl.data.conversion.arrays import advice_for, as_array, as_inputs, is_table, native_order
 from labdl.data.conversion.inputs import INDICES, fit_input
 from labdl.data.conversion.labels import encode_labels, find_class_names, is_text
 from labdl.data.conversion.targets import TargetRule, align, fit_target
@@ -18,8 +21,10 @@ from labdl.data.conversion.targets import TargetRule, align, fit_target
 __all__ = [
     "INDICES",
     "TargetRule",
+    "advice_for",
     "align",
     "as_array",
+    "as_inputs",
     "encode_labels",
     "find_class_names",
     "fit_input",

@@ -17,12 +17,15 @@ def as_array(value: Any, name: str = "data") -> np.ndarray:
 
     Frames of pandas become (rows, columns) in the common dtype of their columns, with NaN for missing values. An array of
     Python objects that are neither numbers nor text is returned as it is. Raises ConfigError for rows of different
-    lengths, and for columns of a frame that are not numbers.
+    lengths, for columns of a frame that are not numbers, and for objects that are no arrays, such as generators.
     """
     if type(value) is np.ndarray and value.dtype.kind not in "OS":
         return native_order(value)
     if is_table(value):
         return _table(value, name)
+    advice = advice_for(value)
+    if advice is not None:
+        raise ConfigError(f"wanted an array of data, received {type(value).__name__}: {advice}")
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError) as error:  # ragged lists; tensors on a device or with gradients
@@ -30,6 +33,33 @@ def as_array(value: Any, name: str = "data") -> np.ndarray:
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", "replace")
     return _objects(array) if array.dtype.kind == "O" else array
+
+
+def advice_for(value: Any) -> str | None:
+    """How to write data of a kind that is not taken: sparse matrices, loaders, generators and sets; None for others."""
+    if hasattr(value, "toarray") and hasattr(value, "nnz"):
+        return "a sparse matrix becomes an array by .toarray()"
+    if hasattr(value, "batch_size") and hasattr(value, "dataset"):
+        return "give its dataset and batch_size=, the batches are made here"
+    if hasattr(value, "__iter__") and not hasattr(value, "__getitem__") and not hasattr(value, "__array__"):
+        return "collect its samples first, as list(…), or as arrays x and y"
+    return None
+
+
+def as_inputs(value: Any, samples: int | None = None) -> Any:
+    """A list of arrays of as many samples each, one for each input as in Keras, as a tuple; other values as they are.
+
+    A list of as many arrays as there are ``samples`` is one array, of a row for each sample.
+    """
+    if type(value) is not list or not value or not all(_is_array(v) for v in value):
+        return value
+    lengths = {len(v) for v in value}
+    wanted = samples if samples is not None else next(iter(lengths))
+    return tuple(value) if lengths == {wanted} and len(value) != wanted else value
+
+
+def _is_array(value: Any) -> bool:
+    return is_table(value) or (hasattr(value, "shape") and hasattr(value, "dtype") and len(value.shape) > 0)
 
 
 def native_order(array: np.ndarray) -> np.ndarray:

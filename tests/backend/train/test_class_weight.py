@@ -173,5 +173,5 @@ def test_invalid_splits_are_refused(backend, options, message):
 
 
 def test_a_stream_has_no_last_samples(backend):
-    with pytest.raises(ConfigError, match="an object with a length and samples, received generator"):
+    with pytest.raises(ConfigError, match="received generator: collect its samples first"):
         trainer(backend).fit((row for row in X), validation_split=0.5, progress=False)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import labdl
 from labdl import nn, ops
@@ -98,6 +99,78 @@ def test_validation_by_the_name_of_keras(backend, reference):
     assert len(found["val_loss"]) == 2
     with pytest.raises(ConfigError, match="validation_data is another name of validation: give one of them"):
         trainer(backend).fit(X, NUMBERS, validation=(X, NUMBERS), validation_data=(X, NUMBERS))
+
+
+class Sum(nn.Module):
+    """A model of two inputs."""
+
+    def __init__(self):
+        self.first, self.second = nn.Linear(3), nn.Linear(3)
+
+    def forward(self, a, b):
+        return self.first(a) + self.second(b)
+
+
+def test_several_inputs_as_in_keras(backend):
+    results = []
+    for x in ((X, X), [X, X], [pd.DataFrame(X), X]):
+        t = Trainer(Sum(), optimizer=SGD(0.1), backend=backend.name, seed=0)
+        results.append((t.fit(x, NUMBERS, epochs=2, progress=False), t.evaluate(x, NUMBERS)))
+        wanted = labdl.predict(t.model, (X, X))
+        for data in (x, (x, NUMBERS), (X, X, NUMBERS)):
+            np.testing.assert_array_equal(labdl.predict(t.model, data), wanted)
+    assert results[1:] == results[:1] * 2
+
+
+def test_lists_of_samples_and_of_rows(backend, reference):
+    for labels in (NUMBERS, NAMES[NUMBERS]):
+        t = trainer(backend)
+        samples = list(zip(X, labels, strict=True))
+        np.testing.assert_allclose(t.fit(samples, epochs=2, progress=False)["loss"], reference["loss"], rtol=1e-5)
+        for data in (samples, (X, labels), list(X)):
+            np.testing.assert_array_equal(labdl.predict(t.model, data), labdl.predict(t.model, X))
+    assert t.model.class_names == tuple(NAMES)
+    assert trainer(backend).fit(list(X), NUMBERS, epochs=2, progress=False) == reference
+
+
+def test_single_batches_as_people_have_them(backend):
+    def results(x, y):
+        t = trainer(backend)
+        return t.train_one_batch(x, y), t.gradients(x, y)
+
+    wanted = results(X, NUMBERS)
+    for x, y in ((X.tolist(), NUMBERS.tolist()), (pd.DataFrame(X), pd.Series(NUMBERS))):
+        found = results(x, y)
+        assert found[0] == wanted[0]
+        np.testing.assert_array_equal(found[1]["0/kernel:0"], wanted[1]["0/kernel:0"])
+
+
+REFUSED = {
+    "sparse": (lambda: scipy.sparse.csr_matrix(X), r"csr_matrix: a sparse matrix becomes an array by .toarray\(\)"),
+    "generator": (lambda: (row for row in X), r"generator: collect its samples first, as list"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_data_that_are_no_arrays(backend, kind):
+    make, message = REFUSED[kind]
+    t = trainer(backend)
+    calls = [
+        lambda: t.fit(make(), NUMBERS),
+        lambda: t.fit(make()),
+        lambda: t.evaluate(make(), NUMBERS),
+        lambda: t.train_one_batch(make(), NUMBERS),
+        lambda: labdl.predict(t.model, make()),
+        lambda: t.fit(X, NUMBERS, validation=make()),
+    ]
+    for call in calls:
+        with pytest.raises(ConfigError, match=message):
+            call()
+
+
+def test_loaders_are_refused_with_their_data_set(backend):
+    with pytest.raises(ConfigError, match="received Loader: give its dataset and batch_size="):
+        trainer(backend).fit(Loader(ArrayDataset(X, NUMBERS), 8))
 
 
 def test_reports_name_the_classes(backend):
