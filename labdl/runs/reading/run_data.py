@@ -9,8 +9,10 @@ import numpy as np
 
 from labdl.runs.reading.status import RunStatus
 from labdl.runs.reading.step_columns import Spans, StepColumns, merge_steps
+from labdl.runs.reading.step_list import StepList
 from labdl.runs.schema import (
     EVENTS,
+    MAX_METRICS,
     CheckpointEvent,
     EpochEvent,
     Event,
@@ -35,12 +37,12 @@ class RunData:
     def __init__(self):
         self.status, self.steps, self.step = RunStatus(), StepColumns(), 0
         self.start: dict[str, Any] = {}  # the last start event
-        self.epochs: list[dict[str, Any]] = []
-        self.marks: list[dict[str, Any]] = []
+        self.epochs, self.marks = StepList(), StepList()
         self.rates: list[tuple[int, float]] = []
-        self.events: dict[str, list[dict[str, Any]]] = {kind: [] for kind in LISTED}
+        self.events = {kind: StepList() for kind in LISTED}
         self.checkpoint: CheckpointEvent | None = None  # the newest
         self._layers: list[str] = []  # of the last event about layers
+        self._of_epochs: set[str] = set()  # names of metrics
 
     def update(self, events: Iterable[dict[str, Any]]) -> None:
         """Apply the next events. Lists in them may be changed."""
@@ -68,35 +70,47 @@ class RunData:
             self.checkpoint = event if isinstance(event, CheckpointEvent) else self.checkpoint
             # version 1 does not give the step of all of them: then it is the last one
             step = getattr(event, "step", None)
-            self.marks.append({**line, "step": self.step if step is None else step})
+            step = self.step if step is None else step
+            self.marks.append(step, {**line, "step": step})
         elif isinstance(event, HealthEvent | HistogramsEvent):
             if event.layers is not None:
                 self._layers = event.layers
-            self.events[event.kind].append({**line, "layers": self._layers})
+            self.events[event.kind].append(event.step, {**line, "layers": self._layers})
         elif event.kind in LISTED:
-            self.events[event.kind].append(line)
+            self.events[event.kind].append(getattr(event, "step", 0), line)
 
     def _rewind(self, event: StartEvent) -> None:
         step = event.step
         self.steps.truncate(step)
         for events in (self.epochs, self.marks, *self.events.values()):
-            events[:] = [one for one in events if one.get("step", 0) <= step] if step else []
-        self.rates = [rate for rate in self.rates if rate[0] < step]
+            events.truncate(step) if step else events.clear()
+        if not step:
+            self._of_epochs.clear()
+        while self.rates and self.rates[-1][0] >= step:
+            self.rates.pop()
         if step:
-            self.marks.append({"kind": "resumed", "time": event.time, "step": step})
+            self.marks.append(step, {"kind": "resumed", "time": event.time, "step": step})
         self.step = step
 
     def _add_epoch(self, event: EpochEvent) -> None:
         self.step = max(self.step, event.step)
+        metrics = {name: value for name, value in event.metrics.items() if self._is_read(name)}
         self.epochs.append(
+            self.step,
             {
                 "epoch": event.epoch,
                 "step": self.step,
                 "time": event.time,
                 "samples_per_second": event.samples_per_second,
-                **event.metrics,
-            }
+                **metrics,
+            },
         )
+
+    def _is_read(self, name: str) -> bool:
+        """True for the first metrics of a run, whose number is limited: `history` has a value of each for every epoch."""
+        if len(self._of_epochs) < MAX_METRICS:
+            self._of_epochs.add(name)
+        return name in self._of_epochs
 
     def _add_rates(self, event: RateEvent) -> None:
         for step, rate in zip(event.step.tolist(), event.value.tolist(), strict=False):

@@ -16,26 +16,45 @@ _NOT_COLUMNS = ("kind", "time")
 class Column:
     """An array to which values are appended; views of it do not change afterwards."""
 
-    def __init__(self, dtype: str = "float64", fill: int = 0):
-        self._values = np.full(max(1024, fill), np.nan if dtype == "float64" else 0, dtype)
-        self._count = fill
+    def __init__(self, dtype: str = "float64"):
+        self._values = np.empty(1024, dtype)
+        self._count = self._shown = 0  # values, and those of them that a view has
 
     def __len__(self) -> int:
         return self._count
 
     def extend(self, values: np.ndarray) -> None:
-        end = self._count + len(values)
-        if end > len(self._values):
-            larger = np.empty(max(end, 2 * len(self._values)), self._values.dtype)
-            larger[: self._count] = self._values[: self._count]
-            self._values = larger
-        self._values[self._count : end] = values
-        self._count = end
+        self._reserve(self._count + len(values))[self._count :] = values
+        self._count += len(values)
+
+    def pad(self, count: int) -> None:
+        """Append NaN up to so many values."""
+        if self._count < count:
+            self._reserve(count)[self._count :] = np.nan
+            self._count = count
 
     def truncate(self, count: int) -> None:
-        self._values, self._count = self._values[:count].copy(), count
+        self._count = min(self._count, count)
+
+    def _reserve(self, end: int) -> np.ndarray:
+        """The array up to ``end``; another one where it is too short, or where a view has what would be overwritten."""
+        if end > len(self._values) or self._shown > self._count:
+            size = len(self._values) if end <= len(self._values) else max(end, 2 * len(self._values))
+            larger = np.empty(size, self._values.dtype)
+            larger[: self._count] = self._values[: self._count]
+            self._values, self._shown = larger, 0
+        return self._values[:end]
+
+    @property
+    def last(self) -> int:
+        return int(self._values[self._count - 1])
+
+    def search(self, value: int) -> int:
+        """The number of values up to ``value``, in ascending order."""
+        return int(np.searchsorted(self._values[: self._count], value, side="right"))
 
     def view(self) -> np.ndarray:
+        self._shown = max(self._shown, self._count)
         view = self._values[: self._count]
         view.flags.writeable = False
         return view
@@ -109,25 +128,25 @@ class StepColumns:
         self._step.extend(step)
         for name, column in columns.items():
             if name not in self._columns and len(self._columns) < MAX_METRICS:
-                self._columns[name] = Column(fill=rows)
+                self._columns[name] = Column()
             if name in self._columns:
+                self._columns[name].pad(rows)
                 self._columns[name].extend(column)
-        for column in self._columns.values():
-            if len(column) < len(self._step):
-                column.extend(np.full(len(step), np.nan))
 
     def truncate(self, step: int) -> None:
         """Discard the rows after a step."""
-        count = int(np.searchsorted(self._step.view(), step, side="right"))
+        count = self._step.search(step)
         for column in (self._step, self._time, *self._columns.values()):
             column.truncate(count)
 
     @property
     def last(self) -> int:
-        return int(self._step.view()[-1]) if len(self._step) else -1
+        return self._step.last if len(self._step) else -1
 
     def arrays(self) -> dict[str, np.ndarray]:
         """``step`` and each metric."""
+        for column in self._columns.values():
+            column.pad(len(self._step))
         return {"step": self._step.view(), **{name: column.view() for name, column in self._columns.items()}}
 
     def times(self) -> np.ndarray:

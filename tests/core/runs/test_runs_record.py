@@ -13,6 +13,8 @@ from labdl import runs
 from labdl.errors import FileFormatError
 from labdl.runs.reading.event_file import EVENTS, encode
 from labdl.runs.reading.run_data import RunData
+from labdl.runs.reading.step_columns import StepColumns
+from labdl.runs.reading.step_list import StepList
 from labdl.runs.reading.summary import Summary
 from labdl.runs.schema import parse
 
@@ -226,6 +228,47 @@ def test_grouping_of_steps_makes_no_difference(lengths, others, start_again):
     np.testing.assert_allclose(together.steps.times(), apart.steps.times(), rtol=0, atol=1e-5)
     assert together.status.summary() == apart.status.summary()
     assert together.step == apart.step
+
+
+@given(st.lists(st.one_of(st.tuples(st.integers(0, 9), st.none()), st.integers(0, 9)), max_size=40))
+def test_rows_after_a_step_are_discarded(edits):
+    rows, wanted = StepList(), []
+    for place, edit in enumerate(edits):
+        if isinstance(edit, tuple):
+            rows.append(edit[0], (edit[0], place))
+            wanted.append((edit[0], place))
+        else:
+            rows.truncate(edit)
+            wanted = [row for row in wanted if row[0] <= edit]
+        assert (list(rows), len(rows)) == (wanted, len(wanted))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["loss", "accuracy", "cut", "view"]), st.integers(0, 2000)), max_size=12))
+def test_columns_grow_and_shrink_and_their_views_do_not_change(edits):
+    columns, wanted, views = StepColumns(), [], []
+    for what, number in edits:
+        begin = columns.last + 1
+        if what == "cut":
+            columns.truncate(number)
+            wanted = [row for row in wanted if row[0] <= number]
+        elif what == "view":
+            views.append((columns.arrays(), list(wanted)))
+        elif number:
+            values = [float(len(wanted) + n) for n in range(number)]
+            columns.add(parse(steps(begin, begin + number - 1, **{what: values})), None)
+            wanted += [(begin + n, what, value) for n, value in enumerate(values)]
+    for arrays, rows in [*views, (columns.arrays(), wanted)]:
+        assert arrays["step"].tolist() == [step for step, _, _ in rows]
+        for name in arrays.keys() - {"step"}:
+            np.testing.assert_array_equal(arrays[name], [v if of == name else np.nan for _, of, v in rows])
+
+
+def test_a_run_has_a_limited_number_of_metrics(tmp_path):
+    lines = [epoch(n, n, **{f"m{n}_{k}": 1.0 for k in range(100)}) for n in range(1, 21)]
+    columns = [steps(n, n, **{f"s{n}": [1.0]}) for n in range(1, 601)]
+    record = runs.open(written(tmp_path / "run", [start(), *lines, *columns]))
+    assert len(record.history) == 500
+    assert len(record.steps) == 501
 
 
 def test_deleted_folder_keeps_the_read_events(tmp_path):

@@ -1,6 +1,7 @@
 """Files that are small or quick to write and expensive to read: each builder writes one into a folder and returns its path."""
 
 import io
+import json
 import os
 import pickle
 import struct
@@ -137,6 +138,21 @@ def table_of_contents(folder, suffix, members=300_000):
     entry = b"PK\1\2" + struct.pack("<6H3L5H2L", 20, 20, 0, 0, 0, 0, 0, 0, 0, 14, 0, 0, 0, 0, 0, 0) + b"archive/data/0"
     end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, 0xFFFF, 0xFFFF, len(entry) * members, 4, 0)
     return written(folder / f"net{suffix}", b"PK\3\4" + entry * members + end)
+
+
+def zip_field(folder, name, at, value):
+    """An archive with this number in the table of contents, and in the header of its member."""
+    data = io.BytesIO()
+    member = {".keras": "model.weights.h5", ".npz": "a.npy"}.get(Path(name).suffix, "archive/data.pkl")
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(member, b"\x80\x02}.")
+    changed = bytearray(data.getvalue())
+    for place in (changed.index(b"PK\3\4") + at, changed.index(b"PK\1\2") + at + 2):
+        changed[place : place + 2] = struct.pack("<H", value)
+    return written(folder / name, bytes(changed))
+
+
+ZIP_FIELDS = {"version 20.0": (4, 200, "zip file version"), "encrypted": (6, 1, "encrypted"), "method 77": (8, 77, "")}
 
 
 # -- HDF5
@@ -467,6 +483,33 @@ def onnx_chain(folder, count, kind="Relu", weight=(), name="act", text=False):
     )
 
 
+def run_file(folder, lines):
+    """The folder of a run with a start event and these lines."""
+    path = folder / "run" / "events.jsonl"
+    path.parent.mkdir()
+    start = {"kind": "start", "time": 1.0, "version": 2}
+    path.write_text("".join(json.dumps({"time": 2.0, **line}) + "\n" for line in (start, *lines)))
+    return path.parent
+
+
+def epochs(count, names=0):
+    return [
+        {"kind": "epoch", "epoch": n, "step": n, "loss": 1.0, **{f"m{n}_{k}": 1.0 for k in range(names)}}
+        for n in range(count)
+    ]
+
+
+RUN_LINES = {
+    "names of steps": lambda: [{"kind": "steps", "step": [n], f"m{n}": [1.0]} for n in range(30_000)],
+    "names of epochs": lambda: epochs(5000, 100),
+    "starts": lambda: [*epochs(20_000), *[{"kind": "start", "step": 20_000}] * 20_000],
+    "starts that go back": lambda: [*epochs(20_000), *({"kind": "start", "step": n} for n in range(20_000, 0, -1))],
+    "starts after steps": lambda: [
+        *({"kind": "steps", "step": [*range(n, n + 1000)], "loss": [1.0] * 1000} for n in range(0, 1_000_000, 1000)),
+        *({"kind": "start", "step": 1_000_000 - n} for n in range(5000)),
+    ],
+}
+
 HUGE = {
     "Linear": ((None, 3), {"out_features": 2**40}),
     "Linear of 2^62": ((None, 3), {"out_features": 2**62}),
@@ -513,6 +556,11 @@ GRAPH_CASES = {
     ".labdl: optional inputs": ("new model", many_optional, "cannot be optional"),
     ".labdl: deep layers": ("new model", deep_layers, "more than 100,000 layers"),
     ".labdl: many parts": ("new model", many_parts, "more than 100,000 layers, parameters and outputs"),
+    **{
+        f"{reader}: {name}": (reader, lambda f, lines=lines: run_file(f, lines()), None)
+        for name, lines in RUN_LINES.items()
+        for reader in ("run", "runs")
+    },
     ".onnx: one name": ("onnx", lambda f: onnx_chain(f, 10_000), None),
     ".onnx: one weight": ("onnx", lambda f: onnx_chain(f, 2000, "Add", np.zeros((1 << 20, 3))), None),
     ".onnx: copies of a constant": ("onnx", lambda f: onnx_chain(f, 10_000, "MatMul", np.zeros((500, 500))), "far larger"),
@@ -551,6 +599,15 @@ CASES = {
     ),
     ".pt: table of contents": ("checkpoint", lambda f: table_of_contents(f, ".pt"), "table of contents"),
     ".npz: table of contents": ("parameters", lambda f: table_of_contents(f, ".npz"), "table of contents"),
+    **{
+        f"{suffix}: {name}": (
+            "parameters" if suffix == ".npz" else "checkpoint",
+            lambda f, s=suffix, a=at, v=value: zip_field(f, f"net{s}", a, v),
+            sentence,
+        )
+        for suffix in (".pt", ".keras", ".npz")
+        for name, (at, value, sentence) in ZIP_FIELDS.items()
+    },
     ".pdparams: shared array": ("checkpoint", shared_array, "unexpected"),
     ".pdparams: endless shape": ("checkpoint", lambda f: paddle_shape(f, ENDLESS + b"\x85"), ""),
     ".pdparams: 2^62": ("checkpoint", lambda f: paddle_shape(f, b"K\0" + BIG + BIG + b"\x87"), "bytes, and shape"),

@@ -45,7 +45,7 @@ def check_configuration(path):
 
 def read_run(path):
     record = labdl.runs.open(path)
-    record.summary(), record.history, record.status
+    record.summary(), record.history, record.steps, record.status
 
 
 def restore(path):
