@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from typing import Any, BinaryIO, cast
 
@@ -9,8 +10,16 @@ _TABLE = 1 << 23  # bytes of a table of contents: about 100,000 members
 
 
 def open_archive(file: BinaryIO) -> zipfile.ZipFile:
-    """Open the archive in an open file, which stays the caller's. Raises zipfile.BadZipFile and other errors of zipfile."""
-    archive = zipfile.ZipFile(cast(Any, _BoundedReads(file)))
+    """Open the archive in an open file, which stays the caller's. Raises zipfile.BadZipFile and OSError."""
+    try:
+        archive = zipfile.ZipFile(cast(Any, _BoundedReads(file)))
+    except (
+        NotImplementedError,
+        ValueError,
+        OverflowError,
+        struct.error,
+    ) as error:  # of a table of contents that is wrong
+        raise zipfile.BadZipFile(str(error)) from error
     archive.fp = file  # type: ignore[misc]
     return archive
 

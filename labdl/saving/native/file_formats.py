@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import zipfile
 from pathlib import Path
 from typing import BinaryIO
@@ -75,7 +74,7 @@ def format_of(path: Path) -> str:
 def _has_weights_of_keras(file: BinaryIO) -> bool:
     try:
         return keras.WEIGHTS in open_archive(file).namelist()
-    except (zipfile.BadZipFile, struct.error, ValueError, OSError):
+    except (zipfile.BadZipFile, OSError):
         return False  # the reader of its format says what is wrong
 
 

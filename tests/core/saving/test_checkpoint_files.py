@@ -250,7 +250,7 @@ def test_safetensors_with_a_dtype_that_is_not_needed(tmp_path):
 
 @pytest.mark.parametrize(("places", "sentence"), [
     ([(0, 4), (0, 4)], "overlap"), ([(0, 4), (8, 12)], "gap"), ([(4, 8), (8, 12)], "gap"), ([(0, 4), (4, 8)], "12 bytes"),
-    ([(0, 4), (4, 16)], "4 bytes|8 bytes|12 bytes"), ([(8, 4), (4, 12)], "0 bytes"), ([(-4, 0), (0, 4)], "place"),
+    ([(0, 4), (4, 16)], "4 bytes|8 bytes|12 bytes"), ([(8, 4), (4, 12)], "overlap"), ([(-4, 0), (0, 4)], "place"),
     ([(0, 4), (4, True)], "place"), ([(0, 4), (4,)], "place"),
 ])  # fmt: skip
 def test_safetensors_with_wrong_places(places, sentence, tmp_path):

@@ -152,7 +152,11 @@ def zip_field(folder, name, at, value):
     return written(folder / name, bytes(changed))
 
 
-ZIP_FIELDS = {"version 20.0": (4, 200, "zip file version"), "encrypted": (6, 1, "encrypted"), "method 77": (8, 77, "")}
+ZIP_FIELDS = {
+    "version 20.0": (4, 200, "zip file version"),
+    "encrypted": (6, 1, "encrypted|compression"),
+    "method 77": (8, 77, ""),
+}
 
 
 # -- HDF5

@@ -58,8 +58,9 @@ def check_sizes(items: Iterable[h5py.Dataset], size: int) -> None:
     """Raise FileFormatError if arrays that are about to be read take far more memory than the file has bytes."""
     most = dict.fromkeys((False, True), size)
     for item in items:
-        is_packed = item.chunks is not None and bool(_filters(item))
-        most[is_packed] -= _unpacked_size(item, item.chunks) // _RATIO if is_packed else item.nbytes
+        chunks = item.chunks if item.chunks is not None and _filters(item) else None
+        is_packed = chunks is not None
+        most[is_packed] -= item.nbytes if chunks is None else _unpacked_size(item, chunks) // _RATIO
         if most[is_packed] < 0:
             raise FileFormatError("its arrays together claim far more bytes than it has")
 
