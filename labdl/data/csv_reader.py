@@ -16,6 +16,7 @@ from labdl.bounded.files import open_file
 from labdl.errors import ConfigError, FileFormatError, suggest_name
 
 _MAX_COLUMNS = 10_000
+_KEPT = 100_000  # different texts of which copies are found
 _LONGEST = 1 << 22  # characters of a line: 400 for each of so many columns
 
 
@@ -26,18 +27,22 @@ class Table:
         self.name, self.columns, self.first_line = name, columns, first_line
         self.values = [array("d") for _ in columns]
         self.texts: dict[int, list[str]] = {}
+        self._known: dict[str, str] = {}  # texts that occurred, so that equal ones take memory once
 
     def add(self, row: list[str]) -> None:
         """Append a row; a column becomes a text column at its first value that is not a number."""
         for at, text in enumerate(row):
             if at in self.texts:
-                self.texts[at].append(text.strip())
+                self.texts[at].append(self._once(text.strip()))
                 continue
             number = _number(text)
             if number is None:
                 self.texts[at] = [*(f"{value:g}" for value in self.values[at]), text.strip()]
             else:
                 self.values[at].append(number)
+
+    def _once(self, text: str) -> str:
+        return self._known.setdefault(text, text) if len(self._known) < _KEPT else self._known.get(text, text)
 
     def line_number(self, row: int) -> int:
         """Line number of a row in the file, as in editors."""

@@ -119,7 +119,7 @@ def _inputs(x: np.ndarray, name: str) -> np.ndarray:
 def _targets(y: np.ndarray, name: str) -> tuple[np.ndarray, list[str] | None]:
     """Targets for the losses, and the names of the classes for class labels."""
     if y.dtype.kind in "SU" and y.ndim == 1:
-        return _encode_classes(y.astype(str))
+        return _encode_classes(_decode(y) if y.dtype.kind == "S" else y)
     if y.dtype.kind not in "biuf":
         raise FileFormatError(f"{name}: y wants numbers, or names of classes (N,), received {y.dtype} {y.shape}")
     if y.dtype.kind in "biu" and y.ndim == 2 and y.shape[1] == 1:
@@ -147,12 +147,20 @@ def _table_targets(table: Table, at: int) -> tuple[np.ndarray, list[str] | None]
                 f"{table.name}: line {table.line_number(texts.index(''))} has no value in the column "
                 f"{table.columns[at]!r:.60}: fill it or leave the line out"
             )
-        return _encode_classes(np.array(texts))
+        return _encode_classes(np.array(texts, object))  # an array of texts has the longest one's place for each
     values = table.numbers([at])
     found = np.unique(values)
     if len(found) <= CLASSES and (found == np.round(found)).all():
         return np.searchsorted(found, values[:, 0]).astype("int64"), [f"{value:.0f}" for value in found]
     return values.astype("float32"), None
+
+
+def _decode(texts: np.ndarray) -> np.ndarray:
+    """Bytes as texts, in UTF-8 or else in Latin-1, which any bytes are."""
+    try:
+        return np.char.decode(texts, "utf-8")
+    except UnicodeDecodeError:
+        return np.char.decode(texts, "latin-1")
 
 
 def _encode_classes(texts: np.ndarray) -> tuple[np.ndarray, list[str]]:

@@ -23,6 +23,7 @@ from labdl.errors import FileFormatError
 
 CHUNK = 1 << 20  # bytes per read, small enough to be in the processor's cache for the checksum
 _HEADER = 4096  # longest header of an array that is accepted
+_MOST = 2**48  # elements of an array if its axes of no elements had one: other libraries compute with that number
 # the header of an array as NumPy writes it; matched as a pattern and never evaluated as Python
 _DESCRIPTION = re.compile(
     rb"\x93NUMPY(?:\x01\x00..|\x02\x00....)"
@@ -73,6 +74,7 @@ def read_npy(path: str | Path) -> np.ndarray:
         except (ValueError, MemoryError) as error:  # an empty array may have axes that NumPy does not take
             raise FileFormatError(f"{file.name} cannot be read: {error}") from None
         stream.readinto(array.reshape(-1).view(np.uint8).data)
+    _check_texts(array, file.name)
     return array.transpose() if columns_first else array
 
 
@@ -91,7 +93,17 @@ def parse_header(top: bytes, size: int, name: str) -> tuple[np.dtype, tuple[int,
     count = math.prod(shape)
     if len(shape) > 32 or count * dtype.itemsize != size - length:
         raise FileFormatError(f"{name} is declared with shape {shape} and {dtype}, but has {size - length:,} bytes")
+    if math.prod(max(size, 1) for size in shape) > _MOST:
+        raise FileFormatError(f"{name} is declared with shape {shape}, larger than any array")
     return dtype, shape, order == "True", top[:length]
+
+
+def _check_texts(array: np.ndarray, name: str) -> None:
+    """Raise FileFormatError for numbers that are not characters, which NumPy only finds when a text is used."""
+    if array.dtype.kind == "U":
+        codes = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).reshape(-1).view(np.uint32)
+        if ((codes > 0x10FFFF) | (codes >> 11 == 0xD800 >> 11)).any():
+            raise FileFormatError(f"{name} holds texts with characters that do not exist")
 
 
 class ArrayFile(Mapping):
@@ -138,6 +150,7 @@ class ArrayFile(Mapping):
             array = np.empty(entry.shape[::-1] if entry.columns_first else entry.shape, entry.dtype)
             view = array.reshape(-1).view(np.uint8).data
             self._read(name, entry, (view[at : at + CHUNK] for at in range(0, len(view), CHUNK)))
+            _check_texts(array, f"{self.name}: {display_name(name)}")
         return array.transpose() if entry.columns_first else array
 
     @property

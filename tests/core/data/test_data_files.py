@@ -196,6 +196,25 @@ def test_hostile_arrays(tmp_path):
                 read(tmp_path / name)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_classes_may_be_bytes(encoding, tmp_path):
+    names = ["Möwe", "Reh"]
+    y = np.array([name.encode(encoding) for name in names * 5])
+    train, _ = data.npz(arrays(tmp_path, x=np.zeros((10, 2), "float32"), y=y))
+    assert train.classes == names
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("code", [0x7FFFFFFF, 0x110000, 0xD800])
+def test_texts_of_numbers_that_are_no_characters_are_refused(code, order, tmp_path):
+    y = np.full(10, code, f"{order}u4").view(f"{order}U1")
+    with pytest.raises(FileFormatError, match="characters that do not exist"):
+        data.npz(arrays(tmp_path, x=np.zeros((10, 2), "float32"), y=y))
+    np.save(tmp_path / "y.npy", y)
+    with pytest.raises(FileFormatError, match="characters that do not exist"):
+        file_datasets.array_dataset(tmp_path / "y.npy")
+
+
 def npy(array):
     content = io.BytesIO()
     np.save(content, array)

@@ -503,6 +503,50 @@ def epochs(count, names=0):
     ]
 
 
+def raw_array(kind, shape, data=b""):
+    """The bytes of an .npy file whose header claims this dtype and shape."""
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data
+
+
+def raw_arrays(folder, **arrays):
+    with zipfile.ZipFile(folder / "data.npz", "w") as archive:
+        for name, array in arrays.items():
+            archive.writestr(f"{name}.npy", array)
+    return folder / "data.npz"
+
+
+def numbers(*shape):
+    return raw_array("<f4", shape, bytes(4 * int(np.prod(shape))))
+
+
+EMPTY = raw_array("|u1", (0, 10**17, 90))
+DATA_CASES = {
+    "data .npz: characters": (
+        "npz",
+        lambda f: raw_arrays(f, x=numbers(10, 3), y=raw_array("<U1", (10,), b"\xff\xff\xff\x7f" * 10)),
+        "characters that do not exist",
+    ),
+    "data .npz: bytes": (
+        "npz", lambda f: raw_arrays(f, x=numbers(10, 3), y=raw_array("|S2", (10,), b"\xff\xfe" * 10)), None
+    ),
+    "data .npz: no elements": (
+        "npz",
+        lambda f: raw_arrays(f, x_train=EMPTY, x_test=EMPTY, y_train=numbers(0), y_test=numbers(0)),
+        "larger than any array",
+    ),
+    "data .npz: samples of no elements": (
+        "npz",
+        lambda f: raw_arrays(f, x=raw_array("|u1", (10, 0, 10**17, 90)), y=numbers(10)),
+        "larger than any array",
+    ),
+    ".csv: a long class": (
+        "csv", lambda f: written(f / "data.csv", b"a,b\n1," + b"b" * 100_000 + b"\n1,b" * 50_000 + b"\n"), None
+    ),
+    ".csv: texts": ("csv", lambda f: written(f / "data.csv", b"a,b\n" + b"ab,cd\n" * 1_500_000), "a number is wanted"),
+}  # fmt: skip
+
 RUN_LINES = {
     "names of steps": lambda: [{"kind": "steps", "step": [n], f"m{n}": [1.0]} for n in range(30_000)],
     "names of epochs": lambda: epochs(5000, 100),
@@ -722,6 +766,7 @@ CASES = {
     ".labdl: integers of 900 digits": ("new model", lambda f: structure(f, settings("9" * 900)), "number of"),
     ".labdl: lists": ("structure", lambda f: structure(f, f'[{{"a":{LISTS[: 3 * 10_000_000]}[]]}},{{}}]'), "lists and"),
     **GRAPH_CASES,
+    **DATA_CASES,
     ".onnx: nodes": ("onnx", lambda f: onnx_file(f, b"\x0a\0" * 10_000_000), "more nodes"),
     ".onnx: attributes": ("onnx", lambda f: onnx_file(f, message(1, b"\x2a\0" * 10_000_000)), "more nodes"),
     ".onnx: names": ("onnx", lambda f: onnx_file(f, message(1, b"\x0a\0" * 10_000_000)), "more fields"),
