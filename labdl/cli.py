@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     As for other commands it is 130 after Ctrl-C, and 141 when the reader of the output has ended.
     """
+    _open_closed_streams()
     options = _parser().parse_args(runs.listing_meant(sys.argv[1:] if arguments is None else arguments))
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -50,6 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # any error is printed as a message
         print(f"labdl: {_message(error)}", file=sys.stderr)
         return 1
+
+
+def _open_closed_streams() -> None:
+    """Discard what is printed to a stream that the shell has closed, as by ``>&-``; Python has None for it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (until the process ends)
 
 
 def _message(error: Exception) -> str:
@@ -224,6 +232,10 @@ def _models(options) -> int:
 
 
 def _export(options) -> int:
+    if not options.file.name:
+        raise ConfigError(
+            f"export wants a saved model, received the folder {str(options.file)!r}: give its .labdl file"
+        )
     stem = options.file.with_suffix("")
     wanted = None if options.to in _FRAMEWORKS else f".{options.to}"
     beside = f"{stem.name}{wanted or f'_{options.to}.py'}"

@@ -12,6 +12,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from labdl.errors import MissingFileError
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -33,8 +35,8 @@ def replace_files(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
     with ExitStack() as cleaning:
         with ExitStack() as opened:
             files = []
-            for part in parts:
-                files.append(opened.enter_context(open(part, "xb")))
+            for part, target in zip(parts, targets, strict=True):
+                files.append(opened.enter_context(_create(part, target)))
                 cleaning.callback(part.unlink, missing_ok=True)
                 _lock(files[-1])
             for target in targets:
@@ -50,6 +52,17 @@ def replace_files(*paths: str | Path) -> Iterator[tuple[BinaryIO, ...]]:
             os.replace(part, target)
         for folder in dict.fromkeys(target.parent for target in targets):
             flush_folder(folder)
+
+
+def _create(part: Path, target: Path) -> BinaryIO:
+    """Create a temporary file. Errors name its target, and the folder that does not exist."""
+    try:
+        return open(part, "xb")
+    except FileNotFoundError:
+        raise MissingFileError(f"there is no folder {target.parent}: create it first") from None
+    except OSError as error:
+        error.filename = str(target)
+        raise
 
 
 def _remove_abandoned_parts(target: Path) -> None:

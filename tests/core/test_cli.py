@@ -56,6 +56,13 @@ def test_closed_pipe_ends_without_a_message(arguments):
     assert command.wait() in (141, 120, 0)
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_do_not_matter(closed):
+    command = f"{sys.executable} -m labdl.cli models {closed}"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 # -- check
 
 
@@ -217,6 +224,9 @@ def test_a_checkpoint_is_written_and_converted(saved, tmp_path, capsys):
         (["--to", "svg", "-o", "net.png"], "net.png does not have the suffix of svg: give it the suffix .svg"),
         (["--to", "paddle", "-o", "net.pt"], "net.pt is a file of torch, not of paddle"),
         (["--to", "torch", "-o", "net.txt"], "net.txt does not have the suffix of a checkpoint"),
+        (["--to", "torch", "-o", "nodir/out.py"], "nodir: create it first"),
+        (["--to", "svg", "-o", "nodir/net.svg"], "nodir: create it first"),
+        (["--to", "json", "-o", f"{'n' * 300}.json"], "nnn.json: File name too long"),
     ],
 )
 def test_invalid_export_targets_fail(saved, arguments, said, capsys, monkeypatch, tmp_path):
@@ -224,6 +234,14 @@ def test_invalid_export_targets_fail(saved, arguments, said, capsys, monkeypatch
     status, _, err = run(capsys, "export", saved[1], *arguments)
     assert status == 1
     assert said in sentence(err)
+
+
+def test_export_of_a_folder(capsys):
+    status, _, err = run(capsys, "export", "", "--to", "torch")
+    assert (status, sentence(err)) == (
+        1,
+        "labdl: export wants a saved model, received the folder '.': give its .labdl file",
+    )
 
 
 @pytest.mark.slow
