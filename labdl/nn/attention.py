@@ -8,6 +8,7 @@ import math
 from labdl import dispatch, ops
 from labdl.nn.linear import Linear
 from labdl.nn.module import Module
+from labdl.nn.positions import count_steps
 from labdl.nn.schema import layer
 from labdl.nn.types import Count, Initializer, Positive, Rate
 from labdl.ops.operator import floats
@@ -84,6 +85,7 @@ class MultiHeadAttention(Module):
         if self.heads % shared:
             raise ValueError(f"MultiHeadAttention: key_heads={shared} must divide heads={self.heads}")
         size = features // self.heads if self.key_size is None else self.key_size
+        self.any_steps = None in (x.shape[1], *(() if context is None else context.shape[1:2]))
         self._check_rotary(size, context, positions)
         self.query = self._linear(self.heads * size, self.query_bias)
         self.key = self._linear(shared * size, self.key_bias)
@@ -115,7 +117,10 @@ class MultiHeadAttention(Module):
         key = _split_heads(self.key(source), shared)
         value = _split_heads(self.value(source if values is None else values), shared)
         if self.rotary:
-            query, key = self._rotate(query, positions), self._rotate(key, positions)
+            query, key = (
+                self._rotate(part, count_steps(of) if positions is None and self.any_steps else positions)
+                for part, of in ((query, x), (key, source))
+            )
         window = None
         if self.window is not None:
             window = ops.local_attention_mask(x, source, self.window, causal=self.causal)

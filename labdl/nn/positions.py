@@ -100,11 +100,10 @@ class SinusoidalPositions(Module):
 
     def setup(self, x, positions=None):
         _check_positions(self, positions)
-        if _sequence(self, x)[0] is None and positions is None:
-            raise ValueError(f"SinusoidalPositions wants a known number of steps, received {show(x.shape)}")
+        self.any_steps = _sequence(self, x)[0] is None
 
     def forward(self, x, positions=None):
-        if positions is None and type(x) is not Spec:  # as above
+        if positions is None and not self.any_steps and type(x) is not Spec:  # as above
             return ops.add(x, ops.tensor_like(x, _waves(*x.shape[1:], self.base, self.layout, self.endpoint)))
         waves = ops.sinusoidal_embedding(
             count_steps(x) if positions is None else positions,

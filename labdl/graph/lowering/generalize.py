@@ -45,7 +45,10 @@ class Generalization:
             return Numbers(self.value([v.tolist() for v in found], "a tensor"), first.dtype.name)
         ramps = [r for r in map(_ramp, found) if r is not None]
         if len(ramps) < len(found) or len({(len(r.shape), r.dtype) for r in ramps}) > 1:
-            raise ModelError("a tensor in the model depends on data in a way that calls cannot express")
+            raise ModelError(
+                "a constant of the model depends on data, or on the sizes of its inputs in a way that calls cannot express: "
+                "give the model fixed sizes at build"
+            )
         shape, start, steps = (
             self.value([getattr(r, k) for r in ramps], "a tensor") for k in ("shape", "start", "steps")
         )
@@ -70,6 +73,8 @@ class Generalization:
                     return dataclasses.replace(self.size(above, target), over=self.size(below, target))
             if all(v is first or _equal(v, first) for v in found):
                 return first
+            if isinstance(first, np.ndarray):
+                return self.constant(found)
         raise ModelError(
             f"{target} in the model takes a value that depends on data, {found[0]!r} or {found[-1]!r}: it has no flat form"
         )

@@ -87,19 +87,8 @@ class MethodSource:
         if isinstance(value, np.ndarray):
             return self.keep(value)
         if isinstance(value, Ramp):
-            return self._ramp(value, write)
+            return self.words["constant"].format(array=write(value))
         return self.words["numbers"].format(values=write(value.values), dtype=value.dtype)
-
-    def _ramp(self, ramp: Ramp, write: _Expressions) -> str:
-        parts = [f"np.full({write(ramp.shape)}, {write(ramp.start)})"]
-        for axis, (size, step) in enumerate(zip(ramp.shape, ramp.steps, strict=True)):
-            if step:
-                places = tuple(-1 if a == axis else 1 for a in range(len(ramp.shape)))
-                line = f"np.arange({write(size)})" + (f".reshape({write(places)})" if len(places) > 1 else "")
-                factor = f"({write(step)})" if isinstance(step, Size) else write(step)
-                parts.append(line if step == 1 else f"{factor} * {line}")
-        text = f"({' + '.join(parts)}).astype({ramp.dtype!r})"
-        return self.words["constant"].format(array=text)
 
 
 def numbers(value) -> str:
@@ -180,6 +169,10 @@ class _Expressions:
             return "..."
         if isinstance(value, np.ndarray):
             return f"np.array({numbers(value.tolist())}, {value.dtype.name!r})"
+        if isinstance(value, Numbers):
+            return f"np.array({self(value.values)}, {value.dtype!r})"
+        if isinstance(value, Ramp):
+            return self._ramp(value)
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
@@ -188,6 +181,16 @@ class _Expressions:
         if text is None:
             raise ModelError(f"{type(value).__name__} {value!r} cannot be written as source of {self.backend.name}")
         return text
+
+    def _ramp(self, ramp: Ramp) -> str:
+        parts = [f"np.full({self(ramp.shape)}, {self(ramp.start)})"]
+        for axis, (size, step) in enumerate(zip(ramp.shape, ramp.steps, strict=True)):
+            if step:
+                places = tuple(-1 if a == axis else 1 for a in range(len(ramp.shape)))
+                line = f"np.arange({self(size)})" + (f".reshape({self(places)})" if len(places) > 1 else "")
+                factor = f"({self(step)})" if isinstance(step, Size) else self(step)
+                parts.append(line if step == 1 else f"{factor} * {line}")
+        return f"({' + '.join(parts)}).astype({ramp.dtype!r})"
 
     def _size(self, value: Size) -> str:
         parts = []

@@ -74,14 +74,7 @@ def record_program(subject: Subject, training: bool) -> Program:
 def _program(subject: Subject, record, variables: Variables, training: bool) -> Program:
     specs = list(subject.inputs)
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
-    groups: dict[Any, list[int]] = {}  # all batches have one size
-    for at, (_, axis) in enumerate(sizes):
-        groups.setdefault("batch" if axis == 0 else at, []).append(at)
-    base = [_FIRST[at % len(_FIRST)] for at in range(len(sizes))]
-    base = [base[next(g for g in groups.values() if at in g)[0]] for at in range(len(sizes))]
-    trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups.values())]
-    trials.append([n + 3 for n in base])
-    _run(subject, record, variables, sizes, trials[0], 0, training)  # fills caches
+    groups, trials = _fitting_sizes(subject, record, variables, sizes, training)
     runs = [_run(subject, record, variables, sizes, trial, number, training) for number, trial in enumerate(trials)]
     for tape, _ in runs:
         if tape.reads:
@@ -95,7 +88,7 @@ def _program(subject: Subject, record, variables: Variables, training: bool) -> 
             "the calls of the model depend on the sizes of its inputs or on data, so it has no flat form: "
             "give it fixed sizes at build"
         )
-    heads = [group[0] for group in groups.values()]
+    heads = [group[0] for group in groups]
     merged = Generalization([[trial[at] for at in heads] for trial in trials])
     first, outputs = runs[0]
     calls = [merged.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
@@ -107,6 +100,42 @@ def _program(subject: Subject, record, variables: Variables, training: bool) -> 
 
 
 _FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely also sizes of layers
+
+# which unknown sizes are one, by their place and axis: only those of batches, all of an axis, or all but those of batches
+_GROUPINGS: tuple[Callable[[int, int], int], ...] = (
+    lambda at, axis: at if axis else -1,
+    lambda at, axis: axis,
+    lambda at, axis: min(axis, 1),
+)
+
+
+def _fitting_sizes(subject: Subject, record, variables: Variables, sizes, training: bool):
+    """The places of the unknown sizes, those that are one together, and sizes for each recording.
+
+    Sizes of two inputs may have to be equal, as of keys and their mask, which only a run shows. That run fills caches, too.
+    """
+    groupings = []
+    for key in _GROUPINGS:
+        found: dict[int, list[int]] = {}
+        for at, (_, axis) in enumerate(sizes):
+            found.setdefault(key(at, axis), []).append(at)
+        if [*found.values()] not in groupings:
+            groupings.append([*found.values()])
+    for groups in groupings:
+        first = {at: _FIRST[group[0] % len(_FIRST)] for group in groups for at in group}
+        base = [first[at] for at in range(len(sizes))]
+        try:
+            _run(subject, record, variables, sizes, base, 0, training)
+        except ValueError as error:
+            if isinstance(error, ModelError) or len(groupings) == 1:
+                raise
+            if groups is groupings[-1]:
+                reason = "the model does not run on inputs of other sizes, so give it fixed sizes at build"
+                raise ModelError(f"{reason}: {error}") from error
+            continue
+        break
+    trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups)]
+    return groups, [*trials, [n + 3 for n in base]]
 
 
 def _run(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool):

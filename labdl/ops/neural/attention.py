@@ -14,6 +14,7 @@ from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.trigonometry import cos, sin
 from labdl.ops.neural.activation import softmax
 from labdl.ops.neural.linear import dropout, tensor_like
+from labdl.ops.neural.positions import step_positions
 from labdl.ops.neural.windows import sizes_of
 from labdl.ops.operator import bools, case, floats, ints, operator
 
@@ -88,12 +89,13 @@ def rotary_embedding(x, positions=None, *, base=10000.0, interleaved=False, size
     pair = places // 2 if interleaved else places % half
     rates = float(base) ** (-2 * pair / size)
     signs = np.where(places % 2 if interleaved else places >= half, 1.0, -1.0)
-    if positions is None:
+    if positions is None and shape[-2] is not None:
         angles = np.arange(shape[-2])[:, None] * rates
         cosines, sines = tensor_like(x, np.cos(angles)), tensor_like(x, np.sin(angles) * signs)
     else:
         wide = "float64" if dtype == "float64" else "float32"
-        turned = multiply(expand_dims(astype(positions, wide), -1), tensor_like(x, rates, wide))
+        counted = step_positions(x) if positions is None else positions
+        turned = multiply(expand_dims(astype(counted, wide), -1), tensor_like(x, rates, wide))
         cosines = astype(cos(turned), dtype)
         sines = astype(multiply(sin(turned), tensor_like(x, signs, wide)), dtype)
     others = (

@@ -1,27 +1,14 @@
 """Local windows of attention: masks of neighboring steps, and images cut into windows."""
 
-import numpy as np
-
 from labdl.dispatch import spec_of
 from labdl.ops import rules
-from labdl.ops.array.indexing import getitem
-from labdl.ops.array.shape import expand_dims, ones_like, permute_dims, reshape
+from labdl.ops.array.shape import expand_dims, permute_dims, reshape
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import subtract
 from labdl.ops.math.comparison import greater_equal, less, logical_and
-from labdl.ops.math.reduction import cumulative_sum
-from labdl.ops.neural.linear import tensor_like
+from labdl.ops.neural.positions import step_positions
 from labdl.ops.operator import ANY, case, floats, operator
 from labdl.spec import per_axis
-
-
-def _steps(x):
-    """The positions 0, 1, ... along axis -2."""
-    steps = spec_of(x).shape[-2]
-    if steps is not None:
-        return tensor_like(x, np.arange(steps), "int64")
-    one = getitem(x, (*(0,) * (len(x.shape) - 2), slice(None), 0))
-    return subtract(cumulative_sum(ones_like(one, dtype="int64"), axis=0), 1)
 
 
 @operator(
@@ -37,7 +24,7 @@ def local_attention_mask(query, key, window, *, causal=False):
     query and key are (..., steps, features). With ``causal`` a query attends to its own step and the ``window - 1`` before
     it (the local layers of GPT-Neo, the sliding window of Mistral).
     """
-    apart = subtract(expand_dims(_steps(query), 1), expand_dims(_steps(key), 0))
+    apart = subtract(expand_dims(step_positions(query), 1), expand_dims(step_positions(key), 0))
     near = less(absolute(apart), window)
     return logical_and(near, greater_equal(apart, 0)) if causal else near
 

@@ -8,9 +8,9 @@ import numpy as np
 from labdl.dispatch import spec_of
 from labdl.ops import rules
 from labdl.ops.array.indexing import getitem
-from labdl.ops.array.shape import astype, concat, expand_dims, pad, reshape, take
+from labdl.ops.array.shape import astype, concat, expand_dims, ones_like, pad, reshape, take
 from labdl.ops.math.arithmetic import abs as absolute
-from labdl.ops.math.arithmetic import add, maximum, minimum, multiply, negative
+from labdl.ops.math.arithmetic import add, maximum, minimum, multiply, negative, subtract
 from labdl.ops.math.comparison import greater
 from labdl.ops.math.reduction import cumulative_sum
 from labdl.ops.math.trigonometry import cos, sin
@@ -18,6 +18,15 @@ from labdl.ops.neural.linear import tensor_like
 from labdl.ops.neural.windows import sizes_of
 from labdl.ops.operator import bools, case, floats, ints, operator
 from labdl.spec import REALS
+
+
+def step_positions(x):
+    """The positions 0, 1, ... along axis -2 of x, also of an unknown number of steps: (steps,)."""
+    steps = spec_of(x).shape[-2]
+    if steps is not None:
+        return tensor_like(x, np.arange(steps), "int64")
+    one = getitem(x, (*(0,) * (len(x.shape) - 2), slice(None), 0))
+    return subtract(cumulative_sum(ones_like(one, dtype="int64"), axis=0), 1)
 
 
 @operator(None, case(bools(2, 5)), case(ints(2, 4, high=2), start=2), differentiable=False)

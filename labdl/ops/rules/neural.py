@@ -154,10 +154,8 @@ def rotary_embedding(x, positions=None, *, size=None, **options) -> Spec:
         raise ValueError(
             f"rotary_embedding wants an even size of at most the number of features in {show(x.shape)}, received {size}"
         )
-    if x.shape[-1] is None or (positions is None and x.shape[-2] is None):
-        raise ValueError(
-            f"rotary_embedding wants known features, and known steps or positions, received {show(x.shape)}"
-        )
+    if x.shape[-1] is None:
+        raise ValueError(f"rotary_embedding wants a known number of features, received {show(x.shape)}")
     if positions is not None and not _fits(broadcast(x.shape[:-1], positions.shape), x.shape[:-1]):
         raise ValueError(f"positions {show(positions.shape)} do not fit {show(x.shape[:-1])}")
     return x

@@ -68,6 +68,43 @@ def test_source_of_every_layer_computes_the_same(case, backend, tmp_path):
                 assert [tuple(a.shape) for a in actual] == [tuple(e.shape) for e in expected]
 
 
+UNKNOWN_STEPS = {
+    "relative positions": (lambda: nn.RelativePositionBias(2), [(None, None, 4)]),
+    "a window": (lambda: nn.MultiHeadAttention(2, window=2, causal=True), [(None, None, 8)]),
+    "rotary": (lambda: nn.MultiHeadAttention(2, rotary=True, rotary_size=2), [(None, None, 8)]),
+    "rotary keys": (lambda: nn.MultiHeadAttention(2, rotary=True), [(None, None, 8), (None, None, 8)]),
+    "waves": (lambda: nn.SinusoidalPositions(), [(None, None, 8)]),
+    "equal sizes": (
+        lambda: nn.LocationAttention(6, filters=2, kernel_size=3),
+        [(None, 4), (None, None, 3), (None, None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN_STEPS)
+def test_models_of_any_number_of_steps(case, backend, tmp_path):
+    """Built with an unknown number, they compute what is computed with a known one, also in files of each kind."""
+    make, shapes = UNKNOWN_STEPS[case]
+    ours = make().build(*shapes, backend=backend.name, seed=1).eval()
+    labdl.save(ours, tmp_path / "saved")
+    labdl.export(ours, tmp_path / "net.onnx")
+    native, loaded = written(ours, tmp_path), labdl.load(tmp_path / "saved", backend=backend.name).eval()
+    options = switch(native, False, backend)
+    session = pytest.importorskip("onnxruntime").InferenceSession(tmp_path / "net.onnx")
+    for steps in (3, 9):
+        sizes = [[2, *(steps if n is None else n for n in shape[1:])] for shape in shapes]
+        arrays = [np.random.default_rng(at).random(size, "float32") for at, size in enumerate(sizes)]
+        fixed = make().build(*sizes, backend=backend.name)
+        fixed.load_state_dict(ours.state_dict())
+        tensors = [backend.tensor(a) for a in arrays]
+        expected = flat(fixed.eval()(*tensors))
+        assert_same(flat(ours(*tensors)), expected)
+        assert_same(flat(loaded(*tensors)), expected)
+        assert_same(flat(native(*tensors, **options)), expected)
+        fed = dict(zip([i.name for i in session.get_inputs()], arrays, strict=True))
+        assert_same(session.run(None, fed), expected)
+
+
 def is_chance(model, tensors, expected) -> bool:
     """Whether the outputs are others when they are asked for again."""
     return any(
@@ -178,6 +215,15 @@ class Depends(nn.Module):
 def test_data_dependent_model_raises(backend):
     with pytest.raises(ModelError, match="reads the values of a tensor"):
         record_programs(Depends().build((None, 2), backend=backend.name))
+
+
+def test_table_of_unknown_size_raises(backend):
+    class Rotated(nn.Module):
+        def forward(self, x):
+            return ops.rotary_embedding(x)
+
+    with pytest.raises(ModelError, match=r"the sizes of its inputs .* give the model fixed sizes at build"):
+        to_source(Rotated().build((None, None, 4), backend=backend.name))
 
 
 def test_numpy_has_no_source():

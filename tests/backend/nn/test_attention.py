@@ -288,7 +288,6 @@ def test_sizes_that_are_not_known_at_build(backend):
         (lambda: nn.LocationAttention(4, kernel_size=4), [(None, 3), (None, 5, 2), (None, 5)], "odd kernel_size"),
         (lambda: nn.PatchEmbedding(4, 3), [(None, 3, 9, 8)], "patch_size=3 must divide"),
         (lambda: nn.PositionEmbedding(3), [(None, 4, 8)], "size=3"),
-        (lambda: nn.SinusoidalPositions(), [(None, None, 8)], "known number of steps"),
         (lambda: nn.ClassToken(), [(None, 8)], r"\(N, steps, features\)"),
     ],
 )
