@@ -17,11 +17,17 @@ from labdl.saving.native.formats.tree import Path, is_array, shape_of
 _WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module", "_layers"}
 _USUAL = ("state_dict", "model_state_dict", "model_state", "model", "net", "network", "module", "weights", "params")
 _OPTIMIZERS = ("optim", "opt")  # beginnings of the keys under which trainings keep the state of an optimizer
-# what optimizers of MindSpore add to the names of parameters, whose values they save beside them, and values of their own
-_SLOTS = {"moments", "moment", "moment1", "moment2", "vhat", "adam_m", "adam_v", "lamb_m", "lamb_v", "ax_", "accum", "linear",
-          "accum_update", "exp_avg", "exp_avg_sq", "mean_grad", "mean_square", "prev", "step_size", "stat"}  # fmt: skip
-_COUNTERS = {"learning_rate", "momentum", "global_step", "beta1_power", "beta2_power", "epoch_num", "step_num", "loss_scale",
-             "scale_sense", "current_iterator_step", "last_overflow_iterator_step", "weight_decay"}  # fmt: skip
+# what optimizers of MindSpore add to the names of parameters, whose values they save beside them
+_SLOTS = {
+    "mindspore": {"moments", "moment", "moment1", "moment2", "vhat", "adam_m", "adam_v", "lamb_m", "lamb_v", "ax_", "accum",
+                  "linear", "accum_update", "exp_avg", "exp_avg_sq", "mean_grad", "mean_square", "prev", "step_size", "stat"},
+}  # fmt: skip
+# values of their own beside parameters: of these optimizers, and of averages (torch.optim.swa_utils.AveragedModel)
+_COUNTERS = {
+    "mindspore": {"learning_rate", "momentum", "global_step", "beta1_power", "beta2_power", "epoch_num", "step_num",
+                  "loss_scale", "scale_sense", "current_iterator_step", "last_overflow_iterator_step", "weight_decay"},
+    "torch": {"n_averaged"},
+}  # fmt: skip
 _WORDS = 12  # words of a name that may be a prefix
 
 
@@ -115,11 +121,12 @@ class ParameterSearch(NamedTuple):
         return sum(self.shapes[name] in (None, shape_of(names[name])) for name in there), len(there)
 
     def _beside(self, name: str) -> bool:
-        """Whether MindSpore's optimizers keep this, in the same file and in the same way as the parameters."""
-        if self.framework != "mindspore" or name in self.shapes:
+        """Whether optimizers and averages keep this in the same dictionary as the parameters."""
+        if name in self.shapes:
             return False
         first, _, rest = name.partition(".")
-        return name in _COUNTERS or (first in _SLOTS and rest in self.shapes)
+        is_slot = first in _SLOTS.get(self.framework, ()) and rest in self.shapes
+        return is_slot or name in _COUNTERS.get(self.framework, ())
 
 
 def _without(words: set[str], names: Mapping[str, Any]) -> dict[str, Any]:

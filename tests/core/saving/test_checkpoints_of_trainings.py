@@ -190,6 +190,56 @@ def test_modules_saved_as_a_whole(tmp_path):
     check(model, torch.load(tmp_path / "old.pt", weights_only=False))
 
 
+@pytest.mark.parametrize("wrap", [lambda state: state, lambda state: {"ema": state, "epoch": 3}])
+@pytest.mark.parametrize("suffix", ["new.pt", "old.pt", "net.safetensors"])
+def test_averaged_models(suffix, wrap, tmp_path):
+    state = wrap(averaged(net()).state_dict())
+    if suffix != "net.safetensors":
+        torch.save(state, tmp_path / suffix, _use_new_zipfile_serialization=suffix == "new.pt")
+    elif "ema" not in state:
+        save_file(state, tmp_path / suffix)
+    else:
+        save_file({f"ema.{name}": value for name, value in state["ema"].items()}, tmp_path / suffix)
+        check(load_checkpoint(same(), tmp_path / suffix, prefix="ema."), net())
+        return
+    check(load_checkpoint(same(), tmp_path / suffix), net())
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_lists_and_tuples_of_dictionaries(zipped, tmp_path):
+    module = net()
+    training = everything(module)
+    state, optimizer = module.state_dict(), training["optimizer"]
+    for value in (
+        (state, optimizer),
+        [state, 3],
+        [3, state],
+        (optimizer, state, None),
+        (module, optimizer),
+        [training],
+    ):
+        torch.save(value, tmp_path / "net.pt", _use_new_zipfile_serialization=zipped)
+        check(load_checkpoint(same(), tmp_path / "net.pt"), module)
+    torch.save([state, averaged(net(2)).state_dict()], tmp_path / "net.pt", _use_new_zipfile_serialization=zipped)
+    with pytest.raises(StateDictError, match=r"2 dictionaries in it .*, 0\., 1\.: .*prefix='0\.'"):
+        load_checkpoint(same(), tmp_path / "net.pt")
+    check(load_checkpoint(same(), tmp_path / "net.pt", prefix="1."), net(2))
+    torch.save([3, "a"], tmp_path / "net.pt", _use_new_zipfile_serialization=zipped)
+    with pytest.raises(FileFormatError, match="it holds list, not a dictionary"):
+        load_checkpoint(same(), tmp_path / "net.pt")
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize_per_tensor:UserWarning", "ignore:.*TypedStorage:UserWarning")
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "uint16", "uint32", "qint8", "quint8", "qint32"])
+@pytest.mark.parametrize("zipped", [True, False])
+def test_other_dtypes_beside_the_weights(zipped, dtype, tmp_path):
+    kind = getattr(torch, dtype)
+    other = torch.quantize_per_tensor(torch.ones(5), 0.1, 0, kind) if dtype[0] == "q" else torch.zeros(5, dtype=kind)
+    training = {"other": other, "model": net().state_dict(), "last": other[:2].clone()}
+    torch.save(training, tmp_path / "net.pt", _use_new_zipfile_serialization=zipped)
+    check(load_checkpoint(same(), tmp_path / "net.pt"), net())
+
+
 def test_several_that_fit_are_a_choice(tmp_path):
     one, other = net(1), net(2)
     torch.save({"model": one.state_dict(), "ema": averaged(other).state_dict(), "epoch": 3}, tmp_path / "net.pt")

@@ -40,6 +40,12 @@ _STORAGES = {
     "complex128": "ComplexDoubleStorage",
 }
 _DTYPES = {Name("torch", storage): dtype for dtype, storage in _STORAGES.items()}
+# bytes of the numbers of other storages, which are passed over
+_SIZES = {
+    Name("torch.storage", "UntypedStorage"): 1,  # of all types since float8, with the count of its bytes
+    **{Name("torch", f"{kind}Storage"): 1 for kind in ("QInt8", "QUInt8", "QUInt4x2", "QUInt2x4")},
+    Name("torch", "QInt32Storage"): 4,
+}
 _ALIGNED = 64  # alignment of the tensors' bytes, so that a file can be memory-mapped
 
 
@@ -72,6 +78,11 @@ class Storage(NamedTuple):
                 f"it holds a {self.kind.module}.{self.kind.name:.100}, a type that LabDL does not support"
             )
         return dtype_of(_DTYPES[self.kind])
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one of its numbers. Raises FileFormatError for a type that is unknown."""
+        return _SIZES.get(self.kind) or self.dtype.itemsize
 
 
 @contextlib.contextmanager

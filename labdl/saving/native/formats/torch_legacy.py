@@ -44,7 +44,7 @@ def read(path: Path, choose: Choose = by_path) -> dict[str, np.ndarray]:
     at = stream.tell()
     for key in keys:
         count = int.from_bytes(data[at : at + _LENGTH], "little", signed=True)
-        size = count * storages[key].dtype.itemsize
+        size = count * storages[key].itemsize
         if count < 0 or at + _LENGTH + size > len(data):
             raise FileFormatError("it is truncated")
         places[key] = at + _LENGTH, count

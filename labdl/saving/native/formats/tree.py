@@ -9,7 +9,7 @@ import numpy as np
 
 from labdl.errors import FileFormatError
 from labdl.saving.native.formats.numpy_records import is_numpy, shape_of_numpy
-from labdl.saving.native.formats.pickle_calls import CallRecord, OtherKey, StorageView
+from labdl.saving.native.formats.pickle_calls import CallRecord, Name, OtherKey, StorageView
 
 Path = tuple[str, ...]
 Choose = Callable[[dict[Path, Any]], dict[str, Any]]
@@ -27,9 +27,10 @@ _LARGE = "its dictionaries hold more than any file of parameters needs"
 def arrays_of(values: Any) -> dict[Path, Any]:
     """Arrays (and objects of unknown classes, which may stand in their place) by the keys that lead to each.
 
-    Modules that were saved as a whole are dictionaries of their parameters, persistent buffers and submodules. Raises
-    FileFormatError where there is no array.
+    Modules that were saved as a whole are dictionaries of their parameters, persistent buffers and submodules; a list or
+    tuple of dictionaries is one whose keys are "0", "1" and so on. Raises FileFormatError where there is no array.
     """
+    values = _numbered(values)
     if not isinstance(values, dict) and _children(values) is None:
         raise FileFormatError(f"it holds {describe(values)}, not a dictionary of parameters")
     found: dict[Path, Any] = {}
@@ -60,6 +61,12 @@ def arrays_of(values: Any) -> dict[Path, Any]:
             raise_for(item)
         raise FileFormatError("it holds no arrays")
     return found
+
+
+def _numbered(values: Any) -> Any:
+    """A list that holds a dictionary or a module, as in torch.save((weights, optimizer_state), path), as a dictionary."""
+    is_list = isinstance(values, list | tuple) and not isinstance(values, StorageView | Name)
+    return dict(enumerate(values)) if is_list and any(_children(value) is not None for value in values) else values
 
 
 def is_array(value: Any) -> bool:
