@@ -9,7 +9,7 @@ from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Buffer, Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Momentum, Positive
+from labdl.nn.types import Count, DataFormat, Initializer, Momentum, Positive, SpatialAxes, check_spatial_axes
 from labdl.ops.operator import floats
 from labdl.spec import normal_axes, show
 
@@ -151,6 +151,7 @@ class InstanceNorm(Module):
     epsilon: Positive = 1e-5
     affine: bool = False
     data_format: DataFormat = "channels_first"
+    spatial_axes: SpatialAxes | None = None
 
     def setup(self, x):
         size = _channels(self, x) if self.affine else ()
@@ -158,6 +159,7 @@ class InstanceNorm(Module):
         self.beta = Parameter(size) if self.affine else None
 
     def forward(self, x):
+        check_spatial_axes(self, x)
         return ops.instance_norm(x, self.gamma, self.beta, epsilon=self.epsilon, axis=_channel_axis(self.data_format))
 
 

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from labdl import ops
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
-from labdl.nn.types import DataFormat, Rate
+from labdl.nn.types import DataFormat, Rate, SpatialAxes, check_spatial_axes
 from labdl.ops.operator import floats
 
 
@@ -33,8 +33,10 @@ class DropoutChannels(Module):
 
     rate: Rate = 0.5
     data_format: DataFormat = "channels_first"
+    spatial_axes: SpatialAxes | None = None
 
     def forward(self, x):
+        check_spatial_axes(self, x)
         return ops.dropout_channels(x, self.rate, training=self.training, data_format=self.data_format)
 
 

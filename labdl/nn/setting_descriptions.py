@@ -98,6 +98,7 @@ DESCRIPTIONS = {
     "std": "Standard deviation of the noise.",
     "start_axis": "First axis that is flattened.",
     "end_axis": "Last axis that is flattened.",
+    "spatial_axes": "Number of spatial axes that the input must have, or any; one without a batch is refused.",
     "repeats": "Number of times that each element is repeated.",
     "repetitions": "Number of repetitions along each axis.",
     "step": "Distance of the elements that are kept.",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 
 from labdl.nn.initializers import INITIALIZERS, read
+from labdl.spec import show
 
 Count = Annotated[int, Ge(1)]
 # number of layers inside a layer; the bound protects against typing errors
@@ -16,6 +17,17 @@ Momentum = Annotated[float, Ge(0), Le(1)]  # fraction by which a running value m
 Size = Count | tuple[Count, ...]
 Padding = Literal["same", "valid"] | Whole | Annotated[tuple[Whole | tuple[Whole, Whole], ...], MinLen(1)]
 DataFormat = Literal["channels_first", "channels_last"]
+SpatialAxes = Annotated[int, Ge(1), Le(3)]
+
+
+def check_spatial_axes(layer, x) -> None:
+    """Raise ValueError for an input of another number of spatial axes than a layer is set to, such as one without a batch."""
+    wanted = layer.spatial_axes
+    if wanted is not None and len(x.shape) != wanted + 2:
+        raise ValueError(
+            f"{type(layer).__name__} wants {wanted + 2} axes: the batch, the channels and {wanted} spatial ones, received "
+            f"{show(tuple(x.shape))}"
+        )
 
 
 class _InitializerText:

@@ -156,7 +156,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"AdaptiveMaxPool{rank}d", "output_size, return_indices=False" if rank > 1 else "output_size"
         ),
         f"MaxUnpool{rank}d": _to(f"MaxUnpool{rank}d", "kernel_size, stride=None, padding=0"),
-        f"Dropout{rank}d": _to("DropoutChannels", "p=0.5"),
+        f"Dropout{rank}d": _to("DropoutChannels", "p=0.5", fixed={} if rank == 2 else {"spatial_axes": rank}),
         f"BatchNorm{rank}d": _to(
             "BatchNorm",
             batch,
@@ -168,6 +168,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"num_features, eps=1e-05, momentum=0.1, affine=True, gamma_init='ones', beta_init='zeros', {_NONE}",
             num_features=IGNORED,
             momentum=IGNORED,
+            fixed={"spatial_axes": rank},
         ),
         f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs(rank)),
         f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "reflect"}),

@@ -210,6 +210,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             together={"weight_attr bias_attr": _affine},
             num_features=IGNORED,
             momentum=IGNORED,
+            fixed={"spatial_axes": rank},
             data_format=DEFAULT_ONLY,  # PaddlePaddle computes with channels first in any case
         ),
         f"ConstantPad{rank}D": _to("Pad", f"padding, value, {layout}, name=None", padding=spatial_pairs(rank)),

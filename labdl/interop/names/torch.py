@@ -70,7 +70,7 @@ def _norms(rank: int, lazy: str) -> dict[str, Entry]:
         f"{lazy}BatchNorm{rank}d": _to("BatchNorm", sizes + _NORM.format("True", "True"), **rules),
         f"{lazy}InstanceNorm{rank}d": entry
         if lazy
-        else _to("InstanceNorm", sizes + instance, momentum=IGNORED, **rules),
+        else _to("InstanceNorm", sizes + instance, momentum=IGNORED, fixed={"spatial_axes": rank}, **rules),
     }
 
 
@@ -99,7 +99,12 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"AdaptiveAvgPool{rank}d": _to(f"AdaptiveAvgPool{rank}d", "output_size"),
         f"AdaptiveMaxPool{rank}d": _to(f"AdaptiveMaxPool{rank}d", "output_size, return_indices=False"),
         f"MaxUnpool{rank}d": _to(f"MaxUnpool{rank}d", window),
-        f"Dropout{rank}d": _to("DropoutChannels", "p=0.5, inplace=False"),
+        f"Dropout{rank}d": _to(
+            # an input of three axes is (N, C, L) to Dropout2d
+            "DropoutChannels",
+            "p=0.5, inplace=False",
+            fixed={} if rank == 2 else {"spatial_axes": rank},
+        ),
         f"ConstantPad{rank}d": _to("Pad", "padding, value", padding=spatial_pairs(rank)),
         f"ZeroPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank)),
         f"ReflectionPad{rank}d": _to("Pad", "padding", padding=spatial_pairs(rank), fixed={"mode": "reflect"}),

@@ -134,10 +134,20 @@ def test_arguments_that_mean_something_else_are_refused(framework, name, args, k
         foreign.create(Reading(framework, name, names.classes(framework)[name]), args, kwargs)
 
 
-def test_padding_by_one_number_is_that_of_the_classs_axes():
-    """An input without a batch is refused: its axes are not taken for those of a batch."""
-    with pytest.raises(ValueError, match="Pad wants padding for the spatial axes"):
-        nn.ZeroPad2d(1).build((3, 4, 5), backend="numpy")
+@pytest.mark.parametrize(
+    ("create", "shape", "message"),
+    [
+        (lambda: nn.ZeroPad2d(1), (3, 4, 5), "Pad wants padding for the spatial axes"),
+        (lambda: nn.InstanceNorm2d(3), (3, 4, 5), r"InstanceNorm wants 4 axes: .* received \(3, 4, 5\)"),
+        (lambda: nn.InstanceNorm3d(3), (3, 4, 5, 6), "InstanceNorm wants 5 axes"),
+        (lambda: nn.Dropout1d(), (3, 4), "DropoutChannels wants 3 axes"),
+        (lambda: nn.Dropout3d(), (3, 4, 5, 6), "DropoutChannels wants 5 axes"),
+    ],
+)
+def test_inputs_without_a_batch_are_refused(create, shape, message):
+    """Their axes are not taken for those of a batch."""
+    with pytest.raises(ValueError, match=message):
+        create().build(shape, backend="numpy")
 
 
 def test_only_our_names_are_listed():
