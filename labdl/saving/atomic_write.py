@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from labdl.bounded.files import open_file
 from labdl.errors import MissingFileError
 
 try:
@@ -72,7 +73,7 @@ def _remove_abandoned_parts(target: Path) -> None:
         with suppress(OSError):  # another process removed it, or Windows, where an open file cannot be removed
             if time.time() - path.stat().st_mtime < _ABANDONED_SECONDS:
                 continue  # perhaps not locked yet
-            with open(path, "rb") as file:
+            with open_file(path) as file:  # a pipe of that name would wait for its writer
                 free = _lock(file)
             if free:
                 path.unlink()

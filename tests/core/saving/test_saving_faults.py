@@ -270,6 +270,20 @@ def parts_of(folder):
     return [path for path in folder.iterdir() if path.suffix == ".part"]
 
 
+@pytest.mark.timeout(20)
+def test_a_pipe_or_a_folder_under_the_name_of_a_temporary_file(tmp_path):
+    others = [tmp_path / f".net.npz.0000000{number}.part" for number in range(3)]
+    os.mkfifo(others[0])
+    others[1].mkdir()
+    others[2].symlink_to(others[2])
+    long_ago = time.time() - 3600
+    for path in others:
+        os.utime(path, (long_ago, long_ago), follow_symlinks=False)
+    save_parameters({"a:0": np.zeros(2, "float32")}, tmp_path / "net.npz")
+    assert (tmp_path / "net.npz").exists()
+    assert sorted(parts_of(tmp_path)) == sorted(others)
+
+
 def test_temporary_files_of_killed_saves_are_removed_by_the_next_save(tmp_path):
     """Not those of a process that is still writing, nor files of other names."""
     target = tmp_path / "net.npz"
