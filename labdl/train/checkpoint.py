@@ -27,7 +27,7 @@ from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
 from labdl.saving.atomic_write import flush_folder
 from labdl.train import pytree, state_dict
-from labdl.train.progress import MonitoredValue, TrainingDocument, parse_document
+from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
 from labdl.train.schedules.base import monitored_value
 
 if TYPE_CHECKING:
@@ -166,6 +166,12 @@ def restore(context: TrainContext, state: TrainState, path: str | Path) -> Train
     values = {"optimizer": _read_arrays(path, "optimizer"), "training": training}
     parameters = _existing(path / "model.npz")
     return state_dict.restore(context, state, values, lambda model: swap_parameters(model, parameters), str(path))
+
+
+def read_progress(path: str | Path) -> Progress | None:
+    """The progress of the training in a checkpoint, read without its arrays. Raises FileFormatError."""
+    file = Path(path) / _STATE
+    return parse_document(pytree.decode(_read_state(Path(path)), None, str(file)), str(file)).progress
 
 
 def checkpoints(folder: str | Path) -> list[Path]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -66,9 +68,8 @@ def start_loop(
     train = as_dataset(settings.train_dataset if train is None else train)
     if validation is not None and validation_split:
         raise ConfigError("validation and validation_split exclude each other: give one of them")
-    epochs = settings.epochs if epochs is None else epochs
     kept = settings.checkpoint if checkpoint is None else TrainerSettings(checkpoint=checkpoint).checkpoint  # type: ignore[arg-type]
-    if not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1:
+    if epochs is not None and (not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1):
         raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
     if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
         raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
@@ -78,8 +79,13 @@ def start_loop(
         train, validation = split_validation(train, validation_split)
     else:
         validation = settings.val_dataset if validation is None else as_dataset(validation, "validation")
-    progress = _initial_progress(context, state, train, batch_size, shuffle)
     path = checkpoints.checkpoint_to_resume(resume, kept)
+    former = checkpoints.read_progress(path) if path is not None else state.document and state.document.progress
+    defaults = _default_options(settings, former)
+    total: int = defaults["epochs"] if epochs is None else epochs
+    batch_size = defaults["batch_size"] if batch_size is None else batch_size
+    shuffle = defaults["shuffle"] if shuffle is None else shuffle
+    progress = _initial_progress(context, state, train, batch_size, shuffle)  # type: ignore[arg-type]
     context, train = prepare_training(context, state, train, class_weight)
     validation = convert_dataset(context, state, validation, keep=True)
     if path is not None:
@@ -90,13 +96,19 @@ def start_loop(
         state,
         train=train,
         validation=validation,
-        epochs=epochs,
+        epochs=total,
         progress=progress,
         document=document,
         checkpoint=kept,
         stopping=stopping,
         health=health,
     )
+    if former is not None and former.epoch >= total:
+        warnings.warn(
+            f"nothing is left to train, because epochs={total} is the total and {former.epoch} are complete: give "
+            f"a larger total, such as epochs={former.epoch + total}",
+            stacklevel=4,
+        )
     return loop, listeners
 
 
@@ -110,7 +122,7 @@ def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, 
     if loop is not None:
         train = convert_dataset(context, state, train, keep=True)
     if loop is None or (loop.progress.epoch, loop.progress.batch) != (index, 0) or loop.loader.dataset is not train:
-        progress = _initial_progress(context, state, train, None, None)
+        progress = _initial_progress(context, state, train, settings.batch_size, settings.shuffle)
         context, train = prepare_training(context, state, train)
         length = math.ceil(progress.samples / progress.batch_size)
         progress.epoch, progress.step = index, index * length
@@ -128,17 +140,27 @@ def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, 
     return loop
 
 
-def _initial_progress(
-    context: TrainContext, state: TrainState, train: Any, batch_size: int | None, shuffle: bool | None
-) -> Progress:
+def _default_options(settings: TrainerSettings, former: Progress | None) -> dict[str, Any]:
+    """Epochs, batch size and shuffling of the trainer; where it has not set them, those of the training to resume."""
+    options = {name: getattr(settings, name) for name in ("epochs", "batch_size", "shuffle")}
+    if former is None:
+        return options
+    before = {
+        "epochs": former.epochs or settings.epochs,  # unknown to the first files
+        "batch_size": max(1, former.batch_size // settings.accumulate),
+        "shuffle": former.shuffle,
+    }
+    unset = {field.name: field.default for field in dataclasses.fields(settings)}
+    return {name: before[name] if value == unset[name] else value for name, value in options.items()}
+
+
+def _initial_progress(context: TrainContext, state: TrainState, train: Any, batch_size: int, shuffle: bool) -> Progress:
     """Progress at the start of a training. A step is an update: its batch consists of ``accumulate`` batches."""
     settings = context.settings
     seed = context.seed if context.seed is not None else dispatch.current_seed() or 0
-    size = int(Loader(train, settings.batch_size if batch_size is None else batch_size).batch_size)
+    size = int(Loader(train, batch_size).batch_size)
     set_batch_size(state, min(size, len(train)))
-    return Progress(
-        len(train), size * settings.accumulate, bool(settings.shuffle if shuffle is None else shuffle), int(seed)
-    )
+    return Progress(len(train), size * settings.accumulate, bool(shuffle), int(seed))
 
 
 class Loop:
@@ -162,14 +184,14 @@ class Loop:
         health: float | None = None,
     ):
         self.context, self.state = context, state
-        self.validation, self.epochs, self.checkpoint, self.stopping = validation, epochs, checkpoint, stopping
+        self.validation, self.checkpoint, self.stopping = validation, checkpoint, stopping
         self.epoch_seconds: list[float] = []  # of each epoch of this loop
         self._stop_requested = False
         self._small_batches = False  # True if validation has to use the batch size of the training
         if document is not None and document.progress is not None:
             _check_same_training(context, progress, document.progress, set(document.metrics))
             progress = document.progress
-        self.progress = progress
+        self.progress, self.epochs = progress, epochs
         self.loader = Loader(train, progress.batch_size, shuffle=progress.shuffle, seed=progress.seed)
         _check_counts(progress, len(self.loader))
         schedule = context.schedule
@@ -199,6 +221,16 @@ class Loop:
             self.state.best = best
 
     # -- control
+
+    @property
+    def epochs(self) -> int:
+        """The number of epochs in total, which is saved with the progress."""
+        assert self.progress.epochs is not None
+        return self.progress.epochs
+
+    @epochs.setter
+    def epochs(self, value: int) -> None:
+        self.progress.epochs = value
 
     def copy_schedule(self, other: Loop) -> None:
         """Use the learning rates and the batch size of validation of another loop at the same step."""

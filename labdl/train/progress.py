@@ -20,8 +20,8 @@ VERSION = 1
 class Progress:
     """Progress of a training.
 
-    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data. ``epoch`` epochs are complete, and
-    ``batch`` batches with ``seen`` samples of the current one, with the sums of values ``sums``.
+    ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data. ``epoch`` of ``epochs`` epochs are
+    complete, and ``batch`` batches with ``seen`` samples of the current one, with the sums of values ``sums``.
     """
 
     samples: Count
@@ -34,6 +34,7 @@ class Progress:
     seen: Whole = 0
     sums: dict[str, float] = dataclasses.field(default_factory=dict)
     history: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    epochs: Count | None = None
 
     @property
     def order(self) -> dict[str, Any]:
@@ -95,7 +96,7 @@ class TrainingDocument:
     features: OptionalState
 
 
-_LATER = ("class_names",)  # missing in the first files of this version
+_LATER = ("class_names", "epochs")  # missing in the first files of this version
 _PARTS = {"progress": Progress, "random": RandomState, "monitored": MonitoredValue, "features": OptionalState}
 
 

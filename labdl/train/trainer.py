@@ -235,7 +235,8 @@ class Trainer:
         ``checkpoint``, a `Checkpoint` or its folder, saves the state during the training. ``resume`` resumes from a
         checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so that the
         same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The training
-        then continues to ``epochs`` in total. With the same data, batch size and settings its results are those of an
+        then continues to ``epochs`` in total. ``epochs``, ``batch_size`` and ``shuffle`` are taken from the checkpoint where
+        neither this call nor the trainer sets them. With the same data, batch size and settings the results are those of an
         uninterrupted training. ``callbacks`` are called with each event; one that returns True ends the training, one
         that raises is logged and disabled.
 

@@ -1,6 +1,9 @@
 """A training resumed from a checkpoint has the results of an uninterrupted one."""
 
+import json
+import shutil
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +23,7 @@ from interrupted import (
 )
 
 import labdl
-from labdl import train
+from labdl import nn, train
 from labdl.errors import ConfigError, StateDictError
 from labdl.train import Checkpoint, Epoch, Start, Step
 from labdl.train.checkpoint import best, checkpoints, latest
@@ -81,6 +84,7 @@ def test_comparison_depends_on_the_random_state(backend, whole):
 
 
 @pytest.mark.parametrize("at", [1, 4, 5, 6, 10, 15])
+@pytest.mark.filterwarnings("ignore:nothing is left to train:UserWarning")
 def test_training_resumes_at_any_step(at, backend, whole, kept):
     """Including the first step, the last of an epoch, and the last of all."""
     labdl.seed(77)
@@ -101,8 +105,9 @@ def test_resume_true_starts_or_resumes(backend, whole, tmp_path):
 
     same(1)
     same(2)
-    for _ in range(2):
-        subject, values = same(3)
+    for done in False, True:
+        with pytest.warns(UserWarning, match="nothing is left to train") if done else nullcontext():
+            subject, values = same(3)
         assert values == whole["training"]["progress"]["history"]
         assert equal(subject.model.state_dict(), whole["parameters"])
     assert [path.name for path in checkpoints(tmp_path)] == ["step-00000010", "step-00000015"]
@@ -171,6 +176,76 @@ def test_background_run_resumes(backend, whole, tmp_path):
     assert again.wait(60).history == whole["training"]["progress"]["history"]
     with pytest.raises(ConfigError, match="already has checkpoints up to step-00000015"):
         trainer(backend).start(DATA, folder=tmp_path / "third", **options)
+
+
+def linear(backend, **settings):
+    return train.Trainer(nn.Linear(4), backend=backend.name, seed=1, **settings)
+
+
+VECTORS = DATA[0][:, 0, 0], DATA[1]
+
+
+@pytest.fixture(scope="module")
+def lost(backend, tmp_path_factory):
+    """A checkpoint of a training of four epochs that was lost in its third one."""
+    folder = tmp_path_factory.mktemp("lost")
+    stop = [lambda event: isinstance(event, Step) and event.step == 11]
+    options = {"epochs": 4, "batch_size": BATCH, "shuffle": False, "callbacks": stop}
+    list(linear(backend).events(VECTORS, checkpoint=Checkpoint(folder, every=11), **options))
+    return latest(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "epochs"),
+    [
+        ({}, {}, 4),
+        ({}, {"epochs": 3}, 3),
+        ({}, {"epochs": 5}, 5),
+        ({"epochs": 3}, {}, 3),
+        ({"epochs": 3}, {"epochs": 6}, 6),
+    ],
+)
+def test_resumed_training_continues_to_the_planned_epochs(backend, lost, settings, options, epochs):
+    events = list(linear(backend, **settings).events(VECTORS, resume=lost, **options))
+    assert events[0].epochs == epochs
+    assert [event.epoch for event in events if isinstance(event, Epoch)] == list(range(3, epochs + 1))
+
+
+def test_line_that_is_offered_for_a_lost_run_resumes_it(backend, lost, tmp_path):
+    run = linear(backend).start(VECTORS, resume=str(lost), folder=tmp_path / "run").wait(60)
+    assert len(run.history["loss"]) == 4
+    assert labdl.runs.open(tmp_path / "run").start["epochs"] == 4
+
+
+def test_epochs_added_to_a_run_are_planned(backend, tmp_path):
+    trainer = linear(backend)
+    events = trainer.events(VECTORS, epochs=1, batch_size=BATCH, checkpoint=Checkpoint(tmp_path, every=2, keep=None))
+    next(events)
+    trainer.loop.epochs += 2
+    list(events)
+    assert len(linear(backend).fit(VECTORS, resume=tmp_path / "step-00000002", progress=False)["loss"]) == 3
+
+
+def test_resuming_a_complete_training_warns(backend, tmp_path):
+    linear(backend).fit(VECTORS, epochs=2, checkpoint=tmp_path, progress=False)
+    for options in {}, {"epochs": 1}:
+        with pytest.warns(
+            UserWarning, match=r"^nothing is left to train, because epochs=. .* and 2 are complete: give"
+        ) as found:
+            linear(backend).fit(VECTORS, resume=tmp_path, progress=False, **options)
+        assert found[0].filename == __file__
+
+
+def test_checkpoint_without_planned_epochs_resumes(backend, lost, tmp_path):
+    """Of the first files of this version."""
+    old = tmp_path / lost.name
+    shutil.copytree(lost, old)
+    state = json.loads((old / "state.json").read_text())
+    del state["progress"]["epochs"]
+    (old / "state.json").write_text(json.dumps(state))
+    assert len(linear(backend).fit(VECTORS, resume=old, epochs=3, progress=False)["loss"]) == 3
+    with pytest.warns(UserWarning, match="nothing is left to train, because epochs=1"):
+        linear(backend).fit(VECTORS, resume=old, progress=False)
 
 
 def test_start_event_of_a_resumed_training(backend, kept):

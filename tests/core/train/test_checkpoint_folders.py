@@ -153,7 +153,8 @@ def test_invalid_settings_and_folders_raise(tmp_path):
     for resume in (None, tmp_path / "step-00000001"):
         with pytest.raises(ConfigError, match="already has checkpoints up to step-00000002: give resume=True"):
             run_scripted([1.0], checkpoint=Checkpoint(tmp_path), resume=resume)
-    run_scripted([1.0], checkpoint=Checkpoint(tmp_path / "other"), resume=tmp_path / "step-00000001")
+    with pytest.warns(UserWarning, match="nothing is left to train"):
+        run_scripted([1.0], checkpoint=Checkpoint(tmp_path / "other"), resume=tmp_path / "step-00000001")
 
 
 # -- crashes
@@ -304,6 +305,7 @@ def test_state_with_wrong_entries_raises(whole, broken):
     """Each entry is removed or has a wrong type, except names, values and settings of the user."""
     state = json.loads((whole / "state.json").read_text())
     free = {("settings",), ("labdl",), ("model",), ("loss",), ("backend",)}
+    later = {("progress", "epochs")}  # missing in the first files
     places = [
         p
         for p in keys_of(state)
@@ -316,7 +318,9 @@ def test_state_with_wrong_entries_raises(whole, broken):
             home = value
             for key in place[:-1]:
                 home = home[key]
-            if wrong is None:
+            if wrong is None and place in later:
+                continue
+            elif wrong is None:
                 del home[place[-1]]
             elif home[place[-1]] is None or (wrong is ... and place in free):
                 continue
