@@ -119,6 +119,7 @@ class _OperatorSpec(Spec):
 class _OperatorSpecBackend:
     name = "operator spec"
     precedence = 4
+    only_shapes = True
 
     def implementation(self, entry: Operator) -> Callable:
         def compute(*args, **kwargs):

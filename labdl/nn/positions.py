@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -31,13 +32,17 @@ def _check_positions(self, positions) -> None:
         )
 
 
+def _table(x, shape: tuple[int, ...], compute: Callable[[], np.ndarray], dtype: str | None = None):
+    """A constant of this shape on the backend of x; where only shapes are computed, it takes neither time nor memory."""
+    only_shapes = isinstance(x, Spec) and getattr(dispatch.owner(x), "only_shapes", False)
+    return ops.tensor_like(x, np.broadcast_to(0.0, shape) if only_shapes else compute(), dtype)
+
+
 def count_steps(x):
     """The positions 0, 1, ... of the steps of x (N, steps, ...): (1, steps)."""
     steps = x.shape[1]
-    if steps is not None and type(x) is Spec:  # shape inference computes no table
-        return Spec((1, steps), "int64")
     if steps is not None:
-        return ops.tensor_like(x, np.arange(steps)[None], "int64")
+        return _table(x, (1, steps), lambda: np.arange(steps)[None], "int64")
     first = ops.getitem(x, (slice(0, 1), slice(None), *(0,) * (len(x.shape) - 2)))
     return ops.subtract(ops.cumulative_sum(ops.ones_like(first, dtype="int64"), axis=1), 1)
 
@@ -103,14 +108,12 @@ class SinusoidalPositions(Module):
         self.any_steps = _sequence(self, x)[0] is None
 
     def forward(self, x, positions=None):
-        if positions is None and not self.any_steps and type(x) is not Spec:  # as above
-            return ops.add(x, ops.tensor_like(x, _waves(*x.shape[1:], self.base, self.layout, self.endpoint)))
+        sizes, settings = x.shape[1:], (self.base, self.layout, self.endpoint)
+        if positions is None and not self.any_steps:
+            return ops.add(x, _table(x, sizes, lambda: _waves(*sizes, *settings)))
+        positions = count_steps(x) if positions is None else positions
         waves = ops.sinusoidal_embedding(
-            count_steps(x) if positions is None else positions,
-            x.shape[2],
-            base=self.base,
-            layout=self.layout,
-            endpoint=self.endpoint,
+            positions, sizes[1], base=self.base, layout=self.layout, endpoint=self.endpoint
         )
         return ops.add(x, ops.astype(waves, dispatch.spec_of(x).dtype))
 

@@ -50,6 +50,7 @@ class _ProbeBackend:
 
     name = "probe"
     precedence = 3.5  # above Specs
+    only_shapes = True
 
     def implementation(self, entry: Operator) -> Callable:
         return lambda *args, **kwargs: _record(entry.infer(args, kwargs))

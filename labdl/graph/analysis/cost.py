@@ -41,6 +41,7 @@ class _CountingSpec(Spec):
 class _CountInterpreter:
     name = "cost"
     precedence = 4
+    only_shapes = True
 
     def implementation(self, entry: Operator):
         def count(*args, **kwargs):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from labdl.errors import FileFormatError, LabDLError
 
 LARGEST = 512 * 2**20  # bytes; the server holds several copies
 SECONDS = 180
+MEMORY = 8 * 2**30  # bytes of addresses of the process, most of which libraries reserve and do not use
+_FOR_EACH_BYTE = 12  # more for each byte of the file: its parts, the weights and their copies
 _REFUSED = 3  # exit status of a process that reports what is wrong with the file
 
 
@@ -26,7 +29,7 @@ def convert(data: bytes, name: str) -> tuple[bytes, bytes]:
         (Path(folder) / "source").write_bytes(data)
         try:
             done = subprocess.run(
-                [sys.executable, "-m", __name__, name],
+                [sys.executable, "-m", __name__, name, str(MEMORY + _FOR_EACH_BYTE * len(data))],
                 cwd=folder,
                 capture_output=True,
                 text=True,
@@ -44,17 +47,32 @@ def convert(data: bytes, name: str) -> tuple[bytes, bytes]:
         return (Path(folder) / "model.labdl").read_bytes(), (Path(folder) / "model.npz").read_bytes()
 
 
-def _main(name: str) -> int:
-    from labdl.saving import save
-    from labdl.saving.onnx.importer.module import decode
-
+def _main(name: str, memory: int) -> int:
+    _limit_memory(memory)
     try:
+        from labdl.saving import save
+        from labdl.saving.onnx.importer.module import decode
+
         save(decode(Path("source").read_bytes(), name, "numpy"), "model")
     except LabDLError as error:
         print(error)
         return _REFUSED
+    except MemoryError:
+        print(f"{name} takes more memory than the {memory / 1e9:,.0f} GB that the server gives to a conversion")
+        return _REFUSED
     return 0
 
 
+def _limit_memory(most: int) -> None:
+    """Limit the memory of this process, so that a file cannot take that of the machine; Windows has no such limit."""
+    try:
+        import resource
+    except ImportError:
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    with suppress(ValueError, OSError):  # systems that know the limit and do not enforce it
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1]))
+    sys.exit(_main(sys.argv[1], int(sys.argv[2])))

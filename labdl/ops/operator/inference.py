@@ -91,10 +91,11 @@ def _leaves(value) -> Iterator:
 
 
 class SpecBackend:
-    """Shape inference as a backend whose tensors are Specs."""
+    """Shape inference as a backend whose tensors are Specs. ``only_shapes``: the values of constants have no effect."""
 
     name = "spec"
     precedence = 3
+    only_shapes = True
 
     def implementation(self, entry: Operator) -> Callable:
         return lambda *args, **kwargs: entry.infer(args, kwargs)

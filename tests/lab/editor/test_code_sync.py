@@ -223,6 +223,17 @@ async def test_invalid_onnx_files(jp_fetch, jp_root_dir):
         assert (await convert(jp_fetch, path=path))[0] == 404
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce the limit")
+def test_conversion_has_a_memory_limit(tmp_path, monkeypatch):
+    model = nn.Sequential(nn.Linear(2000)).build((None, 4000), backend="numpy", seed=0)
+    data = labdl.export(model, tmp_path / "net.onnx").read_bytes()
+    assert onnx_conversion.convert(data, "net.onnx")
+    monkeypatch.setattr(onnx_conversion, "MEMORY", 2**28)
+    monkeypatch.setattr(onnx_conversion, "_FOR_EACH_BYTE", 0)
+    with pytest.raises(FileFormatError, match=r"net.onnx (takes more memory than|could not be converted)"):
+        onnx_conversion.convert(data, "net.onnx")
+
+
 def test_failed_conversion_has_an_error_message(monkeypatch):
     monkeypatch.setattr(onnx_conversion, "LARGEST", 3)
     with pytest.raises(FileFormatError, match="are converted in a notebook"):

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from tornado.web import RequestHandler
 from labdl.lab.editor import service
 from labdl.lab.server import base_handler, extension
 from labdl.nn.schema import LAYERS, layer_schema
+
+sys.path.append(str(Path(__file__).parents[2] / "core" / "untrusted"))
+from hostile_files import RUN_LINES, run_file
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
@@ -76,7 +80,7 @@ def ask(jp_fetch):
             response = error.response
             if response is None:
                 pytest.fail(f"{method} {route} gave no answer: {error}")
-        text = response.body.decode() if response.body else ""
+        text = response.body.decode(errors="replace") if response.body else ""
         answer = json.loads(text) if text.startswith("{") else {}
         return response.code, answer.get("message") or "", text
 
@@ -228,7 +232,12 @@ async def test_fields_of_wrong_types(ask, good, route, method):
     [
         lambda g: g["nodes"]["input"].update(type=3),
         lambda g: g["nodes"]["input"].update(name="a" * 1_000_000),
+        lambda g: g["nodes"]["input"].update(name="/".join("a" * 60_000)),
         lambda g: g["nodes"]["input"].update(name="__class__"),
+        lambda g: g.update(groups={"/".join("a" * 60_000): "Block"}),
+        lambda g: extend(g, "SinusoidalPositions", [None, 2**35, 2**10]),
+        lambda g: extend(g, "ops.unstack", [None, 10**8], axis=1),
+        lambda g: extend(g, "ops.split", [None, 10**8], axis=1, sections=10**8),
         lambda g: g["nodes"]["input"].update(params=[]),
         lambda g: g["nodes"]["input"].update(params={"shape": [None, 10**400]}),
         lambda g: g["nodes"]["input"].update(params={"shape": [1] * 5000}),
@@ -250,6 +259,7 @@ async def test_fields_of_wrong_types(ask, good, route, method):
 async def test_hostile_graphs(ask, good, change):
     """RequestError, or taken: then the file that holds it can be read again."""
     change(good["graph"])
+    begin = time.process_time()
     for route in ("check", "code", "drawing"):
         status, message, text = await ask(route, "POST", {"graph": good["graph"]})
         if status != 200:
@@ -259,6 +269,14 @@ async def test_hostile_graphs(ask, good, change):
         assert (await ask("graph", path="hostile.labdl"))[0] == 200
     else:
         refused(status, message, text)
+    assert time.process_time() - begin < 60
+
+
+def extend(graph, kind, shape, **params):
+    """Connect a layer or an operator to an input of this shape."""
+    graph["nodes"]["wide"] = {"type": "Input", "name": "wide", "params": {"shape": shape}}
+    graph["nodes"]["layer"] = {"type": kind, "name": "layer", "params": params}
+    graph["edges"]["layer"] = {"source": "wide", "target": "layer"}
 
 
 @pytest.mark.parametrize(("route", "method"), SENDING)
@@ -411,6 +429,18 @@ async def test_offsets(ask, good, offset):
     refused(status, message, text)
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", RUN_LINES)
+async def test_runs_that_take_long_to_read(ask, jp_root_dir, name):
+    run_file(jp_root_dir, RUN_LINES[name]())
+    begin = time.process_time()
+    followed = {"runs": [{"path": "run", "offset": 0, "alive": None}], "wait": 0}
+    for route, method, path in (("runs", "GET", ""), ("runs/follow", "POST", ""), ("runs/picture", "GET", "run")):
+        status, _, text = await ask(route, method, followed, path=path)
+        assert status == 200, text[:300]
+    assert time.process_time() - begin < 30
+
+
 # --- files ---
 
 
@@ -469,6 +499,7 @@ HOSTILE = {
     "settings nested 900 deep": lambda f: replace(
         f, "nodes/params", data=np.frombuffer(b'[{"shape":' + b"[" * 900 + b"]" * 900 + b"}]", "u1")
     ),
+    "a name of 60,000 words": lambda f: replace(f, "nodes/name", data=np.array([b"/".join([b"a"] * 60_000)])),
     "places that are none": lambda f: replace(f, "canvas/position", data=np.array([[np.nan, np.inf]])),
 }
 
