@@ -74,6 +74,14 @@ def test_keys_of_the_editor_in_a_cell(page, lab, workspace):
     expect(menu.locator("[role=option]").first).to_contain_text("Sigmoid")
     press(page, "Escape")
 
+    # Escape takes the focus from a layer, and the editor keeps its keys
+    graph.node("2").click()
+    press(page, "Escape")
+    expect(graph.canvas).to_be_focused()
+    press(page, "Shift+A")
+    expect(menu).to_be_visible()
+    press(page, "Escape")
+
     # keys that insert, cut, copy, merge and delete cells do nothing to them
     graph.node("2").click()
     for keys in ("a", "b", "dd", "x", "c", "v", "y", "m", "z", "1", "0", "ii", "j"):

@@ -23,7 +23,9 @@ x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
 for name in ("one", "two"):
     trainer = train.Trainer(nn.Sequential(nn.Linear(8), nn.ReLU(), nn.Linear(1)), loss="mean_squared_error",
                             optimizer=train.SGD(0.05), backend="torch")
-    trainer.start(x, x[:, :1], validation=(x, x[:, :1]), epochs=3, batch_size=8, folder=f"{sys.argv[1]}/{name}").wait()
+    run = trainer.start(x, x[:, :1], validation=(x, x[:, :1]), epochs=3, batch_size=8, folder=f"{sys.argv[1]}/{name}")
+    run.checkpoint()  # a mark on the curves
+    run.wait()
 """
 
 # What VS Code's webviews and notebook outputs do to elements, and what a page of documents would; in our words.
@@ -126,8 +128,8 @@ def test_runs_in_a_cell_look_as_in_a_panel(page, lab, recorded):
         for name in ("dashboard", "runs"):
             root = element(page, name)
             expect(root.locator("canvas").first).to_be_visible(timeout=60_000)
-            tabs = root.locator(".labdl-tabs")
-            assert tabs.evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)") == [0]
+            for part in (root.locator(".labdl-tabs"), page.locator(".labdl-RunOutput", has=root)):
+                assert part.evaluate_all("all => all.map(one => one.scrollHeight - one.clientHeight)") == [0]
             looks[host, name] = settled(page, root)
 
     open_run(page, lab, folder / "one", "panel")

@@ -64,6 +64,22 @@ def moves(page, panel=None):
         page.wait_for_timeout(200)
 
 
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
+def test_a_run_that_has_ended_has_one_dashboard(page, lab, workspace):
+    """Its output and the update of it arrive together."""
+    write_notebook(lab, TRAIN.replace("epochs=100_000", "epochs=3"), "run.wait();\nrun")
+    open_notebook(page, lab, workspace=workspace)
+    run_cell(page, 0)
+    run_cell(page, 1)
+    expect(dashboard(page)).to_have_count(2, timeout=60_000)
+    page.wait_for_timeout(1000)
+    counts = page.locator(".jp-CodeCell .jp-OutputArea").evaluate_all(
+        "all => all.map(one => one.querySelectorAll('.labdl-dashboard').length)"
+    )
+    assert counts == [1, 1]
+
+
 @pytest.mark.timeout(240)
 def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
     write_notebook(lab, TRAIN, BUSY)

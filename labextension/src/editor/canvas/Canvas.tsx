@@ -237,6 +237,14 @@ export const Canvas = memo(function Canvas(props: CanvasProps) {
   const connecting = useConnecting({ document, latest, actions, say });
 
   const keyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !isTyping(event.target)) {
+      // React Flow takes the focus away from a node in the next frame, and no key would reach the canvas any more
+      requestAnimationFrame(() => {
+        if (window.document.activeElement === window.document.body) {
+          actions.focus();
+        }
+      });
+    }
     const isTaken =
       !isTyping(event.target) &&
       (notes.keyDown(event) || runKey(event, actions));

@@ -60,16 +60,18 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
     this._model = model;
     const place = model.data[this.options.mimeType] as OutputPlace | undefined;
     const key = JSON.stringify([place?.folder, place?.beside]);
-    if (key === this._key && this._live) {
-      return; // a later snapshot of the run that is shown live
+    if (key === this._key && (this._live || this._isSearching)) {
+      return; // a later snapshot of the run that is shown live, now or soon
     }
     this._key = key;
     this._reset();
     this._showPicture();
+    this._isSearching = true;
     const path = await this._findFolder(place ?? {});
     if (this.isDisposed || key !== this._key) {
       return;
     }
+    this._isSearching = false;
     if (path !== null) {
       this._showLive(path);
     } else {
@@ -177,6 +179,7 @@ export class RunOutput extends Panel implements IRenderMime.IRenderer {
   private readonly _releaseKeys: () => void;
   private _model: IRenderMime.IMimeModel | null = null;
   private _key: string | null = null;
+  private _isSearching = false;
   private _live = false;
   private _picture: Widget | null = null;
   private _inner: IDisposable | null = null;

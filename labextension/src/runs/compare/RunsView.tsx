@@ -43,6 +43,12 @@ export function RunsView({ source, trans }: RunsViewProps): JSX.Element {
         )
       ) : runs.runs.length ? (
         <Folder source={source} runs={runs} trans={trans} />
+      ) : runs.group && !runs.group.status ? (
+        <p className="labdl-runs-quiet">
+          {runs.group.kind === 'race'
+            ? trans.__('The race is starting its backends…')
+            : trans.__('The sweep is starting its first trial…')}
+        </p>
       ) : (
         <EmptyRuns folder={runs.folder} trans={trans} />
       )}

@@ -292,6 +292,20 @@ test('a folder without runs says how one is started', () => {
   );
 });
 
+test('a race or sweep without runs is starting, unless it has ended', () => {
+  show(new Folder([], { group: { kind: 'race', name: 'race' } }));
+  expect(screen.getByText('The race is starting its backends…')).toBeTruthy();
+  expect(screen.queryByText('No training runs yet')).toBeNull();
+  cleanup();
+  show(new Folder([], { group: { kind: 'sweep' } }));
+  expect(
+    screen.getByText('The sweep is starting its first trial…')
+  ).toBeTruthy();
+  cleanup();
+  show(new Folder([], { group: { kind: 'sweep', status: 'failed' } }));
+  expect(screen.getByText('No training runs yet')).toBeTruthy();
+});
+
 test('a race has its leaderboard, and is stopped as a whole', async () => {
   const folder = new Folder(
     ['torch', 'paddle'].map(backend =>
