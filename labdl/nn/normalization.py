@@ -86,7 +86,7 @@ class LayerNorm(Module):
     def forward(self, x):
         gamma = self.gamma
         if gamma is None:
-            gamma = ops.tensor_like(x, np.ones(tuple(x.shape)[-self.axes :]))
+            gamma = ops.tensor_like(x, np.broadcast_to(1.0, tuple(x.shape)[-self.axes :]))
         return ops.layer_norm(x, gamma, ops.zeros_like(gamma) if self.beta is None else self.beta, self.epsilon)
 
 
@@ -107,7 +107,7 @@ class RMSNorm(Module):
     def forward(self, x):
         gamma = self.gamma
         if gamma is None:
-            gamma = ops.tensor_like(x, np.ones(x.shape[-1]))
+            gamma = ops.tensor_like(x, np.broadcast_to(1.0, x.shape[-1:]))
         return ops.rms_norm(x, gamma, self.epsilon)
 
 

@@ -182,6 +182,12 @@ def test_shapes_of_positions_need_no_tables(kind, steps):
     assert graph.check()[0]["a"]["output"].shape == wanted
 
 
+@pytest.mark.parametrize("kind", ["LayerNorm", "RMSNorm"])
+def test_shapes_of_norms_without_parameters_need_no_arrays(kind):
+    nodes = {"i": Node("Input", "input", {"shape": (None, 2**40)}), "a": Node(kind, "a", {"affine": False})}
+    assert Graph(nodes, {"e": Edge("i", "a")}).check()[0]["a"]["output"].shape == (None, 2**40)
+
+
 def test_a_graph_that_does_not_fit_gives_no_model():
     with pytest.raises(
         ModelError, match="the graph 'model' does not fit together: a: Linear wants a value for out_features"
