@@ -53,8 +53,9 @@ def load_checkpoint(
     """Load the parameters of a native checkpoint into a built model of the same architecture, on any backend.
 
     Files: .pt, .pth, .bin and .safetensors of PyTorch's names, an index of several (``model.safetensors.index.json``) or the
-    folder of one, Keras's .weights.h5 and .keras, what tf.train.Checkpoint writes (its name without ".index"), .pdparams,
-    and MindSpore's .ckpt. ``framework`` says whose names a .safetensors file has, and is otherwise known from the file.
+    folder of one, Keras's .weights.h5, .keras and .h5 (whose layers are taken in their order), what tf.train.Checkpoint
+    writes (its name without ".index"), .pdparams, and MindSpore's .ckpt. ``framework`` says whose names a .safetensors file
+    has, and is otherwise known from the file.
 
     Of a file of a whole training, the dictionary that fits the model is taken and the rest is skipped; words that
     DataParallel, torch.compile and other wrappers add to names are removed. ``prefix`` and ``keys`` are those of

@@ -155,6 +155,34 @@ def test_a_choice_in_a_file_of_paddle(backend, tmp_path):
     check(tmp_path / "both.pdparams", expected, backend, prefix="net.")
 
 
+@pytest.mark.filterwarnings("ignore:.*HDF5 file:UserWarning")
+def test_whole_models_of_keras_in_hdf5(backend, tmp_path):
+    if backend.name != "tensorflow":
+        return
+    import keras
+
+    def layers():
+        return [keras.layers.Dense(4), keras.layers.BatchNormalization(epsilon=1e-5), keras.layers.Dropout(0.5)]
+
+    nested = keras.Sequential([keras.Input((3,)), keras.Sequential(layers()), keras.layers.Dense(2)])
+    flat = keras.Sequential([keras.Input((3,)), *layers(), keras.layers.Dense(2)])
+    x = keras.Input((3,))
+    value = x
+    for layer in (*layers(), keras.layers.Dense(2)):
+        value = layer(value)
+    for number, net in enumerate((nested, flat, keras.Model(x, value))):
+        net.compile("adam", "mse", metrics=["mae"])
+        net.fit(X, X[:, :2], epochs=2, verbose=0)
+        net.save(tmp_path / f"{number}.h5")
+        check(tmp_path / f"{number}.h5", net.predict(X, verbose=0), backend)
+    other = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(2, use_bias=False)])
+    other.save(tmp_path / "other.h5")
+    with pytest.raises(
+        StateDictError, match=r"older format.*they have \(kernel, bias\), \(kernel\), the model .*\.keras"
+    ):
+        load_checkpoint(Net().build((None, 3), backend="numpy"), tmp_path / "other.h5")
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
 def test_files_of_paddle_in_other_precision(dtype, backend, tmp_path):
     if backend.name != "paddle":

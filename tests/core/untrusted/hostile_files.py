@@ -201,10 +201,30 @@ def other_compression(file):
 
 def many_links(file):
     """Groups that each hold all others."""
-    groups = [file.create_group(f"{at:03}") for at in range(300)]
+    groups = [file.create_group(f"{at:03}") for at in range(256)]
     for group in groups:
         for at, other in enumerate(groups):
             group[f"{at:03}"] = other
+
+
+def layers_in_order(file, layers=(b"a",), names=(b"kernel:0", b"bias:0")):
+    """A whole model of Keras's older format."""
+    group = file.create_group("model_weights/a")
+    for name, shape in (("kernel:0", (3, 4)), ("bias:0", (4,))):
+        group.create_dataset(name, data=np.ones(shape, "float32"))
+    group.attrs["weight_names"] = list(names)
+    for number in range(0, len(layers), 3000):
+        group.parent.attrs[f"layer_names{number // 3000}"] = list(layers[number : number + 3000])
+
+
+LEGACY = {
+    "other layers": ({}, r"they have \(kernel, bias\), the model"),
+    "a layer many times": ({"layers": [b"a"] * 9000}, "more layers or weights"),
+    "a group as a weight": ({"names": [b"."]}, "is a group"),
+    "no such layer": ({"layers": [b"b"]}, "is broken"),
+    "no such weight": ({"names": [b"\xff"]}, "is broken"),
+    "weights that are numbers": ({"names": [1, 2]}, "is broken"),
+}
 
 
 def deep_groups(file):
@@ -672,6 +692,10 @@ CASES = {
         lambda f: keras_archive(f, chunks_beyond),
         r"shape \(3000, 4\), the model wants",
     ),
+    **{
+        f".h5: {name}": ("checkpoint", lambda f, o=options: weights(f, lambda file: layers_in_order(file, **o)), sentence)
+        for name, (options, sentence) in LEGACY.items()
+    },
     ".h5: many links": ("checkpoint", lambda f: weights(f, many_links), "more arrays and groups"),
     ".h5: deep groups": ("checkpoint", lambda f: weights(f, deep_groups), "nested too deeply"),
     ".keras: inflating chunk": ("checkpoint", lambda f: keras_archive(f, inflating_chunk), "not of the declared size"),

@@ -15,10 +15,10 @@ import numpy as np
 
 from labdl.bounded.archives import open_archive
 from labdl.bounded.files import open_file, read_file, size_of
-from labdl.errors import FileFormatError, MissingFileError, NotRegularFileError
+from labdl.errors import FileFormatError, MissingFileError, StateDictError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
 from labdl.saving.atomic_write import replace_files
-from labdl.saving.native.formats import hdf5
+from labdl.saving.native.formats import hdf5, keras_legacy
 from labdl.saving.native.formats.dtypes import dtype_of, name_of, unread
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_archive(path: Path, model: KerasLayer, sizes: Mapping[str, int]) -> tup
                 raise FileFormatError("its archive is compressed, which Keras does not write")
             return _read(archive.read(info), model, sizes)
     except (zipfile.BadZipFile, KeyError, EOFError, struct.error, RuntimeError, ValueError, OSError) as error:
-        if isinstance(error, FileFormatError | NotRegularFileError | MissingFileError):
+        if isinstance(error, FileFormatError | StateDictError | MissingFileError):
             raise
         raise FileFormatError(f"its archive is broken: {error}") from error
 
@@ -64,8 +64,12 @@ def _read(data: bytes, model: KerasLayer, sizes: Mapping[str, int]) -> tuple[dic
         with h5py.File(io.BytesIO(data), "r") as file:
             everything = hdf5.datasets(file, len(data))
             found: dict[str, h5py.Dataset] = {}
-            root: Any = file["/"]
-            _locate(model, [root], found)
+            legacy = keras_legacy.weights_group(file)
+            if legacy is not None:
+                found = keras_legacy.locate(legacy, model)
+            else:
+                root: Any = file["/"]
+                _locate(model, [root], found)
             used = {item for name, item in found.items() if item.size == sizes.get(name)}
             hdf5.check_sizes(used, len(data))
             arrays = {
@@ -73,9 +77,10 @@ def _read(data: bytes, model: KerasLayer, sizes: Mapping[str, int]) -> tuple[dic
                 for item in dict.fromkeys(found.values())
             }
             others = [path for item, path in everything.items() if item not in arrays and not _BESIDE.fullmatch(path)]
+            others = others if legacy is None else []  # the layers are the model's, and the rest is of the training
             return {name: arrays[item] for name, item in found.items()}, others
     except (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError, zlib.error) as error:
-        if isinstance(error, FileFormatError):
+        if isinstance(error, FileFormatError | StateDictError):
             raise
         raise FileFormatError(f"it is broken: {error}") from error
 
