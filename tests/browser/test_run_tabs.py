@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from places import in_both_places, open_run
 from playwright.sync_api import expect
 
 RUN = """
@@ -49,15 +50,10 @@ def near(text, value):
 
 
 @pytest.mark.timeout(300)
-def test_every_tab_shows_what_the_folder_says(page, run):
+@in_both_places
+def test_every_tab_shows_what_the_folder_says(page, lab, run, place):
     folder, told = run
-    page.keyboard.press("Control+Shift+c")
-    palette = page.locator(".lm-CommandPalette-input")
-    palette.fill("Open Training Run")
-    palette.press("Enter")
-    page.locator(".jp-Dialog input").fill("told")
-    page.locator(".jp-Dialog .jp-mod-accept").click()
-    panel = page.locator(".labdl-dashboard")
+    panel = open_run(page, lab, folder, place)
     expect(panel).to_have_attribute("data-status", "finished")
     opened = panel.locator("[role=tabpanel]:not([hidden])")
     tab = panel.get_by_role("tab")
