@@ -11,11 +11,21 @@ LOSSES = {
     "mse": "mean_squared_error",
     "mae": "mean_absolute_error",
     "l1": "mean_absolute_error",
+    "l1_loss": "mean_absolute_error",
+    "mse_loss": "mean_squared_error",
     "msle": "mean_squared_logarithmic_error",
     "bce": "binary_cross_entropy",
+    "bce_with_logits": "binary_cross_entropy",
     "ce": "cross_entropy",
     "kld": "kl_divergence",
 }
+_OF_KERAS = ": that of Keras takes probabilities; write 'cross_entropy' and leave the last softmax out"
+LOSS_HINTS = {
+    "binary_crossentropy": ": that of Keras takes probabilities, as loss=nn.BinaryCrossEntropyLoss(from_logits=False) does; "
+    "'binary_cross_entropy' takes logits",
+    "categorical_crossentropy": _OF_KERAS,
+    "sparse_categorical_crossentropy": _OF_KERAS,
+}  # names of losses that are not equal
 METRICS = {
     "acc": "accuracy",
     "mse": "mean_squared_error",

@@ -9,7 +9,7 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.settings import create
-from labdl.train.aliases import LOSSES
+from labdl.train.aliases import LOSS_HINTS, LOSSES
 from labdl.train.aliases import METRICS as METRIC_ALIASES
 from labdl.train.config import refuse_class
 from labdl.train.metrics import METRICS, Metric
@@ -39,7 +39,7 @@ def loss(value: str | Callable, **settings) -> Callable:
         if value not in everything:
             raise ConfigError(
                 f"loss wants one of {', '.join(losses())}, a layer such as nn.CrossEntropyLoss(), or a function "
-                f"(output, target), received {value!r}{suggest_name(value, everything)}"
+                f"(output, target), received {value!r}{LOSS_HINTS.get(value) or suggest_name(value, everything)}"
             )
         value = _with_settings(everything[value], value, settings)
     if not callable(value):

@@ -90,6 +90,12 @@ def test_short_names_of_losses(short, name):
     assert Trainer(MODEL, {"name": short}).loss_name == name
 
 
+@pytest.mark.parametrize("name", aliases.LOSS_HINTS)
+def test_losses_of_keras_that_take_probabilities(name):
+    with pytest.raises(ConfigError, match=f"received '{name}': that of Keras takes probabilities"):
+        Trainer(MODEL, name)
+
+
 @pytest.mark.parametrize(("short", "name"), aliases.METRICS.items())
 def test_short_names_of_metrics(short, name):
     assert list(losses.metrics([short])) == list(losses.metrics([{"name": short}])) == [name]
