@@ -92,3 +92,7 @@ def suggest_name(received: object, names: Iterable[str]) -> str:
     found = next((known[w] for w in (word, word.removesuffix("loss"), word.removesuffix("layer")) if w in known), None)
     near = difflib.get_close_matches(word, known, 1, 0.75) if found is None else []
     return f": did you mean {found or known[near[0]]!r}?" if found or near else ""
+
+
+def __dir__() -> list[str]:
+    return [name for name, value in globals().items() if getattr(value, "__module__", "") == __name__]

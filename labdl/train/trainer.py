@@ -398,7 +398,16 @@ class Trainer:
     ) -> dict[str, list[float]]:
         """Train with a progress bar, and return the history: for each value a list with one entry per epoch.
 
-        ``fit(dataset)`` or ``fit(x, y)``; the keywords are those of `events`. Ctrl-C stops after the current step and
+        ``fit(dataset)`` or ``fit(x, y)``. The keywords are those of `events`, the most used ones:
+
+        - ``validation``: data of the same kinds, or ``validation_split``: the share of the last samples, by default none
+        - ``epochs``, ``batch_size``, ``shuffle``: by default those of the trainer, 1, 32 and True
+        - ``class_weight``: weights of the classes, or "balanced"
+        - ``checkpoint``, ``resume``: a folder in which the state is saved, and whether to go on from there
+        - ``callbacks``: functions that are called with each event
+        - ``progress``: False hides the progress bar
+
+        Ctrl-C stops after the current step and
         leaves the model usable. Raises MemoryError and OSError with advice when memory or disk space runs out.
         """
         from labdl.train.progress_bar import follow

@@ -137,3 +137,8 @@ def test_every_shared_description_is_used():
 
 def test_lazy_names_come_from_where_editors_look():
     assert {name: module for name, module in imported_names().items() if module != "labdl"} == labdl._HOME_OF
+
+
+def test_errors_list_what_they_define():
+    assert {"LabDLError", "ConfigError", "message_of"} <= set(dir(labdl.errors))
+    assert not {"annotations", "difflib", "Iterable"} & set(dir(labdl.errors))
