@@ -12,6 +12,12 @@ from labdl.lab.widgets import notebook_output
 PLACES = ("panel", "cell")
 in_both_places = pytest.mark.parametrize("place", PLACES)
 SMALL, LARGE = {"width": 720, "height": 450}, {"width": 1440, "height": 900}
+NEW_GRAPH = """\
+import labdl
+from labdl.graph import Graph, Node
+
+labdl.lab.Editor(Graph({"input": Node("Input", "input", {"shape": (None, 784)})}))
+"""
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -72,6 +78,15 @@ def run_in_notebook(page, lab, source: str) -> None:
     page.get_by_role("button", name="Refresh the file browser").first.click()
     page.locator(".jp-DirListing-item", has_text="cell.ipynb").dblclick()
     run_cell(page)
+
+
+def open_editor(page, lab, place: str) -> None:
+    """Show the editor with a new graph, which has an input alone."""
+    if place == "panel":
+        page.locator(".jp-LauncherCard", has_text="Model graph").click()
+    else:
+        run_in_notebook(page, lab, NEW_GRAPH)
+        expect(page.locator(".labdl-canvas")).to_be_visible(timeout=60_000)
 
 
 def open_run(page, lab, folder, place: str):

@@ -3,13 +3,16 @@
 import itertools
 
 import pytest
+from places import LARGE, in_both_places, open_editor
 from playwright.sync_api import expect
 from test_journey import Graph, center
 
 
 @pytest.mark.timeout(180)
-def test_quick_menu_insertion_and_favorites(page):
-    page.locator(".jp-LauncherCard", has_text="Model graph").click()
+@in_both_places
+def test_quick_menu_insertion_and_favorites(page, lab, place):
+    page.set_viewport_size(LARGE)
+    open_editor(page, lab, place)
     graph = Graph(page)
     edges = page.locator(".react-flow__edge")
     graph.move("input", 300, 60)
@@ -61,12 +64,17 @@ def test_quick_menu_insertion_and_favorites(page):
     item = palette.locator(".labdl-palette-row", has=page.locator("[data-layer=ReLU]"))
     item.hover()
     item.get_by_label("ReLU is a favorite").click()
-    for _ in range(2):
-        page.get_by_label("Search layers").fill("")
+    page.get_by_label("Search layers").fill("")
+
+    def check():
         expect(group(palette, "Favorites")).to_have_text(["ReLU"])
         expect(group(palette, "Recent")).to_have_text(["ReLU", "Linear"])
+
+    check()
+    if place == "panel":
         page.reload()
         expect(palette).to_be_visible(timeout=60_000)
+        check()
 
 
 def group(palette, name: str):
