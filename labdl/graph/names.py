@@ -11,7 +11,7 @@ DEEPEST = 64  # words; what reads a graph lists the blocks around each node, and
 
 
 def fault_of(name: object) -> str | None:
-    """What is wrong with the name of a node or the path of a block, None for a valid one."""
+    """The fault of the name of a node or the path of a block, None for a valid one."""
     if not isinstance(name, str):
         return f"{name!r:.80}: use letters, digits and _"
     words = name.count("/") + 1

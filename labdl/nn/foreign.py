@@ -126,7 +126,7 @@ def other_meaning(kind: str, names: Sequence[str], args: tuple, kwargs: Mapping[
     for reading in _readings_of_torch(kind):
         if not reading.entry.equal:
             return f"{reading} takes other arguments" if reading.entry.other_order and len(args) > 1 else None
-        shared = kwargs if kwargs and reading.entry.given(args, kwargs) else {}  # others are LabDL's own
+        shared = kwargs if kwargs and reading.entry.argument_names(args, kwargs) else {}  # others are LabDL's own
         try:
             meant = reading.entry.translate(args, shared)[0][1]
             _build((kind, meant))
@@ -139,7 +139,7 @@ def other_meaning(kind: str, names: Sequence[str], args: tuple, kwargs: Mapping[
 
 
 def explain_arguments(kind: str, args: tuple, kwargs: Mapping[str, Any], *, refusals: bool) -> str:
-    """What a call of a layer with arguments of another framework's class of the same name is in LabDL; "" if it is none.
+    """The call in LabDL for arguments of another framework's class of the same name; "" if there is none.
 
     PyTorch's meaning stands alone, as in `names.readings`. ``refusals`` are reasons why a class's arguments have no equivalent.
     """
@@ -170,7 +170,7 @@ def _explain(reading: Reading, args: tuple, kwargs: Mapping[str, Any]) -> str | 
     """
     kind, entry = reading.entry.ours, reading.entry
     if entry.equal:
-        if entry.given(args, kwargs) is None:
+        if entry.argument_names(args, kwargs) is None:
             return None
         create(reading, args, dict(kwargs))
         return " and ".join(_write(step, entry, args, kwargs) for step in entry.translate(args, kwargs))
@@ -185,7 +185,7 @@ def _explain(reading: Reading, args: tuple, kwargs: Mapping[str, Any]) -> str | 
 def _write(step: Step, entry: Entry, args: tuple, kwargs: Mapping[str, Any]) -> str:
     """A step of the translation of a call as source, without defaults that the call does not give."""
     kind, settings = step
-    told = {rule for rule in map(entry.rule, entry.given(args, kwargs) or ()) if isinstance(rule, str)}
+    told = {rule for rule in map(entry.rule, entry.argument_names(args, kwargs) or ()) if isinstance(rule, str)}
     defaults = _defaults(kind)
     kept = [n for n in defaults if n in settings and (n in told or settings[n] != defaults[n])]
     return _call(kind, {name: settings[name] for name in kept})

@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class Origin:
-    """What made a NaN or infinity: an operator, with its line if a person wrote it, a module, or code that is not observed."""
+    """The source of a NaN or infinity: an operator and its line, a module, or code that is not observed."""
 
     nan: bool
     observed: bool = True
@@ -137,7 +137,7 @@ class OriginTracker:
                 origin.receiver = place
         returned = self.read.nonfinite(call.outputs)
         for tensor, nan in returned:
-            origin = self._recorded(tensor) or self._origin_of_output(tensor, nan, taken)
+            origin = self._find_origin(tensor) or self._origin_of_output(tensor, nan, taken)
             if not origin.has_place and origin not in taken:
                 origin.module = place
         if not call.name:  # the model itself
@@ -147,13 +147,13 @@ class OriginTracker:
 
     def origin(self, tensor: Any, nan: bool) -> Origin:
         """The origin of a tensor that is not finite; that of the last such result for a tensor that no operator made."""
-        found = self._recorded(tensor)
+        found = self._find_origin(tensor)
         if found is None:
             latest = None if id(tensor) in self._parameters else self._latest.get(nan)
             found = self._keep(tensor, latest or Origin(nan, observed=False, given=not nan))
         return found
 
-    def _recorded(self, tensor: Any) -> Origin | None:
+    def _find_origin(self, tensor: Any) -> Origin | None:
         return self._origins.get(id(tensor), (None, None))[1]
 
     def _keep(self, tensor: Any, origin: Origin) -> Origin:

@@ -62,7 +62,7 @@ class Entry:
                 return rule
         return argument
 
-    def given(self, args: tuple, kwargs: Mapping[str, Any]) -> list[str] | None:
+    def argument_names(self, args: tuple, kwargs: Mapping[str, Any]) -> list[str] | None:
         """The arguments that a call gives, by name; None if the class does not have them."""
         try:
             return list(parse_signature(self.signature).bind(*args, **kwargs).arguments)

@@ -53,7 +53,7 @@ def _padding(rank: int):
     return convert
 
 
-def _transposed(rank: int):
+def _transposed_settings(rank: int):
     def convert(pad_mode: str, padding: Any, kernel_size: Any, stride: Any, dilation: Any = 1) -> dict[str, Any]:
         sizes = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation}
         gaps = whole_strides(rank, *sizes.values()) if pad_mode.lower() == "valid" else {}
@@ -140,7 +140,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"Conv{rank}dTranspose": _to(
             f"ConvTranspose{rank}d",
             transposed,
-            together={"pad_mode padding kernel_size stride" + " dilation" * (rank < 3): _transposed(rank)},
+            together={"pad_mode padding kernel_size stride" + " dilation" * (rank < 3): _transposed_settings(rank)},
             **(only_defaults("output_padding") if rank > 1 else {}),
             **(only_defaults("dilation") if rank == 3 else {}),
             note="With `pad_mode='same'` LabDL needs the sizes of the input.",

@@ -72,13 +72,13 @@ def _is_same(padding: Any) -> bool:
     return isinstance(padding, str) and padding.lower() == "same"
 
 
-def _dilated(padding: Any, dilation: Any) -> None:
+def _check_dilation(padding: Any, dilation: Any) -> None:
     """dilation with "SAME" is refused"""
     if _is_same(padding) and set(per_axis(dilation, 1)) != {1}:
         raise ValueError('PaddlePaddle leaves the dilation out with "SAME": give one of both')
 
 
-def _cropped(padding: Any, stride: Any, dilation: Any) -> None:
+def _check_transposed_padding(padding: Any, stride: Any, dilation: Any) -> None:
     """stride or dilation with "SAME" is refused"""
     if _is_same(padding) and {*per_axis(stride, 1), *per_axis(dilation, 1)} != {1}:
         raise ValueError(
@@ -104,7 +104,7 @@ def _windows(rank: int):
     return check
 
 
-def _counted(padding: Any, exclusive: bool) -> None:
+def _check_exclusive(padding: Any, exclusive: bool) -> None:
     """`exclusive=False` with "SAME" is refused"""
     if _is_same(padding) and not exclusive:
         raise ValueError('PaddlePaddle counts the padding of "SAME" in another way: give it in numbers')
@@ -161,14 +161,14 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             f"padding_mode='zeros', device=None, dtype=None, weight_attr=None, bias_attr=None, {layout}",
             together={"bias bias_attr": lambda bias, bias_attr: {"use_bias": bias and _bias(bias_attr)["use_bias"]}},
             padding=padding,
-            checks={"padding dilation": _dilated},
+            checks={"padding dilation": _check_dilation},
         ),
         f"Conv{rank}DTranspose": _to(
             f"ConvTranspose{rank}d",
             f"in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, {order}, weight_attr=None, "
             f"bias_attr=None, {layout}",
             padding=padding,
-            checks={"padding stride dilation": _cropped},
+            checks={"padding stride dilation": _check_transposed_padding},
         ),
         f"MaxPool{rank}D": _to(
             f"MaxPool{rank}d",
@@ -183,7 +183,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
             else f"{window}, ceil_mode=False, exclusive=True, divisor_override=None{end}",
             padding=padding,
             exclusive=lambda exclusive: {"count_include_pad": not exclusive},
-            checks={"kernel_size stride padding ceil_mode": _windows(rank), "padding exclusive": _counted},
+            checks={"kernel_size stride padding ceil_mode": _windows(rank), "padding exclusive": _check_exclusive},
             **(only_defaults("divisor_override") if rank > 1 else {}),
         ),
         f"AdaptiveAvgPool{rank}D": _to(f"AdaptiveAvgPool{rank}d", f"output_size{end}"),

@@ -87,7 +87,7 @@ def _padding(padding: Any) -> dict[str, Any]:
     return {"padding": 0 if padding == "valid" else "same"}
 
 
-def _transposed(rank: int):
+def _transposed_settings(rank: int):
     """The settings of a transposed convolution, whose output has at least ``strides`` elements for each input."""
 
     def convert(kernel_size: Any, strides: Any, padding: Any) -> dict[str, Any]:
@@ -259,7 +259,7 @@ def _of_rank(rank: int) -> dict[str, Entry]:
         f"Conv{rank}DTranspose": _to(
             f"ConvTranspose{rank}d",
             f"filters, kernel_size, strides={ones}, padding='valid', {order}, dilation_rate={ones}, {_AFTER}",
-            together={"kernel_size strides padding": _transposed(rank)},
+            together={"kernel_size strides padding": _transposed_settings(rank)},
             output_padding=DEFAULT_ONLY,
             note="With `padding='same'` LabDL needs the sizes of the input.",
         ),

@@ -30,7 +30,7 @@ def arrays_of(values: Any) -> dict[Path, Any]:
     Modules that were saved as a whole are dictionaries of their parameters, persistent buffers and submodules; a list or
     tuple of dictionaries is one whose keys are "0", "1" and so on. Raises FileFormatError where there is no array.
     """
-    values = _numbered(values)
+    values = _by_number(values)
     if not isinstance(values, dict) and _children(values) is None:
         raise FileFormatError(f"it holds {describe(values)}, not a dictionary of parameters")
     found: dict[Path, Any] = {}
@@ -63,7 +63,7 @@ def arrays_of(values: Any) -> dict[Path, Any]:
     return found
 
 
-def _numbered(values: Any) -> Any:
+def _by_number(values: Any) -> Any:
     """A list that holds a dictionary or a module, as in torch.save((weights, optimizer_state), path), as a dictionary."""
     is_list = isinstance(values, list | tuple) and not isinstance(values, StorageView | Name)
     return dict(enumerate(values)) if is_list and any(_children(value) is not None for value in values) else values

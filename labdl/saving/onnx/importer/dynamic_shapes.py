@@ -73,14 +73,14 @@ class Size:
         return Size(compute=compute, vector=vector)
 
     def __add__(self, other):
-        return self._with(other, ops.add, lambda number: _joined(self.line(number), other, number))
+        return self._with(other, ops.add, lambda number: _sum_of(self.line(number), other, number))
 
     def __radd__(self, other):
-        return self._with(other, ops.add, lambda number: _joined(self.line(number), other, number), swapped=True)
+        return self._with(other, ops.add, lambda number: _sum_of(self.line(number), other, number), swapped=True)
 
     def __sub__(self, other):
         return self._with(
-            other, ops.subtract, None if isinstance(other, Size) else lambda n: _joined(self.line(n), -other, n)
+            other, ops.subtract, None if isinstance(other, Size) else lambda n: _sum_of(self.line(n), -other, n)
         )
 
     def __rsub__(self, other):
@@ -108,7 +108,7 @@ class Size:
         return self if other == 1 else self._with(other, ops.floor_divide, vector if other > 0 else None)
 
 
-def _joined(line, more, number: int):
+def _sum_of(line, more, number: int):
     """A vector that is longer by a size, or shorter by a known number."""
     if isinstance(more, Size):
         return ops.concat([line, more.line(number)], axis=0)
