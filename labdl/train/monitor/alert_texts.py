@@ -14,6 +14,10 @@ TEXTS = {
         "The training loss grew from %1 to %2 within %3 steps: the training diverges. A much smaller learning rate may "
         "help, or inputs and targets of a smaller scale."
     ),
+    "validation_explosion": (
+        "The validation loss is %1 after %2 steps, far above the first training loss of %3. A much smaller learning rate may "
+        "help, or validation data of the same scale as the training data."
+    ),
     "no_progress": (
         "The training loss has not fallen since the start: it was %1 and is %2 after %3 steps, with a learning rate of %4. "
         "A rate that is too low or far too high, frozen layers, or a loss that does not depend on the model may be the "

@@ -225,13 +225,15 @@ class Alerts:
         yield from self._read_losses(step)
         if ended and self.series.steps:
             yield from self._emit("divergence", "error", step, self.explosion.at_end(), False)
-        due = ended or self.series.steps >= (EARLY if epoch >= EPOCHS else LONG)
-        if self.adversarial or "divergence" in self._active or not due:
+        if self.adversarial or "divergence" in self._active:
             return
-        message = self.chance_level.update(self.series, chance, self._accuracy, rate)
-        yield from self._emit("chance_level", "warning", step, message, self.chance_level.cleared)
-        if self.no_progress is not None and "chance_level" not in self._active:  # one cause, one alert
-            message = self.no_progress.update(self.series, rate)
+        due, message = ended or self.series.steps >= (EARLY if epoch >= EPOCHS else LONG), None
+        if due and "no_progress" not in self._active:  # one cause, one alert
+            message = self.chance_level.update(self.series, chance, self._accuracy, rate, ended=ended)
+            yield from self._emit("chance_level", "warning", step, message, self.chance_level.cleared)
+        if self.no_progress is not None and "chance_level" not in self._active:
+            message = self.no_progress.update(self.series, rate) if due else None
+            message = message or self.no_progress.update_epochs(self.series, rate)
             yield from self._emit("no_progress", "warning", step, message, self.no_progress.cleared)
 
     def check_error(self, error: BaseException, step: int) -> Iterator[Alert]:
@@ -254,6 +256,12 @@ class Alerts:
         if len(losses) == 2:
             message = self.overfitting.update(losses["loss"], losses["val_loss"])
             yield from self._emit("overfitting", "warning", event.step, message, self.overfitting.cleared)
+        if "val_loss" in losses:
+            yield from self._read_losses(event.step)
+            message = self.explosion.update_validation(losses["val_loss"])
+            yield from self._emit("divergence", "error", event.step, message, False)
+        if "loss" in losses and self.no_progress is not None:
+            self.no_progress.add_epoch(losses["loss"])
         message = self.plateau.update(losses)
         known = not self._active.isdisjoint(("no_progress", "chance_level"))
         yield from self._emit("plateau", "warning", event.step, None if known else message, self.plateau.cleared)

@@ -22,6 +22,8 @@ EPOCHS, EARLY, LONG = 3, 100, 1000  # epochs with so many steps, or steps, after
 GAIN, CERTAIN = 0.005, 0.02  # parts of the loss: the least gain that counts, and the largest error of the estimate
 BELOW, ABOVE = 0.97, 1.05  # factors around the loss of chance
 BETTER = 0.05  # accuracy above that of chance which is no chance
+STILL = 1e-6  # part of the loss below which the means of epochs are equal, apart from rounding
+NEAR = (0.99, 1.02)  # factors around the loss of chance at the end of a training
 
 
 class Explosion:
@@ -38,6 +40,7 @@ class Explosion:
         self.count = 0
         self._leaps = self._jumps = self._high = 0
         self._last: list[float] = []
+        self._far_validations = 0  # consecutive ones
 
     def update(self, loss: float) -> AlertText | None:
         """Add the loss of a step; returns a message at the step that is far above for long enough."""
@@ -51,6 +54,16 @@ class Explosion:
         far = self._leaps == TWICE or self._jumps == THRICE or self._high == MANY
         return self._message(loss) if far else None
 
+    def update_validation(self, loss: float) -> AlertText | None:
+        """Add a validation loss; returns a message if it is far above the first training losses."""
+        if not self.first:
+            return None
+        reference = max(*self.first, 1.0)
+        self._far_validations = self._far_validations + 1 if loss > LAST * reference else 0
+        if loss <= LEAP * reference and self._far_validations < TWICE:
+            return None
+        return alert_text("validation_explosion", loss, f"{self.count:,}", self.first[0])
+
     def at_end(self) -> AlertText | None:
         """A message for a short run whose last steps are far above the first."""
         if not 1 < self.count < SHORT:
@@ -62,8 +75,8 @@ class Explosion:
 
     @property
     def is_over(self) -> bool:
-        """True unless the last loss is far above the first."""
-        return not self._last or self._last[-1] <= HIGH * max(self.first[0], 1.0)
+        """True unless the last loss of training or validation is far above the first."""
+        return not self._far_validations and (not self._last or self._last[-1] <= HIGH * max(self.first[0], 1.0))
 
     def _message(self, loss: float) -> AlertText:
         return alert_text("explosion", self.first[0], loss, f"{self.count:,}")
@@ -72,10 +85,27 @@ class Explosion:
 class NoProgress:
     """Alert: the loss of the newer half of all steps is not below that of the first ones.
 
-    There is none where the noise could hide a gain of two percent, nor for a gain of half a percent.
+    There is none where the noise could hide a gain of two percent, nor for a gain of half a percent. Epochs see the same
+    samples, so that means of three epochs that are equal apart from rounding are enough.
     """
 
-    cleared = False
+    def __init__(self):
+        self.cleared = False
+        self._epochs: list[float] = []  # number, least and highest of their mean losses
+
+    def add_epoch(self, loss: float) -> None:
+        """Add the mean loss of an epoch."""
+        count, low, high = self._epochs or (0, loss, loss)
+        self._epochs = [count + 1, min(low, loss), max(high, loss)]
+
+    def update_epochs(self, series: LossSeries, rate: float) -> AlertText | None:
+        """Judge the means of the epochs so far; returns a message if they are equal."""
+        if not self._epochs or self._epochs[0] < EPOCHS or series.steps < SHORT:
+            return None
+        _, low, high = self._epochs
+        if not high - low <= STILL * max(abs(low), abs(high)):
+            return None
+        return alert_text("no_progress", high, low, f"{series.steps:,}", rate)
 
     def update(self, series: LossSeries, rate: float) -> AlertText | None:
         """Judge all steps so far; returns a message if the loss has not fallen."""
@@ -95,13 +125,14 @@ class ChanceLevel:
     """Alert: the loss of a classifier stays at the level of one that gives the same answer for every sample.
 
     That is the entropy of the frequencies of the classes, and the logarithm of their number for equal scores. The last three
-    quarters of the training have to be there, without getting better.
+    quarters of the training have to be there, without getting better. At the end of a training whose accuracy is that of
+    chance too, it is enough that the last quarter is there.
     """
 
     cleared = False
 
     def update(
-        self, series: LossSeries, chance: Chance | None, accuracy: float | None, rate: float
+        self, series: LossSeries, chance: Chance | None, accuracy: float | None, rate: float, *, ended: bool = False
     ) -> AlertText | None:
         """Judge all steps so far; returns a message if the loss is at the level of chance."""
         if chance is None or series.steps < STEPS or len(series.means) < MEANS:
@@ -113,6 +144,9 @@ class ChanceLevel:
         # a quarter is half as long as the half that the error is of
         falls = quarters[0] - quarters[-1] > max(GAIN * chance.loss, 3 * math.sqrt(2) * error)
         certain = 2 * error <= CERTAIN * chance.loss
-        if better or falls or not certain or not all(low <= level <= high for level in quarters):
+        stays = not better and not falls and all(low <= level <= high for level in quarters)
+        near = NEAR[0] * chance.loss <= quarters[-1] <= NEAR[1] * chance.loss
+        arrives = ended and series.steps >= EARLY and near and accuracy is not None and not better
+        if not certain or not (stays or arrives):
             return None
         return alert_text("chance_level", quarters[-1], chance.loss, f"{chance.classes:,}", rate)

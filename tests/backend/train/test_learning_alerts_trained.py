@@ -49,6 +49,38 @@ def test_run_with_a_huge_learning_rate_records_its_alert(backend, tmp_path):
     assert found["values"][2] == "2"
 
 
+def test_validation_after_one_huge_update_raises_divergence(backend):
+    model = nn.Sequential(nn.Flatten(), nn.Linear(1))
+    trainer = Trainer(model, "mean_squared_error", SGD(1e12), backend=backend.name, seed=0)
+    data = X[:256], Y[:256, None].astype("float32")
+    (found,) = alerts(trainer, data, epochs=1, batch_size=256, validation=data)
+    assert (found.alert, found.level, found.step) == ("divergence", "error", 1)
+    assert found.message.startswith("The validation loss is ")
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-12])
+def test_learning_rate_without_effect_raises_no_progress_after_three_epochs(backend, rate):
+    trainer = Trainer(classifier(), optimizer=SGD(rate), metrics=["accuracy"], backend=backend.name, seed=0)
+    (found,) = alerts(trainer, (X[:256], Y[:256]), epochs=12, batch_size=32)
+    assert (found.alert, found.step) == ("no_progress", 24)
+
+
+@pytest.mark.parametrize("rate", [1e-5, 1e-4])
+def test_slow_descent_raises_no_alert(backend, rate):
+    trainer = Trainer(classifier(), optimizer=SGD(rate), backend=backend.name, seed=0)
+    assert alerts(trainer, (X[:256], Y[:256]), epochs=3, batch_size=32) == []
+
+
+def test_random_labels_raise_chance_level(backend):
+    """The loss is still coming down to the level of chance when the training ends."""
+    draw = np.random.default_rng(0)
+    data = draw.normal(size=(256, 4)).astype("float32"), draw.permutation(256) % 2
+    model = nn.Sequential(nn.Linear(2))
+    trainer = Trainer(model, optimizer=Adam(3e-3), metrics=["accuracy"], backend=backend.name, seed=0)
+    (found,) = alerts(trainer, data, epochs=20, batch_size=32)
+    assert found.alert == "chance_level"
+
+
 def test_learning_rate_near_zero_raises_no_progress(backend):
     target = 30 + DRAW.normal(size=(256, 1)).astype("float32")
     model = nn.Sequential(nn.Flatten(), nn.Linear(1))

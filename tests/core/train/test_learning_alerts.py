@@ -19,16 +19,21 @@ from labdl.train.monitor.loss_series import MEANS, LossSeries
 RATE = 0.1
 
 
-def run_alerts(losses, *, epochs=4, chance=None, accuracy=None, every=7, ended=True, batch_size=16, **options):
+def run_alerts(
+    losses, *, epochs=4, chance=None, accuracy=None, validation=None, every=7, ended=True, batch_size=16, **options
+):
     """The alerts of a training with these losses, read every few steps, and judged after each epoch and at the end."""
     alerts, found = Alerts(batch_size=batch_size, **options), []
     ends = {len(losses) * epoch // epochs: epoch for epoch in range(1, epochs + 1)}
+    begin = 0
     for step, loss in enumerate(map(float, losses), 1):
         alerts.losses.append(loss)
         if step % every == 0:
             found += alerts.check_losses(step)
         if step in ends:
-            values = {"loss": loss} if accuracy is None else {"loss": loss, "accuracy": accuracy}
+            values = {"loss": float(np.mean(losses[begin:step]))} | ({} if accuracy is None else {"accuracy": accuracy})
+            values |= {} if validation is None else {"val_loss": validation[ends[step] - 1]}
+            begin = step
             found += alerts.check_event(Epoch(ends[step], step, values, 1.0))
             found += alerts.check_learning(step, chance, RATE, epoch=ends[step])
     if ended:
@@ -90,6 +95,22 @@ def test_single_spike_is_no_divergence():
     assert kinds(run_alerts(losses)) == []
 
 
+@pytest.mark.parametrize("validation", [[2.5e25], [2.4, 2.5, 2.5e7], [1.0, 3e4, 4e4, 5e4]])
+def test_validation_loss_that_explodes_raises_divergence(validation):
+    losses = np.linspace(2.3, 2.0, len(validation))
+    (found,) = run_alerts(losses, epochs=len(validation), validation=validation)
+    assert (found.alert, found.level) == ("divergence", "error")
+    assert found.message.startswith("The validation loss is ")
+
+
+def test_high_validation_loss_and_a_single_bad_validation_are_no_explosion():
+    """Batch normalization may begin with validation losses that are far too high."""
+    losses = np.linspace(2.3, 1.0, 60)
+    for validation in [500.0] * 3, [5e4, 2.3, 2.0], [2.3, 1e5, 2.0]:
+        assert "divergence" not in kinds(run_alerts(losses, epochs=3, validation=validation))
+    assert kinds(run_alerts(losses, epochs=1, validation=[1e9], adversarial=True)) == []
+
+
 # -- a loss that never falls
 
 
@@ -144,6 +165,38 @@ def test_a_training_in_progress_is_judged_after_three_epochs():
     assert (found.alert, found.step) == ("no_progress", 300)
 
 
+@pytest.mark.parametrize("steps", [8, 40])
+def test_equal_means_of_three_epochs_raise_no_progress(steps):
+    """Each epoch has the same samples in another order, so that only the means of batches differ."""
+    draw, samples = np.random.default_rng(0), np.random.default_rng(1).exponential(size=(steps, 16))
+    losses = np.concatenate([draw.permutation(samples.reshape(-1)).reshape(steps, 16).mean(1) for _ in range(10)])
+    (found,) = run_alerts(losses, epochs=10)
+    assert (found.alert, found.step) == ("no_progress", 3 * steps)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(
+    seed=seeds,
+    scale=st.floats(1e-3, 1e6),
+    level=st.floats(0, 1),
+    steps=st.integers(1, 30),
+    fall=st.floats(1e-4, 0.5),
+    warmup=st.booleans(),
+)
+def test_slow_descent_with_the_same_samples_in_each_epoch_raises_no_early_alert(
+    seed, scale, level, steps, fall, warmup
+):
+    """A fall by a ten-thousandth to a half over forty epochs, of which the first ones may be slower."""
+    draw, epochs = np.random.default_rng(seed), 40
+    samples = np.exp(draw.normal(0, level, steps))
+    samples /= samples.mean()
+    batches = np.concatenate([draw.permutation(samples) for _ in range(epochs)])
+    time = np.arange(1, epochs * steps + 1) / (epochs * steps)
+    losses = scale * (1 - fall * time ** (1.2 if warmup else 1.0)) * batches
+    alerts = run_alerts(losses[: 12 * steps], epochs=12, ended=False)
+    assert not [alert for alert in alerts if alert.alert == "no_progress" and 12 * steps < 100]
+
+
 # -- chance
 
 
@@ -164,6 +217,17 @@ def test_better_predictions_a_lower_loss_or_one_that_falls_is_not_chance():
     assert "chance_level" not in kinds(run_alerts(flat * 0.8, chance=TEN))
     assert kinds(run_alerts(falling, chance=TEN)) == []
     assert "chance_level" not in kinds(run_alerts(flat))
+
+
+@pytest.mark.parametrize(
+    ("end", "accuracy", "expected"),
+    [(2.31, 0.11, ["chance_level"]), (2.31, 0.2, []), (2.31, None, []), (2.2, 0.11, [])],
+)
+def test_training_that_ends_at_chance_raises_an_alert_only_with_the_accuracy_of_chance(end, accuracy, expected):
+    """Where the loss is still coming down to the level of chance."""
+    losses = np.concatenate([np.linspace(3.5, end, 150), np.full(50, end)])
+    assert kinds(run_alerts(losses, chance=TEN, accuracy=accuracy)) == expected
+    assert kinds(run_alerts(losses, chance=TEN, accuracy=accuracy, ended=False)) == []
 
 
 def test_unequal_classes_have_a_lower_level_of_chance():
