@@ -7,6 +7,7 @@ pages with neither, such as GitHub and nbviewer. Without a page, as nbconvert ru
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import logging
 import os
@@ -21,6 +22,7 @@ import anywidget
 
 from labdl import runs
 from labdl.errors import LabDLError
+from labdl.lab.widgets.base import VIEW
 
 RUN, FOLDER = "application/vnd.labdl.run.v1+json", "application/vnd.labdl.runs.v1+json"
 PICTURE = "image/svg+xml"
@@ -93,7 +95,7 @@ def mime_bundle(widget: anywidget.AnyWidget) -> dict[str, Any]:
 
 
 def show(run: Any, widget: dict[str, Any]) -> None:
-    """Show a run in the running cell, in all MIME types; ``widget`` is the MIME data of its widget, empty without a page."""
+    """Show a run in the running cell, in all MIME types; without a page the MIME data ``widget`` have no view."""
     shell = _shell()
     if shell is None:
         print(run)
@@ -110,13 +112,14 @@ def show(run: Any, widget: dict[str, Any]) -> None:
 
         shell.events.register("post_run_cell", call)
 
-    Output(run, widget, publish, *([] if widget else [after_cell]))
+    Output(run, widget, publish, *([] if VIEW in widget else [after_cell]))
 
 
 def show_runs(of: Any, folder: Path, widget: dict[str, Any], keep: Callable[[str], None] = lambda table: None) -> None:
     """Show the runs of a folder in the running cell; without a kernel the text of ``of`` is shown.
 
-    ``keep`` receives the table as text, whenever it is published.
+    ``keep`` receives the table as text, whenever it is published. Without a page messages between two cells are lost: the
+    end is sent once more after the cell in which it was reached.
     """
     shell = _shell()
     if shell is None:
@@ -132,11 +135,19 @@ def show_runs(of: Any, folder: Path, widget: dict[str, Any], keep: Callable[[str
         shell.display_pub.publish(data=data, metadata={}, transient={"display_id": identity}, update=update)
 
     def last() -> None:
-        of.wait()
+        with contextlib.suppress(Exception):  # the error of a trial, where all have failed; the table has it too
+            of.wait()
         publish(True)
+
+    def after_cell(_result: Any) -> None:
+        if not of.alive:
+            shell.events.unregister("post_run_cell", after_cell)
+            publish(True)
 
     publish(False)
     if getattr(of, "alive", False):  # a race or a sweep: the notebook keeps its final state
+        if VIEW not in widget:
+            shell.events.register("post_run_cell", after_cell)
         threading.Thread(target=last, name="labdl-output", daemon=True).start()
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import threading
+import time
 
 import nbformat
 import pytest
@@ -15,7 +16,8 @@ from nbconvert import HTMLExporter
 
 from labdl import lab, nn
 from labdl.graph import Edge, Graph, Node
-from labdl.lab.widgets import front_end, graph_output, interactive_page
+from labdl.lab.widgets import front_end, graph_output, interactive_page, notebook_output
+from labdl.train.leaderboard import Leaderboard
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -133,6 +135,82 @@ class _Cell:
 
     def get_parent(self, channel):
         return {} if self.content is None else {"content": self.content}
+
+
+class _Shell:
+    """An IPython shell that records what it publishes."""
+
+    def __init__(self):
+        self.display_pub = self.events = self
+        self.published, self.hooks = [], []
+
+    def publish(self, data, **_):
+        self.published.append(data["text/html"])
+
+    def register(self, name, hook):
+        assert name == "post_run_cell"
+        self.hooks.append(hook)
+
+    def unregister(self, name, hook):
+        self.hooks.remove(hook)
+
+    def end_cell(self):
+        for hook in [*self.hooks]:
+            hook(None)
+
+
+class _Race:
+    """A race whose end tests decide."""
+
+    def __init__(self, error=None):
+        self.alive, self.error, self._over = True, error, threading.Event()
+
+    def table(self):
+        return Leaderboard([{"status": "waiting" if self.alive else "over"}])
+
+    def end(self):
+        self.alive = False
+        self._over.set()
+
+    def wait(self):
+        self._over.wait(30)
+        if self.error is not None:
+            raise self.error
+
+
+def eventually(check):
+    return any(check() or time.sleep(0.01) for _ in range(1000))
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    shell = _Shell()
+    monkeypatch.setattr(notebook_output, "_shell", lambda: shell)
+    return shell
+
+
+def test_the_end_of_a_race_is_published_again_after_the_cell_that_reached_it(shell, tmp_path):
+    """What is published between two cells is lost."""
+    race = _Race()
+    notebook_output.show_runs(race, tmp_path, {})
+    shell.end_cell()
+    assert ["waiting" in table for table in shell.published] == [True]
+    race.end()
+    assert eventually(lambda: len(shell.published) == 2)
+    shell.published.clear()
+    shell.end_cell()
+    shell.end_cell()
+    assert ["over" in table for table in shell.published] == [True]
+    assert not shell.hooks
+
+
+def test_a_page_with_widgets_gets_the_end_once_also_of_trainings_that_failed(shell, tmp_path):
+    race = _Race(ValueError("the moon is full"))
+    notebook_output.show_runs(race, tmp_path, {VIEW: {}})
+    assert not shell.hooks
+    race.end()
+    assert eventually(lambda: len(shell.published) == 2)
+    assert "over" in shell.published[-1]
 
 
 @pytest.mark.parametrize(
