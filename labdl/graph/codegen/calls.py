@@ -128,14 +128,14 @@ def operator_call(node: Node, feeds: dict[str, list[str]], write: Write) -> str:
     unknown = [k for k in node.params if k not in signature]
     if unknown:
         raise ConfigError(f"operator {node.type} has no argument {unknown[0]!r}: it has {', '.join(signature)}")
-    if node.type == "ops.getitem":
+    if node.type == "ops.getitem" and feeds.get("x"):
         index = node.params.get("index")
         text = (
             feeds["index"][0]
             if feeds.get("index")
             else show_index(parse_index(index) if isinstance(index, str) else index)
         )
-        return f"{(feeds['x'] or [OPEN])[0]}[{text}]"
+        return f"{feeds['x'][0]}[{text}]"
     sign = _SIGNS.get(node.type.removeprefix("ops."))
     sides = [
         (feeds.get(name) or [OPEN])[0] if name not in node.params else write(name, node.params[name])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from graphs import from_source
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import labdl
@@ -233,6 +233,7 @@ PARAMETERS = sorted(
     ),
     st.lists(st.tuples(*[st.integers(0, 4)] * 2, st.sampled_from(["x", "xs", "y", "output"])), max_size=6),
 )
+@example([("ops.getitem", {})], [])
 def test_no_graph_data_makes_the_check_or_the_source_fail(nodes, edges):
     """Whatever an editor sends, check answers with sentences, and the source is a program or a sentence."""
     data = {
