@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import time
 from collections.abc import Iterator
@@ -46,9 +45,9 @@ class Listing:
         return table(self)
 
     def _repr_html_(self) -> str:
-        from labdl.runs.terminal.tables import table
+        from labdl.runs.terminal.tables import html_table
 
-        return f"<pre>{html.escape(table(self, width=150, plain=False))}</pre>"
+        return html_table(self)
 
 
 def list_runs(folder: str | Path = ".") -> Listing:

@@ -1,8 +1,9 @@
-"""Runs in a terminal: a table of runs, and one run with its epochs."""
+"""Runs as text: a table of runs for terminals and notebooks, and one run with its epochs."""
 
 from __future__ import annotations
 
 import dataclasses
+import html
 import posixpath
 import shutil
 import sys
@@ -51,13 +52,51 @@ def table(listing: Listing, *, width: int | None = None, plain: bool | None = No
     plain = not _fancy() if plain is None else plain
     runs = listing.runs if most is None else listing.runs[:most]
     if not runs:
-        return f"no runs below {listing.folder}: start one with Trainer.start, or use `labdl runs FOLDER` for another folder"
+        return _no_runs(listing)
     columns = _columns(runs, plain, time.time())
     rows = [[column.title for column in columns], *([column.cell(run) for column in columns] for run in runs)]
     lines = _fit(columns, rows, width)
     left = len(listing) - len(runs)
     notes = [f"{left:,} more: --all"] * bool(left) + ([listing.truncation] if listing.truncation else [])
     return _encodable("\n".join([*lines, *notes]), plain)
+
+
+def html_table(listing: Listing) -> str:
+    """A table of runs for notebooks: the best run first, with what all of several runs have in common below it."""
+    if not listing.runs:
+        return f"<p>{html.escape(_no_runs(listing))}</p>"
+    for name in filter(None, _figures(listing.runs)):  # by the loss, then by the metric, which counts more
+        listing = sort_runs(listing, name)
+    runs = listing.runs
+    columns = _columns(runs, False, time.time())
+    values = {column.title: [column.cell(run) for run in runs] for column in columns}
+    common = {title: cells[0] for title, cells in values.items() if len(set(cells)) == 1 and len(runs) > 1}
+    shown = [
+        column
+        for column in columns
+        if column.title == "run" or (column.title not in common and any(values[column.title]))
+    ]
+    rows = [_html_row("th", shown, [column.title for column in shown])]
+    rows += [_html_row("td", shown, [values[column.title][place] for column in shown]) for place in range(len(runs))]
+    same = ", ".join(
+        f"{title} {value}" for title, value in common.items() if value and title not in ("run", "age", "curve")
+    )
+    notes = [f"the same for all: {same}"] * bool(same) + ([listing.truncation] if listing.truncation else [])
+    return f"<table>{''.join(rows)}</table>" + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+
+
+def _html_row(tag: str, columns: Sequence[_Column], cells: Sequence[str]) -> str:
+    sides = ("right" if column.right else "left" for column in columns)
+    inner = (
+        f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>' for side, cell in zip(sides, cells, strict=True)
+    )
+    return f"<tr>{''.join(inner)}</tr>"
+
+
+def _no_runs(listing: Listing) -> str:
+    return (
+        f"no runs below {listing.folder}: start one with Trainer.start, or use `labdl runs FOLDER` for another folder"
+    )
 
 
 def sort_runs(listing: Listing, key: str) -> Listing:
@@ -128,8 +167,7 @@ def _resume(record: Record) -> str | None:
 
 
 def _columns(runs: Sequence[Brief], plain: bool, now: float) -> list[_Column]:
-    metric = next((name for run in runs for name in run.metrics if _metric_name(runs, name)), None)
-    figures = [_metric_name(runs, name) for name in ("loss", metric) if name is not None]
+    figures = _figures(runs)
     folder = posixpath.commonpath([posixpath.dirname(run.path) for run in runs])
     folder = f"{folder}/" if folder else "."
     columns = [
@@ -148,6 +186,12 @@ def _columns(runs: Sequence[Brief], plain: bool, now: float) -> list[_Column]:
     if name:
         columns.append(_Column(f"best {name}", lambda run: _best(run, name), 1, True))
     return [*columns, _Column("curve", lambda run: render(run.spark, _SPARK, plain), 6)]
+
+
+def _figures(runs: Sequence[Brief]) -> list[str | None]:
+    """The names of the loss and of the first metric that a run has, None for one that no run has."""
+    metric = next((name for run in runs for name in run.metrics if _metric_name(runs, name)), None)
+    return [_metric_name(runs, name) for name in ("loss", metric) if name is not None]
 
 
 def _metric_name(runs: Iterable[Brief], name: str) -> str | None:

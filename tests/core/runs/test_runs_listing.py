@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import threading
 
 import pytest
@@ -78,6 +79,33 @@ def test_row_equals_record(tmp_path):
     assert (row.name, row.tags, row.note) == ("My run", ("a", "b"), "first\nsecond")
     assert (row.params, row.group, row.parent["id"], row.parameters) == ({"learning_rate": 0.1}, "sweep-1", "zero", 123)
     assert (row.epoch, row.epochs, row.loss, row.optimizer) == (3, 3, "cross_entropy", "adam")
+
+
+def html_cells(page):
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr>(.*?)</tr>", page)]
+
+
+def test_a_notebook_shows_a_table_with_the_best_run_first(tmp_path):
+    """What all runs have in common is one line below."""
+    for name, loss in (("a<b", 0.7), ("best", 0.2), ("c", 0.4)):
+        written(tmp_path / name, [start(model="Net", epochs=1), steps(1, 10), epoch(1, 10, loss=loss)])
+    page = runs.list(tmp_path)._repr_html_()
+    head, *rows = html_cells(page)
+    assert [row[head.index("run")] for row in rows] == ["best", "c", "a&lt;b"]
+    assert not {"model", "backend", "epochs"} & {*head}
+    assert "<p>the same for all: " in page
+    assert "model Net" in page
+    assert 'style="text-align:right">0.2000<' in page
+    written(tmp_path / "d", [start(model="Net", epochs=1), steps(1, 10), epoch(1, 10, loss=0.9, accuracy=0.8)])
+    head, *rows = html_cells(runs.list(tmp_path)._repr_html_())
+    assert [row[head.index("run")] for row in rows] == ["d", "best", "c", "a&lt;b"], "higher accuracies are better"
+
+
+def test_a_notebook_shows_everything_of_a_single_run(tmp_path):
+    assert "no runs below" in runs.list(tmp_path)._repr_html_()
+    written(tmp_path / "one", over(model="Net"))
+    head, row = html_cells(runs.list(tmp_path)._repr_html_())
+    assert row[head.index("model")] == "Net"
 
 
 def test_only_the_ends_of_a_long_ended_run_are_read(tmp_path, monkeypatch):
