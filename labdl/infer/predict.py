@@ -128,8 +128,8 @@ def inputs_of(model: Module, data: Any) -> tuple[Any, int]:
     if count > 1 and isinstance(data, list) and len(data) == count:
         data = as_inputs(data)
     if isinstance(data, tuple):
-        most = _most_inputs(model)
-        count = len(data) if most is None else min(len(data), most)
+        most = _most_inputs(model)  # without inputs that can be given by name alone
+        count = len(data) if most is None else min(len(data), max(most, count))
     return data, count
 
 
