@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -319,7 +320,9 @@ def test_models_go_through_graph_and_file(family, tmp_path):
     expected = model(*inputs)
     twin = labdl.trace(model).to_module().build(backend="numpy").eval()
     twin.load_state_dict(model.state_dict())
-    labdl.save(model, tmp_path / "model")
+    branches = pytest.warns(UserWarning, match="needs 'types'") if family == "bert" else nullcontext()
+    with branches:
+        labdl.save(model, tmp_path / "model")
     for other in (twin, labdl.load(tmp_path / "model", backend="numpy").eval()):
         for ours, theirs in zip(_flat(other(*inputs)), _flat(expected), strict=True):
             np.testing.assert_array_equal(ours, theirs)
