@@ -105,7 +105,10 @@ class SinusoidalPositions(Module):
 
     def setup(self, x, positions=None):
         _check_positions(self, positions)
-        self.any_steps = _sequence(self, x)[0] is None
+        steps, features = _sequence(self, x)
+        self.any_steps = steps is None
+        # raises for a number of features that the layout does not allow
+        ops.sinusoidal_embedding(Spec((steps,)), features, base=self.base, layout=self.layout, endpoint=self.endpoint)
 
     def forward(self, x, positions=None):
         sizes, settings = x.shape[1:], (self.base, self.layout, self.endpoint)
