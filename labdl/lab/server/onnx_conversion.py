@@ -54,11 +54,10 @@ def _main(name: str, memory: int) -> int:
         from labdl.saving.onnx.importer.module import decode
 
         save(decode(Path("source").read_bytes(), name, "numpy"), "model")
-    except LabDLError as error:
-        print(error)
-        return _REFUSED
-    except MemoryError:
-        print(f"{name} takes more memory than the {memory / 1e9:,.0f} GB that the server gives to a conversion")
+    except (LabDLError, MemoryError) as error:
+        is_short = isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
+        advice = f"{name} takes more memory than the {memory / 1e9:,.0f} GB that the server gives to a conversion"
+        print(advice if is_short else error)
         return _REFUSED
     return 0
 

@@ -77,7 +77,9 @@ def parse(data: bytes, name: str) -> File:
         inputs = {v.name: _spec(v) for v in graph.input if v.name not in weights}
     except FileFormatError as error:
         raise FileFormatError(f"{name}: {error}") from error.__cause__
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError) as error:
+    except MemoryError as error:
+        raise FileFormatError(f"{name} needs more memory than there is") from error
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise FileFormatError(f"{name} is broken: {error}") from error
     return File(
         name,
@@ -176,7 +178,7 @@ def array(onnx, tensor) -> np.ndarray:
         raise FileFormatError(f"the weights {tensor.name!r} claim {tuple(tensor.dims)}, more than the file holds")
     try:
         return onnx.numpy_helper.to_array(tensor)  # rejects sizes that the data in the file does not fill
-    except (ValueError, TypeError, OverflowError, MemoryError, RuntimeError) as error:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as error:
         raise FileFormatError(f"the weights {tensor.name!r} are broken: {error}") from error
 
 
