@@ -19,15 +19,47 @@ _USUAL = ("state_dict", "model_state_dict", "model_state", "model", "net", "netw
 _OPTIMIZERS = ("optim", "opt")  # beginnings of the keys under which trainings keep the state of an optimizer
 # what optimizers of MindSpore add to the names of parameters, whose values they save beside them
 _SLOTS = {
-    "mindspore": {"moments", "moment", "moment1", "moment2", "vhat", "adam_m", "adam_v", "lamb_m", "lamb_v", "ax_", "accum",
-                  "linear", "accum_update", "exp_avg", "exp_avg_sq", "mean_grad", "mean_square", "prev", "step_size", "stat"},
-}  # fmt: skip
+    "mindspore": {
+        "moments",
+        "moment",
+        "moment1",
+        "moment2",
+        "vhat",
+        "adam_m",
+        "adam_v",
+        "lamb_m",
+        "lamb_v",
+        "ax_",
+        "accum",
+        "linear",
+        "accum_update",
+        "exp_avg",
+        "exp_avg_sq",
+        "mean_grad",
+        "mean_square",
+        "prev",
+        "step_size",
+        "stat",
+    },
+}
 # values of their own beside parameters: of these optimizers, and of averages (torch.optim.swa_utils.AveragedModel)
 _COUNTERS = {
-    "mindspore": {"learning_rate", "momentum", "global_step", "beta1_power", "beta2_power", "epoch_num", "step_num",
-                  "loss_scale", "scale_sense", "current_iterator_step", "last_overflow_iterator_step", "weight_decay"},
+    "mindspore": {
+        "learning_rate",
+        "momentum",
+        "global_step",
+        "beta1_power",
+        "beta2_power",
+        "epoch_num",
+        "step_num",
+        "loss_scale",
+        "scale_sense",
+        "current_iterator_step",
+        "last_overflow_iterator_step",
+        "weight_decay",
+    },
     "torch": {"n_averaged"},
-}  # fmt: skip
+}
 _WORDS = 12  # words of a name that may be a prefix
 
 

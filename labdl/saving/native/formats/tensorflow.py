@@ -26,8 +26,23 @@ _GRAPH, _HEADER = "_CHECKPOINTABLE_OBJECT_GRAPH", ""
 _VALUE = "VARIABLE_VALUE"
 _ASIDE = ("optimizer", "save_counter", "seed_generator", "_dropout_layer", "keras_api")
 _STRING = 7
-_DTYPES = {1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 8: "complex64", 9: "int64",
-           10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128", 19: "float16", 22: "uint32", 23: "uint64"}  # fmt: skip
+_DTYPES = {
+    1: "float32",
+    2: "float64",
+    3: "int32",
+    4: "uint8",
+    5: "int16",
+    6: "int8",
+    8: "complex64",
+    9: "int64",
+    10: "bool",
+    14: "bfloat16",
+    17: "uint16",
+    18: "complex128",
+    19: "float16",
+    22: "uint32",
+    23: "uint64",
+}
 _INDEX, _OBJECTS = 1 << 24, 1 << 23  # bytes of an index and of a graph of objects, at most
 _FIELDS = 64  # of an entry
 _PARTS = 1_000_000  # fields of a graph of objects
