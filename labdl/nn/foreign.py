@@ -157,7 +157,7 @@ def explain_arguments(kind: str, args: tuple, kwargs: Mapping[str, Any], *, refu
             continue
         if text:
             found.setdefault(text, reading)
-            if framework == "torch":
+            if framework == names.FOLLOWED:
                 break
     told = [f"{reading} with these arguments is {text}" for text, reading in found.items()]
     return "; ".join(told or refused[: int(refusals)])
@@ -205,7 +205,11 @@ def _defaults(kind: str) -> dict[str, Any]:
 
 def _readings_of_torch(kind: str) -> list[Reading]:
     """PyTorch's class with the name of a layer of LabDL, if there is one."""
-    return [reading for reading in names.readings(kind) if reading.framework == "torch" and reading.entry.ours == kind]
+    return [
+        reading
+        for reading in names.readings(kind)
+        if reading.framework == names.FOLLOWED and reading.entry.ours == kind
+    ]
 
 
 def create(reading: Reading, args: tuple, kwargs: dict[str, Any]) -> Module:

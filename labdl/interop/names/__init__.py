@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from labdl.interop.names.entry import Entry
 
-__all__ = ["FRAMEWORKS", "Framework", "Reading", "activation", "classes", "readings"]
+__all__ = ["FOLLOWED", "FRAMEWORKS", "Framework", "Reading", "activation", "classes", "readings"]
 
 
 class Framework(NamedTuple):
@@ -31,6 +31,8 @@ FRAMEWORKS = {
     "paddle": Framework("PaddlePaddle", ("paddle.nn",)),
     "mindspore": Framework("MindSpore", ("mindspore.nn",)),
 }
+
+FOLLOWED = next(iter(FRAMEWORKS))  # the framework whose names and arguments LabDL's own follow
 
 
 class Reading(NamedTuple):
@@ -66,4 +68,4 @@ def readings(name: str) -> tuple[Reading, ...]:
     PyTorch's meaning stands alone: LabDL's own names and arguments follow it.
     """
     found = [Reading(each, name, classes(each)[name]) for each in FRAMEWORKS if name in classes(each)]
-    return tuple(found[:1] if found and found[0].framework == "torch" else found)
+    return tuple(found[:1] if found and found[0].framework == FOLLOWED else found)

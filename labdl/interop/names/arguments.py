@@ -8,9 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from labdl.interop.names.entry import THEN
+from labdl.interop.names.entry import IGNORED, THEN
 
 Settings = dict[str, Any]
+
+# arguments of a transformer layer that the frameworks have in common
+TRANSFORMER_LAYER: dict[str, Any] = {
+    "d_model": IGNORED,
+    "nhead": "heads",
+    "dim_feedforward": "feed_forward",
+    "dropout": "rate",
+    "layer_norm_eps": "epsilon",
+}
 
 
 def complement(momentum: float) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labdl.interop.names.arguments import (
+    TRANSFORMER_LAYER,
     activation_layers,
     complement,
     corners,
@@ -397,12 +398,8 @@ CLASSES: dict[str, Entry] = {
         name: differs(
             name,
             _MASKS,
-            d_model=IGNORED,
-            nhead="heads",
-            dim_feedforward="feed_forward",
-            dropout="rate",
-            layer_norm_eps="epsilon",
             batch_first=IGNORED,
+            **TRANSFORMER_LAYER,
         )
         for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
     },

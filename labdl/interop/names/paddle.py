@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from labdl.interop.names.arguments import (
+    TRANSFORMER_LAYER,
     complement,
     corners,
     last_axes,
@@ -499,14 +500,10 @@ CLASSES: dict[str, Entry] = {
         name: differs(
             name,
             _NO_ATTRIBUTES,
-            d_model=IGNORED,
-            nhead="heads",
-            dim_feedforward="feed_forward",
-            dropout="rate",
             attn_dropout="attention_rate",
             act_dropout="activation_rate",
             normalize_before="norm_first",
-            layer_norm_eps="epsilon",
+            **TRANSFORMER_LAYER,
         )
         for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
     },

@@ -3,6 +3,7 @@
 from typing import Any
 
 from labdl.interop.names.arguments import (
+    TRANSFORMER_LAYER,
     corners,
     last_axes,
     numbers,
@@ -200,12 +201,8 @@ _TRANSFORMERS = {
             name,
             _MASKS,
             other_order=True,
-            d_model=IGNORED,
-            nhead="heads",
-            dim_feedforward="feed_forward",
-            dropout="rate",
-            layer_norm_eps="epsilon",
             batch_first=IGNORED,
+            **TRANSFORMER_LAYER,
         )
         for name in ("TransformerEncoderLayer", "TransformerDecoderLayer")
     },

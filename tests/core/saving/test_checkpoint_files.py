@@ -21,7 +21,7 @@ from labdl.saving.native.formats import mindspore, paddle, safetensors, torch, t
 from labdl.saving.native.formats.crc32c import crc32c
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "untrusted"))
-from hostile_files import block, bundle, bundle_entries, objects, table
+from tensorflow_checkpoints import block, bundle, bundle_entries, objects, table
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from file_parts import message, varint, written
+from graph_files import deep_layers, layer, loop, many_optional, many_parts, named, onnx_chain, shared_settings
+from tensorflow_checkpoints import TENSORFLOW
 
 from labdl.graph import Edge, Graph, Node
 from labdl.saving import encode
-from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 
 LEVELS = 300_000
 SUFFIXES = (".pt", ".pdparams", ".ckpt", ".safetensors", ".weights.h5", ".npz", ".labdl", ".onnx", ".csv", ".json")
@@ -105,11 +107,6 @@ def pt(folder, data, compression=zipfile.ZIP_STORED, change=lambda data: data):
 def old_pt(folder, data):
     head = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({"little_endian": True}, 2)
     return written(folder / "old.pt", head + data + pickle.dumps(["0"], 2) + struct.pack("<qf", 1, 1))
-
-
-def written(path, data):
-    path.write_bytes(data)
-    return path
 
 
 def damaged_lzma(data):
@@ -233,120 +230,6 @@ def deep_groups(file):
         group = group.create_group("layers")
 
 
-# -- tf.train.Checkpoint
-
-
-def block(entries):
-    """A block of LevelDB's tables: keys and values, and where a search may begin."""
-    body = b"".join(varint(0) + varint(len(key)) + varint(len(value)) + key + value for key, value in entries)
-    return body + struct.pack("<2I", 0, 1)
-
-
-def table(blocks, repetitions=1):
-    """A table of these blocks, with checksums that are right."""
-    out, places = b"", []
-    for data in blocks:
-        places.append(varint(len(out)) + varint(len(data)))
-        out += data + b"\0" + struct.pack("<I", mask_checksum(crc32c(data + b"\0")))
-    data = block((f"{at:07}".encode(), place) for at, place in enumerate(places * repetitions))
-    place = varint(len(out)) + varint(len(data))
-    out += data + b"\0" + struct.pack("<I", mask_checksum(crc32c(data + b"\0")))
-    return out + (varint(0) * 2 + place).ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57)
-
-
-def entry(dtype, shape, offset, size, checksum=0):
-    dims = b"".join(message(2, b"\x08" + varint(n % 2**64)) for n in shape)
-    places = b"\x20" + varint(offset % 2**64) + b"\x28" + varint(size % 2**64)
-    return b"\x08" + varint(dtype) + message(2, dims) + places + b"\x35" + struct.pack("<I", checksum)
-
-
-def objects(*names):
-    """The graph of a checkpoint: the root, and in it layers that each have a variable of some name."""
-    children = [message(1, b"\x08" + varint(at) + message(2, name.encode())) for at, name in enumerate(names, 1)]
-    nodes = [b"".join(children)]
-    nodes += [message(1, b"\x08" + varint(len(names) + at) + message(2, b"kernel")) for at in range(1, len(names) + 1)]
-    nodes += [message(2, message(1, b"VARIABLE_VALUE") + message(3, name.encode())) for name in names]
-    return b"".join(message(1, node) for node in nodes)
-
-
-def string(content):
-    """The bytes of a text in a checkpoint, and their checksum."""
-    length = struct.pack("<I", len(content))
-    check = struct.pack("<I", mask_checksum(crc32c(length)))
-    return varint(len(content)) + check + content, mask_checksum(crc32c(length, check, content))
-
-
-GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"
-WEIGHT = np.arange(12, dtype="<f4").tobytes()
-
-
-def bundle_entries(graph, **changes):
-    """The entries of a checkpoint with one weight of (3, 4), which follows the graph; and its bytes."""
-    text, checksum = string(graph)
-    own = {"dtype": 1, "shape": (3, 4), "offset": len(text), "size": 48, "checksum": mask_checksum(crc32c(WEIGHT))}
-    entries = [(b"", b"\x08\1"), (GRAPH, entry(7, (), 0, len(text), checksum)), (b"a", entry(**own | changes))]
-    return entries, text + WEIGHT
-
-
-def bundle(folder, index, data, size=None):
-    """A checkpoint of these bytes; its file of tensors may have more, as zeros that take no place on the disk."""
-    written(folder / "net.index", index)
-    with written(folder / "net.data-00000-of-00001", data).open("r+b") as file:
-        file.truncate(size or len(data))
-    return folder / "net"
-
-
-def weight_as(folder, **changes):
-    entries, data = bundle_entries(objects("0").replace(b"\x1a\x010", b"\x1a\x01a"), **changes)
-    return bundle(folder, table([block(entries)]), data)
-
-
-def graph_as(folder, entry_of_graph, size=None):
-    return bundle(folder, table([block([(b"", b"\x08\1"), (GRAPH, entry_of_graph)])]), bytes(4096), size)
-
-
-def shared_keys(folder):
-    """Keys that each begin as the one before, with two kilobytes in three bytes."""
-    first = b"\0" + varint(2000) + b"\0" + b"a" * 2000
-    rest = b"".join(varint(2000 + 3 * at) + b"\3\0" + f"{at:03}".encode() for at in range(1000))
-    return bundle(folder, table([first + rest + struct.pack("<2I", 0, 1)] * 100), bytes(8))
-
-
-def objects_of_one_list(folder):
-    """A thousand objects at the root, which have one list of a hundred thousand layers without variables."""
-    own = b"".join(message(1, b"\x08\1" + message(2, f"r{at}".encode())) for at in range(1000))
-    layers = b"".join(message(1, b"\x08\2" + message(2, str(at).encode())) for at in range(100_000))
-    graph = message(1, own) + message(1, message(1, b"\x08\2" + message(2, b"_operations"))) + message(1, layers)
-    entries, data = bundle_entries(graph)
-    return bundle(folder, table([block(entries)]), data)
-
-
-TENSORFLOW = {
-    "negative shape": (lambda f: weight_as(f, shape=(-1,)), "impossible shape"),
-    "2^80 numbers": (lambda f: weight_as(f, shape=(2**40, 2**40)), "impossible shape"),
-    "2^62": (lambda f: weight_as(f, shape=(0, 2**62, 2**62)), "impossible shape"),
-    "300 axes": (lambda f: weight_as(f, shape=(1,) * 300), "impossible shape|more fields"),
-    "another shape": (lambda f: weight_as(f, shape=(2**34,)), r"shape \(17179869184,\), the model wants \(3, 4\)"),
-    "fewer bytes": (lambda f: weight_as(f, size=44), "44 bytes, and shape"),
-    "texts": (lambda f: weight_as(f, dtype=7), "a type that LabDL does not support"),
-    "variants": (lambda f: weight_as(f, dtype=21, shape=(2**34,)), "a type that LabDL does not support"),
-    "quantized": (lambda f: weight_as(f, dtype=11), "a type that LabDL does not support"),
-    "beyond the end": (lambda f: weight_as(f, offset=2**62), "beyond the end"),
-    "before the beginning": (lambda f: weight_as(f, offset=-1), "impossible shape or place"),
-    "another checksum": (lambda f: weight_as(f, checksum=3), "damaged"),
-    "graph of negative shape": (lambda f: graph_as(f, entry(7, (-5,), 0, 4096)), "impossible shape"),
-    "graph of 2^62": (lambda f: graph_as(f, entry(7, (2**62,), 0, 4096)), "not a text"),
-    "graph of 2^29": (lambda f: graph_as(f, entry(7, (2**29,), 0, 2**29 + 10), 2**29 + 10), "not a text"),
-    "graph of 2^34 bytes": (lambda f: graph_as(f, entry(7, (), 0, 2**34), 2**34), "larger than any"),
-    "graph of numbers": (lambda f: graph_as(f, entry(1, (2,), 0, 8)), "not a text"),
-    "graph of another length": (lambda f: graph_as(f, entry(7, (), 0, 4096)), "truncated"),
-    "a block many times": (lambda f: bundle(f, table([block([])], 100_000), bytes(8)), "more entries|in order"),
-    "keys of one another": (shared_keys, ""),
-    "objects of one list": (objects_of_one_list, "missing"),
-    "small": (lambda f: bundle(f, b"", bytes(8)), "truncated"),
-}  # fmt: skip
-
-
 # -- other formats
 
 
@@ -357,18 +240,6 @@ def safetensors(folder, header):
 
 def index(folder, text):
     return written(folder / "model.safetensors.index.json", text.encode())
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def message(field, data):
-    return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 def ckpt(folder, dims, content=b""):
@@ -427,84 +298,6 @@ def state(folder, text):
     for name in ("model", "optimizer", "state"):
         np.savez(path / f"{name}.npz", a=np.zeros(1))
     return path
-
-
-# -- graphs that ask for more than their file has
-
-
-def graph_file(folder, nodes, edges, shape=(None, 3), **rest):
-    """A structure file with these nodes and one Input, which nodes without edges are connected to."""
-    nodes = {"i": Node("Input", "input", {"shape": shape}), **nodes}
-    return written(folder / "net.labdl", encode(Graph(nodes, dict(enumerate_edges(edges)), **rest)))
-
-
-def enumerate_edges(edges):
-    return ((f"e{n}", edge) for n, edge in enumerate(edges))
-
-
-def layer(folder, kind, shape, **params):
-    return graph_file(folder, {"a": Node(kind, "a", params)}, [Edge("i", "a")], shape)
-
-
-def named(folder, name):
-    """A structure file with a node of this name, which is replaced in its bytes: a graph does not have such nodes."""
-    path = graph_file(folder, {"a": Node("ReLU", "a")}, [Edge("i", "a")])
-    with h5py.File(path, "r+") as file:
-        del file["nodes/name"], file.attrs["checksum"]
-        file.create_dataset("nodes/name", data=np.array([b"input", name.encode()]))
-    return path
-
-
-def loop(folder, count=60_000):
-    """Two nodes on a loop, before a chain of others."""
-    nodes = {f"n{n}": Node("ReLU", f"n{n}") for n in range(count)}
-    edges = [Edge(f"n{n - 1}", f"n{n}") for n in range(1, count)]
-    return graph_file(folder, nodes, [*edges, Edge("n1", "n0", target_port="x")])
-
-
-def many_optional(folder, count=10_000):
-    inputs = {f"i{n}": Node("Input", f"i{n}", {"shape": (None, 3), "optional": True}) for n in range(count)}
-    nodes = {f"n{n}": Node("ReLU", f"n{n}") for n in range(count)}
-    return graph_file(folder, inputs | nodes, [Edge(f"i{n}", f"n{n}") for n in range(count)])
-
-
-def deep_layers(folder):
-    nodes = {f"n{n}": Node("TransformerEncoder", f"n{n}", {"heads": 1, "layers": 1000}) for n in range(2000)}
-    return graph_file(folder, nodes, [Edge("i", n) for n in nodes], (None, 4, 2))
-
-
-def many_parts(folder):
-    nodes = {f"n{n}": Node("ops.unstack", f"n{n}", {"axis": 1}) for n in range(5000)}
-    return graph_file(folder, nodes, [Edge("i", n) for n in nodes], (None, 60_000))
-
-
-def shared_settings(folder):
-    """An operator of 200,000 numbers that thousands of nodes share."""
-    nodes = {f"n{n}": Node("ops.reshape", f"n{n}", {} if n else {"shape": [1] * 200_000}, "n0" if n else "")
-             for n in range(5000)}  # fmt: skip
-    return graph_file(folder, nodes, [Edge("i", n) for n in nodes])
-
-
-def onnx_chain(folder, count, kind="Relu", weight=(), name="act", text=False):
-    """An .onnx of nodes one after the other that all have one name, each with the same second input if there is one."""
-    import onnx
-    from onnx import helper, numpy_helper
-
-    second = ["w"] if len(weight) else []
-    nodes = [helper.make_node(kind, [f"x{n}", *second], [f"x{n + 1}"], name=name) for n in range(count)]
-    values = [numpy_helper.from_array(np.asarray(weight, object if text else "float32"), "w")] if second else []
-    if kind == "MatMul":  # a constant: a layer for each node
-        nodes.insert(0, helper.make_node("Constant", [], ["w"], value=values.pop()))
-    ends = [
-        helper.make_tensor_value_info(f"x{n}", onnx.TensorProto.FLOAT, shape)
-        for n, shape in ((0, [1, 3]), (count, None))
-    ]
-    if kind == "MatMul":
-        ends[0] = helper.make_tensor_value_info("x0", onnx.TensorProto.FLOAT, [1, len(weight)])
-    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], values)
-    return written(
-        folder / "net.onnx", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
-    )
 
 
 def run_file(folder, lines):
