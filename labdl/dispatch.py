@@ -16,7 +16,7 @@ from labdl.framework_info import NAMES as NAMES
 from labdl.spec import Spec
 
 if TYPE_CHECKING:
-    from labdl.backends.protocol import Backend, ReferenceBackend
+    from labdl.backends.protocol import Backend, NativeSource, ReferenceBackend
 
 _loaded: dict[str, Backend] = {}
 _owners: dict[type, Any] = {}
@@ -47,11 +47,22 @@ def owner_of_type(kind: type):
 
 def owner_of_native(module) -> Any:
     """The backend of a framework's module, loaded if necessary, or None."""
-    for base in type(module).__mro__:
+    backend = _framework_of(module)
+    return backend if backend is not None and backend.is_native(module) else None
+
+
+def source_of_native(value) -> NativeSource | None:
+    """How to read a framework's data set or loader; None for other values. The backend is loaded if necessary."""
+    backend = _framework_of(value)
+    return None if backend is None else backend.native_source(value)
+
+
+def _framework_of(value) -> Backend | None:
+    """The backend of the framework that defines the class of an object, or one of its bases."""
+    for base in type(value).__mro__:
         name = framework_info.OWNERS.get(base.__module__.partition(".")[0])
         if name in framework_info.TRAINING:
-            backend = load(name)
-            return backend if backend.is_native(module) else None
+            return load(name)
     return None
 
 
@@ -171,6 +182,7 @@ def seed(value: int, portable: bool = False) -> None:
     """Seed the frameworks' own random numbers: those loaded now, and each one that is loaded later."""
     global _seed, _portable
     _seed, _portable = int(value), portable
+    load("numpy")  # now: seeded later, it would set back what the user has drawn from numpy.random
     for backend in _loaded.values():
         backend.seed(_seed)
 

@@ -16,6 +16,7 @@ from labdl.errors import ConfigError, suggest_name
 
 Amount = Annotated[float, Ge(0)]
 Share = Annotated[float, Ge(0), Le(1)]
+LARGEST = 3.4028234663852886e38  # the largest number of float32
 INNER: dict[str, Any] = {"form": False}  # metadata of a field that is not in forms: a function or an object
 
 
@@ -159,7 +160,7 @@ def describe(annotation: Any) -> str:
     if origin is Literal:
         return ", ".join(f'"{a}"' for a in args)
     if origin is tuple:
-        kind = "numbers" if float in args else "integers"
+        kind = "numbers" if any(float in alternatives(a) for a in args if a is not Ellipsis) else "integers"
         return f"a list of {kind}" if args[-1] is Ellipsis or get_origin(args[0]) else f"a list of {len(args)} {kind}"
     return {int: "an integer", float: "a number", bool: "true or false", str: "a text", type(None): "nothing"}.get(
         annotation, getattr(annotation, "__name__", str(annotation))

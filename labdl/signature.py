@@ -43,6 +43,8 @@ def _plain_text(word: str, spaces: list[dict[str, Any]]) -> str:
 
 
 def _text(annotation: Any) -> str:
+    if isinstance(annotation, typing.ForwardRef):
+        return annotation.__forward_arg__
     if isinstance(annotation, list):  # the arguments of a Callable
         return f"[{', '.join(map(_text, annotation))}]"
     origin, args = get_origin(annotation), get_args(annotation)

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from labdl.errors import OutOfRangeError
 
 Size = int | None
@@ -17,7 +19,15 @@ COMPLEX = ("complex64", "complex128")
 REALS = (*INTEGERS, *FLOATS)
 NUMBERS = (*REALS, *COMPLEX)
 AXES, LARGEST = 64, 2**63  # axes of a shape, and the first size that is too large, as in NumPy
+_LARGE = 2**28  # bytes of a result whose size is compared with the memory
 DTYPES = ("bool", *NUMBERS, "string")
+
+
+_DTYPES = frozenset(DTYPES)
+
+
+def _is_size(n) -> bool:
+    return n is None or (n.__class__ is int and 0 <= n < LARGEST)
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,10 @@ class Spec:
     dtype: str = "float32"
 
     def __post_init__(self):
-        sizes = tuple(None if n is None else int(n) for n in self.shape)
+        shape = self.shape
+        if self.dtype in _DTYPES and type(shape) is tuple and len(shape) <= AXES and all(map(_is_size, shape)):
+            return  # nearly always; the checks below take longer
+        sizes = tuple(None if n is None else int(n) for n in shape)
         if any(n is not None and n < 0 for n in sizes):
             raise ValueError(f"a shape has sizes of 0 or more, or None for unknown, received {self.shape}")
         if len(sizes) > AXES or any(n is not None and n >= LARGEST for n in sizes):
@@ -69,8 +82,16 @@ def show(shape: Sequence[Size]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
+# NumPy writes the names of its dtypes slowly
+_NAMES = {np.dtype(n): n for n in DTYPES if n not in ("bfloat16", "string")}
+_NUMPY_DTYPES = frozenset(map(type, _NAMES))
+
+
 def dtype_name(dtype) -> str:
     """LabDL's name of a NumPy dtype (or of one with the same string form); text of any length is "string"."""
+    known = _NAMES.get(dtype) if dtype.__class__ in _NUMPY_DTYPES else None
+    if known is not None:
+        return known
     return (
         "string"
         if getattr(dtype, "kind", "") in "OSU" and hasattr(dtype, "kind")
@@ -97,8 +118,11 @@ _WIDTH = {
 }
 
 
-@functools.cache
 def _common(a: str, b: str) -> str:
+    return _COMMON.get((a, b)) or _wider(a, b)
+
+
+def _wider(a: str, b: str) -> str:
     if a == b:
         return a
     if "string" in (a, b):
@@ -109,6 +133,9 @@ def _common(a: str, b: str) -> str:
     if (low, high) == ("uint8", "int8"):
         return "int16"
     return "float32" if _WIDTH[low] == _WIDTH[high] else high
+
+
+_COMMON = {(a, b): _wider(a, b) for a in DTYPES[:-1] for b in DTYPES[:-1]}  # torch.compile warns of functools.cache
 
 
 def promote(*operands) -> str:
@@ -155,6 +182,20 @@ def broadcast(*shapes: Sequence[Size]) -> Shape:
             )
         result.append(known.pop() if known else None if sizes else 1)
     return tuple(reversed(result))
+
+
+def refuse_beyond_memory(result: str, size: float) -> None:
+    """Raise MemoryError for a ``result`` of ``size`` bytes that is larger than the memory of the machine.
+
+    For sizes that depend on values: `ops.operator` compares the others before the call.
+    """
+    if size < _LARGE:
+        return
+    import psutil  # imported lazily: few results are so large
+
+    total = psutil.virtual_memory().total
+    if size > total:
+        raise MemoryError(f"{result}: this machine has {total / 2**30:.0f} GB of memory")
 
 
 def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:

@@ -70,7 +70,7 @@ await build({
   logLevel: 'warning'
 });
 
-const widgets = ['editor', 'dashboard', 'runs'].map(name => ({ name }));
+const widgets = ['editor', 'dashboard', 'runs', 'data'].map(name => ({ name }));
 const results = [await bundle(widgets, catalogs), await bundle(snapshot, own)];
 const files = results.flatMap(result => result.outputFiles);
 mkdirSync(outdir, { recursive: true });

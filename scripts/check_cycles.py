@@ -36,6 +36,24 @@ ALLOWED: dict[Edge, str] = {
     ("labdl.nn.build", "labdl.nn.module"): "Module.build is in a file of its own and looks for modules in lists",
     ("labdl.nn.build", "labdl.nn.native"): "a wrapped native module is built as it is",
     ("labdl.runs.reading.record", "labdl.runs.exports.plotly_figure"): _METHOD,  # Record.figure
+    ("labdl.data.dataset", "labdl.data.loader"): _METHOD,
+    ("labdl.data.dataset", "labdl.data.native.writing"): _METHOD,
+    ("labdl.data.streams.iterable_dataset", "labdl.data.loader"): _METHOD,
+    ("labdl.data.streams.iterable_dataset", "labdl.data.native.writing"): _METHOD,
+    ("labdl.data.streams.iterable_dataset", "labdl.data.flow.bucketing"): _METHOD,
+    ("labdl.data.pipeline", "labdl.data.opening"): _METHOD,  # Pipeline.open_dataset
+    ("labdl.data.pipeline", "labdl.data.splits"): _METHOD,  # Pipeline.open_data
+    ("labdl.data.pipeline", "labdl.data.dataset"): _METHOD,  # Pipeline.fit
+    ("labdl.data.pipeline", "labdl.data.sample_dataset"): _METHOD,  # Pipeline.fit
+    ("labdl.data.tables.table", "labdl.data.tables.mapped_table"): _METHOD,  # Table.map
+    **{
+        ("labdl.data.dataset", f"labdl.data.flow.{name}"): _METHOD
+        for name in ["bucketing", "caching", "combination", "entries", "grouping", "map", "resampling", "selection"]
+    },
+    **{
+        ("labdl.data.streams.iterable_dataset", f"labdl.data.streams.{name}"): _METHOD
+        for name in ["bucketing", "combination", "flow", "grouping", "mixing", "resampling", "sample_wise"]
+    },
 }
 
 

@@ -38,6 +38,7 @@ MODULES = [
     ("labdl.lab.messages.editor", "labextension/src/api/editor.ts"),
     ("labdl.lab.messages.training", "labextension/src/api/training.ts"),
     ("labdl.lab.messages.runs", "labextension/src/api/runs.ts"),
+    ("labdl.lab.messages.data", "labextension/src/api/data.ts"),
 ]
 VALIDATED = {"labdl.runs.schema"}  # files may hold anything; what Python sends is checked there
 DOCS = ROOT / "docs" / "runs.md"

@@ -69,6 +69,9 @@ def rows(framework: str) -> Iterator[str]:
             ours, *rest = [f"`nn.{entry.ours}`", told, entry.note] if entry.ours else [entry.note, told]
             cells = ours, ". ".join(filter(None, rest))
             groups.setdefault(cells, []).append(name)
+    for name, entry in names.functions(framework).items():
+        modules = [module.removeprefix("torch.nn.") for module in names.FRAMEWORKS[framework].function_modules]
+        groups[f"`nn.{entry.ours}`", arguments(entry, common)] = [f"{module}.{name}" for module in modules]
     for (ours, told), each in groups.items():
         yield f"| {', '.join(f'`{name}`' for name in each)} | {ours} | {told} |"
 

@@ -47,6 +47,8 @@ IMAGES = word_set("""
 TERMS = frozenset(
     {
         ("tell", "labdl/train/tuning"),  # ask and tell of a sampler, as in Optuna
+        ("SentencePiece", "labdl/data/text"),  # the library and its kind of tokenizer
+        ("SentencePieceTokenizer", "labdl/data/transforms/text"),
         ("compiled", "labdl/train/trainer"),  # `Trainer.compiled`, as in Keras
     }
 )

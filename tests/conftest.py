@@ -1,13 +1,31 @@
 """The backend under test: `pytest tests/backend --backend torch`, one backend a process."""
 
+import gc
 import os
+import signal
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as shells start commands in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
     parser.addoption("--backend", default=os.environ.get("LABDL_BACKEND", "torch"), help="the backend under test")
+    parser.addoption("--proofs", action="store_true", help="also the long tests that `make test` leaves out")
     parser.addoption("--case", help="only this case of the tests that run many, such as conv2d-0-nan")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes long, and `make proofs` does."""
+    if not config.getoption("--proofs"):
+        items[:] = [item for item in items if not item.get_closest_marker("proof")]
+
+
+def pytest_collection_finish(session):
+    """Leave what imports and collection have made out of later garbage collections, which would look at it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -23,5 +41,4 @@ def own_random_numbers():
     yield
     from labdl import dispatch
 
-    if dispatch.portable():
-        dispatch.seed(0)
+    dispatch._portable = False  # not by a seed, which takes time on TensorFlow

@@ -71,6 +71,9 @@ def patch_tensor_types(namespace) -> None:
             if not hasattr(kind, name):
                 setattr(kind, name, value)
         kind.__array_namespace__ = lambda self, *, api_version=None: namespace
+        for short in ("truediv", "floordiv", "mod"):
+            if function := namespace._special.get(infix.BINARY[short]):
+                infix.redefine(kind, short, function)
     for kind, members in backend.array_members(shape_like).items():
         for name, value in members.items():
             setattr(kind, name, value)

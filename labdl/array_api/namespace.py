@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from labdl import dispatch, ops
+from labdl.array_api import special_values
 from labdl.array_api.arrays import device_name, patch_tensor_types
 from labdl.array_api.dtypes import STANDARD, DataTypes
 from labdl.array_api.names import ARRANGING, ELEMENTWISE, FFT, LINALG, PRODUCTS, REDUCING, SEARCHING
+from labdl.ops.array.creation import refuse_shape
 from labdl.ops.operator import OPERATORS
 
 RESULTS = {
@@ -47,6 +49,7 @@ class ArrayNamespace:
     def __init__(self, backend):
         self._backend, self._dtypes = backend, DataTypes(backend)
         self.__name__ = f"labdl.array_namespace({backend.name!r})"
+        self._special = special_values.functions(backend)
         for name in STANDARD:
             setattr(self, name, self._dtypes.native[name])
         for name in (*ELEMENTWISE, *ARRANGING, *REDUCING, *SEARCHING, *PRODUCTS):
@@ -62,6 +65,11 @@ class ArrayNamespace:
         patch_tensor_types(self)
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("uint16", "uint32", "uint64"):
+            raise AttributeError(
+                f"{self.__name__} has no {name}, for which the frameworks have few kernels: its dtypes are "
+                f"{', '.join(STANDARD)}"
+            )
         raise AttributeError(
             f"{self.__name__} has no {name!r}: the Array API standard of {self.__array_api_version__} names none"
         )
@@ -71,7 +79,7 @@ class ArrayNamespace:
 
     def _function(self, name: str):
         """The operator, with dtypes given as the framework's objects and results named as the standard names them."""
-        function, result = getattr(ops, name), _RESULTS.get(name)
+        function, result = self._special.get(name) or getattr(ops, name), _RESULTS.get(name)
         has_dtype = "dtype" in OPERATORS[name].signature.parameters
         if not has_dtype and result is None:
             return function
@@ -122,6 +130,7 @@ class ArrayNamespace:
         first, last = (0, start) if stop is None else (start, stop)
         whole = all(isinstance(n, int) for n in (first, last, step))
         count = max(math.ceil((last - first) / step), 0)
+        refuse_shape("arange", count, "int64")
         values = [first + i * step for i in range(count)] if whole else first + step * np.arange(count)
         return self._create(
             np.array(values, "int64" if whole else "float64"), dtype or (self.int64 if whole else self.float32), device
@@ -137,11 +146,13 @@ class ArrayNamespace:
 
     def eye(self, n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
         """Ones on a diagonal, ``k`` further right, and zeros elsewhere."""
+        refuse_shape("eye", (n_rows, n_rows if n_cols is None else n_cols), "float64")
         return self._create(np.eye(n_rows, n_cols, k), dtype or self.float32, device)
 
     def full(self, shape, fill_value, *, dtype=None, device=None):
         """An array of one value; int64, float32, complex64 or bool after the value unless a dtype is given."""
         name = self._dtypes.name(dtype) or self._default(fill_value, None)
+        refuse_shape("full", shape, name)
         return self._create(np.full(shape, fill_value, name), dtype or self._dtypes.native[name], device)
 
     def full_like(self, x, /, fill_value, *, dtype=None, device=None):
@@ -166,6 +177,7 @@ class ArrayNamespace:
 
     def linspace(self, start, stop, /, num, *, dtype=None, device=None, endpoint=True):
         """``num`` numbers at equal distances from start to stop, which ``endpoint=False`` leaves out."""
+        refuse_shape("linspace", num, "float64")
         whole = isinstance(start, complex) or isinstance(stop, complex)
         return self._create(
             np.linspace(start, stop, num, endpoint=endpoint),
@@ -178,14 +190,21 @@ class ArrayNamespace:
         return list(ops.meshgrid(*arrays, indexing=indexing))
 
     def from_dlpack(self, x, /, *, device=None, copy=None):
-        """An array that shares the memory of another library's, where the framework can."""
-        return self._to_device(self._backend.from_dlpack(x), device)
+        """An array that shares the memory of another library's, where the framework can; ``copy=True`` for its own.
+
+        Raises ValueError for ``copy=False`` where the framework copies, and with a device other than that of the memory.
+        """
+        array = self._backend.from_dlpack(x, copy)
+        if copy is False and device is not None and self._backend.device_of(array) != device_name(device):
+            raise ValueError(f"from_dlpack: another device ({device}) needs a copy")
+        return self._to_device(self._backend.copy(array) if copy else array, device)
 
     def _frequencies(self, name: str):
         make = getattr(np.fft, name)
 
         def frequencies(n, /, *, d=1.0, dtype=None, device=None):
             """The frequencies of a transform of ``n`` points at a distance of ``d``."""
+            refuse_shape(name, n, "float64")
             return self._create(make(n, d), dtype or self.float32, device)
 
         return frequencies
@@ -226,11 +245,16 @@ class Info:
     def capabilities(self) -> dict[str, Any]:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
-    def default_device(self) -> str:
-        return self._namespace._backend.current_device()
+    def default_device(self) -> Any:
+        """The device of new arrays, as ``x.device`` has it."""
+        return self._device(self._namespace._backend.current_device())
 
-    def devices(self) -> list[str]:
-        return list(self._namespace._backend.devices())
+    def devices(self) -> list[Any]:
+        """The devices of this machine, as ``x.device`` has them."""
+        return [self._device(name) for name in self._namespace._backend.devices()]
+
+    def _device(self, name: str) -> Any:
+        return getattr(self._namespace._backend, "array_device", str)(name)
 
     def default_dtypes(self, *, device=None) -> dict[str, Any]:
         xp = self._namespace

@@ -5,6 +5,7 @@ PyTorch and PaddlePaddle share this step; it imports no framework.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -35,18 +36,21 @@ class EagerTraining:
     compile: Callable[[Callable, bool], Callable]
     """``compile(function, training)``: the function compiled, or itself if it cannot be compiled."""
 
+    backward: Callable[[Any], None] = operator.methodcaller("backward")
+    """Computes the gradients of a scalar tensor."""
+
     def gradient_function(
         self, objective: Callable[..., tuple], optimizer: BoundOptimizer, compiled: bool | None = None
     ):
         """See `labdl.backends.protocol.training.Training`."""
         objective = self.compile(objective, True) if compiled else objective
-        clear, detach, tensor = self.clear_gradients, _detach, self.tensor
+        clear, backward, detach, tensor = self.clear_gradients, self.backward, _detach, self.tensor
 
         def run(*batch):
             variables = optimizer.variables
             clear(variables)
             result = objective(*batch)
-            result[0].backward()
+            backward(result[0])
             return detach(result, tensor), [v.grad for v in variables]
 
         return run

@@ -1,1 +1,1 @@
-"""Data from elsewhere, read in bounded time and memory: regular files, archives, JSON and protocol buffers."""
+"""Files: those from elsewhere are read in bounded time and memory, and writes are atomic."""

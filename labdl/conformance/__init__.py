@@ -17,6 +17,7 @@ from labdl.conformance import adaptation as adaptation
 from labdl.conformance import tensors as tensors
 from labdl.conformance import modules as modules
 from labdl.conformance import zoo as zoo
+from labdl.conformance import reading as reading
 from labdl.conformance import data as data
 from labdl.conformance import sampling as sampling
 from labdl.conformance import optimizers as optimizers

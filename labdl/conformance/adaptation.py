@@ -218,7 +218,36 @@ def linear():
     close(layer(ops.tensor(x)), x @ state["kernel:0"] + state["bias:0"])
 
 
-@row("6.1.1 d)2", "Recurrent layers", "nn.RNN against its recurrence in NumPy; shapes of nn.LSTM and nn.GRU")
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def _lstm(x, state):
+    """Outputs of an LSTM (Hochreiter and Schmidhuber, 1997), step by step; gates in the order of torch.nn.LSTM."""
+    hidden, cell, outputs = np.zeros((len(x), 4)), np.zeros((len(x), 4)), []
+    for step in range(x.shape[1]):
+        gates = x[:, step] @ state["kernel:0"] + hidden @ state["recurrent_kernel:0"] + state["bias:0"]
+        add, forget, new, out = np.split(gates, 4, 1)
+        cell = _sigmoid(forget) * cell + _sigmoid(add) * np.tanh(new)
+        hidden = _sigmoid(out) * np.tanh(cell)
+        outputs.append(hidden)
+    return np.stack(outputs, 1)
+
+
+def _gru(x, state):
+    """Outputs of a GRU (Cho et al., 2014), step by step, with the reset after the product as in torch.nn.GRU."""
+    hidden, outputs = np.zeros((len(x), 4)), []
+    for step in range(x.shape[1]):
+        reset, update, new = np.split(x[:, step] @ state["kernel:0"] + state["bias:0"], 3, 1)
+        past = np.split(hidden @ state["recurrent_kernel:0"] + state["recurrent_bias:0"], 3, 1)
+        new = np.tanh(new + _sigmoid(reset + past[0]) * past[2])
+        share = _sigmoid(update + past[1])
+        hidden = (1 - share) * new + share * hidden
+        outputs.append(hidden)
+    return np.stack(outputs, 1)
+
+
+@row("6.1.1 d)2", "Recurrent layers", "nn.RNN, nn.LSTM and nn.GRU against their recurrences in NumPy")
 def recurrent():
     x = np.random.default_rng(0).standard_normal((2, 5, 3)).astype("float32")
     layer = nn.RNN(4).build(x.shape)
@@ -227,8 +256,12 @@ def recurrent():
         hidden = np.tanh(x[:, step] @ state["kernel:0"] + hidden @ state["recurrent_kernel:0"] + state["bias:0"])
         expected.append(hidden)
     close(layer(ops.tensor(x))[0], np.stack(expected, 1))
-    for kind in (nn.LSTM, nn.GRU):
-        holds(array(kind(4)(ops.tensor(x))[0]).shape == (2, 5, 4), f"{kind.__name__} gives (N, steps, hidden)")
+    for kind, recurrence in ((nn.LSTM, _lstm), (nn.GRU, _gru)):
+        layer = kind(4).build(x.shape, seed=0)
+        rng = np.random.default_rng(1)  # biases other than 0
+        state = {name: 0.5 * rng.standard_normal(value.shape) for name, value in layer.state_dict().items()}
+        layer.load_state_dict({name: value.astype("float32") for name, value in state.items()})
+        close(layer(ops.tensor(x))[0], recurrence(x.astype("float64"), state))
 
 
 @row("6.1.1 d)3", "Dropout", "nn.Dropout in training and evaluation")

@@ -162,15 +162,6 @@ def raises(kind: type[Exception], *words: str) -> Iterator[None]:
         raise AssertionError(f"there was no {kind.__name__}")
 
 
-@contextmanager
-def lacking(kind: type[Exception], what: str) -> Iterator[None]:
-    """Convert an error of the block to `Missing`."""
-    try:
-        yield
-    except kind as error:
-        raise Missing(what) from error
-
-
 def there(place: Any, *names: str, what: str | None = None) -> Any:
     """First of the names that a module or class has. Raises Missing."""
     for name in names:

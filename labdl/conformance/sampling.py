@@ -6,7 +6,7 @@ import numpy as np
 
 from labdl import data, standard
 from labdl.conformance.data import points
-from labdl.conformance.row import equal, holds, later, raises, row
+from labdl.conformance.row import close, equal, holds, raises, row
 from labdl.data import Loader
 from labdl.errors import ConfigError
 
@@ -14,7 +14,7 @@ from labdl.errors import ConfigError
 @row(
     "B.2.1, table B.3",
     "A sampler with batch_size, shuffle, repeat, drop_last_batch, which remembers its place",
-    "orders, places saved and taken up again; wrong settings",
+    "orders, places saved and taken up again; samplers by name; wrong settings",
     interface="construct_sampler",
 )
 def construct_sampler():
@@ -26,6 +26,16 @@ def construct_sampler():
     again.load_state_dict(sampler.state_dict())
     for one in (sampler, again):
         equal([y for _, y in standard.iterate_batch(dataset, one)], expected[4:8])
+    config = {"sampler": "WeightedRandomSampler", "weights": [0, 1, 1], "count": 5, "batch_size": 5, "seed": 2}
+    drawn = [int(y) for _, y in standard.iterate_batch(points(3), standard.construct_sampler(config, points(3)))]
+    equal(drawn, data.samplers.WeightedRandomSampler([0, 1, 1], count=5, seed=2).indices(0))
+    config = {"sampler": "BucketSampler", "lengths": [3, 1, 2, 9, 8, 1], "batch_size": 2, "repeat": True}
+    sampler = standard.construct_sampler(config, points(6))
+    pairs = [sorted(int(y) for _, y in standard.iterate_batch(points(6), sampler)) for _ in range(3)]
+    equal(sorted(pairs), [[0, 2], [1, 5], [3, 4]])
+    for wrong, word in (({"sampler": "PKSampler", "p": 2}, "needs k"), ({"sampler": "PkSampler"}, "PKSampler")):
+        with raises(ConfigError, word):
+            standard.construct_sampler(wrong, dataset)
     for wrong, word in (({"batch": 4}, "batch"), ({"batch_size": 0}, "batch_size"), ({"shuffle": 1}, "shuffle")):
         with raises(ConfigError, word):
             standard.construct_sampler(wrong, dataset)
@@ -89,6 +99,11 @@ def sampling():
     equal(orders[0], orders[2])
 
 
-@row("6.2.3.6 b)", "Samples are drawn by weights", "a weighted sampler")
+@row("6.2.3.6 b)", "Samples are drawn by weights", "data.samplers.WeightedRandomSampler in a Loader")
 def weighted_sampling():
-    later(data, "WeightedSampler", "sampling by weights")
+    sampler = data.samplers.WeightedRandomSampler([0, 1, 3], count=8000, seed=1)
+    counts = np.bincount(sampler.indices(0), minlength=3)
+    holds(counts[0] == 0, "a weight of 0 is never drawn")
+    close(counts[2] / counts[1], 3.0, 0.1)
+    drawn = Loader(points(3), 4, sampler=data.samplers.WeightedRandomSampler([0, 0, 1]))
+    holds(all((y == 2).all() for _, y in drawn), "the loader reads what the sampler draws")

@@ -61,14 +61,19 @@ def _epochs(model: nn.Module, count: int) -> tuple[np.ndarray, np.ndarray, list[
     return kernel, bias, means
 
 
-@row("6.2.3.2 a)", "Data, model and optimizer are joined", "two epochs against the formulas in NumPy")
+@row(
+    "6.2.3.2 a)",
+    "Data, model and optimizer are joined",
+    "two epochs against the formulas in NumPy, eager and in the mode of the framework",
+)
 def combine():
-    model = _model()
-    kernel, bias, means = _epochs(model, 2)
-    history = standard.train(standard.construct_trainer(model, _config()))
-    close(history["loss"], means)
-    close(model.state_dict()["kernel:0"], kernel)
-    close(model.state_dict()["bias:0"], bias)
+    for compiled in (False, None):
+        model = _model()
+        kernel, bias, means = _epochs(model, 2)
+        history = standard.train(standard.construct_trainer(model, _config(compiled=compiled)))
+        close(history["loss"], means)
+        close(model.state_dict()["kernel:0"], kernel)
+        close(model.state_dict()["bias:0"], bias)
 
 
 class _Own(train.Trainer):

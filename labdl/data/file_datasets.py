@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from labdl.data.array_dataset import ArrayDataset
 from labdl.data.csv_reader import Table, read_table
-from labdl.data.dataset import ArrayDataset
 from labdl.data.npz import open_arrays
 from labdl.data.preprocessing import standardize, train_test_split
 from labdl.errors import ConfigError, FileFormatError

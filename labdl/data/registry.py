@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from labdl.data.dataset import ArrayDataset
+from labdl.data.array_dataset import ArrayDataset
 
 Load = TypeVar("Load", bound=Callable[[], tuple[ArrayDataset, ArrayDataset]])
 

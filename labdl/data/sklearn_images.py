@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labdl.data.dataset import ArrayDataset
+from labdl.data.array_dataset import ArrayDataset
 from labdl.data.registry import register
 
 __all__ = ["digits"]

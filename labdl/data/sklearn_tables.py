@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from labdl.data.dataset import ArrayDataset
+from labdl.data.array_dataset import ArrayDataset
 from labdl.data.preprocessing import standardize, train_test_split
 from labdl.data.registry import register
 

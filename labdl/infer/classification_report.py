@@ -164,13 +164,25 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def _show_values(value: Any) -> list[str]:
+    """Lines of an array, or of the named arrays of a curve."""
+    named = value._asdict().items() if hasattr(value, "_asdict") else [("", value)]
+    return [
+        f"{name} {row}".lstrip() if name else row
+        for name, part in named
+        for row in np.array2string(np.asarray(part), precision=4, threshold=10 if name else 1000).splitlines()
+    ]
+
+
 def text(figures: Mapping[str, Any], classes: ClassCounts | None) -> str:
     """Text of metrics, one per line, followed by the table of classes."""
-    scalars = {name: value for name, value in figures.items() if np.ndim(value) == 0}
+    scalars = {name: v for name, v in figures.items() if not isinstance(v, list | tuple) and np.ndim(v) == 0}
     lines = align_columns([(name, f"{float(value):.4f}") for name, value in scalars.items()]) if scalars else []
     for name, value in figures.items():
         if name not in scalars:
-            lines += [name, *(f"  {row}" for row in np.array2string(np.asarray(value), precision=4).splitlines())]
+            parts = value if isinstance(value, list) else [value]
+            rows = [row for part in parts for row in _show_values(part)]
+            lines += [name, *(f"  {row}" for row in rows)]
     if classes is not None:
         lines += ([""] if lines else []) + classes.lines()
     return "\n".join(lines)

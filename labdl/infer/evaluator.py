@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -160,7 +160,11 @@ class Evaluator:
 def resolve_metrics(values: Any) -> dict[str, Metric]:
     """Metrics by name, including ones with array values. Raises ConfigError that lists the names."""
     found: dict[str, Metric] = {}
-    for value in [values] if isinstance(values, str | Metric) or callable(values) else values:
+    if isinstance(values, str | Metric | Mapping) or callable(values):
+        values = [values]
+    elif not isinstance(values, Iterable):
+        losses.metrics(values)  # raises
+    for value in values:
         kind = METRICS.get(value) if isinstance(value, str) else None
         entry = kind() if kind else value
         if not (isinstance(entry, Metric) and not entry.scalar):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from labdl.data.conversion import as_array, is_table
+from labdl.data.pipeline import Pipeline as DataPipeline
 from labdl.errors import ConfigError, ModelError
 from labdl.graph.graph import Graph
 from labdl.infer.data_adapter import batch_samples, is_dataset, iterate_columns, stack
@@ -21,6 +22,8 @@ from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.signature import call_as_built
 from labdl.ops.infix import neutral
+
+_LABELS = ("label", "labels", "target")  # entries of a sample that are no inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,9 @@ class Inference:
     """Inference pipeline of a model: pre-processing, the model, and post-processing.
 
     ``model`` is a Module, a Graph, or the path of a saved model. ``preprocess`` is a function sample -> array (a tuple of
-    arrays for a model of several inputs, or a `PreparedSample`), or a sequence of functions applied in order.
+    arrays for a model of several inputs, or a `PreparedSample`), or a sequence of functions applied in order; by default the
+    `preprocessing` of the model, such as one that was saved with it, without the transforms of the training. Of a result that
+    is a dictionary the model takes the entries that the last transform names, else all but labels.
     ``postprocess`` is a name such as "classification", an object such as ``Detection(threshold=0.3)``, a function
     output -> result, or a sequence of them; by default results are the outputs. A classification without ``names`` has the
     `class_names` of the model, which are known after a training with text labels, and takes its outputs as probabilities if
@@ -75,7 +80,7 @@ class Inference:
             raise ConfigError(f"batch_size wants an integer at least 1, received {batch_size!r}")
         self.model = as_model(model, backend)
         self.batch_size = batch_size
-        self.preprocessing = _functions(preprocess)
+        self.preprocessing = _functions(self._saved_preprocessing() if preprocess is None else preprocess)
         own = type(self).forward is Inference.forward
         self.outputs: OutputKind = output_kind(self.model if own else None)
         self.postprocessing = Pipeline(postprocess, self.model.class_names, self.outputs)
@@ -174,12 +179,30 @@ class Inference:
             for at, output in enumerate(samples)
         ]
 
+    def _saved_preprocessing(self) -> Any:
+        own = self.model.preprocessing
+        return own if own is None else (own if isinstance(own, DataPipeline) else DataPipeline(own)).evaluation()
+
+    def _choose_inputs(self, sample: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The inputs of the model in a dictionary."""
+        last = self.preprocessing[-1] if self.preprocessing else None
+        stages = list(last) if isinstance(last, DataPipeline) else [last]
+        names = next((outputs for stage in reversed(stages) if (outputs := getattr(stage, "outputs", ()))), ())
+        names = names or [name for name in sample if name not in _LABELS]
+        if len(names) != self.input_count or not all(name in sample for name in names):
+            raise ModelError(
+                f"the model wants {self.input_count} inputs, the prepared sample has the entries "
+                f"{', '.join(map(str, sample))}: let preprocess return a tuple of the inputs"
+            )
+        return tuple([sample[name] for name in names])
+
     def _stack_samples(self, samples: Sequence[Any]) -> Batch:
         rows, own, known = [], [], self.postprocessing.names
         for sample in samples:
             made = self.preprocess(sample)
             more = made.settings if isinstance(made, PreparedSample) else {}
             made = made.inputs if isinstance(made, PreparedSample) else made
+            made = self._choose_inputs(made) if isinstance(made, Mapping) else made
             own.append({name: value for name, value in more.items() if name in known})
             rows.append(made if isinstance(made, tuple) else (made,))
         if len({len(row) for row in rows}) > 1:

@@ -33,6 +33,8 @@ from labdl.nn.transformer import *
 from labdl.nn.positions import *
 from labdl.nn.native import from_native
 from labdl.nn.containers import ModuleDict, ModuleList, Sequential
+from labdl.nn.parameter_containers import ParameterDict, ParameterList
+from labdl.nn.parametrize import spectral_norm, weight_norm
 from labdl.nn import foreign
 
 for _file in sorted(Path(__file__).parent.rglob("*.py")):
@@ -50,11 +52,15 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "Sequential",
     "from_native",
     "initializers",
     "layer",
     "layer_schema",
+    "spectral_norm",
+    "weight_norm",
 ]
 
 

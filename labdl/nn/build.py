@@ -42,34 +42,62 @@ def build(
     target = dispatch.get(backend)
     check_native_modules(model, target)
     saved = None if values is None else values(model)
-    start = dispatch.current_seed() if seed is None else seed
-    start = int(np.random.default_rng().integers(2**31)) if start is None else start
+    start = _first_seed(seed)
     if saved is None:
         _check_memory(model, target)
     for path, parameter in model.named_parameters():
-        if parameter.value is None and saved is not None:
-            array = parameter.from_standard(saved[path]).astype(parameter.array_dtype, copy=False)
-        elif parameter.value is None:
-            try:
-                array = initializers.draw(parameter.init, parameter.shape, parameter.array_dtype, start, path)
-            except MemoryError:
-                raise ModelError(
-                    f"there is no memory for {_show_size(path, parameter)}: choose smaller sizes"
-                ) from None
-        elif (source := dispatch.owner(parameter.value)) is target:
-            continue
-        else:
-            array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
-        array = np.asarray(array, order=parameter.order)
-        is_frozen = parameter.learnable and not parameter.trainable
-        parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
-        if is_frozen:
-            target.set_trainable(parameter.value, False)
+        array = None if saved is None or parameter.value is not None else parameter.from_standard(saved[path])
+        _place(parameter, path, target, start, array)
     _publish(model)
     for module in model.modules():
         module._place_constants(target)
         module.__dict__.update(_ready=True, _backend=target.name)
     model.__dict__.update(_input_specs=specs, _input_options=dict(options))
+
+
+def _place(parameter: Parameter, path: str, target, seed: int, saved: np.ndarray | None = None) -> None:
+    """Make a parameter a variable of a backend: with saved values, the initial ones, or those that it has elsewhere."""
+    if saved is not None:
+        array = saved.astype(parameter.array_dtype, copy=False)
+    elif parameter.value is None:
+        try:
+            array = initializers.draw(parameter.init, parameter.shape, parameter.array_dtype, seed, path)
+        except MemoryError:
+            raise ModelError(f"there is no memory for {_show_size(path, parameter)}: choose smaller sizes") from None
+    elif (source := dispatch.owner(parameter.value)) is target:
+        return
+    else:
+        array = source.to_numpy(parameter.value).astype(parameter.array_dtype, copy=False)
+    array = np.asarray(array, order=parameter.order)
+    is_frozen = parameter.learnable and not parameter.trainable
+    parameter.value, parameter.gradient = target.variable(array, parameter.learnable), None
+    if is_frozen:
+        target.set_trainable(parameter.value, False)
+
+
+def _first_seed(seed: int | None) -> int:
+    start = dispatch.current_seed() if seed is None else seed
+    return int(np.random.default_rng().integers(2**31)) if start is None else start
+
+
+def place_parameter(module: Module, name: str, parameter: Parameter) -> None:
+    """Initialize a parameter that a built module receives, on the module's backend: its shape is known."""
+    _place(parameter, name, dispatch.get(module.backend), _first_seed(None))
+    Parameter.changes += 1
+
+
+def place_containers(module: Module, name: str, value: Module) -> None:
+    """Do the same for a container of parameters, or of such containers, which a call would not build: it has no forward."""
+    from labdl.nn.module import Module
+
+    parts = list(value.modules())
+    if value._ready or any(type(part).forward is not Module.forward for part in parts):
+        return
+    for path, parameter in value.named_parameters():
+        place_parameter(module, f"{name}/{path}", parameter)
+    _publish(value)
+    for part in parts:
+        part.__dict__.update(_ready=True, _backend=module.backend)
 
 
 def _check_memory(model: Module, target) -> None:

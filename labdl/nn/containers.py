@@ -36,6 +36,10 @@ class _ModuleSequence(Module):
         for module in modules:
             self.append(module)
 
+    def __iadd__(self, modules: Iterable[Module]):
+        self.extend(list(modules))
+        return self
+
     def insert(self, index: int, module: Module) -> None:
         modules = list(self)
         modules.insert(index, module)

@@ -11,7 +11,7 @@ from labdl.nn.convolution import make_weights
 from labdl.nn.kernels import kernel_of, set_kernel
 from labdl.nn.module import Module
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size, Whole
+from labdl.nn.types import Count, DataFormat, Initializer, Iterations, NormAxis, Padding, Size, Whole
 from labdl.ops.operator import floats
 
 
@@ -30,20 +30,21 @@ class _ConvTranspose(Module):
     data_format: DataFormat = "channels_first"
     kernel_init: Initializer = "fan_in_uniform"
     in_channels: Count | None = None
-    weight_norm: Whole | None = None
+    weight_norm: NormAxis | None = None
+    spectral_norm: Iterations | None = None
 
     operator: ClassVar[Callable]
     axes: ClassVar[str]
 
     def setup(self, x):
         kernel, bias = make_weights(self, x, transposed=True)
-        set_kernel(self, kernel, self.weight_norm)
+        set_kernel(self, kernel, self.weight_norm, 1)
         self.bias = bias
 
     def forward(self, x):
         return type(self).operator(
             x,
-            kernel_of(self, self.weight_norm),
+            kernel_of(self, self.weight_norm, 1),
             self.bias,
             stride=self.stride,
             padding=self.padding,

@@ -12,7 +12,7 @@ from labdl.nn.linear import resolve_size
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, DataFormat, Initializer, Padding, Size, Whole
+from labdl.nn.types import Count, DataFormat, Initializer, Iterations, NormAxis, Padding, Size
 from labdl.ops.operator import floats
 from labdl.spec import pad_pairs, per_axis, show
 
@@ -41,7 +41,7 @@ def make_weights(self, x, *, transposed: bool = False) -> tuple[Parameter, Param
     first, second = (channels, self.out_channels) if transposed else (self.out_channels, channels)
     shape = (first, second // self.groups, *per_axis(self.kernel_size, rank, "kernel_size"))
     standard = (*range(2, 2 + rank), *((0, 1) if transposed else (1, 0)))
-    if self.weight_norm is not None and self.weight_norm >= len(shape):
+    if isinstance(self.weight_norm, int) and self.weight_norm >= len(shape):
         raise ValueError(f"{name}: the kernel {show(shape)} has no axis weight_norm={self.weight_norm}")
     bias = Parameter((self.out_channels,)) if self.use_bias else None
     return Parameter(shape, self.kernel_init, standard=standard), bias
@@ -62,14 +62,15 @@ class _Convolution(Module):
     kernel_init: Initializer = "fan_in_uniform"
     in_channels: Count | None = None
     padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    weight_norm: Whole | None = None
+    weight_norm: NormAxis | None = None
+    spectral_norm: Iterations | None = None
 
     operator: ClassVar[Callable]
     axes: ClassVar[str]
 
     def setup(self, x):
         kernel, bias = make_weights(self, x)
-        set_kernel(self, kernel, self.weight_norm)
+        set_kernel(self, kernel, self.weight_norm, 0)
         self.bias = bias
 
     def forward(self, x):
@@ -78,7 +79,7 @@ class _Convolution(Module):
             x, padding = self._pad(x), 0
         return type(self).operator(
             x,
-            kernel_of(self, self.weight_norm),
+            kernel_of(self, self.weight_norm, 0),
             self.bias,
             stride=self.stride,
             padding=padding,

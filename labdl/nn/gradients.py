@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from labdl import dispatch, ops
 from labdl.errors import GradientError, ModelError
+from labdl.nn.hooks import Hooks, set_forward
 from labdl.spec import Spec, show
 
 if TYPE_CHECKING:
@@ -62,49 +66,98 @@ def _check(module, outputs, given, backend) -> None:
 
 def replace(module: Module, function: Callable) -> None:
     """See `Module.register_backward_function`."""
-    module.__dict__["forward"] = _CustomBackward(module, function)
+    former = module.__dict__.get("forward")
+    hooks = former if isinstance(former, Hooks) else None  # hooks stay around it: they see what goes in and comes out
+    custom = _CustomBackward(module, hooks.forward if hooks else module.forward, function)
+    if hooks:
+        hooks.replace_forward(custom)
+    else:
+        set_forward(module, custom)
 
 
 class _CustomBackward:
     """Replaces the forward of a module whose backward function the user has defined."""
 
-    def __init__(self, module: Module, function: Callable):
+    def __init__(self, module: Module, forward: Callable, function: Callable):
         self.module, self.function = module, function
-        former = module.forward
-        self.original = former.original if isinstance(former, _CustomBackward) else former
+        self.original = forward.original if isinstance(forward, _CustomBackward) else forward
 
-    def __call__(self, *inputs):
-        if any(isinstance(v, Spec) for v in inputs):
-            return self.original(*inputs)
+    def __call__(self, *inputs, **options):
+        if any(isinstance(v, Spec) for v in (*inputs, *options.values())):
+            return self.original(*inputs, **options)
+        inputs, arguments = self._arrange(inputs, options)
+        at = [i for i, v in enumerate(inputs) if dispatch.owner_of_type(type(v)) is not None]
         # every parameter is an input of the differentiable function, under its name for the dictionary of gradients
         places = [(m, name, p) for m in self.module.modules() for name, p in m._parameters.items() if p.trainable]
         values = [p.value for _, _, p in places]
         names = {id(p): key for key, p in self.module.named_parameters()}
-        keys, count = [names[id(p)] for _, _, p in places], len(inputs)
+        keys, count = [names[id(p)] for _, _, p in places], len(at)
+        backend = dispatch.owner(*inputs)
+
+        def fill(tensors):
+            whole = list(inputs)
+            for place, tensor in zip(at, tensors, strict=False):
+                whole[place] = tensor
+            return whole
 
         def forward(*tensors):
             saved = [m.__dict__[name] for m, name, _ in places]
             for (m, name, _), value in zip(places, tensors[count:], strict=True):
                 m.__dict__[name] = value
             try:
-                return self.original(*tensors[:count])
+                return arguments(fill(tensors))
             finally:
                 for (m, name, _), value in zip(places, saved, strict=True):
                     m.__dict__[name] = value
 
         def pull(gradients, tensors):
-            found = self.function(gradients if len(gradients) > 1 else gradients[0], *tensors[:count])
+            found = self.function(gradients if len(gradients) > 1 else gradients[0], *fill(tensors[:count]))
             found = list(found) if isinstance(found, tuple | list) else [found]
             own = found.pop() if found and isinstance(found[-1], dict) else {}
             unknown = [key for key in own if key not in keys]
-            if len(found) != count or unknown:
+            if len(found) != len(inputs) or unknown:
                 kind, more = (
                     type(self.module).__name__,
                     f" and {unknown[0]!r}, which is not a parameter" if unknown else "",
                 )
                 raise GradientError(
-                    f"the backward function of {kind} gives {len(found)} gradient(s) for {count} input(s){more}"
+                    f"the backward function of {kind} gives {len(found)} gradient(s) for {len(inputs)} input(s){more}"
                 )
-            return (*found, *(own.get(key) for key in keys))
+            found = [*(found[place] for place in at), *(own.get(key) for key in keys)]
+            return tuple(
+                None if gradient is None else self._convert(backend, gradient, tensor, key)
+                for gradient, tensor, key in zip(found, tensors, [None] * count + keys, strict=True)
+            )
 
-        return dispatch.owner(*inputs).with_gradient(forward, pull)(*inputs, *values)
+        return backend.with_gradient(forward, pull)(*(inputs[place] for place in at), *values)
+
+    def _arrange(self, inputs: tuple, options: dict):
+        """All inputs in the order of the forward's arguments, and the forward as a function of a list of them."""
+        named = [name for name, v in options.items() if dispatch.owner_of_type(type(v)) is not None]
+        if len(named) > 1:
+            order = list(inspect.signature(self.original).parameters)
+            named.sort(key=lambda name: order.index(name) if name in order else len(order))
+        settings, first = {k: v for k, v in options.items() if k not in named}, len(inputs)
+
+        def call(values):
+            return self.original(*values[:first], **dict(zip(named, values[first:], strict=True)), **settings)
+
+        return (*inputs, *(options[name] for name in named)), call
+
+    def _convert(self, backend, gradient, tensor, key: str | None):
+        """A gradient as a tensor of the backend, with the shape and the floating-point dtype of what it is for."""
+        if not isinstance(gradient, backend.tensor_types()):
+            gradient = backend.tensor(np.asarray(gradient))
+        self._check_shape(gradient, tensor, key)
+        own, wanted = (backend.spec_of(t).dtype for t in (gradient, tensor))
+        return ops.astype(gradient, wanted) if own != wanted and "float" in own and "float" in wanted else gradient
+
+    def _check_shape(self, gradient, tensor, key: str | None) -> None:
+        """Frameworks differ in which gradients of another shape they accept. ``key`` names the parameter, if it is one."""
+        received, wanted = (tuple(n if n is None or n >= 0 else None for n in t.shape) for t in (gradient, tensor))
+        pairs = zip(received, wanted, strict=False)
+        if len(received) != len(wanted) or any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            raise GradientError(
+                f"the backward function of {type(self.module).__name__} gives a gradient of shape {show(received)} "
+                f"for {'an input' if key is None else repr(key)} of shape {show(wanted)}"
+            )

@@ -12,6 +12,7 @@ class Hooks:
 
     def __init__(self, module):
         self.module, self.before, self.after = module, {}, {}
+        self.former = module.__dict__.get("forward")  # such as one with a user-defined backward function
         self.forward = module.forward
 
     @classmethod
@@ -26,10 +27,14 @@ class Hooks:
 
         def remove() -> None:
             hooks.pop(key, None)
-            if not self.before and not self.after:
-                self.module.__dict__.pop("forward", None)
+            if not self.before and not self.after and self.module.__dict__.get("forward") is self:
+                set_forward(self.module, self.former)
 
         return remove
+
+    def replace_forward(self, forward: Callable) -> None:
+        """Observe another forward from now on, which stays when the hooks are gone."""
+        self.former = self.forward = forward
 
     def __call__(self, *inputs, **options):
         if any(isinstance(v, Spec) for v in inputs):  # shape inference has no values for hooks
@@ -43,3 +48,11 @@ class Hooks:
             changed = hook(self.module, inputs, outputs)
             outputs = outputs if changed is None else changed
         return outputs
+
+
+def set_forward(module, forward: Callable | None) -> None:
+    """Give the module a forward of its own, or, with None, that of its class."""
+    if forward is None:
+        module.__dict__.pop("forward", None)
+    else:
+        module.__dict__["forward"] = forward

@@ -11,7 +11,7 @@ import numpy as np
 from labdl import dispatch
 from labdl.data.conversion import INDICES, as_array, fit_input, is_table
 from labdl.errors import ConfigError
-from labdl.nn.signature import given_inputs
+from labdl.nn.signature import given_inputs, place_inputs
 from labdl.spec import DTYPES, FLOATS, Spec
 
 if TYPE_CHECKING:
@@ -20,8 +20,20 @@ if TYPE_CHECKING:
 _TRIED = 4  # inputs of integers, each of which doubles the number of combinations
 
 
-def build_for(model: Module, arrays: Sequence[np.ndarray], backend: str | None = None, seed: int | None = None) -> None:
-    """Build a model for arrays: see `specs_for`; one that knows inputs by name or omitted ones for these. Raises ModelError."""
+def build_for(
+    model: Module,
+    arrays: Sequence[np.ndarray] | Mapping[str, np.ndarray],
+    backend: str | None = None,
+    seed: int | None = None,
+) -> None:
+    """Build a model for arrays, by place or by name: see `specs_for`; one that knows inputs by name or omitted ones for these.
+
+    Raises ModelError.
+    """
+    if isinstance(arrays, Mapping):
+        specs = specs_for(model, [*arrays.values()], [*arrays])
+        model.build(backend=backend, seed=seed, **dict(zip(arrays, specs, strict=True)))
+        return
     placed, named = model._input_specs, model._input_options
     if placed is not None and (named or None in placed) and len(given_inputs(model)) == len(arrays):
         model.build(*placed, backend=backend, seed=seed, **named)
@@ -29,8 +41,10 @@ def build_for(model: Module, arrays: Sequence[np.ndarray], backend: str | None =
         model.build(*specs_for(model, arrays), backend=backend, seed=seed)
 
 
-def specs_for(model: Module, arrays: Sequence[np.ndarray]) -> tuple[Spec, ...]:
+def specs_for(model: Module, arrays: Sequence[np.ndarray], names: Sequence[str] | None = None) -> tuple[Spec, ...]:
     """The Specs to build a model for: floating-point inputs as float32, and others as well unless it takes indices.
+
+    ``names`` are those of the arguments for the arrays, by default the first ones.
 
     Whether it takes indices is found by shape inference: an embedding refuses floating-point numbers. One array (N,) is
     that of a single feature, (N, 1), if the model does not accept it as it is.
@@ -47,8 +61,11 @@ def specs_for(model: Module, arrays: Sequence[np.ndarray]) -> tuple[Spec, ...]:
     if len(kept) == 1 and kept[0].ndim == 1:
         candidates.append((Spec((None, 1)),))
     for candidate in candidates:
+        placed, named = candidate, {}
+        if names is not None:
+            placed, named = place_inputs(model, (), dict(zip(names, candidate, strict=True)))
         try:
-            model._shapes_of(*candidate)
+            model._shapes_of(*placed, **named)
         except Exception:  # a forward of the user may raise anything; the build of the first candidate raises it again
             continue
         return candidate

@@ -10,7 +10,7 @@ from labdl.nn.kernels import kernel_of, set_kernel
 from labdl.nn.module import Module
 from labdl.nn.parameter import Parameter
 from labdl.nn.schema import layer
-from labdl.nn.types import Count, Initializer
+from labdl.nn.types import Count, Initializer, Iterations
 from labdl.ops.operator import floats
 
 
@@ -31,23 +31,24 @@ class Linear(Module):
     use_bias: bool = True
     kernel_init: Initializer = "fan_in_uniform"
     in_features: Count | None = None
-    weight_norm: Literal[0, 1] | None = None
+    weight_norm: Literal[0, 1, "all"] | None = None
+    spectral_norm: Iterations | None = None
 
     def setup(self, x):
         if x.ndim < 2:
             raise ValueError(f"Linear wants (N, ..., features), received {x.shape}")
         size = resolve_size("Linear", "in_features", self.in_features, x.shape[-1])
         kernel = Parameter((size, self.out_features), self.kernel_init, order="F")
-        set_kernel(self, kernel, self._norm_axis)
+        set_kernel(self, kernel, self._norm_axis, 1)
         self.bias = Parameter((self.out_features,)) if self.use_bias else None
 
     def forward(self, x):
-        return ops.linear(x, kernel_of(self, self._norm_axis), self.bias)
+        return ops.linear(x, kernel_of(self, self._norm_axis, 1), self.bias)
 
     @property
-    def _norm_axis(self) -> int | None:
+    def _norm_axis(self) -> int | Literal["all"] | None:
         """The axis of the kernel (in, out) with norms of its own; ``weight_norm`` counts as in PyTorch, (out, in)."""
-        return None if self.weight_norm is None else 1 - self.weight_norm
+        return 1 - self.weight_norm if isinstance(self.weight_norm, int) else self.weight_norm
 
 
 @layer({"out_features": 4}, floats(2, 3), floats(2, 5))

@@ -32,7 +32,8 @@ class Module:
 
     A call takes tensors of the model's backend, and NumPy arrays, lists of numbers and frames of pandas, which are
     converted to the dtype that the model was built for; it returns tensors. ``class_names`` are the names of the classes
-    of a classifier, in the order of its outputs: a training with text labels sets them.
+    of a classifier, in the order of its outputs: a training with text labels sets them. ``preprocessing`` is a pipeline or a
+    transform of `labdl.data` that makes inputs of samples: it is saved with the model, and `labdl.infer.Inference` applies it.
     """
 
     _repr_mimebundle_ = model_mimebundle
@@ -40,6 +41,7 @@ class Module:
     class_names: Sequence[str] | None = (
         None  # of a classifier: set by a training with text labels, saved with the model
     )
+    preprocessing: Any = None
 
     training: bool
     _modules: dict[str, Module]
@@ -80,10 +82,14 @@ class Module:
         if isinstance(value, Module):
             self._modules[name] = value
             Parameter.changes += 1
+            if self._backend is not None:
+                build.place_containers(self, name, value)
             self.__dict__["_ready"] = self._ready and value._ready
         elif isinstance(value, Parameter):
             if not self._trainable and value.learnable:
                 value.trainable = False
+            if self._backend is not None:
+                build.place_parameter(self, name, value)
             self._parameters[name] = value
             value = Spec(value.shape, value.dtype) if value.value is None else value.value
         else:
@@ -428,8 +434,10 @@ class Module:
     def register_backward_function(self, function: Callable) -> Callable:
         """Compute the gradient of this module with ``function(gradient, *inputs)``, in training as well.
 
-        ``gradient`` has the shape of the output (a tuple for several outputs). The function returns the gradients of the
-        inputs, optionally followed by a dictionary of those of the parameters: ``(gx, {"kernel:0": gk})``.
+        ``gradient`` has the shape of the output (a tuple for several outputs); inputs given by name follow the others in the
+        order of the forward. The function returns the gradients of the inputs, None for zeros, optionally followed by a
+        dictionary of those of the parameters: ``(gx, {"kernel:0": gk})``. Each has the shape of its tensor, is a tensor or a
+        NumPy array, and is converted to the dtype of its tensor. Raises GradientError for another number or shape.
         """
         gradients.replace(self, function)
         return function

@@ -20,7 +20,7 @@ def _channel_axis(data_format: str) -> int:
 
 @layer({}, floats(4, 3, 5))
 class BatchNorm(Module):
-    """Batch normalization of each channel (Ioffe & Szegedy, 2015), for inputs of two to five axes.
+    """Batch normalization of each channel (Ioffe & Szegedy, 2015), for inputs of two axes or more.
 
     Running statistics move by ``momentum`` toward those of each batch in training, and are used in evaluation.
     ``affine=False`` omits the learned gamma and beta. A frozen layer (`Module.trainable`, `Module.freeze`) normalizes with its
@@ -33,28 +33,58 @@ class BatchNorm(Module):
     affine: bool = True
 
     def setup(self, x):
-        if x.ndim < 2:
-            raise ValueError(f"BatchNorm wants (N, C, ...), received {show(x.shape)}")
-        size = (resolve_size("BatchNorm", "channel", None, x.shape[_channel_axis(self.data_format)]),)
-        self.gamma = Parameter(size, "ones") if self.affine else None
-        self.beta = Parameter(size) if self.affine else None
-        self.moving_mean = Buffer(size)
-        self.moving_variance = Buffer(size, "ones")
+        _set_batch_parameters(self, x)
 
     def forward(self, x):
-        gamma = ops.ones_like(self.moving_mean) if self.gamma is None else self.gamma
-        beta = ops.zeros_like(self.moving_mean) if self.beta is None else self.beta
-        return ops.batch_norm(
-            x,
-            gamma,
-            beta,
-            self.moving_mean,
-            self.moving_variance,
-            training=self.training and self.trainable,
-            momentum=self.momentum,
-            epsilon=self.epsilon,
-            axis=_channel_axis(self.data_format),
-        )
+        return _normalize_batch(self, x, ops.batch_norm)
+
+
+@layer({}, floats(4, 3, 5))
+class SyncBatchNorm(Module):
+    """Batch normalization with the statistics of the batches of all processes of a distributed training.
+
+    A training is distributed where the framework's own group of processes is running: torch.distributed, a strategy of
+    tf.distribute, paddle.distributed or mindspore.communication. Without one, and in evaluation, it is BatchNorm, with its
+    settings ``momentum`` and ``affine``. Batches may differ in size. Exported source, which has no group of processes,
+    trains with the statistics of its own process, as BatchNorm does. Semantics: torch.nn.SyncBatchNorm, on every device.
+    """
+
+    momentum: Momentum = 0.1
+    epsilon: Positive = 1e-5
+    data_format: DataFormat = "channels_first"
+    affine: bool = True
+
+    def setup(self, x):
+        _set_batch_parameters(self, x)
+
+    def forward(self, x):
+        return _normalize_batch(self, x, ops.sync_batch_norm)
+
+
+def _set_batch_parameters(self, x) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"{type(self).__name__} wants (N, C, ...), received {show(x.shape)}")
+    size = (resolve_size(type(self).__name__, "channel", None, x.shape[_channel_axis(self.data_format)]),)
+    self.gamma = Parameter(size, "ones") if self.affine else None
+    self.beta = Parameter(size) if self.affine else None
+    self.moving_mean = Buffer(size)
+    self.moving_variance = Buffer(size, "ones")
+
+
+def _normalize_batch(self, x, operator):
+    gamma = ops.ones_like(self.moving_mean) if self.gamma is None else self.gamma
+    beta = ops.zeros_like(self.moving_mean) if self.beta is None else self.beta
+    return operator(
+        x,
+        gamma,
+        beta,
+        self.moving_mean,
+        self.moving_variance,
+        training=self.training and self.trainable,
+        momentum=self.momentum,
+        epsilon=self.epsilon,
+        axis=_channel_axis(self.data_format),
+    )
 
 
 def _last_sizes(self, x, axes: int) -> tuple[int, ...]:

@@ -124,9 +124,9 @@ class _OperatorSpecBackend:
     def implementation(self, entry: Operator) -> Callable:
         def compute(*args, **kwargs):
             found = entry.infer(_plain(args), {name: _plain(v) for name, v in kwargs.items()})
-            first = args[0] if args else None
-            passes = entry.name in _PASSING and isinstance(first, _OperatorSpec)
-            return _with_operator(found, first.operator if passes else entry.name)  # type: ignore[union-attr]
+            sources = args[1:3] if entry.name == "where" else args[: entry.name in _PASSING]
+            before = {getattr(value, "operator", "") for value in sources}
+            return _with_operator(found, before.pop() if len(before) == 1 else entry.name)
 
         return compute
 

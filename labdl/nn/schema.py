@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, dataclass_transform, overload
 
+import numpy as np
+
 from labdl.errors import ArgumentError, ConfigError, suggest_name
 from labdl.nn.module import Module
 from labdl.nn.setting_descriptions import add_settings, describe_settings
@@ -205,7 +207,9 @@ def unknown_type_message(kind: str) -> str:
 
 
 def _to_tuples(value):
-    """Convert lists, as in JSON, to tuples."""
+    """Convert lists, as in JSON, to tuples, and numbers of NumPy to Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
     return tuple(map(_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 

@@ -52,16 +52,24 @@ DESCRIPTIONS = {
     "scale_init": 'Initializer of the factors, by name or with settings, such as "ones".',
     "weight_norm": (
         "Axis of the kernel (out, in / groups, window...) whose elements have norms of their own, 0 as a rule: direction and "
-        "norm are learned apart, as by torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma, 2016)."
+        "norm are learned apart, as by torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma, 2016). "
+        'Its dim=None, one norm over the whole kernel, is "all".'
     ),
     "Linear.weight_norm": (
-        "0 learns direction and norm of the kernel apart, with a norm for each output (1: each input), as does "
+        '0 learns direction and norm of the kernel apart, with a norm for each output (1: each input, "all": one), as does '
         "torch.nn.utils.parametrizations.weight_norm with this dim (Salimans & Kingma, 2016)."
     ),
     **dict.fromkeys(
         (f"ConvTranspose{rank}d.weight_norm" for rank in (1, 2, 3)),
         "Axis of the kernel (in, out / groups, window...) whose elements have norms of their own; see Conv1d.",
     ),
+    "spectral_norm": (
+        "Divide the kernel by its largest singular value, which so many power iterations follow at each step of training, 1 as "
+        "a rule; torch.nn.utils.parametrizations.spectral_norm with n_power_iterations (Miyato et al., 2018)."
+    ),
+    "head_bias": "Add a learned bias to the head.",
+    "recurrent_activation": "Name of the activation function of the gates.",
+    "experts": "Number of experts.",
     "query_bias": "Add a learned bias to the query; None does as use_bias.",
     "key_bias": "Add a learned bias to the key; None does as use_bias.",
     "value_bias": "Add a learned bias to the value; None does as use_bias.",

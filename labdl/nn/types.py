@@ -10,7 +10,9 @@ from labdl.spec import show
 Count = Annotated[int, Ge(1)]
 # number of layers inside a layer; the bound protects against typing errors
 Depth = Annotated[int, Ge(1), Le(1000)]
+Iterations = Annotated[int, Ge(1), Le(100)]  # of a method that converges in a few
 Whole = Annotated[int, Ge(0)]
+NormAxis = Whole | Literal["all"]  # of weight normalization; "all" is one norm over the whole kernel
 Rate = Annotated[float, Ge(0), Lt(1)]
 Positive = Annotated[float, Gt(0)]
 Momentum = Annotated[float, Ge(0), Le(1)]  # fraction by which a running value moves

@@ -7,6 +7,7 @@ from labdl.ops.array.segments import *
 from labdl.ops.array.shape import *
 from labdl.ops.array.sorting import *
 from labdl.ops.array.strings import StringTensor
+from labdl.ops.control_flow import *
 from labdl.ops.losses.classification import *
 from labdl.ops.losses.detection import *
 from labdl.ops.losses.regression import *
@@ -17,7 +18,9 @@ from labdl.ops.math.comparison import *
 from labdl.ops.math.complex_numbers import *
 from labdl.ops.math.fourier import *
 from labdl.ops.math.linalg import *
+from labdl.ops.math.matrix_functions import *
 from labdl.ops.math.norms import *
+from labdl.ops.math.order_statistics import *
 from labdl.ops.math.products import *
 from labdl.ops.math.reduction import *
 from labdl.ops.math.special import *
@@ -27,16 +30,22 @@ from labdl.ops.neural.attention import *
 from labdl.ops.neural.audio import *
 from labdl.ops.neural.boxes import *
 from labdl.ops.neural.convolution import *
+from labdl.ops.neural.ctc_decoding import *
+from labdl.ops.neural.deformable import *
 from labdl.ops.neural.gradient import *
 from labdl.ops.neural.image import *
 from labdl.ops.neural.linear import *
 from labdl.ops.neural.local_windows import *
+from labdl.ops.neural.mel import *
 from labdl.ops.neural.normalization import *
 from labdl.ops.neural.pooling import *
 from labdl.ops.neural.positions import *
+from labdl.ops.neural.process_group import *
 from labdl.ops.neural.recurrence import *
 from labdl.ops.neural.similarity import *
+from labdl.ops.neural.variables import *
 from labdl.ops.operator import OPERATORS, Operator, operator
+from labdl.ops.random.distributions import *
 from labdl.ops.random.like import *
 from labdl.ops.random.sampling import *
 from labdl.ops.random.state import *
@@ -47,6 +56,8 @@ from labdl.ops import custom  # noqa: E402  # registers into this module, so it 
 
 _EDGES = (
     "arange",
+    "cond",
+    "ctc_beam_search_decode",
     "empty",
     "eye",
     "fftfreq",
@@ -55,19 +66,27 @@ _EDGES = (
     "hann_window",
     "linspace",
     "logspace",
+    "mel_filterbank",
     "ones",
     "permutation",
     "rand",
     "randint",
     "randn",
+    "random_beta",
     "random_binomial",
+    "random_exponential",
+    "random_gamma",
     "random_integers",
     "random_normal",
+    "random_poisson",
     "random_truncated_normal",
     "random_uniform",
     "rfftfreq",
+    "scan",
     "tensor",
     "to_numpy",
+    "vmap",
+    "while_loop",
     "zeros",
 )
 

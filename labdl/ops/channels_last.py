@@ -180,6 +180,7 @@ class _NotElementwiseError(Exception):
 class _Prober:
     name = "probe"
     precedence = 5
+    only_shapes = True
 
     def implementation(self, entry: Operator) -> Callable:
         def probe(*args, **kwargs):

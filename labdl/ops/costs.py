@@ -21,8 +21,51 @@ def matmul(result, x, y):
     return 2 * size(result) * (x.shape[-1] or 1)
 
 
+def multi_dot(result, tensors):
+    """In the given order, as an upper bound."""
+    rows, total = (tensors[0].shape[0] or 1) if len(tensors[0].shape) > 1 else 1, 0
+    for x in tensors[1:]:
+        total += 2 * rows * size(x)
+    return total
+
+
+def lu(result, x):
+    """Of a square matrix two thirds of a product."""
+    return 2 * size(x) * min(n or 1 for n in x.shape[-2:]) // 3
+
+
+def matrix_exp(result, x):
+    """Seven products, a solution, and about as many squarings."""
+    return 2 * 15 * size(x) * (x.shape[-1] or 1)
+
+
+def cholesky_solve(result, y, factor, **_):
+    return 2 * size(result) * (factor.shape[-1] or 1)
+
+
+def pairs(result, x, *_, **__):
+    """For each pair of points three operations for each of their coordinates."""
+    return 3 * size(result) * (x.shape[-1] or 1)
+
+
 def conv(result, x, kernel, *_, **__):
     return 2 * size(result) * math.prod(kernel.shape[1:])
+
+
+def deform_conv(result, x, offset, kernel, *_, **__):
+    """The convolution, and for each element that it reads four products with two factors each."""
+    places = size(offset) // 2 * (kernel.shape[1] or 1)
+    return conv(result, x, kernel) + 12 * places
+
+
+def mfcc(result, x, sample_rate=None, n_mfcc=40, n_fft=400, *_, **__):
+    return mel_spectrogram(result, x, sample_rate, n_fft)
+
+
+def mel_spectrogram(result, x, sample_rate=None, n_fft=400, *_, **__):
+    """Of each frame a fast transform, 2.5 operations times the logarithm of its size for each element, and the filters."""
+    frames = size(result) // (result.shape[-2] or 1)
+    return int(frames * 2.5 * n_fft * math.log2(max(n_fft, 2))) + size(result) * n_fft
 
 
 def conv_transpose(result, x, kernel, *_, **__):

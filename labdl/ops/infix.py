@@ -41,6 +41,9 @@ COMPARISONS = {
 UNARY = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
 
 
+_SEQUENCES = (list, tuple)
+
+
 class _Scope(threading.local):
     """Thread-local switch: True while infix operators are LabDL's."""
 
@@ -121,11 +124,19 @@ def install(backend) -> None:
                 setattr(kind, name, _in_scope(native, function, name))
 
 
+def redefine(kind: type, short: str, function: Callable) -> None:
+    """Set the function behind an infix operator of one tensor class, for the values that a standard lists."""
+    for name, call in ((f"__{short}__", function), (f"__r{short}__", _reflect(function))):
+        setattr(kind, name, _in_scope(getattr(kind, name).labdl_native, call, name))
+
+
 def _in_scope(native: Callable | None, function: Callable, name: str) -> Callable:
-    unordered = name in ("__eq__", "__ne__")
+    unordered, indexes = name in ("__eq__", "__ne__"), name == "__getitem__"
 
     def method(self, *others):
         if not scope.on or (unordered and (others[0] is None or isinstance(others[0], str))):
+            return NotImplemented if native is None else native(self, *others)
+        if not indexes and others and others[0].__class__ in _SEQUENCES:  # TensorFlow's gradients divide shapes
             return NotImplemented if native is None else native(self, *others)
         scope.on = False  # the operator itself computes natively
         try:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import psutil
 
-from labdl.bounded.files import open_file
 from labdl.runs.reading.best import BestValues
-from labdl.runs.reading.event_file import EVENTS, decode, read_lines
+from labdl.runs.reading.event_file import EVENTS, LineReader, decode
 from labdl.runs.schema import EndEvent, Event, StartEvent, parse
 
 _READ = (b'"kind":"start"', b'"kind":"epoch"', b'"kind":"end"')
@@ -19,11 +18,10 @@ class LiveStatus:
     """Liveness and best values of a run. Each call reads only what is new in the file."""
 
     def __init__(self, folder: Path):
-        self.path = folder / EVENTS
+        self._lines = LineReader(folder / EVENTS)
         self.start: StartEvent | None = None  # the last one
         self.ended = False
         self.best = BestValues()
-        self._offset = 0
 
     def alive(self) -> bool:
         """Check that the run has no end event and its process is alive; one on another computer counts as alive.
@@ -32,19 +30,18 @@ class LiveStatus:
         """
         self.refresh()
         if self.start is None:
-            return self._offset == 0  # the run is starting
+            return self._lines.offset == 0  # the run is starting
         return not self.ended and is_process_alive(self.start)
 
     def refresh(self) -> None:
         """Read what is new. Raises OSError."""
-        with open_file(self.path) as file:
-            if file.seek(0, 2) < self._offset:  # another file
-                self._offset, self.start, self.ended, self.best = 0, None, False, BestValues()
-            file.seek(self._offset)
-            while block := read_lines(file):
-                self._apply(block)
-                self._offset += len(block)
-                file.seek(self._offset)
+        while True:
+            block = self._lines.read_block()
+            if self._lines.restarted:
+                self.start, self.ended, self.best = None, False, BestValues()
+            if not block:
+                return
+            self._apply(block)
 
     def _apply(self, block: bytes) -> None:
         for line in block.splitlines():

@@ -293,6 +293,7 @@ class StartEvent(_Event):
     parameters: _Count | None = Field(default=None, description="number of trainable values in the model")
     epochs: _Count | None = Field(default=None, description="total epochs planned")
     steps_per_epoch: _Count | None = None
+    max_steps: _Count | None = Field(default=None, description="the run ends after so many steps, if not earlier")
     batch_size: _Count | None = Field(default=None, description="samples of one update")
     samples: _Count | None = Field(default=None, description="samples in the training data")
     step: _Count = Field(
@@ -334,20 +335,33 @@ class StepsEvent(_Event):
         return {name: column for name, column in columns.items() if column is not None and name not in RESERVED}
 
 
-class EpochEvent(_Event):
-    """The end of an epoch, with a key for the mean of each metric; names of validation metrics begin with `val_`."""
+class _MetricsEvent(_Event):
+    """An event with a key for each metric."""
 
     model_config = ConfigDict(extra="allow")
+
+    @functools.cached_property
+    def metrics(self) -> dict[str, float]:
+        """The metrics by name; NaN where one is not finite."""
+        found = {name: values.number(value) for name, value in (self.model_extra or {}).items() if _is_number(value)}
+        return {name: math.nan if value is None else value for name, value in found.items()}
+
+
+class EpochEvent(_MetricsEvent):
+    """The end of an epoch, with a key for the mean of each metric; names of validation metrics begin with `val_`."""
+
     kind: Literal["epoch"]
     epoch: _Count
     step: _Count
     samples_per_second: _MaybeNumber = None
 
-    @functools.cached_property
-    def metrics(self) -> dict[str, float]:
-        """Means over the epoch; NaN where one is not finite."""
-        found = {name: values.number(value) for name, value in (self.model_extra or {}).items() if _is_number(value)}
-        return {name: math.nan if value is None else value for name, value in found.items()}
+
+class ValidationEvent(_MetricsEvent):
+    """A validation within an epoch, with a key for each metric, whose name begins with `val_`."""
+
+    kind: Literal["validation"]
+    epoch: _Count = Field(description="the one under way, counted from 1")
+    step: _Count
 
 
 class RateEvent(_Event):
@@ -573,6 +587,7 @@ Event = (
     StartEvent
     | StepsEvent
     | EpochEvent
+    | ValidationEvent
     | RateEvent
     | ThroughputEvent
     | SystemEvent

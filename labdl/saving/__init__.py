@@ -6,14 +6,15 @@ import warnings
 from pathlib import Path
 
 from labdl import dispatch
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import StateDictError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.tracing.trace import branching_inputs
 from labdl.nn import build
 from labdl.nn.module import Module
 from labdl.nn.trainable import freeze_named, frozen_patterns
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import ParameterFile, load_parameters, save_parameters, values_of, write_parameters
+from labdl.saving.preprocessing import preprocessing_dict, read_preprocessing
 from labdl.saving.structure import (
     StructureFile,
     decode,
@@ -51,7 +52,7 @@ def paths(path: str | Path) -> tuple[Path, Path]:
 def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     """Save a built model: ``name.labdl`` (structure) and ``name.npz`` (parameters); returns both paths.
 
-    The structure includes the names of classes, and which parameters are frozen.
+    The structure includes the names of classes, which parameters are frozen, and the `preprocessing` of the model.
     Both are completely on disk before the first replaces an older one. Raises ModelError when the model is not
     built or does something that a graph cannot hold.
     """
@@ -67,7 +68,8 @@ def save(model: Module, path: str | Path) -> tuple[Path, Path]:
     mark = identity(graph)
     home = parameter_prefix(model, graph)
     frozen = [home + name for name in frozen_patterns(model)]
-    data = encode(graph, saved_with=mark, class_names=model.class_names, frozen=frozen)
+    prepare = preprocessing_dict(model.preprocessing)
+    data = encode(graph, saved_with=mark, class_names=model.class_names, frozen=frozen, preprocessing=prepare)
     with replace_files(parameters, structure) as (values, file):
         write_parameters(values, ((home + name, array) for name, array in values_of(model)), note=_NOTE + mark)
         file.write(data)
@@ -92,6 +94,8 @@ def load(path: str | Path, backend: str | None = None, parameters: bool = True, 
     model = opened.graph.to_module()
     if opened.class_names is not None:
         model.class_names = opened.class_names
+    if opened.preprocessing is not None:
+        model.preprocessing = read_preprocessing(opened.preprocessing, structure.name)
     if not parameters:
         return freeze_named(model.build(backend=backend, seed=seed), opened.frozen)
     with ParameterFile(weights) as file:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import ConfigError
 from labdl.framework_info import TRAINING
 from labdl.graph import Graph, as_graph
 from labdl.nn.module import Module
 from labdl.saving import load, load_structure, paths
-from labdl.saving.atomic_write import replace_files
 
 
 def export(model: Module | Graph | str | Path, path: str | Path, target: str | None = None) -> Path:

@@ -11,10 +11,10 @@ from typing import BinaryIO
 import numpy as np
 
 from labdl import dispatch
+from labdl.bounded.atomic_write import replace_files
 from labdl.data.npz import CHUNK, KINDS, ArrayFile, display_name, name_fault
 from labdl.errors import ModelError
 from labdl.nn.module import Module
-from labdl.saving.atomic_write import replace_files
 
 
 class ParameterFile(ArrayFile):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from labdl import dispatch
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import ModelError
 from labdl.graph import GraphModule, as_graph, parameter_prefix
 from labdl.graph.codegen.calls import Names, identifier
@@ -16,7 +17,6 @@ from labdl.graph.lowering.method_source import MethodSource, numbers
 from labdl.graph.lowering.program import Program
 from labdl.graph.lowering.record import record_programs
 from labdl.nn.module import Module
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import write_parameters
 
 _SHOWN = 16  # largest constant written into the source; larger ones go to the .npz

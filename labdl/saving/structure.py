@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import open_file, size_of
 from labdl.bounded.plain_json import loads
 from labdl.errors import FileFormatError, ModelError
 from labdl.graph.graph import Graph
-from labdl.saving.atomic_write import replace_files
 
 if TYPE_CHECKING:
     import h5py
@@ -38,7 +38,8 @@ _COLUMNS = {
     "canvas": ("id", "position"),
 }
 _NOTES = {"notes": ("id", "text", "home", "color", "place")}  # since version 4
-_CLASSES, _FROZEN = "classes/name", "frozen/name"  # optional in every version, not part of the checksum
+# optional in every version, not part of the checksum
+_CLASSES, _FROZEN, _PREPROCESSING = _OPTIONAL = ("classes/name", "frozen/name", "preprocessing/pipeline")
 _FIRST = {"nodes": _COLUMNS["nodes"][:-1], "edges": _COLUMNS["edges"], "canvas": _COLUMNS["canvas"]}  # version 1's
 _EDGE = _COLUMNS["edges"][1:]
 
@@ -47,7 +48,8 @@ _EDGE = _COLUMNS["edges"][1:]
 class StructureFile:
     """Contents of a structure file: the graph, the format version, and the id of the parameters saved with it.
 
-    ``class_names`` are those of a classifier, ``frozen`` the names of parameters that are not trained.
+    ``class_names`` are those of a classifier, ``frozen`` the names of parameters that are not trained, ``preprocessing`` is the
+    dictionary of a pipeline of `labdl.data`.
     """
 
     graph: Graph
@@ -55,6 +57,7 @@ class StructureFile:
     saved_with: str
     class_names: tuple[str, ...] | None = None
     frozen: tuple[str, ...] = ()
+    preprocessing: dict[str, Any] | None = None
 
 
 class NewerFormatError(FileFormatError):
@@ -73,7 +76,11 @@ def identity(graph: Graph) -> str:
 
 
 def encode(
-    graph: Graph, saved_with: str = "", class_names: Sequence[str] | None = None, frozen: Sequence[str] = ()
+    graph: Graph,
+    saved_with: str = "",
+    class_names: Sequence[str] | None = None,
+    frozen: Sequence[str] = (),
+    preprocessing: dict[str, Any] | None = None,
 ) -> bytes:
     """The bytes of a structure file (see `StructureFile`); the same graph always gives the same bytes."""
     data = graph.to_dict()
@@ -100,7 +107,10 @@ def encode(
         **(_note_columns(data.get("notes", {})) if version > _PLAIN else {}),
     }
     buffer = io.BytesIO()
-    lists = {path: list(map(str, names)) for path, names in ((_CLASSES, class_names), (_FROZEN, frozen)) if names}
+    named = ((_CLASSES, class_names), (_FROZEN, frozen))
+    lists: dict[str, list[Any]] = {path: list(map(str, names)) for path, names in named if names}
+    if preprocessing is not None:
+        lists[_PREPROCESSING] = [preprocessing]
     more = [*(["notes"] if version > _PLAIN else []), *(path.partition("/")[0] for path in lists)]
     with _new(buffer, more) as file:
         file.attrs["format"], file.attrs["version"], file.attrs["name"] = _fixed(KIND), version, _fixed(data["name"])
@@ -114,10 +124,15 @@ def encode(
             column = _json_bytes(names)
             file.create_dataset(path, data=column, track_times=False).attrs["encoding"] = _fixed("utf-8")
         file.attrs["checksum"] = _fixed(_checksum(data["name"], columns))
+    if len(buffer.getvalue()) > _LARGEST:
+        raise ModelError(
+            f"the structure of the model has more than {_LARGEST:,} bytes: save a large preprocessing in a file of its own, "
+            "with Pipeline.save"
+        )
     return buffer.getvalue()
 
 
-def _json_bytes(values: list[str]) -> np.ndarray:
+def _json_bytes(values: list[Any]) -> np.ndarray:
     """Texts as one column of bytes: a fixed-length column as wide as the longest text would be mostly empty."""
     return np.frombuffer(json.dumps(values, separators=(",", ":")).encode(), np.uint8)
 
@@ -220,13 +235,18 @@ def read(data: bytes, name: str = "the file") -> StructureFile:
                     _read_newer(file),
                 )
             columns = _all_columns(file, {**(_COLUMNS if version > 1 else _FIRST), **(_NOTES if version > 3 else {})})
-            lists = {path: _column(file, path) for path in (_CLASSES, _FROZEN) if path.partition("/")[0] in file}
+            lists = {
+                path: _column(file, path)
+                for path in (_CLASSES, _FROZEN, _PREPROCESSING)
+                if path.partition("/")[0] in file
+            }
             title, checksum, saved_with = (str(_attribute(file, a) or "") for a in ("name", "checksum", "parameters"))
         graph = _graph(columns, title, version)
         if version > 2 and checksum and checksum != _checksum(title, columns):
             raise FileFormatError("the file is damaged: its checksum does not fit its content")
         class_names, frozen = _names(lists, _CLASSES), _names(lists, _FROZEN)
-        return StructureFile(graph, version, saved_with, class_names, frozen or ())
+        preprocessing = next(iter(_json(lists, _PREPROCESSING)), None) if _PREPROCESSING in lists else None
+        return StructureFile(graph, version, saved_with, class_names, frozen or (), preprocessing)
     except NewerFormatError:
         raise
     except FileFormatError as error:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from labdl.errors import ConfigError
 from labdl.infer import Evaluator, Inference
+from labdl.infer.data_adapter import is_evaluable
+from labdl.infer.evaluator import resolve_metrics
 from labdl.standard import validation
+from labdl.train.metrics import Metric
 
 
 def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Evaluator:
@@ -17,10 +21,16 @@ def construct_evalvater(infer: Inference, eval_config: Mapping[str, Any]) -> Eva
     """
     validation.check_instance(infer, Inference, "construct_evalvater", "construct_inference")
     config = validation.read(eval_config, "eval_config", ("default_dataset", "eval_metric", "loss", "batch_size"))
+    dataset = config.get("default_dataset")
+    if dataset is not None and not is_evaluable(dataset):
+        raise ConfigError(
+            "eval_config: default_dataset wants a data set, a loader, a pair (x, y) of arrays or rows (input, ..., target), "
+            f"received {dataset!r:.60}"
+        )
     return Evaluator(
         infer,
-        config.get("default_dataset"),
-        config.get("eval_metric", ()),
+        dataset,
+        _metrics(config.get("eval_metric")),
         loss=config.get("loss"),
         batch_size=config.get("batch_size"),
     )
@@ -34,8 +44,13 @@ def evalvate(evalvater: Evaluator, dataset=None, eval_config: Mapping[str, Any] 
     """
     validation.check_instance(evalvater, Evaluator, "evalvate", "construct_evalvater")
     config = validation.read(eval_config or {}, "eval_config")
-    metric = config.pop("eval_metric", None)
+    metric = _metrics(config.pop("eval_metric")) if "eval_metric" in config else None
     return evalvater.evaluate(dataset, metrics=metric, **config)
+
+
+def _metrics(value: Any) -> list[Metric]:
+    with validation.naming("eval_config", "eval_metric"):
+        return list(resolve_metrics(() if value is None else value).values())
 
 
 construct_evaluator, evaluate = construct_evalvater, evalvate

@@ -9,6 +9,7 @@ from labdl.infer import Inference
 from labdl.nn import Module
 from labdl.standard import validation
 from labdl.standard.modules import check_model
+from labdl.train.config import check_execution
 
 _NAMES = {"preproc": "preprocess", "postproc": "postprocess"}
 
@@ -21,7 +22,14 @@ def construct_inference(model: Module, infer_config: Mapping[str, Any]) -> Infer
     """
     check_model(model, "construct_inference")
     config = validation.read(infer_config, "infer_config", (*_NAMES, "backend", "batch_size", "compiled"))
-    return Inference(model, **{_NAMES.get(key, key): value for key, value in config.items()})
+    backend, compiled = config.get("backend"), config.get("compiled")
+    check_execution(backend, compiled, None, "infer_config")
+    settings = {_NAMES.get(key, key): value for key, value in config.items()}
+    for key in _NAMES:
+        if key in config:
+            with validation.naming("infer_config", key):
+                Inference(model, **{_NAMES[key]: config[key]})
+    return Inference(model, **settings)
 
 
 def infer_one_sample(infer: Inference, input, infer_config: Mapping[str, Any] | None = None):

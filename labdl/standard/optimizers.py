@@ -25,12 +25,20 @@ def rule(config: Any, name: str = "optimizer_config") -> Rule:
         if value is not None
     }
     method = config.pop("optimizer_method", None)
-    if _RATE in config:
+    rate = _RATE in config
+    if rate:
+        if "learning_rate" in config or "lr" in config:
+            raise ConfigError(f"{name}: {_RATE} is the learning_rate: give one of them")
         config["learning_rate"] = config.pop(_RATE)
-    found = str(method).lower()
+    found = method.lower() if isinstance(method, str) else ""
     if found not in OPTIMIZERS:
         raise ConfigError(f"{name}: optimizer_method wants one of {', '.join(OPTIMIZERS)}, received {method!r}")
-    return find_optimizer(found, **config)
+    try:
+        return find_optimizer(found, **config)
+    except ConfigError as error:
+        if not rate or "learning_rate" not in str(error):
+            raise
+        raise ConfigError(f"{name}: {_RATE}: {error}") from None
 
 
 class Optimizer:
@@ -42,7 +50,12 @@ class Optimizer:
             raise ModelError(
                 f"{type(model).__name__} has no trainable parameters: unfreeze some, or give it layers with weights"
             )
-        self.model, self.bound = model, BoundOptimizer(rule, dispatch.get(model.backend), learned)
+        known = [name for name, p in model.named_parameters() if p.learnable]
+        self.model, self.bound = model, BoundOptimizer(rule, dispatch.get(model.backend), learned, known)
+        if self.bound.has_schedules:
+            raise ConfigError(
+                "the schedule of a group needs the length of a training: use labdl.Trainer, or set learning_rate"
+            )
 
     @property
     def rule(self) -> Rule:

@@ -15,6 +15,7 @@ from labdl.nn import Module
 from labdl.standard import optimizers, validation
 from labdl.standard.modules import check_model
 from labdl.train import Trainer, config
+from labdl.train.data_validation import check_batch
 
 
 def construct_trainer(model: Module, trainer_config: Mapping[str, Any] | str | Path) -> Trainer:
@@ -49,8 +50,11 @@ def train_one_batch(trainer: Trainer, data_batch: Mapping[str, Any]) -> float:
     """
     validation.check_instance(trainer, Trainer, "train_one_batch", "construct_trainer")
     batch = validation.read(data_batch, "data_batch", needed=("X", "Y"), allowed=())
+    x, y = _arrays(batch["X"]), _arrays(batch["Y"])
+    with _gradient_errors(ConfigError):
+        check_batch(trainer.context, trainer.state, x, y)
     with _gradient_errors():
-        loss = trainer.train_one_batch(_arrays(batch["X"]), _arrays(batch["Y"]))["loss"]
+        loss = trainer.train_one_batch(x, y)["loss"]
     if not np.isfinite(loss):
         raise GradientError(
             "the loss of this batch is NaN or infinite, so its gradients are too: check the data, or try a "
@@ -90,11 +94,11 @@ def train(trainer: Trainer) -> dict[str, list[float]]:
 
 
 @contextmanager
-def _gradient_errors() -> Iterator[None]:
-    """Convert ModelError to GradientError, the standard's error for gradients that cannot be computed."""
+def _gradient_errors(*others: type[Exception]) -> Iterator[None]:
+    """Convert ModelError, and ``others``, to GradientError, the standard's error for gradients that cannot be computed."""
     try:
         yield
-    except ModelError as error:
+    except (ModelError, *others) as error:
         raise GradientError(str(error)) from error
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from labdl.errors import ConfigError
+from labdl.errors import ConfigError, LabDLError
 
 Kind = TypeVar("Kind")
 
@@ -38,6 +39,22 @@ def flag(config: Mapping[str, Any], key: str, default: bool, name: str) -> bool:
     if not isinstance(value, bool):
         raise ConfigError(f"{name}: {key} wants True or False, received {value!r}")
     return value
+
+
+@contextmanager
+def naming(config: str, *keys: str) -> Iterator[None]:
+    """Raise errors of settings under the keys that the configuration has for them, where the message has none of these.
+
+    Errors of Python, which a value of a wrong type gives in code that does not check it, become ConfigError.
+    """
+    try:
+        yield
+    except LabDLError as error:
+        if any(key in str(error) for key in keys):
+            raise
+        raise type(error)(f"{config}: {', '.join(keys)}: {error}") from error
+    except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
+        raise ConfigError(f"{config}: {', '.join(keys)}: {error}") from error
 
 
 def check_instance(value: Any, kind: type[Kind], name: str, maker: str) -> Kind:

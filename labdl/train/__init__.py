@@ -1,6 +1,7 @@
 """Training: optimizers, losses, metrics, the trainer and its runs."""
 
 from labdl.train import metrics, optimizers, schedules
+from labdl.train.callbacks import Callback
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.ema import EMA
@@ -19,6 +20,7 @@ from labdl.train.events import (
     Step,
     Text,
     Throughput,
+    Validation,
     Worst,
 )
 from labdl.train.metrics import METRICS, Metric
@@ -28,6 +30,7 @@ from labdl.train.race.race import Race, race
 from labdl.train.report import Report
 from labdl.train.run.run import Run
 from labdl.train.schedules import *
+from labdl.train.swa import SWA
 from labdl.train.trainer import Trainer
 from labdl.train.tuning.search_space import Integers, LogUniform, Uniform
 from labdl.train.tuning.sweep import Sweep, Trial, sweep
@@ -35,7 +38,9 @@ from labdl.train.tuning.sweep import Sweep, Trial, sweep
 __all__ = [
     "EMA",
     "METRICS",
+    "SWA",
     "Alert",
+    "Callback",
     "Checkpoint",
     "Confusion",
     "EarlyStopping",
@@ -62,6 +67,7 @@ __all__ = [
     "Trainer",
     "Trial",
     "Uniform",
+    "Validation",
     "Worst",
     "metrics",
     "race",

@@ -33,6 +33,10 @@ METRICS = {
     "rmse": "root_mean_squared_error",
     "mape": "mean_absolute_percentage_error",
     "auc": "roc_auc",
+    "mrr": "mean_reciprocal_rank",
+    "ece": "expected_calibration_error",
+    "mce": "maximum_calibration_error",
+    "pq": "panoptic_quality",
 }
 SETTINGS = {"lr": "learning_rate"}
 TRAINING = {"validation_data": "validation"}

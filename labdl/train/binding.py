@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,18 @@ from labdl.nn.module import Module
 from labdl.nn.output_kind import OutputKind, output_kind
 from labdl.nn.parameter import Parameter
 from labdl.spec import Spec
-from labdl.train.class_weight import plain_loss
 from labdl.train.conversion import Conversion
-from labdl.train.data_adapter import read
-from labdl.train.ema import Averages
+from labdl.train.data_adapter import map_structure
+from labdl.train.device_prefetch import prefetch_for
+from labdl.train.loaders import first_batch
+from labdl.train.named_inputs import place_named, takes_by_name
 from labdl.train.optimizers import BoundOptimizer
+from labdl.train.output_losses import OutputLosses
 from labdl.train.phases import Phase, check_phases
 from labdl.train.precision import LossScaler
 from labdl.train.state import PhaseState
+from labdl.train.swa import averages_of
+from labdl.train.weighted_loss import plain_loss, targets_of
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -42,7 +47,7 @@ def is_prepared(state: TrainState) -> bool:
 def prepare_for(context: TrainContext, state: TrainState, dataset: Any) -> None:
     """`prepare` with the first sample of a data set."""
     if not is_prepared(state):
-        prepare(context, state, *context.methods.preprocess(next(read(Loader(dataset, 1)))))
+        prepare(context, state, *context.methods.preprocess(first_batch(dataset)))
 
 
 def convert_dataset(context: TrainContext, state: TrainState, data: Any, *, keep: bool = False) -> Any:
@@ -50,6 +55,9 @@ def convert_dataset(context: TrainContext, state: TrainState, data: Any, *, keep
 
     A trainer that overrides `preprocess` gets the data as they are, and its result is converted batch by batch.
     """
+    if isinstance(data, Loader):
+        inner = convert_dataset(context, state, data.dataset, keep=keep)
+        return data if inner is data.dataset else data.replace(inner)
     conversion = state.conversion
     if data is None or conversion is None or "preprocess" in context.overridden:
         return data
@@ -72,8 +80,8 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
     if is_prepared(state):
         return
     if model.unbuilt:
-        inputs = x if type(x) is tuple else (x,)
-        if not all(isinstance(a, np.ndarray) for a in inputs):
+        inputs = x if type(x) is tuple or takes_by_name(model, x) else (x,)
+        if not all(isinstance(a, np.ndarray) for a in (inputs.values() if isinstance(inputs, Mapping) else inputs)):
             raise ModelError(
                 f"the model is not built, and its inputs cannot be derived from {type(x).__name__}: call "
                 "model.build((None, ...)) first"
@@ -93,7 +101,7 @@ def prepare(context: TrainContext, state: TrainState, x: Any, y: Any = None) -> 
         metric.outputs = kind  # type: ignore[misc]
     if state.backend is not backend or not state.loss_built:
         state.evaluations.clear()
-        _build_loss(context, state, state.conversion(x, y)[1])
+        _build_loss(context, state, targets_of(context.loss_function, state.conversion(x, y)[1]))
     state.bound_to = binding_key()
 
 
@@ -111,6 +119,8 @@ def convert(context: TrainContext, state: TrainState, x: Any, y: Any) -> tuple[A
     """The inputs and targets of a batch as the model and the loss take them, see `labdl.data.conversion`."""
     if state.bound_to != binding_key():
         prepare(context, state, x, y)
+    if type(x) is dict and not context.overridden & {"forward", "phases"}:
+        x = place_named(context.model, x)
     return state.conversion(x, y)  # type: ignore[misc]
 
 
@@ -135,9 +145,11 @@ def bind(context: TrainContext, state: TrainState) -> list[PhaseState]:
     if rule is not None:
         trainable = {name: p for phase in state.phases for name, p in phase.optimizer.parameters.items()}
         if state.averages is None:
-            state.averages = Averages(rule, trainable)
+            state.averages = averages_of(rule, trainable)
         elif [id(p.value) for p in trainable.values()] != [id(v) for v in state.averages.variables]:
             state.averages.rebind(trainable)
+    if backend is not state.backend:
+        state.prefetch = prefetch_for(backend)
     state.backend = backend
     return state.phases
 
@@ -152,7 +164,8 @@ def set_batch_size(state: TrainState, size: int) -> None:
 def _bind_phase(context: TrainContext, phase: Phase, backend: Any) -> PhaseState:
     scaler = LossScaler() if context.settings.precision == "float16" else None
     rule = phase.optimizer or context.optimizer
-    return PhaseState(phase, BoundOptimizer(rule, backend, _trainable_parameters(context.model, phase)), scaler)  # type: ignore[arg-type]
+    known = [name for name, p in context.model.named_parameters() if p.learnable]
+    return PhaseState(phase, BoundOptimizer(rule, backend, _trainable_parameters(context.model, phase), known), scaler)  # type: ignore[arg-type]
 
 
 def _trainable_parameters(model: Module, phase: Phase) -> dict[str, Parameter]:
@@ -175,11 +188,19 @@ def _trainable_parameters(model: Module, phase: Phase) -> dict[str, Parameter]:
 def _build_loss(context: TrainContext, state: TrainState, y: Any) -> None:
     """Build the loss, because its class weights must be on the backend before it is compiled."""
     state.loss_built, loss, model = True, context.loss_function, context.model
-    if (
+    if isinstance(loss, OutputLosses) and context.standard_loss and y is not None:
+        specs = map_structure(lambda array: _spec_of(state.backend, array), y)
+        loss.build(model.output_specs, specs, state.backend.name)
+    elif (
         context.standard_loss
         and isinstance(y, np.ndarray)
         and isinstance(loss, Module)
         and isinstance(model.output_specs, Spec)
     ):
-        spec = dispatch.spec_of(state.backend.tensor(y))
-        loss.build(model.output_specs, Spec((None, *spec.shape[1:]), spec.dtype), backend=state.backend.name)
+        loss.build(model.output_specs, _spec_of(state.backend, y), backend=state.backend.name)
+
+
+def _spec_of(backend: Any, array: Any) -> Spec:
+    """The Spec of the backend's tensor of a batch of any size."""
+    spec = dispatch.spec_of(backend.tensor(array))
+    return Spec((None, *spec.shape[1:]), spec.dtype)

@@ -19,13 +19,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from labdl.bounded.atomic_write import flush_folder
 from labdl.bounded.files import read_file
 from labdl.errors import ConfigError, FileFormatError
 from labdl.graph import as_graph
 from labdl.nn.parameter import Parameter
 from labdl.saving import encode as encode_structure
 from labdl.saving import load_parameters, save_parameters, swap_parameters
-from labdl.saving.atomic_write import flush_folder
 from labdl.train import pytree, state_dict
 from labdl.train.progress import MonitoredValue, Progress, TrainingDocument, parse_document
 from labdl.train.schedules.base import monitored_value
@@ -108,6 +108,10 @@ class Checkpoint:
         """Write a checkpoint at the end of an epoch if one is due, and return its path; the ``last`` epoch is always saved."""
         due = last or self.every == "epoch" or self._due(state) or self._improves(values)
         return self.save(context, state, values) if due else None
+
+    def save_if_better(self, context: TrainContext, state: TrainState, values: Mapping[str, float]) -> Path | None:
+        """Write a checkpoint after a validation within an epoch if the monitored value improves, and return its path."""
+        return self.save(context, state, values) if self.monitor in values and self._improves(values) else None
 
     def _due(self, state: TrainState) -> bool:
         return self.every != "epoch" and state.progress is not None and state.progress.step % self.every == 0

@@ -1,23 +1,19 @@
-"""Class weights of a training: the loss of each sample times the weight of its class."""
+"""The weights of the classes of a training, from what people give."""
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labdl import ops
 from labdl.data import ArrayDataset
 from labdl.data.conversion import TargetRule, as_array
 from labdl.errors import ConfigError
-from labdl.nn.initializers import from_values
-from labdl.nn.loss.classification import reduce_losses
 from labdl.nn.module import Module
-from labdl.nn.parameter import Buffer
 from labdl.train.data_adapter import NestedDataset
+from labdl.train.weighted_loss import plain_loss
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -25,50 +21,11 @@ if TYPE_CHECKING:
 _WANTED = "class_weight wants weights by class such as {0: 1.0, 1: 5.0}, one for each class, or 'balanced'"
 
 
-class ClassWeightedLoss(Module):
-    """A loss whose samples are weighted by their class while training; validation computes the loss itself.
+def class_weights(context: TrainContext, rule: TargetRule, class_weight: Any, data: Any) -> list[float]:
+    """The weights of the classes of a training, one for each.
 
-    The mean divides by the number of samples, not by the sum of the weights. Semantics: class_weight of keras.Model.fit.
+    Raises ConfigError for a loss without classes, and for invalid weights.
     """
-
-    def __init__(self, loss: Any, weights: Sequence[float]):
-        self.unweighted, self.each = loss, copy.deepcopy(loss)
-        self.each.reduction = "none"
-        self.weights, self.reduction = tuple(weights), loss.reduction
-        self.layer_task = loss.layer_task
-        self.by_number = self.layer_task == "classification"
-        self.ignore_index = getattr(loss, "ignore_index", None)
-
-    def setup(self, output, target):
-        self.weight = Buffer((len(self.weights),), from_values(self.weights))
-        self.unweighted.prepare(output, target)
-
-    def forward(self, output, target):
-        if not self.training:
-            return self.unweighted(output, target)
-        losses = self.each(output, target)
-        if not self.by_number:
-            below, above = self.weights
-            return reduce_losses(losses * ops.where(target >= 0.5, above, below), self.reduction)
-        if len(target.shape) == len(output.shape):
-            return reduce_losses(losses * ops.take(self.weight, ops.argmax(target, axis=-1), axis=0), self.reduction)
-        if self.ignore_index is None:
-            return reduce_losses(losses * ops.take(self.weight, target, axis=0), self.reduction)
-        counted = ops.not_equal(target, self.ignore_index)
-        numbers = ops.where(counted, target, ops.zeros_like(target))
-        total = ops.sum(losses * ops.take(self.weight, numbers, axis=0))
-        if self.reduction == "sum":
-            return total
-        return total / ops.maximum(ops.sum(ops.astype(counted, "float32")), 1.0)
-
-
-def plain_loss(loss: Any) -> Any:
-    """The loss without class weights."""
-    return loss.unweighted if isinstance(loss, ClassWeightedLoss) else loss
-
-
-def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, data: Any) -> ClassWeightedLoss:
-    """The loss of a training with class weights. Raises ConfigError for a loss without classes, and for invalid weights."""
     loss = plain_loss(context.loss_function)
     room = rule.output.shape[-1] if rule.output is not None and rule.output.shape else None
     if not context.standard_loss or not isinstance(loss, Module) or rule.kind == "any" or not rule.labels or not room:
@@ -81,7 +38,7 @@ def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, da
     count = room if rule.kind == "classes" else 2
     names = context.model.class_names or ()
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return ClassWeightedLoss(loss, _balanced(data, count))
+        return _balanced(data, count)
     if not isinstance(class_weight, Mapping):
         given = weight_list(class_weight)
         if given is None or len(given) != count:
@@ -98,7 +55,7 @@ def weighted_loss(context: TrainContext, rule: TargetRule, class_weight: Any, da
         weights[int(number)] = float(weight)  # type: ignore[arg-type]
     if not any(weights):
         raise ConfigError(f"{_WANTED}; with all of them 0 there is nothing to learn, received {class_weight!r:.80}")
-    return ClassWeightedLoss(loss, weights)
+    return weights
 
 
 def weight_list(value: Any) -> list[Any] | None:

@@ -17,14 +17,17 @@ from labdl.errors import ConfigError, FileFormatError, MissingFileError, suggest
 from labdl.framework_info import NAMES
 from labdl.nn.foreign import ForeignLayer
 from labdl.nn.types import Count, Positive
-from labdl.settings import INNER, Share, check, create
+from labdl.settings import INNER, LARGEST, Share, check, create
 from labdl.signature import show_plain_types
 from labdl.train.aliases import full_names
 from labdl.train.checkpoint import Checkpoint
 from labdl.train.data_adapter import as_dataset
 from labdl.train.early_stopping import EarlyStopping
 from labdl.train.ema import EMA
+from labdl.train.limits import Batches
 from labdl.train.monitor.layer_stats import SHARE
+from labdl.train.output_losses import check_loss_weights
+from labdl.train.swa import SWA
 
 
 @show_plain_types
@@ -44,7 +47,9 @@ class TrainerSettings:
     keep_gradients: bool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     freeze: str | tuple[str, ...] = ()
-    average: EMA | None = dataclasses.field(default=None, metadata=INNER)
+    gradient_checkpointing: str | tuple[str, ...] = ()
+    loss_weights: Any = dataclasses.field(default=None, metadata=INNER)
+    average: EMA | SWA | None = dataclasses.field(default=None, metadata=INNER)
     health: Share = SHARE
     stopping: EarlyStopping | None = dataclasses.field(default=None, metadata=INNER)
     epochs: Count = 1
@@ -52,17 +57,27 @@ class TrainerSettings:
     shuffle: bool = True
     train_dataset: Any = dataclasses.field(default=None, metadata=INNER)
     val_dataset: Any = dataclasses.field(default=None, metadata=INNER)
+    max_steps: Count | None = None
+    val_check_interval: Batches | None = None
+    limit_train_batches: Batches | None = None
+    limit_val_batches: Batches | None = None
+    drop_last: bool = False
+    fast_dev_run: bool | Count = False
     output_dir: Path | None = dataclasses.field(default=None, metadata=INNER)
     checkpoint: Checkpoint | None = dataclasses.field(default=None, metadata=INNER)
 
     def __post_init__(self):
-        self.freeze = tuple(self.freeze) if isinstance(self.freeze, list) else self.freeze
+        for name in ("freeze", "gradient_checkpointing"):
+            setattr(self, name, tuple(given) if isinstance(given := getattr(self, name), list) else given)
         self.health = 0.0 if self.health is False else self.health
         check(self)
+        _check_range(self)
         if self.clip_norm is not None and self.clip_value is not None:
             raise ConfigError("Trainer: clip_norm and clip_value exclude each other: give one of them")
-        self.freeze = (self.freeze,) if isinstance(self.freeze, str) else self.freeze
-        self.average = _coerce(EMA, "average", self.average, "decay")
+        for name in ("freeze", "gradient_checkpointing"):
+            setattr(self, name, (given,) if isinstance(given := getattr(self, name), str) else given)
+        self.loss_weights = check_loss_weights(self.loss_weights)
+        self.average = _average(self.average)
         self.stopping = _coerce(EarlyStopping, "stopping", self.stopping, "monitor")
         self.checkpoint = _coerce(Checkpoint, "checkpoint", self.checkpoint, "folder")
         if self.output_dir is not None and not isinstance(self.output_dir, str | Path):
@@ -92,6 +107,20 @@ class TrainerSettings:
         return settings
 
 
+def _check_range(settings: TrainerSettings) -> None:
+    """Raise ConfigError for numbers that the frameworks cannot hold: integers beyond 64 bits, limits beyond float32."""
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, int) and value >= 1 << 63 and "form" not in field.metadata:
+            raise ConfigError(
+                f"Trainer: {field.name} wants an integer below 2**63, received one of {value.bit_length():,} bits"
+            )
+    if settings.clip_value is not None and settings.clip_value > LARGEST:
+        raise ConfigError(
+            f"Trainer: clip_value wants a number of at most {LARGEST:.7g}, received {settings.clip_value}"
+        )
+
+
 _RUN_SETTINGS = (
     "health",
     "train_dataset",
@@ -104,6 +133,15 @@ _RUN_SETTINGS = (
 )
 
 
+def _average(value: Any) -> EMA | SWA | None:
+    if isinstance(value, SWA):
+        return value
+    if isinstance(value, Mapping) and value.get("name", "ema") in ("ema", "swa"):
+        cls, single = (SWA, "start") if value.get("name") == "swa" else (EMA, "decay")
+        return _coerce(cls, "average", {key: v for key, v in value.items() if key != "name"}, single)
+    return _coerce(EMA, "average", value, "decay")
+
+
 def _coerce(cls: type, key: str, value: Any, single: str) -> Any:
     """Convert a dictionary, or the value of the setting ``single`` alone, to settings of a class."""
     if value is None or isinstance(value, cls):
@@ -111,10 +149,13 @@ def _coerce(cls: type, key: str, value: Any, single: str) -> Any:
     if isinstance(value, Mapping):
         try:
             return create(cls, dict(value))
-        except TypeError as error:
+        except (ConfigError, TypeError) as error:
             raise ConfigError(f"Trainer: {key}: {error}") from None
     if isinstance(value, float | str | Path):
-        return cls(value)
+        try:
+            return cls(value)
+        except ConfigError as error:
+            raise ConfigError(f"Trainer: {key}: {error}") from None
     raise ConfigError(
         f"Trainer: {key} wants labdl.train.{cls.__name__}({single}=...) or a dictionary of its settings, "
         f"received {value!r}"
@@ -143,6 +184,8 @@ def refuse_class(value: Any, key: str) -> None:
 
 def dataset(value: Any, key: str) -> Any:
     """A data set by name ("digits"), from an .npz file of arrays, or from a value that `as_dataset` accepts."""
+    if isinstance(value, bytes):
+        raise ConfigError(f"{key} wants a data set, received {value!r:.60}")
     if value is None or not isinstance(value, str | Path):
         return None if value is None else as_dataset(value, key)
     if str(value) in SOURCES:
@@ -183,14 +226,14 @@ def create_settings(settings: Mapping[str, Any]) -> TrainerSettings:
     return TrainerSettings(**settings)
 
 
-def check_execution(backend: Any, compiled: Any, seed: Any) -> None:
+def check_execution(backend: Any, compiled: Any, seed: Any, owner: str = "Trainer") -> None:
     """Raise ConfigError for an invalid backend, compilation mode or seed."""
-    if backend is not None and backend not in NAMES:
-        raise ConfigError(f"Trainer: backend wants one of {', '.join(NAMES)}, received {backend!r}")
-    if compiled not in (None, True, False, "xla"):
-        raise ConfigError(f"Trainer: compiled wants true, false, 'xla' or nothing, received {compiled!r}")
+    if backend is not None and (not isinstance(backend, str) or backend not in NAMES):
+        raise ConfigError(f"{owner}: backend wants one of {', '.join(NAMES)}, received {backend!r}")
+    if not (compiled is None or isinstance(compiled, bool) or (isinstance(compiled, str) and compiled == "xla")):
+        raise ConfigError(f"{owner}: compiled wants true, false, 'xla' or nothing, received {compiled!r}")
     if seed is not None and (not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0):
-        raise ConfigError(f"Trainer: seed wants an integer at least 0 or nothing, received {seed!r}")
+        raise ConfigError(f"{owner}: seed wants an integer at least 0 or nothing, received {seed!r}")
 
 
 def names() -> list[str]:

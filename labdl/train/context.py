@@ -74,7 +74,8 @@ class TrainContext:
     @property
     def modules(self) -> list[Module]:
         """The modules that a training step computes with."""
-        return [m for m in (self.model, self.loss_function) if isinstance(m, Module)]
+        loss = self.loss_function
+        return [self.model, *([loss] if isinstance(loss, Module) else getattr(loss, "modules", []))]
 
     @property
     def sums_loss(self) -> bool:

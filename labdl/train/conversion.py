@@ -15,8 +15,8 @@ from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.spec import Spec
 from labdl.train.broadcasting import aligned_ranks
-from labdl.train.class_weight import plain_loss
 from labdl.train.data_adapter import NestedDataset, flatten, map_structure
+from labdl.train.weighted_loss import plain_loss, weighs_samples
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -34,6 +34,7 @@ class Conversion:
 
     def __init__(self, context: TrainContext):
         self.model = context.model
+        self._weighs_samples = weighs_samples(context.loss_function)
         self.inputs: tuple[Spec | None, ...] | None = None
         self.rule = TargetRule(loss=context.loss_name)
         self._fits: Any = None  # dtypes and shapes of the last batch that needed no conversion
@@ -44,6 +45,9 @@ class Conversion:
 
     def __call__(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Convert inputs and targets: arrays, or tuples, lists and dictionaries of them. Raises ConfigError."""
+        if self._weighs_samples and type(y) is tuple and len(y) == 2:
+            x, target = self(x, y[0])
+            return x, (target, self._narrow(y[1]))
         if type(x) is not np.ndarray or type(y) is not np.ndarray:
             return self._inputs(x), map_structure(self._target if type(y) is np.ndarray else self._narrow, y)
         key = x.dtype, y.dtype, x.shape[1:], y.shape[1:]
@@ -80,7 +84,7 @@ class Conversion:
     @property
     def key(self) -> Any:
         """Equal for two conversions with the same results."""
-        return self.inputs, self.rule
+        return self.inputs, self.rule, self._weighs_samples
 
     # -- inside
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from labdl.data import ArrayDataset, Loader
+from labdl.data import ArrayDataset, Dataset, IterableDataset, Loader, SampleDataset
+from labdl.data.batch_loader import BatchLoader
 from labdl.data.conversion import advice_for, as_array, as_inputs, is_table
+from labdl.data.flow.entries import SupervisedDataset
+from labdl.data.native.reading import from_native, is_native
+from labdl.data.random_keys import takes_generator
+from labdl.data.streams.sample_wise import SupervisedStream
 from labdl.errors import ConfigError, DataError, LabDLError
 
 # -- nested values: tuples, lists and dictionaries of arrays or tensors
@@ -65,6 +70,7 @@ class NestedDataset:
     """A data set of a pair (x, y) in which x or y is a tuple or a dictionary of arrays."""
 
     name = "arrays"
+    gathers = True
 
     def __init__(self, values: tuple):
         self.values = map_structure(np.ascontiguousarray, _with_arrays(values))
@@ -91,6 +97,8 @@ def _with_arrays(value: Any) -> Any:
 
 class StackedDataset:
     """Batches of a data set that returns one sample at a time: arrays and numbers of the samples are stacked."""
+
+    gathers = True
 
     def __init__(self, source: Any):
         self.source, self.name = source, getattr(source, "name", type(source).__name__)
@@ -120,14 +128,30 @@ class StackedDataset:
 def as_dataset(value: Any, name: str = "data") -> Any:
     """Convert to a data set that returns batches: an `ArrayDataset`, or a pair (x, y) of arrays, tuples or dictionaries.
 
+    A `Loader` stays one with its settings, and a stream, an `IterableDataset`, stays one. Data sets and loaders of other
+    libraries are converted by `labdl.data.from_native`; a data set of batches gives a loader that takes them as they are.
     Lists of numbers and frames of pandas are arrays (see `labdl.data.conversion`). Anything else with a length and
     samples (``data[i]``, a tuple or a dictionary), lists of these among them, is read sample by sample. Raises ConfigError.
     """
+    if isinstance(value, Loader):
+        inner = as_dataset(value.dataset, name)
+        return value if inner is value.dataset else value.replace(inner)
+    if is_native(value):
+        value = from_native(value)
+        if isinstance(value, dict):
+            raise ConfigError(f"{name} wants one data set, received the splits {', '.join(value)}: give one of them")
+    if isinstance(value, Dataset | IterableDataset) and value.batched:
+        return BatchLoader(value.as_supervised())
+    if isinstance(value, IterableDataset):
+        return value if isinstance(value, SupervisedStream) else value.as_supervised()
     advice = None if isinstance(value, tuple) else advice_for(value)
     if advice is not None:
-        raise ConfigError(f"{name} wants arrays x and y or a data set, received {type(value).__name__}: {advice}")
+        more = "; or stream them as data.IterableDataset(…)" if hasattr(value, "__next__") else ""
+        raise ConfigError(f"{name} wants arrays x and y or a data set, received {type(value).__name__}: {advice}{more}")
     if isinstance(value, ArrayDataset | NestedDataset | StackedDataset):
         return value
+    if isinstance(value, Dataset):
+        return value if value.gathers or isinstance(value, SupervisedDataset) else value.as_supervised()
     if isinstance(value, tuple) and len(value) == 2:
         value = as_inputs(value[0], _length(value[1])), value[1]
         plain = not any(isinstance(v, tuple | Mapping) or v is None for v in value)
@@ -141,6 +165,8 @@ def as_dataset(value: Any, name: str = "data") -> Any:
         and not isinstance(value, np.ndarray)
         and not is_table(value)
     ):
+        if takes_generator(value.__getitem__):
+            return SampleDataset(value).as_supervised()
         return StackedDataset(value)
     raise ConfigError(
         f"{name} wants an ArrayDataset or a pair (x, y), or an object with a length and samples, received "
@@ -157,7 +183,7 @@ def as_batch(batch: tuple) -> tuple:
     return batch if all(type(part) is np.ndarray for part in batch) else tuple(map(_with_arrays, batch))
 
 
-def read(loader: Loader, epoch: int = 0, start: int = 0) -> Iterator[Any]:
+def read(loader: Loader, epoch: int = 0, start: int = 0) -> Generator[Any, None, None]:
     """Yield the batches of an epoch. Raises DataError that names the sample which cannot be read."""
     batches, at = loader.epoch(epoch, start), start
     while True:
@@ -168,8 +194,9 @@ def read(loader: Loader, epoch: int = 0, start: int = 0) -> Iterator[Any]:
         except LabDLError:
             raise
         except Exception as error:  # code of the user may raise anything
-            order = loader.indices(epoch)[at * loader.batch_size : (at + 1) * loader.batch_size]
-            raise _read_error(loader.dataset, order, error) from error
+            if isinstance(loader.dataset, IterableDataset):
+                raise _batch_error(at, loader.dataset.name, error) from error
+            raise _read_error(loader.dataset, loader.batch_indices(epoch, at)[0], error) from error
         yield batch
         at += 1
 
@@ -186,6 +213,10 @@ def _read_error(dataset: Any, order: np.ndarray, error: Exception) -> DataError:
         f"the batch of the samples {', '.join(map(str, order[:5]))} … of {name} cannot be read, though each alone "
         f"can: {_describe_error(error)}"
     )
+
+
+def _batch_error(number: int, name: str, error: Exception) -> DataError:
+    return DataError(f"batch {number:,} of {name} cannot be read: {_describe_error(error)}")
 
 
 def _sample_error(i: int, name: str, error: Exception) -> DataError:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from labdl.data import ArrayDataset
 from labdl.errors import ConfigError
+from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.spec import Spec, show
-from labdl.train.class_weight import plain_loss
+from labdl.train.binding import convert
+from labdl.train.weighted_loss import plain_loss
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
+    from labdl.train.state import TrainState
 
 
 def check_data(context: TrainContext, data: Any) -> None:
@@ -27,15 +32,53 @@ def check_data(context: TrainContext, data: Any) -> None:
             f"the data have samples of shape {show(x.shape[1:])}, the model was built for "
             f"{show(first.shape[1:])}: give its Input the shape of the data"
         )
-    output = model.output_specs
-    if context.loss_name == "cross_entropy" and y.dtype.kind in "iu" and isinstance(output, Spec):
-        classes = output.shape[-1]
-        y = y[y != getattr(plain_loss(context.loss_function), "ignore_index", classes)]
-        if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
-            raise ConfigError(
-                f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
-                f"{classes}, numbered from 0"
-            )
+    if isinstance(model.output_specs, Spec):
+        _check_classes(context, y, model.output_specs)
+
+
+def check_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> None:
+    """Raise ConfigError for a batch that does not fit the model and its loss, by its shapes and its classes, before a step.
+
+    Trainers that override the steps before the loss take any batch.
+    """
+    if context.overridden & {"preprocess", "forward", "loss", "phases"} or not all(
+        isinstance(v, np.ndarray) and v.ndim for v in (x, y)
+    ):
+        return
+    if len(x) != len(y):
+        raise ConfigError(f"the batch has {len(x):,} inputs and {len(y):,} targets: give a target for each input")
+    try:
+        x, y = convert(context, state, x, y)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"the batch does not fit the model: {error}") from error
+    wanted = given_inputs(context.model)
+    first = wanted[0][1] if len(wanted) == 1 else None
+    if first is not None and not _fits(x.shape[1:], first.shape[1:]):
+        raise ConfigError(
+            f"the batch has inputs of shape {show(x.shape[1:])}, the model was built for {show(first.shape[1:])}"
+        )
+    output = context.model.output_specs
+    if not isinstance(output, Spec) or not isinstance(y, np.ndarray):
+        return
+    _check_classes(context, y, output)
+    loss = plain_loss(context.loss_function)
+    if isinstance(loss, Module):
+        try:
+            loss._shapes_of(Spec((len(x), *output.shape[1:]), output.dtype), Spec(y.shape, str(y.dtype)))
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"the targets do not fit the model's output {show(output.shape)}: {error}") from error
+
+
+def _check_classes(context: TrainContext, y: np.ndarray, output: Spec) -> None:
+    if context.loss_name != "cross_entropy" or y.dtype.kind not in "iu":
+        return
+    classes = output.shape[-1]
+    y = y[y != getattr(plain_loss(context.loss_function), "ignore_index", classes)]
+    if y.size and classes is not None and not 0 <= y.min() <= y.max() < classes:
+        raise ConfigError(
+            f"the data have classes from {y.min()} to {y.max()}, the model's output has room for "
+            f"{classes}, numbered from 0"
+        )
 
 
 def _fits(shape, wanted) -> bool:

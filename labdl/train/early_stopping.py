@@ -11,7 +11,7 @@ from labdl.errors import StateDictError
 from labdl.nn.types import Whole
 from labdl.settings import Amount, check
 from labdl.signature import show_plain_types
-from labdl.train.events import Epoch, Event
+from labdl.train.events import Epoch, Event, Validation
 from labdl.train.schedules.base import monitored_value
 
 
@@ -24,6 +24,8 @@ class EarlyStopping:
     one. Without validation data the value of the training data is monitored. ``restore_best`` restores the parameters of the
     best epoch at the end. Pass it as ``Trainer(stopping=EarlyStopping())`` or ``fit(..., callbacks=[EarlyStopping()])``, or
     call it with each event: ``if stopping(event): break``. ``patience=0`` stops at the first epoch without an improvement.
+    With ``val_check_interval`` of `Trainer` a monitored validation value counts after each validation, as in Lightning:
+    ``patience`` is then a number of validations.
     """
 
     monitor: str = "val_loss"
@@ -40,13 +42,16 @@ class EarlyStopping:
         """Forget all epochs."""
         self.best: float | None = None
         self.best_epoch: int | None = None
+        self.improved = False  # by the last value
         self.wait_count = 0
 
     def __call__(self, event: Event) -> bool:
         """Update with an event; returns True if the training should stop."""
-        if isinstance(event, Epoch):
+        self.improved = False
+        if isinstance(event, Epoch) or (isinstance(event, Validation) and self.monitor in event.values):
             value = float(monitored_value(self, self.monitor, event.values))
-            if self._improves(value):
+            self.improved = self._improves(value)
+            if self.improved:
                 self.best, self.best_epoch, self.wait_count = value, event.epoch, 0
             else:
                 self.wait_count += 1

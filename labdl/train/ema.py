@@ -39,7 +39,7 @@ class EMA:
 class Averages:
     """The moving averages of a model's parameters, as tensors of their backend."""
 
-    def __init__(self, rule: EMA, parameters: Mapping[str, Parameter]):
+    def __init__(self, rule: Any, parameters: Mapping[str, Parameter]):
         self.rule, self.updates = rule, 0
         self.values: dict[str, Any] = {}
         self.rebind(parameters)
@@ -69,13 +69,20 @@ class Averages:
             value = self.values[name]
             self.values[name] = ops.add(value, ops.multiply(ops.subtract(ops.stop_gradient(p.value), value), 1 - decay))
 
+    def end_epoch(self, epoch: int, epochs: int) -> None:
+        """The end of an epoch of ``epochs``, counted from 0: nothing to average but what `update` did."""
+
+    def assign(self) -> None:
+        """Give the parameters the values of their averages."""
+        for name, p in self.parameters.items():
+            dispatch.owner(p.value).assign(p.value, _array(self.values[name]))
+
     @contextmanager
     def apply(self) -> Iterator[None]:
         """A context in which the parameters have the values of their averages."""
         kept = {name: np.array(_array(p.value)) for name, p in self.parameters.items()}
         try:
-            for name, p in self.parameters.items():
-                dispatch.owner(p.value).assign(p.value, _array(self.values[name]))
+            self.assign()
             yield
         finally:
             for name, p in self.parameters.items():

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from labdl.data import Loader
 from labdl.errors import ConfigError
 from labdl.graph.lowering.compilable import Compilable
 from labdl.nn.module import Module
 from labdl.nn.signature import given_inputs
 from labdl.train.binding import binding_key, convert, convert_dataset, prepare, prepare_for
 from labdl.train.data_adapter import flatten, read, size_of
+from labdl.train.loaders import as_loader, check_evaluation_data
+from labdl.train.logged_values import means_of
 from labdl.train.loss_function import Objective
+from labdl.train.loss_mean import loss_weight
 from labdl.train.metrics.metric import check_number
+from labdl.train.named_inputs import split_by_name
 from labdl.train.train_step import to_arrays
 
 if TYPE_CHECKING:
@@ -32,8 +35,12 @@ def evaluate(
     averaged: bool = False,
     classes: PerClass | None = None,
 ) -> dict[str, float]:
-    """Mean losses and metrics over a data set, in evaluation mode; ``classes`` is updated with each batch."""
+    """Mean losses and metrics over a data set, in evaluation mode; ``classes`` is updated with each batch.
+
+    The losses are those of the whole data set as one batch, whatever the size of the batches: see `loss_weight`.
+    """
     model, methods = context.model, context.methods
+    check_evaluation_data(dataset)
     prepare_for(context, state, dataset)
     dataset = convert_dataset(context, state, dataset)
     was_training = model.training
@@ -41,35 +48,41 @@ def evaluate(
         name: metric.fresh() for name, metric in context.metrics.items()
     }  # those of the context belong to the training
     totals: dict[str, float] = {}
-    seen = 0
+    seen, logged, weights = 0, {}, 0.0
     monitor = state.validation_monitor
     if monitor is not None and monitor.dataset is not dataset:
         monitor = None
     if monitor is not None:
         monitor.reset()
-    with state.average_parameters() if averaged else nullcontext():
+    batches = read(as_loader(dataset, batch_size))
+    with state.values.apart(), state.average_parameters() if averaged else nullcontext():
         for module in context.modules:
             module.eval()
         try:
-            for batch in read(Loader(dataset, batch_size)):
+            for batch in batches:
                 x, y = convert(context, state, *methods.preprocess(batch))
                 values, output = evaluate_batch(context, state, x, y)
                 if monitor is not None:
                     monitor.update(x, y, output, seen)
-                output, size = methods.postprocess(output), size_of(x)
-                for name, value in values.items():
-                    totals[name] = totals.get(name, 0.0) + value * size
+                weight = loss_weight(context, x, y, output)
+                for name, value in values.items():  # NaN where nothing counts
+                    totals[name] = totals.get(name, 0.0) + (value * weight if weight else 0.0)
+                output, size, weights = methods.postprocess(output), size_of(x), weights + weight
                 for metric in metrics.values():
                     metric.update(output, y)
                 if classes is not None:
                     classes.add(output, y)
+                state.values.take(size, logged)
                 seen += size
         finally:
+            batches.close()
             for module in context.modules:
                 module.train(was_training)
+    whole = 1.0 if context.sums_loss else weights
     return {
-        **{name: total / seen for name, total in totals.items()},
+        **{name: total / whole if whole else float("nan") for name, total in totals.items()},
         **{name: check_number(name, metric.compute()) for name, metric in metrics.items()},
+        **means_of(logged),
     }
 
 
@@ -81,7 +94,11 @@ def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> 
     backend = state.backend
     if structure not in state.evaluations:
         objective = Objective(
-            context.methods.loss_and_output, structure, context.settings.low_precision, name=context.loss_name
+            context.methods.loss_and_output,
+            structure,
+            context.settings.low_precision,
+            name=context.loss_name,
+            weights=context.settings.loss_weights,
         )
         compilable = Compilable(objective.run, context.modules, backend)
         run = backend.evaluate_function(compilable, compiled=context.compiled)
@@ -94,14 +111,25 @@ def evaluate_batch(context: TrainContext, state: TrainState, x: Any, y: Any) -> 
 def split_batch(batch: Any, model: Module) -> tuple[Any, Any]:
     """Split a batch that is not a pair into inputs and targets. Raises ConfigError if that is ambiguous.
 
-    It may be ``{"X": …, "Y": …}``, as in table B.10 of T/AII 008-2023, or a tuple of the model's inputs and then the targets.
+    It may be ``{"X": …, "Y": …}``, as in table B.10 of T/AII 008-2023, a dictionary with entries named as the arguments of the
+    model's forward, or a tuple of the model's inputs and then the targets.
     """
-    if isinstance(batch, Mapping) and batch.keys() == {"X", "Y"}:
-        return batch["X"], batch["Y"]
+    if isinstance(batch, Mapping):
+        if batch.keys() == {"X", "Y"}:
+            return batch["X"], batch["Y"]
+        found = split_by_name(batch, model)
+        if found is None:
+            raise ConfigError(
+                f"a batch of this data set is a dictionary of {', '.join(map(str, batch))}, the forward of the model has the "
+                f"arguments {', '.join(a.name for a in model._arguments())}: name its arguments as the entries, choose inputs "
+                f"and targets, such as .as_supervised({next(iter(batch), 'image')!r}, {[*batch, 'label'][-2]!r}), or override "
+                "preprocess(batch) of Trainer to return (inputs, targets)"
+            )
+        return found
     if not isinstance(batch, tuple):
-        names = f"a dictionary of {', '.join(map(str, batch))}" if isinstance(batch, Mapping) else type(batch).__name__
         raise ConfigError(
-            f"a batch of this data set is {names}: override preprocess(batch) of Trainer to return (inputs, targets)"
+            f"a batch of this data set is {type(batch).__name__}: override preprocess(batch) of Trainer to return "
+            "(inputs, targets)"
         )
     count = max(1, len(batch) - 1) if model.unbuilt else len(given_inputs(model))
     if len(batch) < count:

@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class Start:
-    """A training starts, or resumes after ``step``; ``history`` holds the values of the epochs before."""
+    """A training starts, or resumes after ``step``; ``history`` holds the values of the epochs before.
+
+    It ends after ``epochs`` epochs, or after ``max_steps`` steps if that is earlier.
+    """
 
     epochs: int
     steps_per_epoch: int
@@ -18,6 +21,7 @@ class Start:
     settings: Mapping[str, Any] = field(default_factory=dict)
     step: int = 0
     history: Mapping[str, list[float]] = field(default_factory=dict)
+    max_steps: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,18 @@ class Epoch:
     step: int
     values: Mapping[str, float]
     samples_per_second: float
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A validation within an epoch, the ``epoch``-th, see ``val_check_interval`` of `Trainer`.
+
+    The names of its ``values`` begin with ``val_``.
+    """
+
+    epoch: int
+    step: int
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -181,6 +197,7 @@ Event = (
     Start
     | Step
     | Epoch
+    | Validation
     | Health
     | Throughput
     | Rate
@@ -215,7 +232,7 @@ def to_record(event: Event) -> dict[str, Any]:
             continue
         digits = next((mark.digits for mark in info.metadata if isinstance(mark, Decimals)), None)
         record[name] = _plain(value if digits is None or value is None else round(value, digits))
-    return {**record, **event.values} if isinstance(event, Epoch) else record
+    return {**record, **event.values} if isinstance(event, Epoch | Validation) else record
 
 
 def _plain(value: Any) -> Any:

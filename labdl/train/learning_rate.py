@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from labdl.train.schedules.base import Plan
+    from labdl.train.schedules.base import Plan, Schedule
     from labdl.train.state import PhaseState
 
 
 class LearningRate:
-    """Sets the learning rate of each step: the plan of the schedule, if there is one, times a factor."""
+    """Sets the learning rate of each step: the plan of the schedule, if there is one, times a factor.
 
-    def __init__(self, phases: list[PhaseState], plan: Plan | None):
+    Groups with schedules of their own follow those: ``plan_for(schedule, base_rate)`` is their plan for the training.
+    """
+
+    def __init__(self, phases: list[PhaseState], plan: Plan | None, plan_for: Callable[[Schedule, float], Plan]):
         self._phases, self.plan, self.factor = phases, plan, 1.0
+        self._plan_for = plan_for
+        self._plans: dict[tuple[str, float], Plan] = {}  # of groups, by schedule and base rate
+        self._scheduled = [phase.optimizer for phase in phases if phase.optimizer.has_schedules]
         self._fixed = False  # True while a rate set by the user is used because the schedule is at 0
 
     def set(self, value: float, step: int) -> None:
@@ -40,11 +46,30 @@ class LearningRate:
             self._fixed = self._fixed and not planned
             if not self._fixed:
                 set_learning_rate(self._phases, planned * self.factor)
+        if self._scheduled:
+            self._apply_to_groups(step)
+
+    def _apply_to_groups(self, step: int) -> None:
+        factor = self.factor
+        if not self.plan:  # a rate set by the user changes those of groups in the same ratio
+            first = self._phases[0].optimizer
+            factor = first.learning_rate / first.rule.learning_rate if first.rule.learning_rate else 1.0
+        for optimizer in self._scheduled:
+            optimizer.apply_schedules(lambda schedule, rate: self._plan(schedule, rate)(step) * factor)
+
+    def _plan(self, schedule: Schedule, rate: float) -> Plan:
+        """The plan of a group: as that of the trainer, it keeps its length when the number of epochs is changed."""
+        key = (repr(schedule), rate)  # in a copy of the training it is another object
+        if key not in self._plans:
+            self._plans[key] = self._plan_for(schedule, rate)
+        return self._plans[key]
 
     def replay(self, step: int) -> None:
         """Set the rate for a step that is repeated."""
         if self.plan:
             set_learning_rate(self._phases, self.plan(step) * self.factor)
+        if self._scheduled:
+            self._apply_to_groups(step)
 
     def observe(self, values: Mapping[str, float]) -> None:
         """Pass the values of an epoch to the schedule."""
@@ -62,6 +87,7 @@ class LearningRate:
     def copy_from(self, other: LearningRate) -> None:
         """Use the rates with which another training at the same step continues."""
         self.plan, self.factor, self._fixed = copy.deepcopy(other.plan), other.factor, other._fixed
+        self._plans = dict(other._plans)
 
 
 def learning_rate(phases: list[PhaseState]) -> float:

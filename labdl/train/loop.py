@@ -2,165 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
+import itertools
 import math
 import time
-import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labdl import dispatch
 from labdl.data import Loader
 from labdl.errors import ConfigError, FileFormatError, LabDLError, StateDictError
 from labdl.train import checkpoint as checkpoints
 from labdl.train import failures
-from labdl.train.binding import convert_dataset, set_batch_size
-from labdl.train.callbacks import Callback, split_early_stopping
-from labdl.train.class_names import name_text_labels
-from labdl.train.config import TrainerSettings
-from labdl.train.data_adapter import as_dataset, read, size_of
+from labdl.train.batch_norm_statistics import apply_swa
+from labdl.train.binding import convert
+from labdl.train.data_adapter import read, size_of
 from labdl.train.early_stopping import EarlyStopping
-from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step
+from labdl.train.events import Epoch, Event, NewCheckpoint, Start, Step, Validation
 from labdl.train.learning_rate import LearningRate
+from labdl.train.limits import Limits
+from labdl.train.loaders import count_seen
+from labdl.train.logged_values import means_of
 from labdl.train.metrics.metric import check_number
 from labdl.train.monitor.monitor import TrainingMonitor
 from labdl.train.nonfinite import NonFiniteCheck
-from labdl.train.preparation import prepare_training
 from labdl.train.progress import Progress
+from labdl.train.schedules.base import Plan
 from labdl.train.snapshot import Snapshot
-from labdl.train.validation_split import split_validation
+from labdl.train.swa import SWA
+from labdl.train.validating import Validator
 
 if TYPE_CHECKING:
     from labdl.train.checkpoint import Checkpoint
     from labdl.train.context import TrainContext
-    from labdl.train.options import ClassWeight
     from labdl.train.progress import TrainingDocument
-    from labdl.train.schedules.base import Plan
+    from labdl.train.schedules import Schedule
     from labdl.train.state import TrainState
-
-_VALIDATION = 256  # batch size of validation
-
-
-def start_loop(
-    context: TrainContext,
-    state: TrainState,
-    train: Any,
-    *,
-    validation: Any = None,
-    validation_split: float | None = None,
-    epochs: int | None = None,
-    batch_size: int | None = None,
-    shuffle: bool | None = None,
-    class_weight: ClassWeight | None = None,
-    checkpoint: Checkpoint | str | Path | None = None,
-    resume: bool | str | Path | None = None,
-    health: float | None = None,
-    callbacks: Iterable[Callable[[Event], Any]] = (),
-) -> tuple[Loop, list[Callback]]:
-    """Create a loop that starts or resumes, and its callbacks without early stopping; arguments as in `Trainer.events`.
-
-    With class weights the loop has another context, with the weighted loss.
-    """
-    settings = context.settings
-    train = as_dataset(settings.train_dataset if train is None else train)
-    if validation is not None and validation_split:
-        raise ConfigError("validation and validation_split exclude each other: give one of them")
-    kept = settings.checkpoint if checkpoint is None else TrainerSettings(checkpoint=checkpoint).checkpoint  # type: ignore[arg-type]
-    if epochs is not None and (not isinstance(epochs, int) or isinstance(epochs, bool) or epochs < 1):
-        raise ConfigError(f"epochs wants an integer at least 1, received {epochs!r}")
-    if health is not None and (not isinstance(health, int | float) or health is True or not 0 <= health <= 1):
-        raise ConfigError(f"health wants a share of the time from 0 to 1, received {health!r}")
-    stopping, listeners = split_early_stopping(callbacks, settings.stopping)
-    name_text_labels(context, train)
-    if validation_split:
-        train, validation = split_validation(train, validation_split)
-    else:
-        validation = settings.val_dataset if validation is None else as_dataset(validation, "validation")
-    path = checkpoints.checkpoint_to_resume(resume, kept)
-    former = checkpoints.read_progress(path) if path is not None else state.document and state.document.progress
-    defaults = _default_options(settings, former)
-    total: int = defaults["epochs"] if epochs is None else epochs
-    batch_size = defaults["batch_size"] if batch_size is None else batch_size
-    shuffle = defaults["shuffle"] if shuffle is None else shuffle
-    progress = _initial_progress(context, state, train, batch_size, shuffle)  # type: ignore[arg-type]
-    context, train = prepare_training(context, state, train, class_weight)
-    validation = convert_dataset(context, state, validation, keep=True)
-    if path is not None:
-        state.resume_from(checkpoints.restore(context, state, path))
-    document, state.document = state.document, None
-    loop = Loop(
-        context,
-        state,
-        train=train,
-        validation=validation,
-        epochs=total,
-        progress=progress,
-        document=document,
-        checkpoint=kept,
-        stopping=stopping,
-        health=health,
-    )
-    if former is not None and former.epoch >= total:
-        warnings.warn(
-            f"nothing is left to train, because epochs={total} is the total and {former.epoch} are complete: give "
-            f"a larger total, such as epochs={former.epoch + total}",
-            stacklevel=4,
-        )
-    return loop, listeners
-
-
-def loop_for_epoch(context: TrainContext, state: TrainState, loop: Loop | None, index: int, train: Any = None) -> Loop:
-    """Return the given loop if its next epoch has this index, counted from 0, and the same data set; else a new loop."""
-    settings = context.settings
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise ConfigError(f"train_one_epoch wants the index of an epoch, at least 0, received {index!r}")
-    train = as_dataset(settings.train_dataset if train is None else train)
-    name_text_labels(context, train)
-    if loop is not None:
-        train = convert_dataset(context, state, train, keep=True)
-    if loop is None or (loop.progress.epoch, loop.progress.batch) != (index, 0) or loop.loader.dataset is not train:
-        progress = _initial_progress(context, state, train, settings.batch_size, settings.shuffle)
-        context, train = prepare_training(context, state, train)
-        length = math.ceil(progress.samples / progress.batch_size)
-        progress.epoch, progress.step = index, index * length
-        epochs = max(settings.epochs, index + 1)
-        loop = Loop(
-            context,
-            state,
-            train=train,
-            validation=convert_dataset(context, state, settings.val_dataset, keep=True),
-            epochs=epochs,
-            progress=progress,
-            document=None,
-        )
-    loop.epochs = index + 1
-    return loop
-
-
-def _default_options(settings: TrainerSettings, former: Progress | None) -> dict[str, Any]:
-    """Epochs, batch size and shuffling of the trainer; where it has not set them, those of the training to resume."""
-    options = {name: getattr(settings, name) for name in ("epochs", "batch_size", "shuffle")}
-    if former is None:
-        return options
-    before = {
-        "epochs": former.epochs or settings.epochs,  # unknown to the first files
-        "batch_size": max(1, former.batch_size // settings.accumulate),
-        "shuffle": former.shuffle,
-    }
-    unset = {field.name: field.default for field in dataclasses.fields(settings)}
-    return {name: before[name] if value == unset[name] else value for name, value in options.items()}
-
-
-def _initial_progress(context: TrainContext, state: TrainState, train: Any, batch_size: int, shuffle: bool) -> Progress:
-    """Progress at the start of a training. A step is an update: its batch consists of ``accumulate`` batches."""
-    settings = context.settings
-    seed = context.seed if context.seed is not None else dispatch.current_seed() or 0
-    size = int(Loader(train, batch_size).batch_size)
-    set_batch_size(state, min(size, len(train)))
-    return Progress(len(train), size * settings.accumulate, bool(shuffle), int(seed))
 
 
 class Loop:
@@ -182,35 +60,50 @@ class Loop:
         checkpoint: Checkpoint | None = None,
         stopping: EarlyStopping | None = None,
         health: float | None = None,
+        limits: Limits | None = None,
     ):
         self.context, self.state = context, state
+        self.limits = Limits.of(context.settings) if limits is None else limits
         self.validation, self.checkpoint, self.stopping = validation, checkpoint, stopping
         self.epoch_seconds: list[float] = []  # of each epoch of this loop
         self._stop_requested = False
-        self._small_batches = False  # True if validation has to use the batch size of the training
+        self.unfinished: dict[str, float] = {}  # values of a last epoch that `max_steps` ended before its end
         if document is not None and document.progress is not None:
             _check_same_training(context, progress, document.progress, set(document.metrics))
             progress = document.progress
         self.progress, self.epochs = progress, epochs
-        self.loader = Loader(train, progress.batch_size, shuffle=progress.shuffle, seed=progress.seed)
-        _check_counts(progress, len(self.loader))
+        self.own_loader = isinstance(train, Loader)
+        self.loader = self.limits.loader(train, progress.batch_size, progress.shuffle, progress.seed)
+        self.steps_per_epoch = self.limits.steps(self.loader)
+        _check_counts(progress, self.loader, self.steps_per_epoch)
         schedule = context.schedule
-        plan = schedule and schedule.plan(context.optimizer.learning_rate, len(self.loader), epochs)
+        plan = schedule and self._plan(schedule, context.optimizer.learning_rate)
         same_schedule = _restore_schedule(plan, document)
         self.health = health  # see `Trainer.events`
-        self.learning_rate = LearningRate(state.phases, plan)
+        self.learning_rate = LearningRate(state.phases, plan, self._plan)
         if stopping is not None:
             stopping.reset()
         state.progress, state.learning_rate = self.progress, self.learning_rate
         state.stopping, state.best = stopping, None
+        interval = self.limits.validation_interval(self.steps_per_epoch)
+        data = self.limits.validation(validation, progress.batch_size // context.settings.accumulate)
+        self.validator = Validator(context, state, data, progress, interval, self.steps_per_epoch)
         self.monitor = None
         if health is not None:
-            self.monitor = TrainingMonitor(
-                context, state, progress, train=train, validation=validation, share=float(health)
-            )
+            self.monitor = TrainingMonitor(context, state, progress, train=train, validation=data, share=float(health))
+            self.validator.monitor = self.monitor
+        if document is None and isinstance(context.settings.average, SWA) and state.averages is not None:
+            state.averages.reset()  # those of a former training
         if document is not None:
             self.learning_rate.restore(document.features.rate, progress.step, same_schedule)
             self._restore_stopping(document.features.stopping)
+
+    def _plan(self, schedule: Schedule, rate: float) -> Plan:
+        """The learning rates of the training, which may end before its last epoch does."""
+        steps, most = self.steps_per_epoch, self.limits.max_steps
+        if most is None or most >= self.epochs * steps or schedule.unit == "epoch":
+            return schedule.plan(rate, steps, self.epochs)
+        return Plan(schedule.bind(most, 1), rate, steps)
 
     def _restore_stopping(self, values: dict[str, Any] | None) -> None:
         if self.stopping is not None and values is not None:
@@ -219,6 +112,14 @@ class Loop:
             if best is not None and not isinstance(best.get("parameters"), dict):
                 raise StateDictError("the state of early stopping has no parameters of the best epoch")
             self.state.best = best
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """The values of all epochs, the last of which `max_steps` may have ended before its end."""
+        history = {name: list(values) for name, values in self.progress.history.items()}
+        for name, value in self.unfinished.items():
+            history.setdefault(name, []).append(value)
+        return history
 
     # -- control
 
@@ -235,7 +136,7 @@ class Loop:
     def copy_schedule(self, other: Loop) -> None:
         """Use the learning rates and the batch size of validation of another loop at the same step."""
         self.learning_rate.copy_from(other.learning_rate)
-        self._small_batches = other._small_batches
+        self.validator.small_batches = other.validator.small_batches
 
     def request_stop(self) -> None:
         """End after the current step, as if all epochs were complete."""
@@ -257,43 +158,64 @@ class Loop:
 
     @property
     def should_stop(self) -> bool:
-        """True after `request_stop` and early stopping: there will be no further step."""
-        return self._stop_requested or (self.stopping is not None and self.stopping.should_stop)
+        """True after `request_stop`, early stopping and `max_steps`: there will be no further step."""
+        return self._stop_requested or self._at_most or (self.stopping is not None and self.stopping.should_stop)
+
+    @property
+    def _at_most(self) -> bool:
+        return self.limits.max_steps is not None and self.progress.step >= self.limits.max_steps
 
     # -- events
 
     def events(self) -> Generator[Event, None, None]:
         """The events of the training; see `Trainer.events`."""
-        context, now, loader = self.context, self.progress, self.loader
+        context, now = self.context, self.progress
         plan = self.learning_rate.plan
         settings = {
             "loss": context.loss_name,
-            "optimizer": context.optimizer.kind,
+            "optimizer": context.optimizer.label,
             "metrics": list(context.metrics),
             "seed": now.seed,
             "backend": context.model.backend,
-            **context.optimizer.settings(),
+            **context.optimizer.record(),
             **({"schedule": plan.schedule.kind} if plan else {}),
             **context.settings.non_default(),
         }
         history = {name: list(values) for name, values in now.history.items()}
-        yield Start(self.epochs, len(loader), now.batch_size, now.samples, settings, now.step, history)
+        self._call("on_fit_start")
+        yield Start(
+            self.epochs,
+            self.steps_per_epoch,
+            now.batch_size,
+            now.samples,
+            settings,
+            now.step,
+            history,
+            self.limits.max_steps,
+        )
         self.snapshot = Snapshot(context, self.state, now, self.checkpoint)
         self._nonfinite = NonFiniteCheck(
             context,
             self.state,
-            loader=loader,
+            loader=self.loader,
+            steps=self.steps_per_epoch,
             progress=now,
             learning_rate=self.learning_rate,
             snapshot=self.snapshot,
         )
         try:
             yield from self._epochs()
-        except LabDLError as error:
-            if self.monitor is not None:
+        except GeneratorExit:  # left by its consumer
+            self._call("on_fit_end")
+            raise
+        except BaseException as error:
+            self._call("on_exception", error)
+            if self.monitor is not None and isinstance(error, LabDLError):
                 yield from self.monitor.on_error(error)
             raise
         self._restore_best()
+        apply_swa(context, self.state, self.loader, self.steps_per_epoch)
+        self._call("on_fit_end")
         if self.monitor is not None:
             yield from self.monitor.on_train_end()
 
@@ -306,31 +228,74 @@ class Loop:
         return values
 
     def _epochs(self) -> Iterator[Event]:
-        context, now, loader, monitor = self.context, self.progress, self.loader, self.monitor
+        context, now, monitor, length = self.context, self.progress, self.monitor, self.steps_per_epoch
         while now.epoch < self.epochs and not self.should_stop:
             for module in context.modules:
                 module.train()
             if not now.batch:
                 for metric in context.metrics.values():
                     metric.reset()
-            began, before = time.perf_counter(), now.seen
-            batches = read(loader, now.epoch, now.batch)
-            for batch in batches if monitor is None else monitor.time_batches(batches):
-                if monitor is None:
-                    yield self._step(batch)
+            began, before, complete = time.perf_counter(), now.seen, False
+            self._call("on_train_epoch_start")
+            yield from self._validate_within_epoch()  # of a checkpoint that was written before its validation
+            # closed at once after an error, whose traceback would keep the workers
+            with closing(read(self.loader, now.epoch, now.batch)) as batches:
+                rest = batches if length == len(self.loader) else itertools.islice(batches, length - now.batch)
+                if self.state.prefetch is not None and self.context.settings.accumulate == 1:
+                    rest = self.state.prefetch.read(rest, self._convert)
+                for batch in rest if monitor is None else monitor.time_batches(rest):
+                    self._call("on_train_batch_start", batch, now.batch)
+                    events = [self._step(batch)] if monitor is None else monitor.run_step(self._step, batch)
+                    self._end_step(events[0], batch)
+                    yield from events
+                    if self.state.logged:
+                        yield from self._logged_events()
+                    yield from self._validate_within_epoch()
+                    if self._stop_requested or (self.should_stop and now.batch < length):
+                        break
                 else:
-                    yield from monitor.run_step(self._step, batch)
-                if self.state.logged:
-                    yield from self._logged_events()
-                if self._stop_requested:
-                    break
-            else:
-                self.epoch_seconds.append(time.perf_counter() - began)
-                rate = (now.seen - before) / max(self.epoch_seconds[-1], 1e-9)
-                values = self._end_epoch()
-                event = Epoch(now.epoch, now.step, values, rate)
+                    complete = True
+            seconds = time.perf_counter() - began
+            rate = (now.seen - before) / max(seconds, 1e-9)
+            if complete:
+                self.epoch_seconds.append(seconds)
+                event = self._end_epoch(rate)
                 yield from [event] if monitor is None else monitor.on_epoch_end(event)
                 yield from self._logged_events()
+            elif self.should_stop and not self._stop_requested:
+                self.unfinished = self._end_unfinished()
+                yield Epoch(now.epoch + 1, now.step, self.unfinished, rate)
+                yield from self._logged_events()
+
+    def _convert(self, batch: Any) -> Any:
+        """A batch of two arrays as the step will convert it, whose copy to the device begins before the step."""
+        if "preprocess" in self.context.overridden or type(batch) is not tuple or len(batch) != 2:
+            return batch
+        return convert(self.context, self.state, *batch)
+
+    def _validate_within_epoch(self) -> Iterator[Event]:
+        """Validate after a step if that is due; early stopping and the best checkpoint go by the values."""
+        if not self.validator.due:
+            return
+        event = Validation(self.progress.epoch + 1, self.progress.step, self.validator.within_epoch())
+        self._observe_stopping(event)
+        if self.checkpoint:
+            with failures.explain_write_errors(self.checkpoint.folder):
+                self._announce(self.checkpoint.save_if_better(self.context, self.state, event.values))
+        yield event
+        yield from self._logged_events()
+
+    def _observe_stopping(self, event: Epoch | Validation) -> None:
+        """Pass values to early stopping, and keep the parameters of the best ones."""
+        if self.stopping is None:
+            return
+        self.stopping(event)
+        if self.stopping.restore_best and self.stopping.improved:
+            averages = self.state.averages
+            self.state.best = {
+                "parameters": self.context.model.state_dict(),
+                "average": averages and averages.state_dict(),
+            }
 
     def _logged_events(self) -> Iterator[Event]:
         """The events that methods of the trainer and callbacks have logged."""
@@ -353,53 +318,68 @@ class Loop:
         for name, value in values.items():
             now.sums[name] = now.sums.get(name, 0.0) + _as_float(name, value) * size
         now.step, now.batch, now.seen = now.step + 1, now.batch + 1, now.seen + size
-        if self.checkpoint and now.batch < len(self.loader):  # at the end of an epoch it is saved with its values
-            with failures.explain_write_errors(self.checkpoint.folder):
-                self._announce(self.checkpoint.save_after_step(self.context, self.state))
         return Step(now.step, values)
 
-    def _end_epoch(self) -> dict[str, float]:
-        """Validate, update the history, save; returns the values of the epoch."""
+    def _end_step(self, event: Any, batch: Any) -> None:
+        """Call the callbacks after a step, collect what was logged in it, and save a checkpoint if one is due."""
+        now, logged = self.progress, self.state.values
+        self._call("on_train_batch_end", event.values, batch, now.batch - 1)
+        if self.state.callbacks is not None:
+            self.state.callbacks.notify(event)
+        event.values.update(logged.take(size_of(batch), now.logged))
+        if self.checkpoint and (
+            now.batch < self.steps_per_epoch or self._stop_requested
+        ):  # else at the end of the epoch
+            with failures.explain_write_errors(self.checkpoint.folder):
+                self._announce(self.checkpoint.save_after_step(self.context, self.state))
+
+    def _call(self, hook: str, *args: Any) -> None:
+        if self.state.callbacks is not None:
+            self.state.callbacks.call(hook, *args)
+
+    def _end_epoch(self, rate: float) -> Epoch:
+        """Validate, update the history, save; returns the event of the epoch, with ``rate`` samples per second."""
         context, state, now = self.context, self.state, self.progress
-        self._nonfinite.check_parameters()
-        means = {name: total / now.seen for name, total in now.sums.items()}
-        means.update({name: check_number(name, m.compute()) for name, m in context.metrics.items() if m.has_data})
-        if self.validation is not None:
-            with nullcontext() if self.monitor is None else self.monitor.monitor_validation(self.epochs):
-                values = self._validate()
-            means.update({f"val_{name}": value for name, value in values.items()})
+        means = self._values_of_epoch()
+        self._call("on_train_epoch_end", means)
+        means.update(state.values.take(1))
         self.learning_rate.observe(means)
+        if state.averages is not None:
+            state.averages.end_epoch(now.epoch, self.epochs)
         for name, value in means.items():
             now.history.setdefault(name, []).append(float(value))
-        now.epoch, now.batch, now.seen, now.sums = now.epoch + 1, 0, 0, {}
-        if self.stopping is not None:
-            self.stopping(Epoch(now.epoch, now.step, means, 0.0))
-            if self.stopping.restore_best and self.stopping.best_epoch == now.epoch:
-                averages = state.averages
-                state.best = {
-                    "parameters": context.model.state_dict(),
-                    "average": averages and averages.state_dict(),
-                }
+        now.epoch, now.batch, now.seen, now.sums, now.logged = now.epoch + 1, 0, 0, {}, {}
+        event = Epoch(now.epoch, now.step, means, rate)
+        self._observe_stopping(event)
         if self.checkpoint:
             last = now.epoch >= self.epochs or self.should_stop
             with failures.explain_write_errors(self.checkpoint.folder):
                 self._announce(self.checkpoint.save_after_epoch(context, state, means, last=last))
         self.snapshot.take()
-        return means
+        if state.callbacks is not None:
+            state.callbacks.notify(event)
+        for name, value in state.values.take(1).items():
+            means[name] = value
+            now.history.setdefault(name, []).append(value)
+        return event
 
-    def _validate(self) -> dict[str, float]:
-        """Evaluate with larger batches than those of the training, if there is enough memory."""
-        context = self.context
-        rule, size = context.settings.average, self.progress.batch_size // context.settings.accumulate
-        averaged = rule is not None and rule.evaluate
-        if not self._small_batches:
-            try:
-                return context.methods.evaluate(self.validation, batch_size=max(size, _VALIDATION), averaged=averaged)
-            except Exception as error:
-                if not failures.lacks_memory(error) or size >= _VALIDATION:
-                    raise
-            self._small_batches = True
-        return context.methods.evaluate(self.validation, batch_size=size, averaged=averaged)
+    def _values_of_epoch(self) -> dict[str, float]:
+        """Means over the epoch so far, and the values of a validation."""
+        now = self.progress
+        self._nonfinite.check_parameters()
+        means = {name: total / now.seen for name, total in now.sums.items()}
+        means.update(means_of(now.logged))
+        metrics = self.context.metrics
+        means.update({name: check_number(name, m.compute()) for name, m in metrics.items() if m.has_data})
+        return {**means, **self.validator.at_end(self.epochs)}
+
+    def _end_unfinished(self) -> dict[str, float]:
+        """Save and validate after the last step, within an epoch; a training that resumes there goes on with the epoch."""
+        newest = self.state.last_checkpoint
+        step = f"step-{self.progress.step:08d}"
+        if self.checkpoint and not (newest is not None and newest.name.startswith(step)):
+            self._announce(self.save())
+        return self._values_of_epoch()
 
     def _restore_best(self) -> None:
         """Restore the parameters of the best epoch, if early stopping has stored them."""
@@ -429,10 +409,14 @@ def _check_same_training(context: TrainContext, now: Progress, former: Progress,
         )
 
 
-def _check_counts(now: Progress, length: int) -> None:
-    """Raise FileFormatError if the counts of a progress are inconsistent; an epoch has ``length`` steps."""
-    expected = (now.epoch * length + now.batch, min(now.batch * now.batch_size, now.samples))
-    if now.batch > length or (now.step, now.seen) != expected:
+def _check_counts(now: Progress, loader: Loader, length: int) -> None:
+    """Raise FileFormatError if the counts of a progress are inconsistent with epochs of this length."""
+    seen = count_seen(loader, now.batch)
+    if (
+        now.batch > length
+        or now.step != now.epoch * length + now.batch
+        or now.seen != (now.seen if seen is None else seen)
+    ):
         raise FileFormatError(
             f"the state counts {now.step} steps, which are not {now.epoch} epochs of {length} and "
             f"{now.batch} of the next with {now.seen} samples"

@@ -18,8 +18,8 @@ class Objective:
     """Function of flat tensors: the loss of a batch, its parts, and the outputs, from the inputs and targets.
 
     ``function(x, y)`` returns a loss or a dictionary of losses, which are added, optionally with an output: (loss, output).
-    The layout of the flat result is known after the first call. With ``scaled``, the last argument is a factor of the loss:
-    the scaled loss comes first in the result, the loss itself second.
+    ``weights`` multiply the losses by name in their sum. The layout of the flat result is known after the first call. With
+    ``scaled``, the last argument is a factor of the loss: the scaled loss comes first in the result, the loss itself second.
     """
 
     def __init__(
@@ -29,9 +29,10 @@ class Objective:
         precision: str | None = None,
         scaled: bool = False,
         name: str = "",
+        weights: Mapping[str, float] | None = None,
     ):
         self.function = function if precision is None else in_mixed_precision(function, precision)
-        self.structure, self.name, self.checked = structure, name, False
+        self.structure, self.name, self.checked, self.weights = structure, name, False, weights
         self.parts: tuple[str, ...] = ()  # names of the losses
         self.outputs: Structure = None
         self.leaves, self.duplicates_loss = 1, False
@@ -67,6 +68,13 @@ class Objective:
                     f"the loss {title} gave values of shape {tuple(shape)}, training wants one number for a batch: return "
                     "their mean, such as ops.mean(losses)"
                 )
+        if self.weights is not None:
+            names = [*loss] if isinstance(loss, Mapping) else []
+            unknown = [name for name in self.weights if name not in names]
+            if unknown or not names:
+                raise ConfigError(
+                    f"loss_weights has {', '.join(self.weights)}, the losses are {', '.join(names) or 'one without a name'}"
+                )
         self.checked = True
 
     def _run_scaled(self, *tensors):
@@ -78,7 +86,9 @@ class Objective:
             raise ModelError("the loss is an empty dictionary: return the losses by name")
         parts = dict(loss) if isinstance(loss, Mapping) else {}
         total = loss
-        for n, part in enumerate(parts.values()):
+        for n, (name, part) in enumerate(parts.items()):
+            weight = 1.0 if self.weights is None else self.weights.get(name, 1.0)
+            part = part if weight == 1.0 else ops.multiply(part, weight)
             total = part if n == 0 else ops.add(total, part)
         leaves, structure = flatten(output)
         self.parts, self.outputs, self.leaves = tuple(parts), structure, len(leaves)

@@ -11,9 +11,10 @@ from labdl.nn.schema import LAYERS, fields, input_ports
 from labdl.settings import create
 from labdl.train.aliases import LOSS_HINTS, LOSSES
 from labdl.train.aliases import METRICS as METRIC_ALIASES
-from labdl.train.config import refuse_class
+from labdl.train.config import refuse_class, resolve
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.metrics.metric import check_number, snake_case
+from labdl.train.output_losses import OutputLosses, OutputMetric, is_by_output
 
 
 def losses() -> dict[str, type[Module]]:
@@ -42,6 +43,7 @@ def loss(value: str | Callable, **settings) -> Callable:
                 f"(output, target), received {value!r}{LOSS_HINTS.get(value) or suggest_name(value, everything)}"
             )
         value = _with_settings(everything[value], value, settings)
+    refuse_class(value, "loss")
     if not callable(value):
         raise ConfigError(f"loss wants a name, a layer or a function (output, target), received {value!r}")
     if isinstance(value, Module):
@@ -59,6 +61,20 @@ def loss(value: str | Callable, **settings) -> Callable:
     return value
 
 
+def losses_of(value: Any) -> Callable:
+    """The loss of a training from what a trainer is given: one, or a dictionary or list with one for each output."""
+    if not is_by_output(value):
+        return resolve(value, loss, "loss")
+    named = value.items() if isinstance(value, Mapping) else enumerate(value)
+    found = {}
+    for name, given in named:
+        try:
+            found[str(name)] = resolve(given, loss, "loss")
+        except ConfigError as error:
+            raise ConfigError(f"the loss of the output {name}: {error}") from None
+    return OutputLosses(found if isinstance(value, Mapping) else [*found.values()])
+
+
 def full_name(name: str) -> str:
     """The name of a loss for itself or its short name."""
     return LOSSES.get(name, name)
@@ -73,6 +89,8 @@ def _with_settings(cls: type[Module], name: str, settings: dict[str, Any]) -> Mo
 
 def loss_name(value: Callable) -> str:
     """Name of a loss in curves and recordings."""
+    if isinstance(value, OutputLosses):
+        return " + ".join(map(loss_name, value.losses.values()))
     return snake_case(type(value), "Loss") if isinstance(value, Module) else getattr(value, "__name__", "loss")
 
 
@@ -91,14 +109,24 @@ class FunctionMetric(Metric):
         return total / samples
 
 
-def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]]) -> dict[str, Metric]:
+def metrics(values: Iterable[str | Metric | Callable | Mapping[str, Any]] | None) -> dict[str, Metric]:
     """Create metrics by name from names, short ones such as "mae", metrics, functions, and names with settings:
     ``{"name": "top_k_accuracy", "k": 5}``.
 
-    Raises ConfigError that lists the names.
+    A dictionary without a name has metrics by output: ``{"label": ["accuracy"], "mask": "dice"}``. Raises ConfigError that
+    lists the names.
     """
     by_name: dict[str, Metric] = {}
-    listed: Iterable[Any] = [values] if isinstance(values, str | Mapping) else values
+    if isinstance(values, Mapping) and is_by_output(values):
+        found = [OutputMetric(str(name), m) for name, of in values.items() for m in metrics(of).values()]
+        return metrics(found)
+    single = isinstance(values, str | Mapping | Metric) or callable(values)
+    listed: Iterable[Any] = () if values is None else [values] if single else values
+    if not isinstance(listed, Iterable):
+        raise ConfigError(
+            f"metrics wants a list of names, of objects such as TopKAccuracy(k=5), or of functions (output, target), "
+            f"received {values!r:.60}"
+        )
     for given in listed:
         value: Any = given
         settings: dict[str, Any] = {}

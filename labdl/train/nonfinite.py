@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl import dispatch
+from labdl.data import IterableDataset
 from labdl.errors import GradientError, LabDLError, ModelError, UpdateError
 from labdl.graph.graph import Graph
 from labdl.ops.operator.observation import observe_operators
@@ -40,11 +42,12 @@ class NonFiniteCheck:
         state: TrainState,
         *,
         loader: Loader,
+        steps: int,
         progress: Progress,
         learning_rate: LearningRate,
         snapshot: Snapshot,
     ):
-        self.context, self.state, self.loader = context, state, loader
+        self.context, self.state, self.loader, self.steps = context, state, loader, steps
         self.progress, self.learning_rate, self.snapshot = progress, learning_rate, snapshot
 
     def explain_loss(self, batch: Any, loss: float) -> LabDLError:
@@ -75,13 +78,16 @@ class NonFiniteCheck:
         after = self._broken_parameter()
         if after is None and x is not None:
             return self._check_forward(step, x, y, None)
-        if self.snapshot.values is None or time.perf_counter() - self.snapshot.time > SECONDS:
+        # the batches of a stream are not there again without reading it from its beginning
+        again = not isinstance(self.loader.dataset, IterableDataset)
+        if not again or self.snapshot.values is None or time.perf_counter() - self.snapshot.time > SECONDS:
             return None if after is None else self._update_error(step, after)
         for number, x, y, update in self._repeat(step):
-            if number < step - 1:
+            error = self._check_data(number, x, y)
+            if error is None and number < step - 1:
                 update()
                 continue
-            error = self._check_forward(number, x, y, after if number == step else None)
+            error = error or self._check_forward(number, x, y, after if number == step else None)
             error = error or self._check_gradients(number, x, y)
             if error is None:
                 update()
@@ -98,7 +104,8 @@ class NonFiniteCheck:
         epoch, start, number = self.snapshot.epoch, self.snapshot.batch, self.snapshot.step
         while number < until:
             context.model.train()
-            for number, batch in enumerate(read(self.loader, epoch, start), number + 1):  # noqa: B020
+            batches = itertools.islice(read(self.loader, epoch, start), self.steps - start)
+            for number, batch in enumerate(batches, number + 1):  # noqa: B020
                 self.learning_rate.replay(number - 1)
                 x, y = convert(context, state, *context.methods.preprocess(batch))
                 yield number, x, y, lambda x=x, y=y: train_step(context, state, x, y)

@@ -12,18 +12,20 @@ from labdl.errors import ConfigError, suggest_name
 from labdl.train import aliases
 
 if TYPE_CHECKING:
+    from labdl.train.callbacks import Callback
     from labdl.train.checkpoint import Checkpoint
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import EMA
     from labdl.train.events import Event
     from labdl.train.optimizers import Optimizer
     from labdl.train.schedules import Schedule
+    from labdl.train.swa import SWA
 
 ClassWeight = Mapping[int, float] | Mapping[str, float] | Sequence[float] | np.ndarray | Literal["balanced"]
 
 
 class TrainingOptions(TypedDict, total=False):
-    """Keywords of `Trainer.events`, `Trainer.fit` and `Trainer.start`: those of `labdl.train.loop.start_loop`, with other names
+    """Keywords of `Trainer.events`, `Trainer.fit` and `Trainer.start`: those of `start_loop`, with other names
     of some.
     """
 
@@ -33,11 +35,13 @@ class TrainingOptions(TypedDict, total=False):
     epochs: int | None
     batch_size: int | None
     shuffle: bool | None
+    steps_per_epoch: int | None
     class_weight: ClassWeight | None
+    sample_weight: Any
     checkpoint: Checkpoint | str | Path | None
     resume: bool | str | Path | None
     health: float | None
-    callbacks: Iterable[Callable[[Event], Any]]
+    callbacks: Iterable[Callable[[Event], Any] | Callback]
 
 
 class StepOptions(TypedDict, total=False):
@@ -50,9 +54,17 @@ class StepOptions(TypedDict, total=False):
     keep_gradients: bool
     precision: Literal["float32", "bfloat16", "float16"]
     freeze: str | tuple[str, ...] | list[str]
-    average: EMA | Mapping[str, Any] | float | None
+    gradient_checkpointing: str | tuple[str, ...] | list[str]
+    loss_weights: Mapping[str, float] | Sequence[float] | None
+    average: EMA | SWA | Mapping[str, Any] | float | None
     health: float
     stopping: EarlyStopping | Mapping[str, Any] | str | None
+    max_steps: int | None
+    val_check_interval: int | float | None
+    limit_train_batches: int | float | None
+    limit_val_batches: int | float | None
+    drop_last: bool
+    fast_dev_run: bool | int
     lr: float
 
 
@@ -87,14 +99,17 @@ class SweepOptions(RaceOptions, total=False):
     backend: str | None
     batch_size: int
     shuffle: bool
-    callbacks: Iterable[Callable[[Event], Any]]
+    steps_per_epoch: int | None
+    sample_weight: Any
+    callbacks: Iterable[Callable[[Event], Any] | Callback]
 
 
 _HINTS = {
     "verbose": ": progress=False hides the progress bar",
     "x": ": give the data by place, {method}(x, y)",
-    "validation_steps": ": all samples are validated, give fewer as validation",
-    "steps_per_epoch": ": an epoch has all samples, give fewer as data",
+    "validation_steps": ": write Trainer(model, limit_val_batches=…)",
+    "max_epochs": ": write epochs=…",
+    "initial_epoch": ": resume= goes on from a checkpoint",
 }
 
 

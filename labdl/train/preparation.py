@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from labdl.nn.output_kind import explain_mismatch
 from labdl.train.binding import convert_dataset, prepare_for
 from labdl.train.class_names import check_class_names, name_declared_classes
-from labdl.train.class_weight import plain_loss, weighted_loss
+from labdl.train.class_weight import class_weights
 from labdl.train.conversion import warn_unscaled
 from labdl.train.data_validation import check_data
+from labdl.train.loaders import dataset_of
+from labdl.train.sample_weight import with_sample_weight
+from labdl.train.weighted_loss import WeightedLoss, plain_loss
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -19,25 +22,32 @@ if TYPE_CHECKING:
 
 
 def prepare_training(
-    context: TrainContext, state: TrainState, data: Any, class_weight: Any = None
+    context: TrainContext, state: TrainState, data: Any, class_weight: Any = None, sample_weight: Any = None
 ) -> tuple[TrainContext, Any]:
-    """Build the model and the loss, and convert the training data; returns the context, with the weighted loss, and the data.
+    """Build the model and the loss, and convert the training data; returns the context, with the weighted loss, and the data,
+    with the weights of the samples.
 
     Raises ConfigError for data that do not fit the model.
     """
     context = _with_loss(context, state, plain_loss(context.loss_function))
     state.bound_to = None  # people may have set the flags of the framework's variables
     prepare_for(context, state, data)
+    samples = dataset_of(data)
     rule = state.conversion.rule  # type: ignore[union-attr]
     if "preprocess" not in context.overridden:
         check_class_names(context, rule)
-        warn_unscaled(data, state.conversion)  # type: ignore[arg-type]
-        name_declared_classes(context, data, rule)
+        warn_unscaled(samples, state.conversion)  # type: ignore[arg-type]
+        name_declared_classes(context, samples, rule)
     _warn_of_probabilities(context)
     data = convert_dataset(context, state, data, keep=True)
-    check_data(context, data)
-    if class_weight is not None:
-        context = _with_loss(context, state, weighted_loss(context, rule, class_weight, data))
+    samples = dataset_of(data)
+    check_data(context, samples)
+    if class_weight is not None or sample_weight is not None:
+        of_classes = None if class_weight is None else class_weights(context, rule, class_weight, samples)
+        if sample_weight is not None:
+            data = with_sample_weight(data, sample_weight)
+        loss = WeightedLoss(plain_loss(context.loss_function), of_classes, by_sample=sample_weight is not None)
+        context = _with_loss(context, state, loss)
         prepare_for(context, state, data)
     return context, data
 

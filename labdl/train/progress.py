@@ -22,6 +22,8 @@ class Progress:
 
     ``samples``, ``batch_size``, ``shuffle`` and ``seed`` determine the order of the data. ``epoch`` of ``epochs`` epochs are
     complete, and ``batch`` batches with ``seen`` samples of the current one, with the sums of values ``sums``.
+    ``validations`` are the values of the validations within epochs, and in ``step`` their steps. ``logged`` are sums of the
+    values of the current epoch that were logged, and of their weights.
     """
 
     samples: Count
@@ -35,6 +37,8 @@ class Progress:
     sums: dict[str, float] = dataclasses.field(default_factory=dict)
     history: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     epochs: Count | None = None
+    validations: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    logged: dict[str, list[float]] = dataclasses.field(default_factory=dict)
 
     @property
     def order(self) -> dict[str, Any]:
@@ -65,7 +69,7 @@ class RandomState:
 @dataclasses.dataclass
 class OptionalState:
     """State of optional features: averages, loss scales, early stopping, a rate set by the user, names of phases and
-    of classes."""
+    of classes, callbacks, and the global random generators of NumPy and Python."""
 
     average: dict[str, Any] | None = None
     scaling: dict[str, dict[str, Any]] | None = None
@@ -73,6 +77,8 @@ class OptionalState:
     rate: Amount | None = None
     phases: list[str] | None = None
     class_names: list[str] | None = None
+    callbacks: dict[str, Any] | None = None
+    generators: dict[str, Any] | None = None
 
 
 @dataclasses.dataclass
@@ -96,7 +102,15 @@ class TrainingDocument:
     features: OptionalState
 
 
-_LATER = ("class_names", "epochs")  # missing in the first files of this version
+# missing in the first files of this version
+_LATER: dict[str, Any] = {
+    "class_names": None,
+    "epochs": None,
+    "validations": {},
+    "logged": {},
+    "callbacks": None,
+    "generators": None,
+}
 _PARTS = {"progress": Progress, "random": RandomState, "monitored": MonitoredValue, "features": OptionalState}
 
 
@@ -110,7 +124,7 @@ def _adapter(cls):
         inner = _PARTS.get(name) if cls is TrainingDocument else None
         if inner is not None:
             hint = _adapter(inner) if hint is inner else _adapter(inner) | None
-        fields[name] = (hint, None if name in _LATER else ...)
+        fields[name] = (hint, _LATER.get(name, ...))
     return pydantic.create_model(cls.__name__, __config__=config, **fields)
 
 

@@ -31,7 +31,7 @@ def _bar(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
             if isinstance(event, Start):
                 epochs = event.epochs
-                total = event.epochs * event.steps_per_epoch
+                total = _total(event)
                 bar = tqdm(total=total, initial=event.step, unit="step", mininterval=0.2, leave=False)
             elif isinstance(event, Step) and bar is not None:
                 losses = event.values["loss"]
@@ -62,7 +62,7 @@ def _lines(events: Iterable[Event]) -> Iterator[Event]:
             elif isinstance(event, Step):
                 step, values = event.step, _format(event.values)
             if start is not None and now - printed >= SECONDS:
-                printed, total = now, start.epochs * start.steps_per_epoch
+                printed, total = now, _total(start)
                 rate = (now - began) / max(step - start.step, 1)
                 left = f"{_time(now - began)} so far, {_time(rate * max(total - step, 0))} left"
                 _print_line(f"step {step}/{total}  {values}  {left}{'  ' * bool(epoch)}{epoch}")
@@ -71,6 +71,11 @@ def _lines(events: Iterable[Event]) -> Iterator[Event]:
         if start is not None:
             values = epoch or values
             _print_line(f"ended at step {step} after {_time(time.monotonic() - began)}{'  ' * bool(values)}{values}")
+
+
+def _total(start: Start) -> int:
+    steps = start.epochs * start.steps_per_epoch
+    return steps if start.max_steps is None else min(steps, start.max_steps)
 
 
 def _print_line(line: str) -> None:

@@ -89,8 +89,8 @@ class Report:
         settings |= {
             "loss": context.loss_name,
             "metrics": list(context.metrics),
-            "optimizer": context.optimizer.kind,
-            **context.optimizer.settings(),
+            "optimizer": context.optimizer.label,
+            **context.optimizer.record(),
             **context.settings.non_default(),
         }
         if progress is not None:

@@ -39,7 +39,7 @@ class Snapshot:
         if self.values is not None and self.size > SMALL and began - self.time < 50 * self.cost:
             return
         self.epoch, self.batch, self.step = now.epoch, now.batch, now.step
-        self.values = state_dict(self._context, self._state) if self.size <= LARGEST else None
+        self.values = state_dict(self._context, self._state, process=False) if self.size <= LARGEST else None
         self.time = time.perf_counter()
         self.cost = self.time - began
 

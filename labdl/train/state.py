@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labdl.train.logged_values import LoggedValues
 from labdl.train.monitor.profiler import Stopwatch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from labdl.train.callbacks import Callbacks
     from labdl.train.conversion import Conversion
     from labdl.train.data_adapter import Structure
+    from labdl.train.device_prefetch import DevicePrefetch
     from labdl.train.early_stopping import EarlyStopping
     from labdl.train.ema import Averages
     from labdl.train.events import Event
@@ -75,12 +78,15 @@ class TrainState:
     document: TrainingDocument | None = None
     last_checkpoint: Path | None = None  # that this training has written
 
+    callbacks: Callbacks | None = None  # of the current training, or the last one
+    values: LoggedValues = dataclasses.field(default_factory=LoggedValues)  # logged since the last step
     logged: deque[Callable[[int], Event]] = dataclasses.field(default_factory=lambda: deque(maxlen=MAX_LOGGED))
 
     update_time: Stopwatch = dataclasses.field(default_factory=Stopwatch)  # of optimizers that are called separately
     validation_monitor: ValidationMonitor | None = None  # during a monitored validation
     evaluations: dict[Structure, Any] = dataclasses.field(default_factory=dict)  # compiled, by the structure of a batch
     bound_to: tuple[int, bool] | None = None  # see `labdl.train.binding.binding_key`
+    prefetch: DevicePrefetch | None = None  # of batches, if the device is not the CPU
     compiled_parts: list[Any] = dataclasses.field(default_factory=list)  # modules that compiled steps refer to
     loss_built: bool = False
     conversion: Conversion | None = None  # of the batches of the bound model and loss
@@ -99,4 +105,4 @@ class TrainState:
     def resume_from(self, document: TrainingDocument) -> None:
         """Resume the next training from a document whose parameters and slots have been restored."""
         self.document, self.progress = document, document.progress
-        self.learning_rate = self.stopping = self.best = None
+        self.learning_rate = self.stopping = self.best = self.callbacks = None

@@ -16,6 +16,7 @@ from labdl.errors import ConfigError, FileFormatError, StateDictError
 from labdl.nn.module import Module
 from labdl.ops.random.state import random_state, set_random_state
 from labdl.train.binding import bind
+from labdl.train.global_generators import generator_states, set_generator_states
 from labdl.train.progress import VERSION, OptionalState, RandomState, TrainingDocument, parse_document
 
 if TYPE_CHECKING:
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     from labdl.train.state import PhaseState, TrainState
 
 
-def state_dict(context: TrainContext, state: TrainState) -> dict[str, Any]:
+def state_dict(context: TrainContext, state: TrainState, *, process: bool = True) -> dict[str, Any]:
     """`training_state`, and the model's ``parameters``."""
-    return {**training_state(context, state), "parameters": context.model.state_dict()}
+    return {**training_state(context, state, process=process), "parameters": context.model.state_dict()}
 
 
-def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
-    """The state without the parameters: ``optimizer``, the slots as arrays, and ``training``, plain data and arrays."""
+def training_state(context: TrainContext, state: TrainState, *, process: bool = True) -> dict[str, Any]:
+    """The state without the parameters: ``optimizer``, the slots as arrays, and ``training``, plain data and arrays.
+
+    ``process`` adds what is not of the training alone: the states of callbacks, and of NumPy's and Python's global generators.
+    """
     phases = bind(context, state)
     model, document, progress = context.model, state.document, state.progress
     schedule, memory = (document.schedule, document.memory) if document else (None, {})
@@ -44,7 +48,7 @@ def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
         model=type(model).__name__,
         loss=context.loss_name,
         optimizer=optimizer_name(phases),
-        settings=phases[0].optimizer.rule.settings(),
+        settings=phases[0].optimizer.rule.record(),
         schedule=schedule,
         memory=memory,
         # needed only within an epoch
@@ -54,17 +58,18 @@ def training_state(context: TrainContext, state: TrainState) -> dict[str, Any]:
         progress=progress,
         random=RandomState(**random_state(model.backend)),
         monitored=None,
-        features=_optional_state(context, state),
+        features=_optional_state(context, state, process),
     )
     values = dataclasses.asdict(training)
-    if values["features"]["class_names"] is None:  # unknown to the first readers of this version
-        del values["features"]["class_names"]
+    for name in ("class_names", "callbacks", "generators"):  # unknown to the first readers of this version
+        if values["features"][name] is None:
+            del values["features"][name]
     return {"optimizer": _slots(phases), "training": values}
 
 
 def optimizer_name(phases: list[PhaseState]) -> str:
     """The name of the optimizer, or those of several phases."""
-    return " + ".join(phase.optimizer.rule.kind for phase in phases)
+    return " + ".join(phase.optimizer.rule.label for phase in phases)
 
 
 def _slots(phases: list[PhaseState]) -> dict[str, np.ndarray]:
@@ -90,7 +95,13 @@ def _split_slots(phases: list[PhaseState], values: Mapping[str, Any]) -> list[Ma
     ]
 
 
-def _optional_state(context: TrainContext, state: TrainState) -> OptionalState:
+def _callback_states(state: TrainState) -> dict[str, Any] | None:
+    if state.callbacks is not None:
+        return state.callbacks.state_dict() or None
+    return state.document and state.document.features.callbacks
+
+
+def _optional_state(context: TrainContext, state: TrainState, process: bool) -> OptionalState:
     if state.learning_rate is not None:  # a training has begun
         stopping = state.stopping and {**state.stopping.state_dict(), "state": state.best}
         factor = None if state.learning_rate.factor == 1.0 else state.learning_rate.factor
@@ -107,6 +118,8 @@ def _optional_state(context: TrainContext, state: TrainState) -> OptionalState:
         rate=factor,
         phases=[phase.name for phase in state.phases] if len(state.phases) > 1 else None,
         class_names=None if names is None else list(map(str, names)),
+        callbacks=_callback_states(state) if process else None,
+        generators=generator_states() if process else None,
     )
 
 
@@ -143,6 +156,8 @@ def restore(
         state.averages.load_state_dict(document.features.average)
     _restore_metrics(context, document, name)
     _restore_random_state(context, document, name)
+    if document.features.generators is not None:
+        set_generator_states(document.features.generators, name)
     load_parameters(context.model)
     if document.features.class_names is not None:
         context.model.class_names = tuple(document.features.class_names)

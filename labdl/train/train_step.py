@@ -14,7 +14,9 @@ from labdl.ops.infix import neutral
 from labdl.train import gradients as grads
 from labdl.train.binding import binding_key, prepare
 from labdl.train.data_adapter import Structure, flatten, map_structure, size_of, unflatten
+from labdl.train.gradient_checkpointing import with_checkpointing
 from labdl.train.loss_function import Objective
+from labdl.train.loss_mean import nothing_counts, part_weights, warn_of_nothing
 
 if TYPE_CHECKING:
     from labdl.train.context import TrainContext
@@ -89,6 +91,25 @@ def phase_gradients(context: TrainContext, state: TrainState, phase: PhaseState,
     return list(run(*map(state.backend.tensor, leaves))[1])
 
 
+def uncompiled_functions(
+    context: TrainContext,
+    state: TrainState,
+    phase: PhaseState,
+    structure: Structure,
+    wrap: Callable[[Callable], Callable],
+) -> tuple[Callable, Callable]:
+    """The gradients of a batch, and the update from them, as two functions that are neither compiled nor scaled.
+
+    ``wrap`` gets the differentiated function and returns one to be called in its place.
+    """
+    backend = state.backend
+    function = wrap(objective(context, phase, structure).run)
+    return (
+        backend.gradient_function(function, phase.optimizer, compiled=False),
+        backend.update_function(phase.optimizer, neutral(_Update(context, phase).apply), compiled=False),
+    )
+
+
 def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
     """Gradients of the last update as arrays by standard name. Raises ConfigError if they were not kept."""
     gradients: dict[str, np.ndarray] = {}
@@ -109,7 +130,9 @@ def last_gradients(state: TrainState) -> dict[str, np.ndarray]:
 def objective(context: TrainContext, phase: PhaseState, structure: Structure, *, scaled: bool = False) -> Objective:
     """The differentiated function of a phase for batches of a structure."""
     name = f"of the phase {phase.name!r}" if phase.name else context.loss_name
-    return Objective(phase.phase.function, structure, context.settings.low_precision, scaled, name)
+    settings = context.settings
+    function = with_checkpointing(context, phase.phase.function, phase.optimizer.backend)
+    return Objective(function, structure, settings.low_precision, scaled, name, settings.loss_weights)
 
 
 def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, structure: Structure) -> Step:
@@ -127,9 +150,14 @@ def _make_step(context: TrainContext, state: TrainState, phase: PhaseState, stru
         update=neutral(update.apply) if custom else None,
         timed=state.update_time.wrap,
     )
-    tensor, to_numpy = backend.tensor, backend.to_numpy
+    tensor = backend.tensor if state.prefetch is None else state.prefetch.tensor
+    to_numpy = backend.to_numpy
+    forward = backend.evaluate_function(function.run, compiled=False)
 
     def step(x, y):
+        if nothing_counts(context, state, y):
+            values, output, _ = function.read(forward(*map(tensor, flatten((x, y))[0])))
+            return update.skip(values), output
         if structure is None:
             result = run(tensor(x), tensor(y))
             if not custom and function.simple:
@@ -150,34 +178,39 @@ def _make_accumulating_step(
     compilable: Compilable,
     update: _Update,
 ) -> Step:
-    """Build a step that accumulates the gradients of the parts of a batch, weighted by their numbers of samples."""
+    """Build a step that accumulates the gradients of the parts of a batch: see `part_weights`."""
     settings, backend, scaler = context.settings, state.backend, phase.scaler
     differentiate = backend.gradient_function(compilable, phase.optimizer, compiled=context.compiled)
     apply = state.update_time.wrap(
         backend.update_function(phase.optimizer, neutral(update.apply), compiled=context.compiled)
     )
 
+    tensor = backend.tensor if state.prefetch is None else state.prefetch.tensor
+
     def step(x, y):
         count = size_of(x)
         size = state.batch_size or math.ceil(count / settings.accumulate)
-        sums, losses, outputs = [], {}, BatchParts()
-        for start in range(0, count, size):
-            part = slice(start, start + size)
-            leaves = [leaf[part] for leaf in flatten((x, y))[0]]
-            weight = 1.0 if context.sums_loss else min(size, count - start) / count
+        sums, losses, outputs, weights = [], {}, BatchParts(), []
+        parts = [slice(start, start + size) for start in range(0, count, size)]
+        for n, part in enumerate(parts):
+            leaves = [leaf if len(parts) == 1 else leaf[part] for leaf in flatten((x, y))[0]]
             scale = [] if scaler is None else [backend.tensor(np.asarray(scaler.scale, "float32"))]
-            result, gradients = differentiate(*map(backend.tensor, leaves), *scale)
+            result, gradients = differentiate(*map(tensor, leaves), *scale)
             values, output, _ = function.read(result if scaler is None else result[1:])
-            sums = list(gradients) if size >= count else grads.accumulate(sums, gradients, weight)
-            for name, value in values.items():
-                losses[name] = losses.get(name, 0.0) + weight * float(backend.to_numpy(value))
+            weights = weights or part_weights(context, x, y, parts, output)
             outputs.append(output)
+            if not weights[n]:  # loss and gradients of this part are NaN
+                continue
+            sums = list(gradients) if len(parts) == 1 else grads.accumulate(sums, gradients, weights[n])
+            for name, value in values.items():
+                losses[name] = losses.get(name, 0.0) + weights[n] * float(backend.to_numpy(value))
+        if not any(weights):
+            return update.skip(values), outputs
         if scaler is not None:
             scale, finite = scaler.scale, backend.finite([g for g in sums if g is not None]) is None
             scaler.update(finite)
             if not finite:
-                phase.gradients = None
-                return {**losses, **({"gradient_norm": 0.0} if settings.gradient_norm else {})}, outputs
+                return update.without(losses), outputs
             sums = grads.scale(sums, 1 / scale)
         return update.read(losses, list(apply(sums) or ())), outputs
 
@@ -216,6 +249,16 @@ class _Update:
         else:
             optimizer.update(gradients)
         return tuple(observed)
+
+    def without(self, losses: dict[str, float]) -> dict[str, float]:
+        """The values of a step without an update."""
+        self.phase.gradients = None
+        return {**losses, **({"gradient_norm": 0.0} if self.settings.gradient_norm else {})}
+
+    def skip(self, values: dict[str, Any]) -> dict[str, float]:
+        """The values of a step in which nothing counts, with a warning."""
+        warn_of_nothing()
+        return self.without(dict.fromkeys(values, 0.0))
 
     def read(self, values: dict[str, Any], observed: list[Any]) -> dict[str, float]:
         """Convert the losses and the gradient norm of a step to numbers, and store its gradients in the phase."""

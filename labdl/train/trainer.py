@@ -21,14 +21,16 @@ from labdl.train import checkpoint as checkpoints
 from labdl.train import config, failures, losses
 from labdl.train.aliases import full_names
 from labdl.train.binding import convert
-from labdl.train.callbacks import call_callbacks
 from labdl.train.class_names import class_names_of
 from labdl.train.context import OVERRIDABLE, TrainContext
 from labdl.train.data_adapter import as_batch, as_dataset
+from labdl.train.ema import EMA
 from labdl.train.evaluation import evaluate, split_batch
 from labdl.train.events import Event, Text
+from labdl.train.interruption import Interruption
 from labdl.train.learning_rate import learning_rate, set_learning_rate
-from labdl.train.loop import Loop, loop_for_epoch, start_loop
+from labdl.train.learning_rate_finder import LearningRateCurve, find_learning_rate
+from labdl.train.loop import Loop
 from labdl.train.optimizers import BoundOptimizer, Optimizer
 from labdl.train.optimizers import optimizer as find_optimizer
 from labdl.train.options import TrainerOptions, TrainingOptions, training_options
@@ -37,13 +39,16 @@ from labdl.train.report import PerClass, Report
 from labdl.train.run.groups import membership
 from labdl.train.schedules import Schedule
 from labdl.train.schedules import schedule as find_schedule
+from labdl.train.starting import loop_for_epoch, start_loop
 from labdl.train.state import TrainState
 from labdl.train.state_dict import restore, state_dict
 from labdl.train.train_step import batch_gradients, last_gradients, to_arrays, train_step
+from labdl.train.weighted_loss import targets_of
 
 if TYPE_CHECKING:
     from labdl.train.config import TrainerSettings
     from labdl.train.metrics import Metric
+    from labdl.train.profiling import Profile
     from labdl.train.progress import Progress
     from labdl.train.run.run import Run
 
@@ -56,13 +61,26 @@ class Trainer:
     name or settings such as ``labdl.train.Adam(1e-3)``, ``learning_rate`` (or ``lr``) its learning rate, and ``schedule`` the
     schedule of that, a name or an object
     such as ``labdl.train.CosineDecay()``. Each may be a dictionary, as in files: ``{"name": "adam", "learning_rate": 1e-3}``.
+    ``{"embedding/*": SGD(0.1), "*": Adam(1e-3)}`` are optimizers by patterns of parameters, see `labdl.train.Optimizer`.
+    A model of several outputs has a loss for each, ``{"label": "cross_entropy", "mask": "dice"}`` for outputs and targets that
+    are dictionaries, a list for tuples, and metrics alike, ``{"label": ["accuracy"]}``. Their sum is minimized, or that of
+    ``loss_weights``, ``{"mask": 0.5}``, 1 for those left out; it also weights the losses by name of an own `loss`.
     ``compiled`` is True, False, or None for the default of the backend.
 
-    ``accumulate=k`` accumulates the gradients of k batches for each update: a step then consists of k batches.
+    ``accumulate=k`` accumulates the gradients of k batches for each update: a step then consists of k batches, and its loss is
+    that of one large batch, also where targets are ignored or weighted; a loss of one's own counts by the number of samples.
     ``clip_norm`` and ``clip_value`` limit gradients, ``gradient_norm=True`` records their norm, ``keep_gradients=True`` stores
     those of the last update for `gradients`. ``precision`` "bfloat16" or "float16" is mixed precision
     (see `labdl.ops.precision.mixed`), the latter with loss scaling. ``freeze`` names parameters that are not trained
-    ("encoder/*"); ``average=EMA(0.999)`` averages the others; ``stopping=EarlyStopping()`` enables early stopping.
+    ("encoder/*"). ``gradient_checkpointing`` names modules ("blocks/*") whose intermediate results are computed again for
+    the gradient instead of kept, which takes less memory and about a third more time (Chen et al., 2016), on PyTorch and
+    PaddlePaddle. ``average=EMA(0.999)`` or ``SWA()`` averages the parameters; ``stopping=EarlyStopping()`` enables early
+    stopping. ``val_check_interval`` validates within epochs too, every so many steps, or after each such share of an epoch;
+    early stopping and the best checkpoint then go by each validation. ``max_steps`` ends the training after so many steps;
+    without ``epochs`` it goes on until then. ``limit_train_batches`` and ``limit_val_batches`` leave the first batches of each
+    epoch, a number or a share, ``drop_last`` leaves out the last batch of an epoch if it is smaller. ``fast_dev_run`` trains
+    and validates with one batch, or so many, without checkpoints and early stopping, to find mistakes. As in Lightning; these
+    numbers count steps.
     ``health`` is the share of its time that a run in the background may spend on layer statistics (`labdl.train.Health`,
     `Histograms`) and on monitoring validations (`Predictions`, `Confusion`, `Worst`), half of it each, without any effect on
     the training; 0 disables them.
@@ -97,8 +115,9 @@ class Trainer:
             raise ConfigError(f"model wants a Module or a Graph, received {type(model).__name__}")
         resolved = config.create_settings(given)
         config.check_execution(backend, compiled, seed)
-        loss_function = config.resolve(loss, losses.loss, "loss")
-        rule = config.resolve(optimizer, find_optimizer, "optimizer")
+        loss_function = losses.losses_of(loss)
+        config.refuse_class(optimizer, "optimizer")
+        rule = find_optimizer(optimizer)
         own = type(self)
         self.context = TrainContext(
             model=module,
@@ -224,21 +243,25 @@ class Trainer:
     def events(self, train=None, **options: Unpack[TrainingOptions]) -> Generator[Event, None, None]:
         """Train, yielding an event for the start, each step and each epoch. Leaving the loop stops training.
 
-        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), or objects with samples; arguments that are left
-        out are taken from the settings. x and y are arrays, lists or frames of pandas, and are converted once (see
-        `labdl.data.conversion`): inputs to the dtype of the model, text labels to classes whose names are kept as
-        ``model.class_names``, targets (N,) to an output (N, 1). ``validation_split``, in place of ``validation``, is the
-        share of the samples at the end, before shuffling, that is held back for validation. ``class_weight`` multiplies
-        the loss of each training sample by the weight of its class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those
-        left out, a sequence of one for each class, or "balanced" for weights inverse to the frequencies; the mean divides by
-        the number of samples.
+        ``train`` and ``validation`` are `ArrayDataset`, pairs (x, y), objects with samples, streams, which are
+        `labdl.data.IterableDataset`, or a `labdl.data.Loader`, which has its own batch size and order; arguments that are left
+        out are taken from the settings. ``steps_per_epoch`` is the number of steps in an epoch, which goes on in the next one;
+        data sets and streams of known length train without it.
+        x and y are arrays, lists or frames of pandas, and are converted once (see `labdl.data.conversion`): inputs to the
+        dtype of the model, text labels to classes whose names are kept as ``model.class_names``, targets (N,) to an output
+        (N, 1). ``validation_split``, in place of ``validation``, is the share of the samples at the end, before shuffling,
+        that is held back for validation. ``class_weight`` multiplies the loss of each training sample by the weight of its
+        class, ``{0: 1.0, 1: 5.0}`` by number or name, 1 for those left out, a sequence of one for each class, or "balanced"
+        for weights inverse to the frequencies; the mean divides by the number of samples. ``sample_weight`` are weights (N,)
+        of the samples of x and y; they multiply those of the classes. Both weight the loss of the training alone, not metrics
+        and validation.
         ``checkpoint``, a `Checkpoint` or its folder, saves the state during the training. ``resume`` resumes from a
         checkpoint: with True from the latest of ``checkpoint``, or starts a new training if there is none, so that the
         same script starts and resumes; or from the folder of a checkpoint, or the latest one in a folder. The training
         then continues to ``epochs`` in total. ``epochs``, ``batch_size`` and ``shuffle`` are taken from the checkpoint where
         neither this call nor the trainer sets them. With the same data, batch size and settings the results are those of an
-        uninterrupted training. ``callbacks`` are called with each event; one that returns True ends the training, one
-        that raises is logged and disabled.
+        uninterrupted training. ``callbacks`` are functions that are called with each event, or `Callback` objects with
+        methods for moments of the training; one that returns True ends the training, one that raises is logged and disabled.
 
         ``health`` enables the events that runs of `start` have by default: `Throughput`, `Rate` and `Alert`, and if it is above
         0, measurements in that share of the time: `Health` and `Histograms` of the layers, and `Samples`, `Predictions`,
@@ -249,10 +272,10 @@ class Trainer:
         ModelError, GradientError or UpdateError, which name the step and the layer, and restores the last finite state: that
         of the end of an epoch, kept in memory for models of up to 32 MiB, or of the last checkpoint.
         """
-        loop, listeners = start_loop(self.context, self.state, train, **training_options("events", options))
+        loop = start_loop(self.context, self.state, train, **training_options("events", options))
         self.loop, self.context = loop, loop.context
-        events = loop.events()
-        return call_callbacks(events, listeners, loop.request_stop) if listeners else events
+        assert self.state.callbacks is not None
+        return self.state.callbacks.follow(loop.events())
 
     def train_one_batch(self, *batch) -> dict[str, float]:
         """One update on a batch of NumPy arrays; returns its loss and metrics (T/AII 008-2023, table B.10)."""
@@ -261,7 +284,7 @@ class Trainer:
         if self.context.metrics:
             if output is None:
                 raise ConfigError("metrics want an output: return (loss, output) in a phase")
-            array = self.postprocess(to_arrays(self.state.backend, output))
+            array, y = self.postprocess(to_arrays(self.state.backend, output)), targets_of(self.loss_function, y)
             for name, metric in self.context.metrics.items():
                 statistics = metric.statistics(array, y)
                 metric.add(statistics)
@@ -279,7 +302,8 @@ class Trainer:
     def evaluate(self, dataset, y=None, *, batch_size: int = 256, averaged: bool = False) -> dict[str, float]:
         """Mean loss and metrics over a data set, in evaluation mode; ``averaged`` uses the averaged parameters.
 
-        ``evaluate(dataset)`` or ``evaluate(x, y)``, with the data that `fit` takes.
+        ``evaluate(dataset)`` or ``evaluate(x, y)``, with the data that `fit` takes. The loss is that of one large batch,
+        whatever ``batch_size`` is, for a loss of one's own the mean weighted by the numbers of samples.
         """
         data = as_dataset(dataset if y is None else (dataset, y))
         return evaluate(self.context, self.state, data, batch_size, averaged=averaged)
@@ -288,10 +312,65 @@ class Trainer:
         """`evaluate`, with averaged parameters if there are any, for the next `report`, which adds a row for each class."""
         data = as_dataset(dataset if y is None else (dataset, y))
         classes = PerClass(self.model.class_names or class_names_of(data))
-        averaged = self.settings.average is not None
+        averaged = isinstance(self.settings.average, EMA)
         values = evaluate(self.context, self.state, data, batch_size, averaged=averaged, classes=classes)
         self._test_results = values, classes
         return values
+
+    def find_learning_rate(
+        self,
+        train=None,
+        y=None,
+        *,
+        min_lr: float = 1e-8,
+        max_lr: float = 1.0,
+        num_training: int = 100,
+        early_stop_threshold: float | None = 4.0,
+        batch_size: int | None = None,
+    ) -> LearningRateCurve:
+        """Train ``num_training`` steps with a rate that grows exponentially, and return the loss over the rate.
+
+        In a notebook the result shows itself as a plot; ``suggestion()`` is the rate at which the loss falls fastest. The steps
+        end early where the averaged loss exceeds ``early_stop_threshold`` times its least value (None: never), or where it is
+        not finite. Afterwards model, optimizer, training and random numbers are as before. Rates of groups grow in proportion;
+        the schedule of the trainer is left out. ``train`` and ``batch_size`` are those of `fit`.
+
+        Example: ``trainer.learning_rate = trainer.find_learning_rate(data).suggestion()``. As Tuner.lr_find of Lightning and
+        lr_find of fastai; Smith, Cyclical learning rates for training neural networks (2017). Raises ConfigError for invalid
+        settings and for a trainer of several phases.
+        """
+        return find_learning_rate(
+            self,
+            train if y is None else (train, y),
+            min_lr=min_lr,
+            max_lr=max_lr,
+            num_training=num_training,
+            early_stop_threshold=early_stop_threshold,
+            batch_size=batch_size,
+        )
+
+    def profile(
+        self,
+        train=None,
+        y=None,
+        *,
+        steps: int = 20,
+        batch_size: int | None = None,
+        trace: str | Path | None = None,
+    ) -> Profile:
+        """Measure where the time of a training goes: waiting for data, forward by layer, loss, backward and update.
+
+        Trains ``steps`` steps as `fit` does, and as many that are not compiled, in parts; returns the medians as a `Profile`,
+        which prints as a table and shows itself as a flame graph in a notebook. Model, optimizer, training and random numbers
+        are afterwards as before. ``train`` and ``batch_size`` are those of `fit`. ``trace`` is a folder for the framework's own
+        trace of five steps: of PyTorch and PaddlePaddle for chrome://tracing or Perfetto, of TensorFlow for TensorBoard.
+
+        Example: ``print(trainer.profile(x, y, steps=50))``. As profiler= of Lightning's Trainer, by layer. Raises ConfigError
+        for an invalid number of steps, and for ``trace`` with MindSpore.
+        """
+        from labdl.train.profiling.measure import measure
+
+        return measure(self, train if y is None else (train, y), steps=steps, batch_size=batch_size, trace=trace)
 
     def gradients(self, *batch) -> dict[str, np.ndarray]:
         """Gradients by standard name as NumPy arrays in the standard layout: of the last update, or of a batch (x, y).
@@ -309,6 +388,20 @@ class Trainer:
         if self.settings.average is None:
             raise ConfigError("the trainer has no averages: give it average=labdl.train.EMA(0.999)")
         return self.state.average_parameters()
+
+    def log(self, name: str, value: Any, *, batch_size: int | None = None) -> None:
+        """Log a number under a name, in a callback or in a method that is not compiled, such as `postprocess`.
+
+        In a training step it becomes a value of the step, and its mean over the epoch, in which a batch counts by its number
+        of samples or ``batch_size``, a value of the epoch: in the history, the dashboard and the files of runs. In a validation
+        its mean over the validation data gets the prefix ``val_``. At the end of an epoch it is a value of that alone; log it
+        in `Callback.on_train_epoch_end`, as functions are called when the checkpoint is written. Values of one name in one
+        step are averaged. Semantics: log of lightning.pytorch.LightningModule with on_step and on_epoch.
+        ``value`` is a number, or a tensor or array of one. Raises ConfigError for other values, and for a name in use.
+
+        Example: ``trainer.log("margin", np.mean(margins))``.
+        """
+        self.state.values.add(name, value, batch_size, ("loss", "gradient_norm", *self.metrics))
 
     def log_text(self, name: str, text: str) -> None:
         """Log a text under a name, such as a sample that the model generated, as an event `Text` of the current step.
@@ -402,13 +495,14 @@ class Trainer:
 
         - ``validation``: data of the same kinds, or ``validation_split``: the share of the last samples, by default none
         - ``epochs``, ``batch_size``, ``shuffle``: by default those of the trainer, 1, 32 and True
-        - ``class_weight``: weights of the classes, or "balanced"
+        - ``steps_per_epoch``: the number of steps in an epoch, by default a pass over the data
+        - ``class_weight``: weights of the classes, or "balanced"; ``sample_weight``: weights of the samples
         - ``checkpoint``, ``resume``: a folder in which the state is saved, and whether to go on from there
-        - ``callbacks``: functions that are called with each event
+        - ``callbacks``: functions that are called with each event, or objects of `Callback`
         - ``progress``: False hides the progress bar
 
-        Ctrl-C stops after the current step and
-        leaves the model usable. Raises MemoryError and OSError with advice when memory or disk space runs out.
+        Ctrl-C stops after the current step and leaves the model usable; pressed again, it stops at once. Raises
+        MemoryError and OSError with advice when memory or disk space runs out.
         """
         from labdl.train.progress_bar import follow
 
@@ -417,15 +511,21 @@ class Trainer:
             events = self.events(train if y is None else (train, y), **options)
             loop = self.loop
             assert loop is not None
-            try:
-                for _ in follow(events) if progress else events:
-                    pass
-            except KeyboardInterrupt:
+            with Interruption() as interruption:
+                try:
+                    for _ in follow(events) if progress else events:
+                        if interruption.count:
+                            break
+                except BaseException as error:
+                    if interruption.count < 2 and not isinstance(error, KeyboardInterrupt):
+                        raise  # not that of a framework which was interrupted at once
+                    interruption.count += 1
+                finally:
+                    events.close()
+                    self.model.eval()
+            if interruption.count:
                 print("Stopped. The model keeps its current parameters.")
-            finally:
-                events.close()
-                self.model.eval()
-        return {name: list(values) for name, values in loop.progress.history.items()}
+        return loop.history
 
     @show_keywords(start_loop)
     def start(

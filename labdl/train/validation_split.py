@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from labdl.data import ArrayDataset
+from labdl.data import ArrayDataset, IterableDataset, Loader
 from labdl.errors import ConfigError
 from labdl.train.data_adapter import NestedDataset, StackedDataset, map_structure
 
@@ -35,6 +35,10 @@ def split_validation(data: Any, share: float) -> tuple[Any, Any]:
         raise ConfigError(
             f"validation_split wants a share of the samples of at least 0 and below 1, received {share!r}"
         )
+    if isinstance(data, Loader | IterableDataset):
+        raise ConfigError(
+            f"validation_split wants a data set, received {type(data).__name__}: split the data before, or give validation="
+        )
     share = float(share)
     count = len(data)
     at = math.floor(count * (1 - share))
@@ -43,10 +47,11 @@ def split_validation(data: Any, share: float) -> tuple[Any, Any]:
             f"validation_split={share} of {count} samples leaves {at} for training and {count - at} for validation: both "
             "want at least one"
         )
-    return _slice(data, 0, at), _slice(data, at, count)
+    return part_of(data, 0, at), part_of(data, at, count)
 
 
-def _slice(data: Any, start: int, stop: int) -> Any:
+def part_of(data: Any, start: int, stop: int) -> Any:
+    """Consecutive samples of a data set."""
     if isinstance(data, ArrayDataset):
         return ArrayDataset(*(a[start:stop] for a in data.arrays), name=data.name, classes=data.classes)
     if isinstance(data, NestedDataset):

@@ -1,6 +1,7 @@
 """What the tests of layers share: making one on a backend, feeding it, comparing."""
 
 import numpy as np
+from portable_numbers import restart_portable_numbers
 
 import labdl
 from labdl.nn.schema import LAYERS
@@ -176,8 +177,14 @@ VARIANTS = {
     "linear normed": ("Linear", {"out_features": 4, "weight_norm": 0}, floats(2, 3)),
     "linear normed by input": ("Linear", {"out_features": 4, "weight_norm": 1}, floats(2, 3)),
     "conv normed": ("Conv2d", {"out_channels": 4, "weight_norm": 0}, floats(2, 3, 5, 5)),
+    "linear normed as a whole": ("Linear", {"out_features": 4, "weight_norm": "all"}, floats(2, 3)),
+    "conv normed as a whole": ("Conv2d", {"out_channels": 4, "weight_norm": "all"}, floats(2, 3, 5, 5)),
     "conv normed by position": ("Conv1d", {"out_channels": 6, "weight_norm": 2, "groups": 3}, floats(2, 6, 5)),
     "transposed normed": ("ConvTranspose1d", {"out_channels": 4, "weight_norm": 0}, floats(2, 3, 5)),
+    # many iterations, after which the norm moves as a function of the kernel alone
+    "linear of norm 1": ("Linear", {"out_features": 4, "spectral_norm": 60}, floats(2, 3)),
+    "conv of norm 1": ("Conv2d", {"out_channels": 4, "spectral_norm": 60, "groups": 2}, floats(2, 6, 5, 5)),
+    "transposed of norm 1": ("ConvTranspose1d", {"out_channels": 4, "spectral_norm": 60}, floats(2, 3, 5)),
     "one step": ("LSTM", {"hidden_size": 3}, floats(2, 1, 4)),
     "two layers": ("LSTM", {"hidden_size": 3, "layers": 2, "rate": 0.3}, floats(2, 4, 3)),
     "both directions": (
@@ -243,7 +250,7 @@ def flat(result):
 
 def call(model, arrays, backend=None):
     """The outputs as a list; NumPy draws the random numbers of every backend, each time the same."""
-    labdl.seed(0, portable=True)
+    restart_portable_numbers()
     wrap = np.copy if backend is None else backend.tensor
     return flat(model(*[wrap(a) for a in arrays]))
 

@@ -11,7 +11,7 @@ import numpy as np
 from labdl import nn, train
 from labdl.train import Trainer
 
-WAIT = 90
+WAIT = 240
 
 
 _rng = np.random.default_rng(0)

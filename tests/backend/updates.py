@@ -48,6 +48,53 @@ def adabelief(s, t, w, g, m):
     return w * (1 - s.learning_rate * s.weight_decay) - s.learning_rate * m["m"] / (1 - s.beta_1**t) / size
 
 
+def adamw(s, t, w, g, m):
+    """Algorithm 2 of Loshchilov & Hutter."""
+    m["m"] = s.beta_1 * m.get("m", 0) + (1 - s.beta_1) * g
+    m["v"] = s.beta_2 * m.get("v", 0) + (1 - s.beta_2) * g**2
+    step = m["m"] / (1 - s.beta_1**t) / (np.sqrt(m["v"] / (1 - s.beta_2**t)) + s.epsilon)
+    return w * (1 - s.learning_rate * s.weight_decay) - s.learning_rate * step
+
+
+def muon(s, t, w, g, m):
+    """Algorithm 1 of Liu et al., where O is U f(S) Vᵀ for the quintic f iterated on the singular values S."""
+    if w.ndim < 2:
+        return adamw(s, t, w, g, m)
+    m["b"] = s.momentum * m.get("b", 0) + g
+    moved = (g + s.momentum * m["b"] if s.nesterov else m["b"]).reshape(len(g), -1)
+    u, values, v = np.linalg.svd(moved, full_matrices=False)
+    values = values / np.linalg.norm(moved)
+    for _ in range(s.iterations):
+        values = 3.4445 * values - 4.7750 * values**3 + 2.0315 * values**5
+    step = (u * values @ v).reshape(w.shape)
+    scale = 0.2 * np.sqrt(max(moved.shape))
+    return w - s.learning_rate * (s.weight_decay * w + scale * step)
+
+
+def soap(s, t, w, g, m):
+    """Algorithms 3 and 4 of the paper; the power iteration is of L + 0.001 tr(L) / n I, and starts from the identity."""
+    if w.ndim < 2:
+        return adamw(s, t, w, g, m)
+    shape, g = w.shape, g.reshape(len(g), -1)
+    if t == 1:
+        m |= {"m": 0 * g, "v": 0 * g, "grams": [0, 0], "bases": [np.eye(n) for n in g.shape]}
+    q, p = m["bases"]
+    m["m"] = s.beta_1 * m["m"] + (1 - s.beta_1) * g
+    m["v"] = s.beta_2 * m["v"] + (1 - s.beta_2) * (q.T @ g @ p) ** 2
+    first, second = m["m"] / (1 - s.beta_1**t), m["v"] / (1 - s.beta_2**t)
+    step = q @ ((q.T @ first @ p) / (np.sqrt(second) + s.epsilon)) @ p.T
+    w = w * (1 - s.learning_rate * s.weight_decay) - s.learning_rate * step.reshape(shape)
+    m["grams"] = [s.beta_2 * a + (1 - s.beta_2) * b for a, b in zip(m["grams"], (g @ g.T, g.T @ g), strict=True)]
+    for axis, gram in enumerate(m["grams"]):
+        basis, n = m["bases"][axis], len(gram)
+        if n > s.largest or not (t <= s.frequency or t % s.frequency == 0):
+            continue
+        order = np.argsort(-np.diag(basis.T @ gram @ basis))
+        m["v"] = np.take(m["v"], order, axis)
+        m["bases"][axis] = np.linalg.qr((gram + 1e-3 * np.trace(gram) / n * np.eye(n)) @ basis[:, order])[0]
+    return w
+
+
 # a name, settings, and torch's optimizer with its own words for them, or the formula of the paper
 CASES = {
     "sgd": ("sgd", {"learning_rate": 0.1, "weight_decay": 0.02}, ("SGD", {"lr": 0.1, "weight_decay": 0.02})),
@@ -89,10 +136,18 @@ CASES = {
     "lars": ("lars", {"weight_decay": 0.05, "trust": 0.1}, lars),
     "lars plain": ("lars", {"momentum": 0.0}, lars),
     "lamb": ("lamb", {"learning_rate": 0.02, "weight_decay": 0.1}, lamb),
+    "muon": ("muon", {"weight_decay": 0.3, "learning_rate": 0.01}, muon),
+    "muon plain": ("muon", {"nesterov": False, "iterations": 3}, muon),
+    "soap": ("soap", {"weight_decay": 0.3, "frequency": 3}, soap),
+    "soap of one side": ("soap", {"largest": 3, "learning_rate": 0.01}, soap),
     "adabelief": ("adabelief", {"learning_rate": 0.02, "weight_decay": 0.1, "epsilon": 1e-6}, adabelief),
     "ftrl": ("ftrl", {"l1": 0.3, "l2": 0.1}, ftrl),
     "ftrl plain": ("ftrl", {"initial": 0.1, "beta": 0.0}, ftrl),
 }
+
+
+# of the state: where gradients have had no component, rounding turns the bases by its ratio to the shift of the iteration
+STATE_TOLERANCES = {"soap": 3e-3, "soap of one side": 3e-3}
 
 
 def rule(case) -> Optimizer:

@@ -34,16 +34,17 @@ def rise(side: str, backend: str, name: str, kind: str) -> int:
 
     labdl.use(backend)
     native = importlib.import_module(f"native.{backend}_native")
-    _, shape = train_step.MODELS[name]()
-    draw = np.random.default_rng(0)
-    x = draw.normal(size=(SAMPLES[name], *shape[1:])).astype("float32")
-    y = draw.integers(0, 10, len(x))
+    x, y = train_step.batch_of(name, SAMPLES[name])
     warm = train_step.ours("mlp", False, backend, *[a[:8] for a in (np.zeros((8, 784), "float32"), y)])
     warm()  # what a framework takes for itself at its first step, whoever asks
-    native.mlp()  # and for its compiler
+    native.steps("mlp", "sgd")  # and for its compiler
     before = resident()
     compiled = {"eager": False, "compiled": True, "default": None}.get(kind, kind)
-    step = train_step.ours(name, compiled, backend, x, y) if side == "labdl" else getattr(native, name)()[kind]
+    step = (
+        train_step.ours(name, compiled, backend, x, y)
+        if side == "labdl"
+        else native.steps(*train_step.parts_of(name))[kind]
+    )
     for _ in range(STEPS):
         step() if side == "labdl" else step(x, y)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before

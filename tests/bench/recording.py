@@ -30,7 +30,7 @@ def compare(backend: str, pairs: int, only: list[str]) -> None:
     from labdl import lab
 
     labdl.use(backend)
-    for name in only or train_step.MODELS:
+    for name in only or ("mlp", "cnn", "block", "lstm"):
         model, shape = train_step.MODELS[name]()
         draw = np.random.default_rng(0)
         data = labdl.data.ArrayDataset(

@@ -24,10 +24,10 @@ import keras
 import torch
 
 import labdl
+from labdl.bounded.atomic_write import replace_files
 from labdl.graph import Edge, Graph, Node
 from labdl.models.vision.resnet import resnet50
 from labdl.saving import load_structure, save_structure
-from labdl.saving.atomic_write import replace_files
 
 
 def ours():

@@ -148,17 +148,59 @@ def chromium_path() -> str:
 
 
 @pytest.fixture(scope="module")  # Playwright's event loop must have ended before other tests start theirs
-def chromium():
+def playwright():
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def chromium(playwright):
+    """A browser whose contexts have nothing in common, for several people."""
+    browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def profile_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("profile")
+
+
+@pytest.fixture(scope="module")
+def profile(playwright, profile_folder):
+    """A browser that keeps JupyterLab's scripts, compiled, from test to test, and nothing else."""
+    context = playwright.chromium.launch_persistent_context(
+        profile_folder,
+        executable_path=chromium_path(),
+        args=CHROMIUM_ARGUMENTS,
+        viewport={"width": 1600, "height": 1000},
+    )
+    yield context
+    context.close()
+
+
+def forget(page, lab: Lab) -> None:
+    """Take out of the browser what pages of JupyterLab have stored there, such as their layout."""
+    origin = lab.url.partition("/lab?")[0]
+    stored = {"origin": origin, "storageTypes": "cookies,indexeddb,local_storage,service_workers"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+    page.context.clear_cookies()
+    page.context.clear_permissions()
+
+
+def close_connection_errors(page) -> None:
+    """Close JupyterLab's notice that its server does not answer, whenever it comes."""
+    lost = page.locator(".jp-Dialog", has_text="Server Connection Error")
+    page.add_locator_handler(lost, lambda dialog: dialog.get_by_role("button").last.click())
 
 
 @pytest.fixture
-def page(chromium, lab, tmp_path):
-    """A page of JupyterLab; what it looked like at the end is kept beside the other files of a failed test."""
-    page = chromium.new_page(viewport={"width": 1600, "height": 1000})
+def page(profile, lab, tmp_path, request):
+    """A page of JupyterLab, or a blank one for a test that opens it itself.
+
+    What it looked like at the end is kept beside the other files of a failed test.
+    """
+    page = profile.new_page()
     page.set_default_timeout(40_000)
     errors = []
 
@@ -171,15 +213,23 @@ def page(chromium, lab, tmp_path):
     page.on(
         "response", lambda r: errors.append(f"{r.status} {r.url}") if r.status >= 500 and "/labdl/" in r.url else None
     )
+    # JupyterLab's own, which takes the keys of the page when a kernel has been killed
+    page.add_locator_handler(
+        page.locator(".jp-Dialog", has_text="Kernel Restarting"),
+        lambda dialog: dialog.get_by_role("button", name="Ok").click(),
+    )
     # JupyterLab's own, when a file is renamed while its server lists the folder
     page.add_locator_handler(
         page.locator(".jp-Dialog", has_text="Directory not found"),
         lambda dialog: dialog.get_by_role("button", name="Close").click(),
     )
-    page.goto(f"{lab.url}&reset")
-    page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
+    if not request.node.get_closest_marker("blank_page"):  # JupyterLab takes seconds to load
+        page.goto(f"{lab.url}&reset")
+        page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
     yield page
     page.screenshot(path=tmp_path / "end.png")
+    page.goto("about:blank")
+    forget(page, lab)
     page.close()
     leave(lab)
     assert not errors, errors

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from conftest import end, jupyterlab
+from conftest import close_connection_errors, end, jupyterlab
 from playwright.sync_api import expect
 from test_journey import Graph as People
 from test_never_lost import Server, add, nodes_in, save
@@ -36,6 +36,7 @@ def open_as(chromium, together, tmp_path):
         page = context.new_page()
         page.set_default_timeout(40_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
+        close_connection_errors(page)
         page.goto(together.url.replace("/lab?", f"/lab/tree/{name}?") + "&reset")
         expect(page.locator(".labdl-canvas")).to_be_visible(timeout=60_000)
         people.append(page)
@@ -252,8 +253,7 @@ def test_the_server_is_killed_and_comes_back(chromium, tmp_path):
         page = server.open(context, "net.labdl")
         add(page, "ReLU")
         until(lambda: nodes_in(path) == ["input", "relu"], page)
-        lost = page.locator(".jp-Dialog", has_text="Server Connection Error")
-        page.add_locator_handler(lost, lambda dialog: dialog.get_by_role("button").last.click())  # whenever it comes
+        close_connection_errors(page)
         server.kill()
         add(page, "Tanh")  # nobody hears of it yet
         server.start()

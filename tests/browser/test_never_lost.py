@@ -10,7 +10,7 @@ import sys
 
 import psutil
 import pytest
-from conftest import CHROMIUM_ARGUMENTS, end, switch_collaboration, wait_for
+from conftest import CHROMIUM_ARGUMENTS, close_connection_errors, end, switch_collaboration, wait_for
 from playwright.sync_api import expect, sync_playwright
 from test_journey import Graph
 
@@ -167,8 +167,7 @@ def test_what_was_not_saved_outlives_page_browser_and_server(server, browser, tm
     other.close()
 
     # the server is killed and started again: the page keeps what it has, and saves it
-    lost = page.locator(".jp-Dialog", has_text="Server Connection Error")
-    page.add_locator_handler(lost, lambda dialog: dialog.get_by_role("button").last.click())  # whenever it comes
+    close_connection_errors(page)
     server.kill()
     add(page, "Tanh")
     server.start()

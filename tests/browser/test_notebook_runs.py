@@ -8,7 +8,7 @@ import time
 
 import nbformat
 import pytest
-from conftest import jupyterlab
+from conftest import close_connection_errors, jupyterlab
 from places import open_notebook, run_cell, write_notebook
 from playwright.sync_api import expect
 
@@ -64,6 +64,7 @@ def moves(page, panel=None):
         page.wait_for_timeout(200)
 
 
+@pytest.mark.blank_page
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_a_run_that_has_ended_has_one_dashboard(page, lab, workspace):
@@ -80,6 +81,7 @@ def test_a_run_that_has_ended_has_one_dashboard(page, lab, workspace):
     assert counts == [1, 1]
 
 
+@pytest.mark.blank_page
 @pytest.mark.timeout(240)
 def test_a_run_in_a_notebook_is_always_there(page, lab, chromium):
     write_notebook(lab, TRAIN, BUSY)
@@ -141,8 +143,7 @@ def test_the_server_may_restart_and_the_computer_sleep(chromium, tmp_path):
     with jupyterlab(tmp_path) as lab:
         script = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=lab.folder)
         page = chromium.new_page(viewport={"width": 1400, "height": 900})
-        about_server = page.locator(".jp-Dialog").get_by_role("button", name="Close")  # JupyterLab's own, at times
-        page.add_locator_handler(about_server, lambda button: button.click())
+        close_connection_errors(page)
         page.goto(f"{lab.url}&reset")
         page.wait_for_selector(".jp-LauncherCard", timeout=60_000)
         wait_until(lambda: (lab.folder / "scripted" / "events.jsonl").exists())

@@ -20,6 +20,7 @@ race
 BACKENDS = ("torch", "tensorflow", "paddle", "mindspore")
 
 
+@pytest.mark.blank_page
 @pytest.mark.timeout(300)
 def test_four_backends_in_one_chart(page, lab):
     write_notebook(lab, RACE)

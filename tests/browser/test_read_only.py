@@ -62,6 +62,7 @@ def try_to_edit(page, graph: Graph) -> None:
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.blank_page
 def test_unknown_layers_a_newer_format_and_a_write_protected_file(page, lab, tmp_path):
     files = {"unknown": model("acme.Scale"), "newer": newer(model()), "known": model()}
     files["foreign"] = newer(model(), without="nodes/type")

@@ -10,6 +10,7 @@ from test_journey import Graph
 from test_selecting import CELL
 
 
+@pytest.mark.blank_page
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("workspace", ["lab/tree", "notebooks"])
 def test_the_editor_comes_back_with_its_kernel(page, lab, workspace):

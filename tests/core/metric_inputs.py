@@ -26,6 +26,27 @@ WORDS = ["a", "b", "c", "d"]
 TEXTS, TRUE_TEXTS = ([" ".join(WORDS[t] for t in row) for row in side] for side in (TOKENS, TRUE_TOKENS))
 
 
+RELEVANCE = rng.integers(-1, 4, (N, 4))
+HEARD = [" ".join(WORDS[t] * (t + 1) + "." for t in row) for row in TOKENS]
+TRUE_HEARD = [" ".join(WORDS[t] * (t + 1) + "." for t in row) for row in TRUE_TOKENS]
+
+
+def panoptic_maps():
+    """Rectangles of three classes with a segment number each, and predictions that move and rename some of them."""
+    draws = np.random.default_rng(4)
+    maps = np.stack([np.tile(draws.integers(-1, 3, (N, 1, 1)), (1, 8, 9)), np.zeros((N, 8, 9), "int64")], -1)
+    for i in range(N):
+        for number in range(1, 5):
+            top, left, high, wide = draws.integers(1, 6, 4)
+            maps[i, top : top + high, left : left + wide] = draws.integers(-1, 3), number
+    moved = np.roll(maps, draws.integers(0, 2), axis=2)
+    changed = draws.random((N, 8, 9)) < 0.1
+    return np.where(changed[..., None], np.roll(moved, 1, axis=1), moved), maps
+
+
+PANOPTIC, TRUE_PANOPTIC = panoptic_maps()
+
+
 def detections():
     """Boxes near objects and elsewhere, of three classes, in images of up to 6; rows of class -1 fill up."""
     draws = np.random.default_rng(3)
@@ -49,9 +70,21 @@ INPUTS = {
     **dict.fromkeys(["mean_average_precision", "box_recall"], (BOXES, OBJECTS)),
     **dict.fromkeys(["pck", "normalized_mean_error", "object_keypoint_similarity"], (GUESSED, SEEN)),
     **dict.fromkeys(
-        ["bleu", "rouge_l", "word_error_rate", "character_error_rate", "edit_distance", "exact_match"],
+        [
+            "bleu",
+            "rouge1",
+            "rouge2",
+            "rouge_l",
+            "word_error_rate",
+            "character_error_rate",
+            "edit_distance",
+            "exact_match",
+        ],
         (TEXTS, TRUE_TEXTS),
     ),
+    "chrf": (HEARD, TRUE_HEARD),
+    "ndcg": (SCORES, RELEVANCE),
+    "panoptic_quality": (PANOPTIC, TRUE_PANOPTIC),
     "signal_to_noise": (NOISY, CLEAN),
     "psnr": (BLURRED, IMAGES),
     "ssim": (BLURRED, IMAGES),
@@ -72,6 +105,17 @@ VARIANTS = {
     "signal_to_noise": {"scale_invariant": False},
     "log_loss": {"from_logits": False},
     "box_recall": {"max_detections": 1},
+    "expected_calibration_error": {"bins": 4, "from_logits": True},
+    "maximum_calibration_error": {"bins": 4},
+    "roc_curve": {"drop_intermediate": False},
+    "precision_recall_curve": {"drop_intermediate": True},
+    "ndcg": {"k": 2, "gain": "exponential"},
+    "mean_reciprocal_rank": {"k": 2},
+    "rouge1": {"measure": "recall"},
+    "rouge2": {"measure": "precision"},
+    "rouge_l": {"tokenizer": "alphanumeric"},
+    "chrf": {"char_order": 3, "word_order": 2, "beta": 1.0, "lowercase": True, "whitespace": True},
+    "panoptic_quality": {"stuff": (1,), "average": "none"},
 }
 
 
@@ -79,3 +123,10 @@ def made(name):
     """The metric with its defaults, and with other settings."""
     plain = METRICS[name]()
     return [plain, METRICS[name](**VARIANTS[name])] if name in VARIANTS else [plain]
+
+
+def numbers_in(value):
+    """All numbers of the value of a metric in one array: of a number, an array, a curve or several curves."""
+    if isinstance(value, list | tuple):
+        return np.concatenate([numbers_in(part) for part in value])
+    return np.ravel(value)

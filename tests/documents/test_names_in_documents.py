@@ -41,3 +41,10 @@ def test_commands_of_make_exist():
         name for document in DOCUMENTS for name in re.findall(r"`make ([a-z]+)`", document.read_text(encoding="utf-8"))
     }
     assert commands <= targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_named_tests_exist(document):
+    for file, test in re.findall(r"`(test_\w+\.py)::(test_\w+)`", document.read_text(encoding="utf-8")):
+        found = [*(ROOT / "tests").rglob(file)]
+        assert any(re.search(rf"^def {test}\b", path.read_text(encoding="utf-8"), re.MULTILINE) for path in found), test

@@ -1,4 +1,4 @@
-"""The Chinese catalog: exactly the texts of the front end and of alerts, with the same placeholders."""
+"""The Chinese catalog: exactly the texts of the front end, of alerts and of the data view, with the same placeholders."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jupyterlab_server.translation_utils import get_language_pack
 
+from labdl.lab.dataset_view import texts as texts_of_data
 from labdl.train.monitor.alert_texts import TEXTS
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +20,7 @@ def test_it_is_complete_and_jupyterlab_finds_it():
     )
     texts = {each[0]: each for each in json.loads(printed.stdout)}
     assert len(texts) > 300
-    texts |= {text: [text] for text in TEXTS.values()}
+    texts |= {text: [text] for text in (*TEXTS.values(), *texts_of_data.TEXTS)}
     words = json.loads(CATALOG.read_text(encoding="utf-8"))
     pack, problems = get_language_pack("zh_CN")
     assert (problems, pack["labdl"]) == ("", words)

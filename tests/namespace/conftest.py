@@ -1,4 +1,4 @@
-"""In a process of its own, for an array namespace changes what infix operators mean in the whole process."""
+"""After all other tests of a process, for an array namespace changes what infix operators mean in the whole process."""
 
 import pytest
 

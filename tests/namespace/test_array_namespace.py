@@ -130,7 +130,7 @@ def test_in_place_forms_keep_the_dtype(xp, short, dtype):
 def test_elements_are_written_or_refused(xp, backend):
     x = xp.zeros((2, 3))
     if backend.name == "tensorflow":  # whose tensors never change
-        with pytest.raises(TypeError, match="assignment"):
+        with pytest.raises(TypeError, match=r"item assignment.*setitem\(x, index, value\) creates a new one"):
             x[0, 1] = 5.0
         return
     x[0, 1] = 5.0
@@ -179,6 +179,28 @@ def test_memory_is_exchanged(xp, dtype):
     assert len(x.__dlpack_device__()) == 2
 
 
+def test_memory_is_shared_or_refused(xp):
+    x = np.array([1.0, 2.0], "float32")
+    plain = xp.from_dlpack(x)
+    x[0] = 5
+    if numpy(plain)[0] == 5:
+        assert numpy(xp.from_dlpack(x, copy=False))[0] == 5
+    else:
+        with pytest.raises(ValueError, match="copy=False is not possible"):
+            xp.from_dlpack(x, copy=False)
+
+
+@pytest.mark.parametrize("dtype", STANDARD)
+def test_memory_of_each_dtype_is_exchanged_as_asked(xp, dtype):
+    x = xp.asarray([0, 1, 1], dtype=getattr(xp, dtype))
+    assert x.__dlpack__(max_version=(1, 0), dl_device=(1, 0), copy=True) is not None
+    copy = xp.from_dlpack(x, copy=True)
+    assert (copy.dtype, copy.device) == (x.dtype, x.device)
+    np.testing.assert_array_equal(numpy(copy), numpy(x))
+    for device in xp.__array_namespace_info__().devices():
+        assert xp.from_dlpack(x, device=device).device == device
+
+
 def test_results_have_names(xp):
     x = xp.asarray([3, 1, 3, 2])
     found = xp.unique_all(x)
@@ -196,6 +218,11 @@ def test_what_the_framework_can_do(xp):
     assert info.default_dtypes()["integral"] == xp.int64
     assert set(info.dtypes(kind="unsigned integer")) == {"uint8"}
     assert set(info.dtypes()) == set(STANDARD)
+    assert [xp.zeros((1,), device=d).device for d in info.devices()] == info.devices()
+    for name in ("uint16", "uint32", "uint64"):
+        assert not hasattr(xp, name)
+        with pytest.raises(AttributeError, match=f"has no {name}.*its dtypes are bool, int8"):
+            getattr(xp, name)
     assert info.capabilities()["boolean indexing"] is True
 
 

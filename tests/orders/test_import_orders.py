@@ -12,7 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 FRAMEWORKS = ("mindspore", "paddle", "tensorflow", "torch")
-ORDERS = list(itertools.permutations(FRAMEWORKS))
+
+# of the 24 orders those that have each three frameworks in each order; `make proofs` tries all
+ORDERS = [
+    ("mindspore", "paddle", "tensorflow", "torch"),
+    ("mindspore", "torch", "tensorflow", "paddle"),
+    ("paddle", "torch", "mindspore", "tensorflow"),
+    ("tensorflow", "paddle", "mindspore", "torch"),
+    ("tensorflow", "torch", "mindspore", "paddle"),
+    ("torch", "paddle", "tensorflow", "mindspore"),
+]
+OTHERS = [order for order in itertools.permutations(FRAMEWORKS) if order not in ORDERS]
 
 # Imports what the user is to import, then uses the backends in order and a second time backwards. On each it computes
 # what the frameworks leave to oneDNN, a product and a convolution, because their copies of oneDNN are what clashes.
@@ -95,7 +105,16 @@ def started(pool, request):
     return {order: pool.submit(run, order) for order in orders}
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="-".join)
+def test_the_orders_have_each_three_frameworks_in_each_order():
+    triples = {triple for order in ORDERS for triple in itertools.combinations(order, 3)}
+    assert triples == set(itertools.permutations(FRAMEWORKS, 3))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [*ORDERS, *(pytest.param(order, marks=pytest.mark.proof, id="-".join(order)) for order in OTHERS)],
+    ids="-".join,
+)
 def test_every_order_works_or_is_refused(order, started):
     verify(started[order].result(), order, expected(order))
 

@@ -11,7 +11,8 @@ from mindspore.ops.auto_generate import ReluGrad
 
 from labdl.backends.mindspore.dtypes import ALL_REALS, FRACTIONS, HALF, HALVES, float64, through
 
-_maximum, _relu_gradient, _sum, _stop = P.Maximum(), ReluGrad(), P.ReduceSum(True), ops.stop_gradient
+_maximum, _relu_gradient, _stop = P.Maximum(), ReluGrad(), ops.stop_gradient
+_sum, _largest = P.ReduceSum(True), P.ReduceMax(True)
 
 
 class _Relu(nn.Cell):
@@ -55,12 +56,25 @@ def _but_float64(kernel):
     return call
 
 
-_softplus, _tanh_gelu = _but_float64(ops.softplus), _but_float64(P.GeLU())
+_tanh_gelu = _but_float64(P.GeLU())
+
+
+class _Softplus(nn.Cell):
+    """The kernel gives infinity for NaN, with a slope of its own."""
+
+    def construct(self, x):
+        return _maximum(ops.softplus(x), x)  # of a number and NaN it returns the second operand
+
+    def bprop(self, x, result, gradient):
+        return (gradient * ops.sigmoid(x),)
+
+
+_softplus = _but_float64(_Softplus())
 _exact_gelu = _but_float64(lambda x: 0.5 * x * (1 + ops.erf(x * 0.7071067811865476)))  # GeluExt has no CPU kernel
 
 
 def softplus(x, beta=1.0):
-    """In float64, MindSpore computes with the precision of float32."""
+    """In float64, MindSpore computes with the precision of float32; of NaN it gives infinity."""
     return _softplus(x) if beta == 1 else NotImplemented
 
 
@@ -71,8 +85,8 @@ def gelu(x, approximate="none"):
 
 
 @lru_cache(None)
-def _kernels(axis):
-    return P.Softmax(axis), P.LogSoftmax(axis)
+def _logarithms(axis):
+    return P.LogSoftmax(axis)
 
 
 def _check_axis(x, axis: int) -> None:
@@ -80,24 +94,48 @@ def _check_axis(x, axis: int) -> None:
         raise ValueError(f"axis {axis} is out of range for {x.ndim} axes")
 
 
-def _normalize(x, axis=-1):
-    y = _kernels(axis)[0](x)
-    return y + _stop(0 / _sum(y, axis))  # the kernel returns numbers for NaN, infinity, and rows of -infinity
+class _Softmax(nn.Cell):
+    """Without the kernel, in which a row of minus infinity spoils other rows; that of the logarithm has float32 only.
+
+    The gradient is that of the result: the rows of the logarithm's kernel sum to 1 with five digits only.
+    """
+
+    def __init__(self, axis):
+        super().__init__()
+        self.axis, self.logarithms = axis, _logarithms(axis)
+
+    def construct(self, x):
+        shares = ops.exp(x - _largest(x, self.axis) if x.dtype == float64 else self.logarithms(x))
+        return ops.div(
+            shares, _sum(shares, self.axis)
+        )  # in rows with NaN or infinity, the kernel gives numbers beside NaN
+
+    def bprop(self, x, result, gradient):
+        return (result * (gradient - _sum(gradient * result, self.axis)),)
 
 
-_softmax = through(_normalize, FRACTIONS, HALF)
+_softmax_of = lru_cache(None)(_Softmax)
+
+
+_softmax = through(lambda x, axis: _softmax_of(axis)(x), FRACTIONS[1:], HALVES)
 
 
 def softmax(x, axis=-1):
-    """In MindSpore, NaN affects its own element only."""
+    """In MindSpore, NaN affects its own element only, and a row of minus infinity other rows."""
     _check_axis(x, axis)
     return _softmax(x, axis) if x.size else x.copy()
 
 
-_log_softmax = through(lambda x, axis: _kernels(axis)[1](x), ("float32",), HALVES)
+def _log_shares(x, axis):
+    found = _logarithms(axis)(x)
+    total = _stop(_sum(found, axis))
+    return ops.where(ops.equal(total, total), found, total)  # in a row with NaN or infinity, all is NaN
+
+
+_log_softmax = through(_log_shares, ("float32",), HALVES)
 
 
 def log_softmax(x, axis=-1):
-    """MindSpore computes float64 in float32."""
+    """MindSpore computes float64 in float32, and gives minus infinity beside NaN."""
     _check_axis(x, axis)
     return NotImplemented if x.dtype is float64 or not x.size else _log_softmax(x, axis)

@@ -7,7 +7,7 @@ import math
 
 import mindspore
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.dtypes import (
@@ -20,6 +20,7 @@ from labdl.backends.mindspore.dtypes import (
     TRUTHS,
     as_tensor,
     broadcast,
+    int64,
     is_complex,
     is_floating,
     pair,
@@ -52,6 +53,10 @@ def _product(x, y):
     return _complex(a * c - b * d, a * d + b * c)
 
 
+def _conjugate(x):
+    return _complex(_real(x), -_imag(x))
+
+
 def _of_one_shape(kernel):
     """For kernels that do not broadcast."""
 
@@ -80,7 +85,36 @@ def _quotient(x, y):
 
 
 divide = pair(ops.div, FRACTIONS, INTEGERS_INTO_FRACTIONS, parts=_quotient)
-pow = pair(ops.pow, ALL_NUMBERS)
+
+
+def _is_zero(x):
+    return ops.equal(ops.abs(_real(x)) + ops.abs(_imag(x)), 0)
+
+
+class _ComplexPower(nn.Cell):
+    """The kernel gives NaN for 0 to the power of 0: it is 1, as any power of 0 of the number 1. It has no gradient."""
+
+    def construct(self, x, y):
+        one = ops.logical_and(_is_zero(x), _is_zero(y))
+        return ops.pow(_complex(_real(x) + ops.cast(one, _real(x).dtype), _imag(x)), y)
+
+    def bprop(self, x, y, result, gradient):
+        """Zero for the number where the power is 0, and for the power where the number is 0."""
+        one = ops.ones_like(x)
+        slope = _product(y, _power_of_one_shape(x, ops.where(_is_zero(y), one, ops.sub(y, one))))
+        logarithm = ops.log(ops.where(_is_zero(x), one, x))
+        return _product(gradient, _conjugate(slope)), _product(gradient, _conjugate(_product(result, logarithm)))
+
+
+_power_of_one_shape = _ComplexPower()
+
+
+def _complex_power(x, y):
+    shape = broadcast(x.shape, y.shape)
+    return _power_of_one_shape(*(v if v.shape == shape else ops.broadcast_to(v, shape) for v in (x, y)))
+
+
+pow = pair(ops.pow, ALL_NUMBERS, parts=_complex_power)
 
 
 def _with_infinities(kernel, beside_infinity):
@@ -98,10 +132,54 @@ def _apart(x, y):
     return ops.less(ops.sign(x) * ops.sign(y), 0)
 
 
-_floor_mod = P.FloorMod()
-floor_divide = _with_infinities(ops.floor_divide, lambda x, y: ops.neg(_apart(x, y).astype(x.dtype)))
-remainder = _with_infinities(_floor_mod, lambda x, y: ops.where(_apart(x, y), y, x + ops.zeros_like(y)))
-fmod = _with_infinities(ops.fmod, lambda x, y: x + ops.zeros_like(y))
+def _divide_integers(x, y):
+    """Quotient and remainder of int64, whose kernels divide in float64: what is left is divided once more and rounded down."""
+    first = ops.floor_divide(x, y)
+    left = x - first * y
+    second = ops.floor_divide(left, y)
+    left = left - second * y
+    above = ops.less(ops.sign(left) * ops.sign(y), 0)
+    return first + second - above.astype(int64), left + ops.where(above, y, ops.zeros_like(y))
+
+
+def _floor_quotient(x, y):
+    """The kernel ignores the sign of a zero divisor and gives NaN beside infinities, where the standard has the quotient."""
+    if x.dtype is int64:
+        return _divide_integers(x, y)[0]
+    found = ops.floor_divide(x, y)
+    if not is_floating(x):
+        return found
+    by_zero = ops.equal(y, as_tensor(0, x.dtype))
+    quotient = ops.where(by_zero, x * ops.reciprocal(y), ops.div(x, y))
+    plain = ops.logical_and(ops.isfinite(x + y), ops.logical_not(by_zero))
+    return ops.where(plain, found, ops.floor(quotient))
+
+
+def _remainder(x, y):
+    """The kernel's zeros have no sign, which is the divisor's."""
+    found = _of_infinities(x, y)
+    if not is_floating(x):
+        return found
+    sign = ops.stop_gradient(ops.sign(y))
+    return sign * (sign * found + as_tensor(0, x.dtype))
+
+
+def _modulo(x, y):
+    return _divide_integers(x, y)[1] if x.dtype is int64 else _floor_mod(x, y)
+
+
+def _truncated_modulo(x, y):
+    if x.dtype is int64:
+        found = _modulo(x, y)
+        other = ops.logical_and(ops.not_equal(found, 0), ops.less(ops.sign(x) * ops.sign(y), 0))
+        return found - ops.where(other, y, ops.zeros_like(y))
+    return _truncate_mod(x, y) if x.dtype is mindspore.int32 else ops.fmod(x, y)  # in float32
+
+
+_floor_mod, _truncate_mod = P.FloorMod(), P.TruncateMod()
+_of_infinities = _with_infinities(_modulo, lambda x, y: ops.where(_apart(x, y), y, x + ops.zeros_like(y)))
+floor_divide, remainder = (pair(f, ALL_REALS, numbers=False) for f in (_floor_quotient, _remainder))
+fmod = _with_infinities(_truncated_modulo, lambda x, y: x + ops.zeros_like(y))
 gcd = pair(ops.gcd, ("int16", "int32", "int64"), {n: ("int32", n) for n in ("int8", "uint8")}, numbers=False)
 copysign = pair(lambda x, y: ops.where(_has_sign(y), -ops.abs(x), ops.abs(x)), FRACTIONS, numbers=False)
 
@@ -110,7 +188,19 @@ def _next(x, y):
     """The kernel does not step from infinity to the largest number."""
     largest = as_tensor(np.finfo(mindspore.dtype_to_nptype(x.dtype)).max, x.dtype)
     leaves = ops.logical_and(ops.isinf(x), ops.logical_and(ops.not_equal(x, y), ops.equal(y, y)))
-    return ops.where(leaves, ops.sign(x) * largest, ops.nextafter(x, y))
+    step = _next_float32 if x.dtype is mindspore.float32 else ops.nextafter
+    return ops.where(leaves, ops.sign(x) * largest, step(x, y))
+
+
+def _next_float32(x, y):
+    """The kernel returns x: rounds x and slightly more than half of its last place, in float64."""
+    wide = x.astype(mindspore.float64)
+    half = ops.maximum(ops.abs(wide) * _HALF_PLACE, as_tensor(0.75 * 2.0**-149, mindspore.float64))
+    stepped = ops.where(ops.greater(y, x), wide + half, wide - half).astype(mindspore.float32)
+    return ops.where(ops.equal(x, y), y, ops.where(ops.equal(y, y), stepped, y))
+
+
+_HALF_PLACE = Tensor(2.0**-24 * (1 + 2.0**-20), mindspore.float64)
 
 
 nextafter = pair(_of_one_shape(_next), FRACTIONS[1:], {}, numbers=False)
@@ -146,20 +236,6 @@ def _sign(x):
 
 
 sign = through(_sign, ("int32", "int64", *FRACTIONS, *COMPLEX), _SMALL)
-
-
-def clip(x, /, min=None, max=None):
-    """MindSpore converts NaN to a number."""
-    if min is None and max is None:
-        return x
-    if x.dtype is not mindspore.float32 or not {min.__class__, max.__class__} <= _BOUNDS:
-        given = iter(promote_operands(*(v for v in (x, min, max) if v is not None)))
-        x, min, max = next(given), None if min is None else next(given), None if max is None else next(given)
-    x = x if min is None else maximum(x, min)
-    return x if max is None else minimum(x, max)
-
-
-_BOUNDS = {int, float, type(None)}
 
 
 def _whole(function):
@@ -287,4 +363,4 @@ imag = through(_imag, COMPLEX, {})
 
 
 def conj(x):
-    return _complex(_real(x), -_imag(x)) if is_complex(x) else x
+    return _conjugate(x) if is_complex(x) else x

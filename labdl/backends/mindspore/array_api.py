@@ -4,6 +4,7 @@ import operator
 
 from mindspore import Tensor
 
+from labdl.backends.mindspore.devices import device_of
 from labdl.backends.mindspore.indexing import setitem
 
 _IN_PLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul")
@@ -29,6 +30,7 @@ def array_members(shape_like) -> dict[type, dict]:
         Tensor: {
             **{f"__i{short}__": _binary_method(short) for short in _IN_PLACE},
             "__setitem__": _set,
+            "device": property(device_of),
             "__complex__": lambda self: complex(self.asnumpy()),
             "__dlpack__": _dlpack,
             "__dlpack_device__": lambda self: self.asnumpy().__dlpack_device__(),

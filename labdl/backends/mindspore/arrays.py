@@ -13,7 +13,7 @@ from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.dtypes import ALL, as_tensor, broadcast, is_complex, promote_operands, through
 from labdl.backends.mindspore.tensors import dtype as native_dtype
-from labdl.spec import normal_axes
+from labdl.spec import normal_axes, refuse_beyond_memory
 
 _transpose = P.Transpose()
 
@@ -113,11 +113,20 @@ def repeat(x, repeats, *, axis=None):
             raise ValueError(f"repeat wants one number for each of {size} elements, received {counts.shape}")
         if not size:
             return x.copy()
+        if int(counts.min()) < 0:
+            raise ValueError("repeats are integers of 0 or more")
+        total = builtins.sum(map(int, counts.asnumpy()))  # which may be above 64 bits
+        if total * math.prod(x.shape) // size > _LARGEST:
+            raise MemoryError(f"repeat would give {total} slices of {x.shape} along axis {axis}")
+        width = 16 + x.size // size * x.itemsize  # positions, twice, and a slice
+        refuse_beyond_memory(f"repeat would give {total:.1e} slices", total * width)
         ends = ops.cumsum(counts, 0)
-        total = int(ends[-1])
         # the element at a position is the number of elements that end at or before it
         places = ops.searchsorted(ends, as_tensor(np.arange(total)), right=True).astype(mindspore.int64)
     return _gathered(x, places, axis)
+
+
+_LARGEST = 2**40  # elements
 
 
 def _gather(x, places, axis):

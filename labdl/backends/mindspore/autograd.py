@@ -6,12 +6,18 @@
 import mindspore
 from mindspore.graph.api import _pynative_executor
 
+from labdl.backends.mindspore.threads import exclusive
+
 
 def clear_gradients(variables) -> None:
     """MindSpore stores none."""
 
 
+@exclusive
 def gradients(function, values):
+    """MindSpore has one tape, which would record what other threads compute."""
+    if not len(values):
+        return function(), ()
     differentiate = mindspore.value_and_grad(function, tuple(range(len(values))))
     try:
         result, grads = differentiate(*values)

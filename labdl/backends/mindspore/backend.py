@@ -12,6 +12,7 @@ from labdl.backends.mindspore.array_api import array_members
 from labdl.backends.mindspore.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.mindspore.call_recorder import SOURCE, literal, recorder
 from labdl.backends.mindspore.custom_operators import host_function
+from labdl.backends.mindspore.datasets import native_dataset, native_source
 from labdl.backends.mindspore.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.mindspore.facts import FACTS
 from labdl.backends.mindspore.native_modules import is_native, native_call, native_module, native_parameters
@@ -31,6 +32,7 @@ from labdl.backends.mindspore.tensors import (
     dtype,
     finite,
     from_dlpack,
+    key_of,
     move_variable,
     spec_of,
     tensor,
@@ -38,6 +40,7 @@ from labdl.backends.mindspore.tensors import (
     to_numpy,
     variable,
 )
+from labdl.backends.mindspore.threads import exclusive
 from labdl.backends.mindspore.training import evaluate_function, gradient_function, train_function, update_function
 
 interrupts.install()  # now: only the main thread may
@@ -45,5 +48,6 @@ interrupts.install()  # now: only the main thread may
 name = FACTS.name
 concurrent = False
 namespaces = (mindspore.ops,)
+strict: frozenset[str] = frozenset()
 # kernels that silently accept invalid dtypes, which are checked before the call
 lenient = frozenset(("conj", "histogram", "quantile", "real", "searchsorted", "topk"))

@@ -17,6 +17,7 @@ from mindspore.ops.auto_generate import pyboost_inner_prim
 from mindspore.ops.primitive import Primitive
 
 from labdl.backends.mindspore.facts import FACTS
+from labdl.backends.mindspore.threads import computing
 from labdl.backends.protocol.call_recorder import SourceWords
 from labdl.call_logging import CallLog
 
@@ -27,6 +28,21 @@ _QUIET = frozenset(dir(object)) | {"dtype", "shape", "size", "ndim", "has_init",
 
 
 _log = CallLog()
+
+
+def recording() -> bool:
+    """True while calls are logged, for a program that mindspore.jit may compile."""
+    return _log.tape is not None
+
+
+def reads_values() -> bool:
+    """True where Python may read a tensor's values: at no cost, which is on the CPU, and not for a program."""
+    return _log.tape is None and on_host(None)
+
+
+def on_host(_) -> bool:
+    """True where the values of tensors are read without a transfer."""
+    return mindspore.get_context("device_target") == "CPU"
 
 
 def draws_random_numbers(function):
@@ -133,13 +149,14 @@ def recorder(live: bool = False):
     def record(function, tape):
         return _log.record(tape, function, live)
 
-    try:
-        for owner, name, member, _ in _changes():
-            setattr(owner, name, member)
-        yield record
-    finally:
-        for owner, name, _, former in _changes():
-            delattr(owner, name) if former is None else setattr(owner, name, former)
+    with computing:
+        try:
+            for owner, name, member, _ in _changes():
+                setattr(owner, name, member)
+            yield record
+        finally:
+            for owner, name, _, former in _changes():
+                delattr(owner, name) if former is None else setattr(owner, name, former)
 
 
 def literal(value) -> str | None:
@@ -189,6 +206,7 @@ SOURCE: SourceWords = {
     "unsaved": "self.{name} = mindspore.Tensor({array})",
     "constant": "mindspore.Tensor({array})",
     "numbers": 'mindspore.Tensor(np.array({values}, "{dtype}"))',
+    "unrolled": 8,  # mindspore.jit takes 0.1 s and more for each step that is written out
     "existing": "self.{name} = {value}",
     "reserved": tuple(dir(mindspore.nn.Cell())),
 }

@@ -3,6 +3,8 @@
 import mindspore
 from mindspore.graph.api import _pynative_executor
 
+from labdl.backends.mindspore.threads import exclusive
+
 _KINDS = {"cpu": "CPU", "cuda": "GPU", "ascend": "Ascend"}
 
 
@@ -50,10 +52,14 @@ def _wait_for_each_operation() -> None:
 _wait_for_each_operation()
 
 
+_target_of = mindspore.Tensor.device.__get__  # the property, which an array namespace replaces by `device_of`
+
+
 def device_of(value) -> str:
-    target, _, number = value.device.partition(":")
+    target, _, number = _target_of(value).partition(":")
     return _ours(target, int(number or 0))
 
 
+@exclusive
 def to_device(value, name: str):
     return value if device_of(value) == name else value.to(_KINDS[name.partition(":")[0]])

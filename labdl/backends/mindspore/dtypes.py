@@ -1,5 +1,8 @@
 """Dtypes in which MindSpore computes: its CPU kernels lack some, above all bfloat16, which use a wider one."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import mindspore
 import numpy as np
 from mindspore import Tensor
@@ -57,7 +60,7 @@ def as_tensor(value, kind=None):
     return Tensor(np.array(value, None if kind is None else _name_of[id(kind)]))
 
 
-def promote_operands(*values):
+def promote_operands(*values) -> Sequence[Any]:
     """Tensors of one dtype, as LabDL promotes: MindSpore has other rules."""
     first = values[0]
     if isinstance(first, Tensor) and all(isinstance(v, Tensor) and v.dtype is first.dtype for v in values):

@@ -12,6 +12,7 @@ from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arrays import _gathered
+from labdl.backends.mindspore.call_recorder import reads_values
 from labdl.backends.mindspore.dtypes import ALL, HALF, as_tensor, broadcast, is_complex, is_floating, through
 from labdl.spec import normal_axes
 
@@ -33,6 +34,18 @@ def _positions(indices, size, outside=None):
     found = ops.where(ops.less(indices, 0), indices + size, indices)
     known = ops.logical_and(ops.greater_equal(found, 0), ops.less(found, size))
     return ops.where(known, found, as_tensor(outside, _int64))
+
+
+def refuse_positions(function, indices, first, end) -> None:
+    """Raise IndexError for positions before the first or from the end on, of which kernels read 32 bits: where Python may
+    read values (on a device and in programs, the result of such a position is undefined).
+
+    ``first`` and ``end`` are numbers, or arrays with one for each position on the last axis.
+    """
+    if not isinstance(indices, Tensor) or reads_values():
+        found = indices.asnumpy() if isinstance(indices, Tensor) else np.asarray(indices)
+        if found.size and ((found < first) | (found >= end)).any():
+            raise IndexError(f"{function} wants positions from {first} to {end}, without the last")
 
 
 def take(x, indices, axis=0):
@@ -164,11 +177,20 @@ def scatter(x, indices, updates, axis=-1, *, reduce=None):
     return _written(x, at, updates) if reduce is None else _joined(x, at, updates, reduce)
 
 
-def _numbers(indices, shape):
-    """Flat positions of elements (or rows) whose indices are on the last axis."""
+def _from_the_start(indices, shape):
+    """Positions on the last axis, with negative ones counted from the end."""
     indices = as_tensor(indices, _int64)
+    return ops.where(ops.less(indices, 0), indices + Tensor(np.array(shape, "int64")), indices)
+
+
+def _numbers(indices, shape):
+    """Flat positions of elements (or rows) whose indices are on the last axis; those of invalid ones are too large."""
+    if not shape:
+        return ops.zeros(indices.shape[:-1], _int64)
+    found, sizes = _from_the_start(indices, shape), Tensor(np.array(shape, "int64"))
+    known = ops.logical_and(ops.greater_equal(found, 0), ops.less(found, sizes))
     steps = [math.prod(shape[a + 1 :]) for a in range(len(shape))]
-    return (indices * Tensor(np.array(steps, "int64"))).sum(-1) if steps else ops.zeros(indices.shape[:-1], _int64)
+    return (ops.where(known, found, as_tensor(math.prod(shape), _int64)) * Tensor(np.array(steps, "int64"))).sum(-1)
 
 
 def gather_nd(x, indices):
@@ -193,7 +215,9 @@ def scatter_nd(indices, updates, shape):
     wanted = (*indices.shape[:-1], *shape[indices.shape[-1] :])
     if tuple(updates.shape) != wanted:
         raise ValueError(f"updates for these positions have the shape {wanted}, received {updates.shape}")
-    return _scattered(updates, indices, shape)
+    sizes = np.array(shape[: indices.shape[-1]], "int64")
+    refuse_positions("scatter_nd", indices, -sizes, sizes)
+    return _scattered(updates, _from_the_start(indices, shape[: indices.shape[-1]]), shape)
 
 
 # -- x[index]
@@ -204,31 +228,60 @@ def _plain(item) -> bool:
     return (
         item is None
         or item is Ellipsis
-        or isinstance(item, int)
-        or (isinstance(item, slice) and item.step in (None, 1))
+        or item.__class__ is int
+        or (
+            isinstance(item, slice)
+            and item.step in (None, 1)
+            and {item.start.__class__, item.stop.__class__} <= _BOUNDS
+        )
     )
 
 
+_BOUNDS = {int, type(None)}  # tensors of small integers are misread
+
+
 def _is_mask(item) -> bool:
-    return str(item.dtype).lower() == "bool"
+    return isinstance(item, Tensor | np.ndarray) and str(item.dtype).lower() == "bool"
 
 
 def _width(item) -> int:
     if item is None or item is Ellipsis:
         return 0
-    return len(item.shape) if isinstance(item, Tensor | np.ndarray) and _is_mask(item) else 1
+    return len(item.shape) if _is_mask(item) else 1
 
 
 def _items(index, rank):
-    """The parts of an index, one for each axis; lists are arrays, and a mask is the positions at which it is true."""
+    """The parts of an index, one for each axis or mask."""
     items = list(index) if isinstance(index, tuple) else [index]
-    items = [np.asarray(i) if isinstance(i, list) else i for i in items]
+    _check_items(items)
     missing = rank - builtins.sum(map(_width, items))
     if missing < 0:
         raise ValueError(f"an index of {rank - missing} axes is too long for {rank}")
     at = next((i for i, item in enumerate(items) if item is Ellipsis), None)
     whole = [slice(None)] * missing
     return [*items, *whole] if at is None else [*items[:at], *whole, *items[at + 1 :]]
+
+
+def _check_items(items) -> None:
+    """Raise for what the rule of `labdl.ops.getitem` refuses, whose message the user receives."""
+    if builtins.any(isinstance(item, bool | np.bool_ | list | range) for item in items):
+        raise TypeError("an index has no lists and no single bools")
+    if builtins.any(isinstance(item, Tensor) and (item.is_floating_point() or item.is_complex()) for item in items):
+        raise TypeError("an index has integers and masks")
+    chosen = [a for a, item in enumerate(items) if item is not None and item is not Ellipsis and not _is_slice(item)]
+    if builtins.all(isinstance(items[a], int) for a in chosen):
+        return
+    if chosen[-1] - chosen[0] >= len(chosen):  # the result would have the axes in another order
+        raise ValueError("integers and tensors of an index must be adjacent")
+    if (
+        builtins.any(_is_mask(items[a]) for a in chosen)
+        and builtins.sum(not isinstance(items[a], int) for a in chosen) > 1
+    ):
+        raise ValueError("an index has one mask, or tensors of integers")
+
+
+def _is_slice(item) -> bool:
+    return isinstance(item, slice)
 
 
 def getitem(x, index):
@@ -263,22 +316,22 @@ def _slice(x, places, axis):
 
 
 def _together(x, chosen, first):
-    """Merge the axes of a mask, or of adjacent integers, and return the positions in it."""
-    if _width(chosen[0]) == 1 and len(chosen) == 1 and not _is_mask(chosen[0]):
+    """Merge the axes of adjacent masks and integers, and return the positions in them."""
+    if len(chosen) == 1 and not _is_mask(chosen[0]):
         return x, _positions(chosen[0], x.shape[first])
     count = builtins.sum(map(_width, chosen))
     sizes = x.shape[first : first + count]
-    if not isinstance(chosen[0], int) and _is_mask(chosen[0]):
-        places = _true_places(chosen[0], sizes)
-    else:
-        places = 0
-        for item, size, after in zip(chosen, sizes, range(1, count + 1), strict=True):
-            places = places + _positions(item, size, math.prod(sizes)) * math.prod(sizes[after:])
+    places, axis = 0, 0
+    for item in chosen:
+        own = sizes[axis : axis + _width(item)]
+        axis += len(own)
+        at = _true_places(item, own) if _is_mask(item) else _positions(item, own[0], math.prod(sizes))
+        places = places * math.prod(own) + at
     return x.reshape(*x.shape[:first], math.prod(sizes), *x.shape[first + count :]), places
 
 
 def _true_places(mask, sizes):
-    if tuple(mask.shape) != tuple(sizes):
+    if builtins.any(m not in (n, 0) for m, n in zip(mask.shape, sizes, strict=True)):
         raise ValueError(f"a mask of {tuple(mask.shape)} does not fit axes of {tuple(sizes)}")
     if not isinstance(mask, Tensor):
         return Tensor(np.flatnonzero(mask).astype("int64"))
@@ -289,6 +342,7 @@ def setitem(x, index, value):
     """A new tensor, by flat positions: MindSpore writes in place."""
     value = as_tensor(value)
     items = index if isinstance(index, tuple) else (index,)
+    _check_items(items)
     if len(items) == 1 and not value.ndim and isinstance(index, Tensor) and _is_mask(index) and index.shape == x.shape:
         return _compile_each(x, index, value)
     places = _places(x.shape)

@@ -2,8 +2,9 @@
 
 MindSpore replaces Python's handler of SIGINT while it computes a graph, and leaves its own installed after compilation,
 sometimes from threads that start late: it sends SIGTERM to the process, which ends a notebook's kernel. This module restores
-Python's handler after each call, and treats a SIGTERM while MindSpore's handler is installed as an interruption; a second
-one ends the process. A program's own handler of SIGTERM is kept.
+Python's handler after each call, and treats a SIGTERM while MindSpore's handler is installed as an interruption. Python is
+not told which process has sent a signal, so a SIGTERM of another one is taken for an interruption too; several within
+seconds, more than a person presses, end the process. A program's own handler of SIGTERM is kept.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ import os
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 _SIZE = 256  # bytes, more than any system's struct sigaction, which begins with the handler's address
 _SOON = 1.0  # seconds after a call in which MindSpore may still install its handler or send SIGTERM
-_AGAIN = 5.0  # seconds within which a second SIGTERM ends the process
+_AGAIN = 5.0  # seconds within which
+_MOST = 4  # SIGTERMs are interruptions, and the next one ends the process
 
 _process = os.getpid()
 _lock = threading.Lock()
 _running = 0
-_ended = _forgiven = -1e9  # by time.monotonic
+_ended = -1e9  # by time.monotonic
+_forgiven: deque[float] = deque(maxlen=_MOST)  # times of SIGTERMs that were interruptions
 _now = ctypes.create_string_buffer(_SIZE)  # current action of SIGINT
 _former = ctypes.create_string_buffer(_SIZE)  # action before MindSpore changed it
 _address = ctypes.c_void_p.from_buffer(_now)
@@ -104,14 +108,13 @@ def _put_back() -> None:
 
 
 def _on_sigterm(number, frame) -> None:
-    global _forgiven
     now = time.monotonic()
     theirs = os.getpid() == _process and (_running or now - _ended < _SOON or _mindspore_has_sigint())
-    if not theirs or now - _forgiven < _AGAIN:
+    if not theirs or (len(_forgiven) == _MOST and now - _forgiven[0] < _AGAIN):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
         return
-    _forgiven = now
+    _forgiven.append(now)
     interrupted = signal.getsignal(signal.SIGINT)
     if callable(interrupted):
         interrupted(signal.SIGINT, frame)

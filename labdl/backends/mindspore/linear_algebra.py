@@ -1,4 +1,4 @@
-"""MindSpore implementations of matrix products, linear algebra and Fourier transforms.
+"""MindSpore implementations of matrix products and linear algebra.
 
 Its gradients of decompositions are missing or wrong. Here the decomposition is treated as a constant, plus a term that is
 zero but has the right derivative: the first-order formula in the difference of the matrix from itself.
@@ -9,11 +9,12 @@ zero but has the right derivative: the first-order formula in the difference of 
 
 import mindspore
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import Tensor, nn, ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.arithmetic import conj
-from labdl.backends.mindspore.arrays import diag, diagonal
+from labdl.backends.mindspore.arithmetic import _conjugate, _imag, _real, conj
+from labdl.backends.mindspore.arithmetic import _product as _times
+from labdl.backends.mindspore.arrays import diag, diagonal, triu
 from labdl.backends.mindspore.dtypes import (
     ALL_NUMBERS,
     as_tensor,
@@ -25,7 +26,7 @@ from labdl.backends.mindspore.dtypes import (
 )
 from labdl.spec import COMPLEX
 
-_matmul2, _batch_matmul, _complex, _real, _imag = P.MatMul(), P.BatchMatMul(), P.Complex(), P.Real(), P.Imag()
+_matmul2, _batch_matmul, _complex = P.MatMul(), P.BatchMatMul(), P.Complex()
 _stop = ops.stop_gradient
 _PRECISE = ("float32", "float64", *COMPLEX)
 
@@ -97,7 +98,46 @@ def _of_two(x):
 @_square
 def det(x):
     """MindSpore rejects matrices of one row."""
-    return P.MatrixDeterminant()(_of_two(x)) if x.size else ops.ones(x.shape[:-2], x.dtype)
+    if not x.size:
+        return ops.ones(x.shape[:-2], x.dtype)
+    return _determinant_of_complex(_of_two(x)) if is_complex(x) else _determinant_of_reals(_of_two(x))
+
+
+class _Determinant(nn.Cell):
+    """The kernel's gradient divides by the determinant."""
+
+    def construct(self, x):
+        return _determinant(x)
+
+    def bprop(self, x, result, gradient):
+        return (_cofactors(x) * ops.expand_dims(ops.expand_dims(gradient, -1), -1),)
+
+
+def _cofactors(x):
+    """The derivative of the determinant by singular values: for each, the product of the others."""
+    s, u, v = _singular_values(x)
+    others = _products_before(s, -1) * _products_behind(s, -1)
+    sign = ops.expand_dims(ops.expand_dims(_determinant(u) * _determinant(v), -1), -1)
+    return sign * matmul(u * ops.expand_dims(others, -2), ops.swapaxes(v, -2, -1))
+
+
+class _ComplexDeterminant(nn.Cell):
+    """The kernel's gradient is wrong: the cofactors are conjugate."""
+
+    def construct(self, x):
+        return _determinant(x)
+
+    def bprop(self, x, result, gradient):
+        s, u, v = _singular_values(x)
+        others = ops.expand_dims(_products_before(_real(s), -1) * _products_behind(_real(s), -1), -2).astype(x.dtype)
+        sign = _times(_conjugate(_determinant(u)), _determinant(v))
+        factor = ops.expand_dims(ops.expand_dims(_times(sign, gradient), -1), -1)
+        return (_times(factor, _product_of_parts(_times(u, others), ops.swapaxes(_conjugate(v), -2, -1))),)
+
+
+_determinant, _singular_values = P.MatrixDeterminant(), P.Svd(True, True)
+_determinant_of_reals, _determinant_of_complex = _Determinant(), _ComplexDeterminant()
+_products_before, _products_behind = P.CumProd(exclusive=True), P.CumProd(exclusive=True, reverse=True)
 
 
 @_square
@@ -105,8 +145,25 @@ def slogdet(x):
     """MindSpore rejects matrices of one row."""
     if not x.size:
         return ops.ones(x.shape[:-2], x.dtype), ops.zeros(x.shape[:-2], _real_kind(x))
-    sign, logarithm = P.LogMatrixDeterminant()(_of_two(x))
-    return sign, _real(logarithm) if is_complex(x) else logarithm
+    if not is_complex(x):
+        return _log_determinant(_of_two(x))
+    result = _complex_log_determinant(_of_two(x))
+    return result[0], _real(result[1])
+
+
+class _LogDeterminant(nn.Cell):
+    """The kernel's gradient of complex numbers is wrong."""
+
+    def construct(self, x):
+        return _log_determinant(x)
+
+    def bprop(self, x, result, gradient):
+        turn = _imag(_times(_conjugate(result[0]), gradient[0]))
+        factor = ops.expand_dims(ops.expand_dims(_complex(_real(gradient[1]), turn), -1), -1)
+        return (_times(factor, ops.swapaxes(_conjugate(inv(x)), -2, -1)),)
+
+
+_log_determinant, _complex_log_determinant = P.LogMatrixDeterminant(), _LogDeterminant()
 
 
 def _real_kind(x):
@@ -115,13 +172,38 @@ def _real_kind(x):
 
 @_square
 def inv(x):
-    """MindSpore rejects matrices of one row."""
-    size = x.shape[-1]
-    return P.MatrixInverse()(_of_two(x))[..., :size, :size] if x.size else ops.zeros(x.shape, x.dtype)
+    """MindSpore's returns numbers for singular matrices: solves for the identity."""
+    if not x.size:
+        return ops.zeros(x.shape, x.dtype)
+    return _solution(x, as_tensor(np.broadcast_to(np.eye(x.shape[-1]), x.shape), x.dtype))
+
+
+class _Solution(nn.Cell):
+    """The kernel's own gradient is one of float32."""
+
+    def construct(self, x, y):
+        return _solve_plain(x, y)
+
+    def bprop(self, x, y, result, gradient):
+        of_y = _solve_adjoint(x, gradient)
+        return _negative(matmul(of_y, _adjoint(result))), of_y
+
+
+_solve_plain, _solve_adjoint, _negative = P.MatrixSolve(), P.MatrixSolve(adjoint=True), P.Neg()
+_solve_tensors = _Solution()
+
+
+def _solution(x, y):
+    try:
+        return _solve_tensors(x, y)
+    except ValueError as error:
+        if "not invertible" not in str(error):
+            raise
+    raise np.linalg.LinAlgError("Singular matrix")
 
 
 def solve(x, y):
-    return _solve(x, y, P.MatrixSolve())
+    return _solve(x, y, _solution)
 
 
 def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
@@ -200,6 +282,8 @@ def cholesky(x, *, upper=False):
 def _complex_cholesky(x):
     """From the eigenvalues: a root of the matrix, made triangular."""
     values, vectors = _eigen(x)
+    if not ops.greater(values, 0).all():
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
     root = _rescale(vectors, ops.expand_dims(ops.sqrt(values), -2))
     triangle = P.Qr(False)(_adjoint(root))[1]
     ends = diagonal(triangle)
@@ -251,7 +335,8 @@ def eig(x):
     if not x.size:
         kind = {mindspore.float32: mindspore.complex64, mindspore.float64: mindspore.complex128}.get(x.dtype, x.dtype)
         return ops.zeros(x.shape[:-1], kind), x.astype(kind)
-    return tuple(P.Eig(True)(x))
+    values, vectors = P.Eig(True)(x)  # of NaN, the kernel has numbers
+    return values + P.ReduceSum()((x - x).astype(values.dtype), (-2, -1))[..., None], vectors
 
 
 def qr(x, *, mode="reduced"):
@@ -265,7 +350,8 @@ def qr(x, *, mode="reduced"):
     if mode == "complete" or rows < columns:
         return q, r
     apart = _change(x)
-    inverse = inv(r)
+    dependent = ops.equal(P.ComplexAbs()(diagonal(r)) if is_complex(x) else diagonal(r), 0)
+    inverse = inv(_plus(r, diag(dependent.astype(x.dtype))))
     inner = matmul(matmul(_adjoint(q), apart), inverse)
     lower = _rescale(inner, as_tensor(np.tril(np.ones(inner.shape[-2:]), -1), _real_kind(x)))
     turn = _minus(lower, _adjoint(lower))
@@ -273,7 +359,7 @@ def qr(x, *, mode="reduced"):
         turn = _plus(turn, diag(_complex(ops.zeros_like(_real(diagonal(inner))), _imag(diagonal(inner)))))
     across = matmul(apart, inverse)
     outside = _minus(across, matmul(q, matmul(_adjoint(q), across)))
-    return _plus(q, _plus(matmul(q, turn), outside)), _plus(r, matmul(_minus(inner, turn), r))
+    return _plus(q, _plus(matmul(q, turn), outside)), triu(_plus(r, matmul(_minus(inner, turn), r)))
 
 
 def svd(x, *, full_matrices=True):
@@ -296,12 +382,15 @@ def svd(x, *, full_matrices=True):
     values = s + (_real(ends) if is_complex(x) else ends)
     if full_matrices:
         return u, values, _adjoint(v)
-    gaps, row = _gaps(s * s), ops.expand_dims(s, -2)
+    gaps, row, column = _gaps(s * s), ops.expand_dims(s, -2), ops.expand_dims(s, -1)
     turned = _adjoint(inner)
-    column = ops.expand_dims(s, -1)
-    du = matmul(u, _rescale(_plus(_rescale(inner, row), _rescale(turned, column)), gaps))
-    dv = matmul(v, _rescale(_plus(_rescale(inner, column), _rescale(turned, row)), gaps))
-    inverse = _invert(row)
+    turn_u = _rescale(_plus(_rescale(inner, row), _rescale(turned, column)), gaps)
+    turn_v = _rescale(_plus(_rescale(inner, column), _rescale(turned, row)), gaps)
+    if is_complex(x):  # a turn of a pair of vectors, half by each
+        phase = _imag(ends) * _invert(s + s)
+        turn = diag(_complex(ops.zeros_like(phase), phase))
+        turn_u, turn_v = _plus(turn_u, turn), _minus(turn_v, turn)
+    du, dv, inverse = matmul(u, turn_u), matmul(v, turn_v), _invert(row)
     if rows > size:
         across = matmul(apart, v)
         du = _plus(du, _rescale(_minus(across, matmul(u, matmul(_adjoint(u), across))), inverse))
@@ -309,33 +398,3 @@ def svd(x, *, full_matrices=True):
         across = matmul(_adjoint(apart), u)
         dv = _plus(dv, _rescale(_minus(across, matmul(v, matmul(_adjoint(v), across))), inverse))
     return _plus(u, du), values, _adjoint(_plus(v, dv))
-
-
-# -- Fourier transforms
-
-
-def _spectrum(kernel, into):
-    """A transform; ``into`` gives the size and dtype of the result, for empty tensors."""
-
-    def call(x, n=None, axis=-1, norm="backward"):
-        """MindSpore rejects empty tensors, and crashes for a transform of no points."""
-        axis %= x.ndim
-        size, kind = into(x, n, axis)
-        if size < 1 or (n is not None and n < 1):
-            raise ValueError("a transform wants at least one point")  # the shape rule gives the message
-        if x.size:
-            return kernel(x, n, axis, norm)
-        return ops.zeros(tuple(size if a == axis else m for a, m in enumerate(x.shape)), kind)
-
-    return call
-
-
-def _complex_kind(x):
-    return {mindspore.float32: mindspore.complex64, mindspore.float64: mindspore.complex128}.get(x.dtype, x.dtype)
-
-
-fft, ifft = (
-    _spectrum(kernel, lambda x, n, axis: (n or x.shape[axis], _complex_kind(x))) for kernel in (ops.fft, ops.ifft)
-)
-rfft = _spectrum(ops.rfft, lambda x, n, axis: ((n or x.shape[axis]) // 2 + 1, _complex_kind(x)))
-irfft = _spectrum(ops.irfft, lambda x, n, axis: (n or 2 * (x.shape[axis] - 1), _real_kind(x)))

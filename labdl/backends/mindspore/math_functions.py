@@ -7,7 +7,7 @@ from mindspore import Tensor, nn, ops
 from mindspore.ops import operations as P
 from mindspore.ops.auto_generate import TanhGrad
 
-from labdl.backends.mindspore.arithmetic import maximum
+from labdl.backends.mindspore.arithmetic import _conjugate, _of_one_shape, _product, _quotient, maximum
 from labdl.backends.mindspore.dtypes import (
     EXACT,
     FRACTIONS,
@@ -15,6 +15,7 @@ from labdl.backends.mindspore.dtypes import (
     HALF,
     INTEGERS_INTO_FRACTIONS,
     INTO_FRACTIONS,
+    is_complex,
     pair,
     through,
 )
@@ -35,11 +36,89 @@ def _exact(kernel, own=COMPLEX):
 
 
 exp, sqrt, rsqrt = map(_function, (ops.exp, ops.sqrt, ops.rsqrt))
-log, log2, log10, reciprocal = map(_function, (ops.log, ops.log2, ops.log10, ops.reciprocal))
-sin, cos, tan, sinh, cosh = map(_function, (ops.sin, ops.cos, ops.tan, ops.sinh, ops.cosh))
+log, reciprocal = map(_function, (ops.log, ops.reciprocal))
+sin, cos, sinh, cosh = map(_function, (ops.sin, ops.cos, ops.sinh, ops.cosh))
 asin, acos, atan = map(_function, (ops.asin, ops.acos, ops.atan))
-asinh, acosh, atanh = map(_function, (ops.asinh, ops.acosh, ops.atanh))
-expm1, log1p = map(_exact, (ops.expm1, ops.log1p))
+asinh, acosh = map(_function, (ops.asinh, ops.acosh))
+
+
+class _Log2(nn.Cell):
+    """The kernel's gradient of complex numbers is wrong."""
+
+    def construct(self, x):
+        return ops.log2(x)
+
+    def bprop(self, x, result, gradient):
+        return (_quotient(gradient, _product(_conjugate(x), ops.full_like(x, math.log(2)))),)
+
+
+class _Log10(nn.Cell):
+    """The kernel's gradient of complex numbers is wrong."""
+
+    def construct(self, x):
+        return ops.log10(x)
+
+    def bprop(self, x, result, gradient):
+        return (_quotient(gradient, _product(_conjugate(x), ops.full_like(x, math.log(10)))),)
+
+
+class _Tan(nn.Cell):
+    """The kernel has no gradient of complex numbers."""
+
+    def construct(self, x):
+        return ops.tan(x)
+
+    def bprop(self, x, result, gradient):
+        return (_product(gradient, _conjugate(ops.add(ops.ones_like(x), _product(result, result)))),)
+
+
+class _Atanh(nn.Cell):
+    """The kernel has no gradient of complex numbers."""
+
+    def construct(self, x):
+        return ops.atanh(x)
+
+    def bprop(self, x, result, gradient):
+        return (_quotient(gradient, _conjugate(ops.sub(ops.ones_like(x), _product(x, x)))),)
+
+
+def _by_kind(kernel, of_complex):
+    def call(x):
+        return of_complex(x) if is_complex(x) else kernel(x)
+
+    return _function(call)
+
+
+log2, log10 = _by_kind(ops.log2, _Log2()), _by_kind(ops.log10, _Log10())
+tan, atanh = _by_kind(ops.tan, _Tan()), _by_kind(ops.atanh, _Atanh())
+
+
+class _Expm1(nn.Cell):
+    """The float64 kernel subtracts 1 from the exponential: half of the digits are lost near 0, and the sign of 0."""
+
+    def construct(self, x):
+        half = x * 0.5
+        return ops.where(ops.less(ops.abs(x), 1.0), 2.0 * ops.sinh(half) * ops.exp(half), ops.expm1(x))
+
+    def bprop(self, x, result, gradient):
+        return (gradient * ops.exp(x),)
+
+
+class _Log1p(nn.Cell):
+    """The float64 kernel adds 1 to the number: half of the digits are lost near 0, and the sign of 0."""
+
+    def construct(self, x):
+        return ops.where(ops.less(ops.abs(x), 0.5), 2.0 * ops.atanh(x / (x + 2.0)), ops.log1p(x))
+
+    def bprop(self, x, result, gradient):
+        return (gradient / (x + 1.0),)
+
+
+def _near_zero(accurate, kernel):
+    return _exact(lambda x: kernel(x) if is_complex(x) else accurate(x))
+
+
+expm1, log1p = _near_zero(_Expm1(), ops.expm1), _near_zero(_Log1p(), ops.log1p)
 
 
 class _Tanh(nn.Cell):
@@ -63,11 +142,55 @@ def tanh(x):
 
 _other_tanh = _function(ops.tanh)
 exp2 = _of_reals(lambda x: ops.pow(2.0, x))
-erf, erfc, erfinv = map(_of_reals, (ops.erf, ops.erfc, ops.erfinv))
-lgamma, i0 = map(_of_reals, (ops.lgamma, ops.bessel_i0))
+erf, erfc = map(_of_reals, (ops.erf, ops.erfc))
+
+
+class _ErfInv(nn.Cell):
+    """From Winitzki's approximation (2008, two digits) by Newton's method, beyond 1/2 on the logarithm of erfc."""
+
+    def construct(self, x):
+        size = ops.abs(x)
+        inside = ops.less(size, 1.0)
+        size = ops.where(inside, size, _nothing)
+        rest, logarithm, high = 1.0 - size, ops.log((1.0 - size) * (1.0 + size)), ops.greater(size, 0.5)
+        middle = 2.0 / (math.pi * 0.147) + 0.5 * logarithm
+        y = ops.sqrt(ops.maximum(ops.sqrt(middle * middle - logarithm * (1.0 / 0.147)) - middle, _nothing))
+        for _ in range(3):
+            beyond = ops.erfc(y)
+            error = ops.where(high, beyond * ops.log(rest / beyond), ops.erf(y) - size)
+            y = y - error * _inverse_slope(y)
+        y = ops.where(inside, y, ops.where(ops.equal(ops.abs(x), 1.0), _infinite, _undefined))
+        return ops.where(ops.equal(x, 0.0), x, ops.where(ops.less(x, 0.0), ops.neg(y), y))
+
+    def bprop(self, x, result, gradient):
+        return (gradient * _inverse_slope(result),)
+
+
+_nothing, _infinite, _undefined = (Tensor(v, mindspore.float64) for v in (0.0, math.inf, math.nan))
+
+
+def _inverse_slope(y):
+    return ops.exp(y * y) * (math.sqrt(math.pi) / 2)
+
+
+erfinv = _exact(_ErfInv(), ())
+i0 = _of_reals(ops.bessel_i0)
 sigmoid = _function(ops.sigmoid)
 atan2 = pair(ops.atan2, FRACTIONS, INTEGERS_INTO_FRACTIONS)
-hypot = pair(ops.hypot, FRACTIONS[1:], {"float16": ("float32", "float16"), **HALF}, numbers=False)
+
+
+class _Hypot(nn.Cell):
+    """The kernel's gradient squares its operands: of large numbers it is NaN."""
+
+    def construct(self, x, y):
+        return ops.hypot(x, y)
+
+    def bprop(self, x, y, result, gradient):
+        length = ops.where(ops.equal(result, 0.0), ops.ones_like(result), result)
+        return gradient * (x / length), gradient * (y / length)
+
+
+hypot = pair(_of_one_shape(_Hypot()), FRACTIONS[1:], {"float16": ("float32", "float16"), **HALF}, numbers=False)
 
 
 def _log_of_sum(x, y):
@@ -84,8 +207,13 @@ def _digamma(x):
     """In float64 the kernel has six digits only: uses the recurrence and the asymptotic series."""
     if not x.size:
         return x.copy()
-    if x.dtype is not mindspore.float64:
-        return ops.digamma(x)
+    infinite = ops.equal(x, math.inf)
+    finite = ops.where(infinite, ops.ones_like(x), x)  # at infinity the slopes below are NaN
+    found = _digamma_series(finite) if x.dtype is mindspore.float64 else ops.digamma(finite)
+    return ops.where(infinite, ops.log(x), found)
+
+
+def _digamma_series(x):
     pi = Tensor(math.pi, mindspore.float64)
     mirrored = ops.less(x, 0)
     value, shift = ops.where(mirrored, 1 - x, x), ops.zeros_like(x)
@@ -103,3 +231,16 @@ def _digamma(x):
 
 _SERIES = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 digamma = _of_reals(_digamma)
+
+
+class _LogGamma(nn.Cell):
+    """The kernel's gradient in float64 has three digits only."""
+
+    def construct(self, x):
+        return ops.lgamma(x)
+
+    def bprop(self, x, result, gradient):
+        return (gradient * _digamma(x),)
+
+
+lgamma = _of_reals(_LogGamma())

@@ -2,6 +2,7 @@
 
 from mindspore import Parameter, nn
 
+from labdl.backends.mindspore.threads import exclusive
 from labdl.interop.weights import layer_mapping, variables_of
 from labdl.interop.weights.mindspore import LAYERS
 
@@ -55,6 +56,7 @@ def native_parameters(module):
     }
 
 
+@exclusive
 def native_call(module, training: bool, inputs):
     if module.training != training:
         module.set_train(training)

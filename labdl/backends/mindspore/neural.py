@@ -8,6 +8,7 @@ from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.arithmetic import where
 from labdl.backends.mindspore.dtypes import FRACTIONS, HALF, as_tensor, float32, float64, through
+from labdl.backends.mindspore.indexing import refuse_positions
 from labdl.backends.mindspore.kernel_operands import in_common_dtype
 from labdl.backends.mindspore.random import dropout_mask
 
@@ -55,6 +56,7 @@ def embedding(indices, table):
         raise ValueError(f"embedding wants a table (size, features), received {table.shape}")
     if indices.size and not table.shape[0]:
         raise IndexError(f"embedding of {indices.shape} positions in a table of no rows")
+    refuse_positions("embedding", indices, 0, table.shape[0])
     return _rows(table, indices if isinstance(indices, Tensor) else Tensor(np.array(indices)))
 
 

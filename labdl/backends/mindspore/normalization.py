@@ -8,7 +8,7 @@ from functools import lru_cache
 from mindspore import ops
 from mindspore.ops import operations as P
 
-from labdl.backends.mindspore.dtypes import HALVES, as_tensor, float32, float64, through
+from labdl.backends.mindspore.dtypes import HALVES, as_tensor, bfloat16, float32, float64, through
 from labdl.backends.mindspore.kernel_operands import orders
 
 _transpose, _assign, _stop = P.Transpose(), P.Assign(), ops.stop_gradient
@@ -43,7 +43,8 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
         raise ValueError(f"batch_norm of {shape} wants a batch, and weights and statistics of shape {shape[1:2]}")
     if not x.size:
         return x.copy()
-    if x.dtype is not float32 or any(t.dtype is not float32 for t in given):
+    one = training and x.size == shape[1]  # a value for each channel: the kernel's variance would be NaN
+    if one or x.dtype is not float32 or any(t.dtype is not float32 for t in given):
         return _through_formula(x, *given, training, momentum, epsilon)
     if x.ndim > 4:
         x = x.reshape(*shape[:3], -1)
@@ -63,7 +64,8 @@ def _through_formula(x, scale, offset, mean, variance, training, momentum, epsil
         unbiased = v * as_tensor(count / max(count - 1, 1), wide)  # Python numbers have the precision of float32
         for state, found in ((mean, m), (variance, unbiased)):
             old = state.astype(wide)
-            _assign(state, _stop(old + as_tensor(momentum, wide) * (found - old)).astype(state.dtype))
+            new = _stop(old + as_tensor(momentum, wide) * (found - old)).astype(state.dtype)
+            state.copy_(new) if state.dtype is bfloat16 else _assign(state, new)  # which has no kernel for it
     factor = scale / ops.sqrt(v + as_tensor(epsilon, wide))
     y = x * factor.reshape(channels) + (offset - m * factor).reshape(channels)
     return y if kind is wide else y.astype(kind)

@@ -1,12 +1,18 @@
-"""LabDL's optimizers on MindSpore: fused kernels of the same semantics, else the update of the rule."""
+"""LabDL's optimizers on MindSpore: fused kernels of the same semantics, else the update of the rule, compiled with the step."""
+
+# MindSpore annotates no results of cells: pyright infers None
+# pyright: reportOptionalSubscript=false
+
+import functools
+from typing import Any
 
 import mindspore
 import numpy as np
-from mindspore import ParameterTuple, Tensor, nn
+from mindspore import ParameterTuple, Tensor, nn, ops
 from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.tensors import assign, spec_of, variable
-from labdl.backends.rule_optimizer import RuleOptimizer
+from labdl.backends.mindspore.threads import exclusive
 
 
 def _slots(rule, variables):
@@ -41,7 +47,7 @@ class NativeOptimizer:
     ``kernels`` is a cell, so that a compiled step can hold it: it takes the gradients and the `numbers` of a step.
     """
 
-    kernels: nn.Cell
+    kernels: Any
 
     def __init__(self, rule, variables):
         self.variables, self.settings = tuple(variables), rule.settings()
@@ -56,6 +62,7 @@ class NativeOptimizer:
         """The scalar arguments of the kernels in a step."""
         raise NotImplementedError
 
+    @exclusive
     def update(self, gradients) -> None:
         """Update the variables by one step."""
         self.kernels.construct(
@@ -175,17 +182,64 @@ class AdamW(Adam):
     decoupled = True
 
 
-class RuleUpdates(RuleOptimizer):
-    """Runs the update of a rule."""
+class _Rules(nn.Cell):
+    """The updates of a rule in MindSpore's calls, one for each shape and data type."""
 
-    def new_slot(self, variable, shape, start):
-        return Tensor(np.full(shape, start, _kept_as(variable)), variable.dtype)
+    def __init__(self, variables, states, updates):
+        super().__init__()
+        kinds = [(tuple(v.shape), spec_of(v).dtype) for v in variables]
+        self.updates = nn.CellList(list(updates.values()))
+        self.which = tuple(list(updates).index(kind) for kind in kinds)
+        self.variables = ParameterTuple(variables)
+        self.slots = ParameterTuple([slot for slots in states for slot in slots.values()])
+        self.ends = tuple(sum(map(len, states[:n])) for n in range(len(states) + 1))
 
-    def load_slot(self, variable, array):
-        return Tensor(np.array(array), variable.dtype)
+    def construct(self, gradients, *numbers):
+        done = ()
+        for n in range(len(self.which)):
+            gradient = gradients[n]
+            if gradient is not None:
+                slots = self.slots[self.ends[n] : self.ends[n + 1]]
+                found = self.updates[self.which[n]](self.variables[n], gradient, *slots, *numbers)
+                done = (*done, ops.assign(self.variables[n], found[0]))
+                for k in range(len(slots)):
+                    done = (*done, ops.assign(slots[k], found[k + 1]))
+        return done
 
-    def assign(self, variable, value):
-        variable.copy_(value)  # Assign takes a hundred times as long
+
+class RuleUpdates(NativeOptimizer):
+    """Runs the update of a rule; ``kernels`` are None where it has no form that a compiled step can hold."""
+
+    def __init__(self, rule, variables):
+        self.rule, self.variables = rule, tuple(variables)
+        self.version = self.step = 0
+        self.learning_rate = rule.learning_rate
+        self.state = [
+            {
+                slot: variable(Tensor(np.full(shape, start, _kept_as(v)), v.dtype), trainable=False)
+                for slot, (shape, start) in rule.slots(tuple(v.shape)).items()
+            }
+            for v in self.variables
+        ]
+
+    @functools.cached_property
+    def kernels(self) -> _Rules | None:
+        kinds = dict.fromkeys((tuple(v.shape), spec_of(v).dtype) for v in self.variables)
+        updates = {kind: self.rule.flat_update("mindspore", *kind) for kind in kinds}
+        return None if None in updates.values() else _Rules(self.variables, self.state, updates)
+
+    def numbers(self, step):
+        return [Tensor(value, mindspore.float64) for value in self.rule.numbers(step, self.learning_rate).values()]
+
+    @exclusive
+    def update(self, gradients) -> None:
+        numbers = self.rule.numbers(self.step, self.learning_rate)
+        for v, gradient, slots in zip(self.variables, gradients, self.state, strict=True):
+            if gradient is not None:
+                value, after = self.rule.update(v, gradient, dict(slots), **numbers)
+                v.copy_(value)  # ops.assign takes a hundred times as long here
+                for slot, tensor in after.items():
+                    slots[slot].copy_(tensor)
 
 
 _NATIVE = {"sgd": SGD, "adam": Adam, "adamw": AdamW}
@@ -224,4 +278,4 @@ class _Together(nn.Cell):
 def fused_kernels(optimizer) -> _Together | None:
     """The kernels of an optimizer for a compiled step; None where its update is the rule's own."""
     parts = getattr(optimizer, "natives", None) or [(optimizer, range(len(optimizer.variables)))]
-    return _Together(parts) if all(isinstance(native, NativeOptimizer) for native, _ in parts) else None
+    return _Together(parts) if all(native.kernels is not None for native, _ in parts) else None

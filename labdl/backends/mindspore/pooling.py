@@ -3,8 +3,8 @@
 # MindSpore generates and overloads its functions: pyright infers None and unions for their types
 # pyright: reportOptionalMemberAccess=false, reportOptionalOperand=false
 
+import math
 from functools import lru_cache
-from math import prod
 
 import mindspore
 import numpy as np
@@ -13,6 +13,7 @@ from mindspore.ops import operations as P
 
 from labdl.backends.mindspore.convolution import pad_spatial, windows
 from labdl.backends.mindspore.dtypes import FRACTIONS, HALF, as_tensor, float64, through
+from labdl.backends.mindspore.indexing import refuse_positions
 from labdl.backends.mindspore.kernel_operands import either_format, hashable
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
@@ -62,6 +63,31 @@ def _spread(count: int, k: int, stride: int, dilation: int):
     return Tensor((np.arange(count)[:, None] * stride + np.arange(k) * dilation).reshape(-1))
 
 
+def _run(kind, x, window, stride):
+    if len(window) == 1:
+        return _kernel(kind, (1, *window), (1, *stride))(_expand(x, 2)).squeeze(2)
+    return _kernel(kind, window, stride)(x)
+
+
+def _largest_in_windows(x, window, stride, out):
+    """The first largest element: the kernels compare float64 with the least float32, and ignore NaN."""
+    spread = windows(x, window, stride, (1,) * len(window), out)
+    at = ops.expand_dims(_first_largest(ops.stop_gradient(spread)), 2)
+    y = _gather_along(spread, 2, at).reshape(*x.shape[:2], *out)
+    missing = _any_of(ops.not_equal(spread, spread), 2).reshape(y.shape)
+    return ops.where(missing, as_tensor(math.nan, x.dtype), y)
+
+
+_first_largest, _gather_along, _any_of = P.Argmax(2), P.GatherD(), P.ReduceAny()
+
+
+def _run_max(x, window, stride):
+    """The kernels give the least number for a window of -infinity, and ignore NaN."""
+    y = _run("max", x, window, stride)
+    least = as_tensor(np.finfo(mindspore.dtype_to_nptype(x.dtype)).min, x.dtype)
+    return ops.where(ops.equal(y, least), as_tensor(-math.inf, x.dtype), y)
+
+
 def _pool(kind: str, rank: int):
     @either_format(rank)
     def pool(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, count_include_pad=True):
@@ -78,10 +104,10 @@ def _pool(kind: str, rank: int):
             stride = window
         if kind == "avg" and x.dtype is float64:  # the kernels compute in float32, or have no gradient
             y = ops.mean(windows(x, window, stride, dilation, out), 2).reshape(*x.shape[:2], *out)
-        elif rank == 1:
-            y = _kernel(kind, (1, *window), (1, *stride))(_expand(x, 2)).squeeze(2)
+        elif kind == "max" and x.dtype is float64:
+            y = _largest_in_windows(x, window, stride, out)
         else:
-            y = _kernel(kind, window, stride)(x)
+            y = _run_max(x, window, stride) if kind == "max" else _run(kind, x, window, stride)
         inside = padding == "same" or not count_include_pad
         if kind == "avg" and (any(over) or (inside and any(map(any, pairs)))):
             y = y * _share(sizes, window, stride, pairs, over, inside, x.dtype)
@@ -137,9 +163,10 @@ def _max_unpool(rank: int):
         if x.ndim != rank + 2 or indices.shape != x.shape:
             raise ValueError(f"one index for each element of {x.shape} expected, received {indices.shape}")
         sizes = _unpool(x.shape[2:], *hashable((kernel_size, stride, padding, size)))
-        channels, area = x.shape[0] * x.shape[1], prod(sizes)
+        channels, area = x.shape[0] * x.shape[1], math.prod(sizes)
         if not x.size:
             return ops.zeros((*x.shape[:2], *sizes), x.dtype)
+        refuse_positions("max_unpool", indices, 0, area)
         starts = Tensor(np.arange(channels)[:, None] * area)
         places = indices.astype(mindspore.int64).reshape(channels, -1) + starts
         y = _scatter(places.reshape(-1, 1), x.reshape(-1), (channels * area,))

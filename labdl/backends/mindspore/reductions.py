@@ -5,12 +5,15 @@
 
 import builtins
 import math
+from functools import lru_cache
 
 import mindspore
 import numpy as np
-from mindspore import mint, ops
+from mindspore import Tensor, mint, nn, ops
 from mindspore.ops import operations as P
 
+from labdl.backends.mindspore.arithmetic import _conjugate, _imag, _quotient, _real
+from labdl.backends.mindspore.arithmetic import _product as _times
 from labdl.backends.mindspore.dtypes import (
     ALL_NUMBERS,
     ALL_REALS,
@@ -77,7 +80,21 @@ def _average(x, axes, keepdims):
     return ops.mean(x, axes, keepdims)
 
 
-sum, mean = _over(mint.sum, _WIDE, _COUNTED, 0), _over(_average, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
+def _sum(x, axes, keepdims):
+    """The kernel adds integers as float64: a product with ones is exact, and faster."""
+    if x.dtype is not mindspore.int64:
+        return mint.sum(x, axes, keepdims)
+    shape = x.shape
+    kept = [a for a in range(x.ndim) if a not in axes]
+    if kept != list(range(len(kept))):
+        x = _transpose(x, (*kept, *axes))
+    count = math.prod(shape[a] for a in axes)
+    left = tuple(1 if a in axes else n for a, n in enumerate(shape) if keepdims or a not in axes)
+    return _matmul(x.reshape(-1, count), ops.ones((count, 1), mindspore.int64)).reshape(left)
+
+
+_transpose, _matmul = P.Transpose(), P.MatMul()
+sum, mean = _over(_sum, _WIDE, _COUNTED, 0), _over(_average, FRACTIONS_AND_COMPLEX[1:], _MEANS, math.nan)
 max, min = map(_largest_or_smallest, (ops.amax, ops.amin))
 
 
@@ -90,7 +107,33 @@ def _one_by_one(kernel):
     return call
 
 
-prod = _over(_one_by_one(mint.prod), _WIDE, _COUNTED, 1)
+class _ComplexProduct(nn.Cell):
+    """The kernel has no gradient of complex numbers: for each, the product of the others."""
+
+    def __init__(self, axis):
+        super().__init__()
+        self.axis = axis
+
+    def construct(self, x):
+        return mint.prod(x, self.axis, True)
+
+    def bprop(self, x, result, gradient):
+        others = _times(_products_before(x, self.axis), _products_behind(x, self.axis))
+        return (_times(gradient, _conjugate(others)),)
+
+
+_products_before, _products_behind = P.CumProd(exclusive=True), P.CumProd(exclusive=True, reverse=True)
+_complex_product = lru_cache(None)(_ComplexProduct)
+
+
+def _product(x, axis, keepdims):
+    if not is_complex(x):
+        return mint.prod(x, axis, keepdims)
+    result = _complex_product(axis)(x)
+    return result if keepdims else ops.squeeze(result, axis)
+
+
+prod = _over(_one_by_one(_product), _WIDE, _COUNTED, 1)
 
 
 def _truths(kernel, empty):
@@ -144,7 +187,16 @@ def _squares(x, axes, keepdims, correction=0):
 
 
 _var = _over(_squares, FRACTIONS[1:], _MEANS, math.nan)
-_std = _over(lambda *args, **options: ops.sqrt(_squares(*args, **options)), FRACTIONS[1:], _MEANS, math.nan)
+
+
+def _deviation(x, axes, keepdims, correction=0):
+    """The slope of equal elements is 0, and not that of the square root."""
+    spread = _squares(x, axes, keepdims, correction)
+    even = ops.equal(spread, 0)
+    return ops.where(even, spread, ops.sqrt(ops.where(even, ops.ones_like(spread), spread)))
+
+
+_std = _over(_deviation, FRACTIONS[1:], _MEANS, math.nan)
 
 
 def var(x, axis=None, keepdims=False, correction=0):
@@ -176,8 +228,80 @@ def _running(kernel, own, wider, start):
 
 
 cumulative_sum = _running(lambda x, axis: P.CumSum()(x, axis), _WIDE, _COUNTED, 0)
-cumulative_prod = _running(lambda x, axis: P.CumProd()(x, axis), _WIDE, _COUNTED, 1)
-logcumsumexp = _running(ops.logcumsumexp, FRACTIONS, HALF, 0)
+
+
+class _CumulativeProduct(nn.Cell):
+    """With a gradient that divides by no zero: behind the first one only that element has a slope."""
+
+    def __init__(self, axis):
+        super().__init__()
+        self.axis = axis
+
+    def construct(self, x):
+        return _products(x, self.axis)
+
+    def bprop(self, x, result, gradient):
+        zero, one = ops.equal(x, 0), as_tensor(1, x.dtype)
+        first = ops.logical_and(zero, ops.equal(_sums(zero.astype(mindspore.float32), self.axis), 1))
+        others = _products(ops.where(first, one, x), self.axis)  # behind the first zero: without it
+        ahead = _sums_of_rest(gradient * result, self.axis) / ops.where(zero, one, x)
+        at_zero = _sums_of_rest(gradient * others, self.axis)
+        return (ops.where(first, at_zero, ops.where(zero, ops.zeros_like(x), ahead)),)
+
+
+class _ComplexCumulativeProduct(nn.Cell):
+    """The kernel's gradient of complex numbers is wrong."""
+
+    def __init__(self, axis):
+        super().__init__()
+        self.axis = axis
+
+    def construct(self, x):
+        return _products(x, self.axis)
+
+    def bprop(self, x, result, gradient):
+        zero, one = ops.equal(ops.abs(_real(x)) + ops.abs(_imag(x)), 0), ops.ones_like(x)
+        first = ops.logical_and(zero, ops.equal(_sums(zero.astype(mindspore.float32), self.axis), 1))
+        others = _products(ops.where(first, one, x), self.axis)
+        rest = _sums_of_rest(_times(gradient, _conjugate(result)), self.axis)
+        ahead = _quotient(rest, _conjugate(ops.where(zero, one, x)))
+        at_zero = _sums_of_rest(_times(gradient, _conjugate(others)), self.axis)
+        return (ops.where(first, at_zero, ops.where(zero, ops.zeros_like(x), ahead)),)
+
+
+_products, _sums, _sums_of_rest = P.CumProd(), P.CumSum(), P.CumSum(reverse=True)
+_cumulative_product = lru_cache(None)(_CumulativeProduct)
+_complex_cumulative_product = lru_cache(None)(_ComplexCumulativeProduct)
+
+
+def _product_so_far(x, axis):
+    if is_complex(x):
+        return _complex_cumulative_product(axis)(x)
+    return _cumulative_product(axis)(x) if is_floating(x) else _products(x, axis)
+
+
+cumulative_prod = _running(_product_so_far, _WIDE, _COUNTED, 1)
+
+
+def _log_of_running_sum(x, axis):
+    """The kernel computes differences of infinities, and forgets NaN: finite numbers only, and the rest by the largest kind."""
+    infinite, unknown, least = (as_tensor(v, x.dtype) for v in (math.inf, math.nan, _least(x.dtype)))
+    finite, missing = ops.isfinite(x), ops.not_equal(x, x)
+    kinds = ops.where(missing, _KINDS[3], ops.where(finite, _KINDS[1], ops.where(ops.less(x, 0), _KINDS[0], _KINDS[2])))
+    kind = ops.cummax(ops.stop_gradient(kinds), axis)[0]
+    found = ops.logcumsumexp(ops.where(finite, x, least), axis)
+    beyond = ops.where(ops.equal(kind, _KINDS[3]), unknown, ops.where(ops.equal(kind, _KINDS[2]), infinite, -infinite))
+    return ops.where(ops.equal(kind, _KINDS[1]), found, beyond)
+
+
+_KINDS = [Tensor(n, mindspore.float32) for n in range(4)]  # minus infinity, finite, infinity, NaN
+
+
+def _least(kind) -> float:
+    return float(np.finfo(mindspore.dtype_to_nptype(kind)).min)
+
+
+logcumsumexp = _running(_log_of_running_sum, FRACTIONS, HALF, 0)
 
 
 def _running_extreme(kernel):

@@ -11,30 +11,46 @@ import numpy as np
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 
+from labdl.backends.mindspore.call_recorder import recording
 from labdl.backends.mindspore.dtypes import as_tensor, is_complex, is_floating, promote_operands
-from labdl.spec import normal_axes
+from labdl.spec import normal_axes, refuse_beyond_memory
 
 _int64, _float64 = mindspore.int64, mindspore.float64
 _gather_along, _ascending, _descending = P.GatherD(), P.Sort(-1, False), P.Sort(-1, True)
-_LARGEST = float(np.finfo("float64").max)
 
 
-def _keys(x, last):
-    """Keys that the kernels sort as LabDL does: NaN as the last infinity, infinity slightly before it."""
+def _wide(x):
+    """The tensor without its gradient, in the dtype in which the kernels order it."""
     x = ops.stop_gradient(x)
-    if not is_floating(x):
-        return x.astype(mindspore.uint8) if x.dtype is mindspore.bool_ else x
-    x = x.astype(_float64)
-    return ops.where(ops.not_equal(x, x), as_tensor(last, _float64), ops.clamp(x, -_LARGEST, _LARGEST))
+    if x.dtype is mindspore.bool_:
+        return x.astype(mindspore.uint8)
+    return x.astype(mindspore.float32) if is_floating(x) and x.dtype is not _float64 else x
+
+
+def _keys(x, descending):
+    """Integers in the order of the numbers, from their bits: the kernel rounds float64 to float32. NaN is last."""
+    kind, largest = (_int64, 2**63 - 1) if x.dtype is _float64 else (mindspore.int32, 2**31 - 1)
+    bits = x.view(kind)
+    keys = ops.where(ops.less(bits, 0), ops.bitwise_xor(bits, as_tensor(largest, kind)) + 1, bits)  # 1: one zero
+    return ops.where(ops.not_equal(x, x), as_tensor(-largest - 1 if descending else largest, kind), keys)
 
 
 def _order(x, axis, descending):
     """Positions in sorted order; the kernels are stable."""
     axis %= x.ndim
-    keys = _keys(x, -math.inf if descending else math.inf)
     moved = axis != x.ndim - 1
-    keys = ops.swapaxes(keys, axis, -1) if moved else keys
-    order = (_descending if descending else _ascending)(keys)[1].astype(_int64)
+    x = _wide(ops.swapaxes(x, axis, -1) if moved else x)
+    in_order = _descending if descending else _ascending
+    if not is_floating(x):
+        order = in_order(x)[1]
+    elif recording() and x.dtype is mindspore.float32:  # mindspore.jit takes no bits: first NaN behind the numbers
+        missing = ops.not_equal(x, x)
+        numbers = _ascending(missing.astype(mindspore.int32))[1].astype(_int64)
+        keys = ops.where(missing, as_tensor(-math.inf if descending else math.inf, mindspore.float32), x)
+        order = _gather_along(numbers, -1, in_order(_gather_along(keys, -1, numbers))[1].astype(_int64))
+    else:
+        order = in_order(_keys(x, descending))[1]
+    order = order.astype(_int64)
     return ops.swapaxes(order, axis, -1) if moved else order
 
 
@@ -57,6 +73,19 @@ def _along(x, order, axis):
     return _gather_along(x, axis % x.ndim, order)
 
 
+def _behind_infinity(x):
+    """Keys of float64 for the kernel of the largest: minus infinity for NaN, and slightly more for itself."""
+    x = _wide(x)
+    if not is_floating(x):
+        return x
+    wide = x.astype(_float64)
+    wide = ops.where(ops.equal(x, -math.inf), as_tensor(_LEAST, _float64), wide)
+    return ops.where(ops.not_equal(x, x), as_tensor(-math.inf, _float64), wide)
+
+
+_LEAST = -float(np.finfo("float64").max)
+
+
 def topk(x, k, axis=-1, *, largest=True):
     """MindSpore finds only the largest on the last axis, and misplaces NaN."""
     axis = normal_axes(axis, x.ndim)[0]
@@ -65,11 +94,11 @@ def topk(x, k, axis=-1, *, largest=True):
     if not k or not x.size:
         shape = tuple(k if a == axis else n for a, n in enumerate(x.shape))
         return as_tensor(np.zeros(shape), x.dtype), ops.zeros(shape, _int64)
-    if largest:
-        keys = ops.swapaxes(_keys(x, -math.inf), axis, -1)
+    if largest and x.dtype is not _float64:
+        keys = ops.swapaxes(_behind_infinity(x), axis, -1)
         order = ops.swapaxes(P.TopK()(keys, k)[1].astype(_int64), axis, -1)
     else:
-        order = ops.narrow(_order(x, axis, False), axis, 0, k)
+        order = ops.narrow(_order(x, axis, largest), axis, 0, k)
     return _along(x, order, axis), order
 
 
@@ -104,10 +133,19 @@ def searchsorted(x1, x2, *, side="left", sorter=None):
         x1 = _along(x1, as_tensor(sorter, _int64), 0)
     if not x1.size or not x2.size:
         return ops.zeros(x2.shape, _int64)
-    x1, x2 = _keys(x1, math.inf), _keys(x2, math.inf)
-    if x1.dtype is mindspore.uint8:
+    right = side == "right"
+    if x1.dtype is mindspore.bool_ or x1.dtype is mindspore.uint8:
         x1, x2 = x1.astype(mindspore.int32), x2.astype(mindspore.int32)
-    return ops.searchsorted(x1, x2.reshape(-1), right=side == "right").astype(_int64).reshape(x2.shape)
+    if not is_floating(x1):
+        return ops.searchsorted(x1, x2.reshape(-1), right=right).astype(_int64).reshape(x2.shape)
+    x1, x2 = ops.stop_gradient(x1).astype(_float64), ops.stop_gradient(x2).astype(_float64)
+    missing, infinite = ops.not_equal(x1, x1), as_tensor(math.inf, _float64)
+    at = (
+        ops.searchsorted(ops.where(missing, infinite, x1), x2.reshape(-1), right=right).astype(_int64).reshape(x2.shape)
+    )
+    numbers = x1.size - missing.astype(_int64).sum()  # NaN is behind them
+    after = as_tensor(x1.size, _int64) if right else numbers
+    return ops.where(ops.not_equal(x2, x2), after, ops.minimum(at, numbers))
 
 
 def nonzero(x):
@@ -145,6 +183,7 @@ def bincount(x, weights=None, *, minlength=0):
     size = builtins.max(minlength, int(x.max()) + 1 if x.size else 0)
     if x.size and int(x.min()) < 0:
         raise ValueError("bincount wants no negative numbers")
+    refuse_beyond_memory(f"bincount would give {size} counts", 8 * size)
     kind = _int64 if weights is None else as_tensor(weights).dtype
     if not x.size:
         return ops.zeros((size,), kind)

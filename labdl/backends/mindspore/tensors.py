@@ -7,6 +7,7 @@ import numpy as np
 from mindspore import Parameter, Tensor
 
 from labdl.backends.mindspore.devices import to_device
+from labdl.backends.mindspore.threads import exclusive
 from labdl.spec import Spec
 
 _DTYPES = {
@@ -41,17 +42,24 @@ def dtype(name: str):
     return _DTYPES[name]
 
 
+@exclusive
 def copy(value):
     return value.copy()
 
 
-def from_dlpack(value):
+def from_dlpack(value, copy=None):
     """MindSpore's reader needs a capsule, and supports neither bool nor complex numbers: the memory is copied."""
+    if copy is False:
+        raise ValueError("MindSpore reads the memory of other libraries with a copy only: copy=False is not possible")
     return value.copy() if isinstance(value, Tensor) else Tensor(np.from_dlpack(value))
 
 
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), _NAMES[value.dtype])
+
+
+def key_of(value) -> tuple:
+    return value.shape, value.dtype
 
 
 def tensor(array):
@@ -60,14 +68,21 @@ def tensor(array):
 
 def to_numpy(value):
     if value.dtype == mindspore.bfloat16:
-        value = value.astype(mindspore.float32)
+        value = _as_float32(value)
     return value.asnumpy().copy()  # asnumpy is a view of the tensor's memory
 
 
+@exclusive
+def _as_float32(value):
+    return value.astype(mindspore.float32)
+
+
 def variable(array, trainable: bool = True):
-    return Parameter(tensor(array), name=f"labdl.{next(_count)}", requires_grad=trainable)
+    value = array if isinstance(array, Tensor) else tensor(array)
+    return Parameter(value, name=f"labdl.{next(_count)}", requires_grad=trainable)
 
 
+@exclusive
 def assign(target, array) -> None:
     target.copy_(Tensor(np.array(array), target.dtype))  # in place: compiled functions keep the memory
 
@@ -76,5 +91,6 @@ def finite(variables):
     return next((i for i, v in enumerate(variables) if not np.isfinite(v.asnumpy()).all()), None)
 
 
+@exclusive
 def move_variable(value, device: str):
     return Parameter(to_device(value, device), name=f"labdl.{next(_count)}", requires_grad=value.requires_grad)

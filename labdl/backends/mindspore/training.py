@@ -4,6 +4,7 @@
 # pyright: reportArgumentType=false, reportAssignmentType=false, reportGeneralTypeIssues=false, reportOptionalCall=false, reportOptionalMemberAccess=false
 
 import contextlib
+import time
 from pathlib import Path
 
 import mindspore
@@ -13,7 +14,9 @@ from mindspore.graph.api import _pynative_executor
 from labdl.backends.mindspore.interrupts import interruptible
 from labdl.backends.mindspore.optimizers import fused_kernels
 from labdl.backends.mindspore.random import random_state, set_random_state
+from labdl.backends.mindspore.threads import compiled_calls, exclusive
 
+PATIENCE = 1.0  # seconds of eager calls, about what compiling takes
 _LEFT = Path("rank_0", "om", "analyze_fail.ir")  # written by the compiler to the working folder after errors
 _REFUSALS = (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError, SyntaxError)  # of the compiler
 
@@ -30,17 +33,18 @@ def gradient_function(objective, optimizer, compiled: bool | None = None):
 
 
 def train_function(objective, optimizer, compiled: bool | None = None, update=None, timed=None):
-    """Compiled by default where the objective has a flat form, the optimizer's kernels with it.
+    """Compiled by default where the objective has a flat form, with the optimizer where it has kernels or a flat rule.
 
     ``timed(update)`` may wrap an update that is not compiled with the rest, to measure it.
     """
-    if update is not None or not fused_kernels(
-        optimizer
-    ):  # functions that change gradients or parameters dispatch in Python
+    if update is not None:  # functions that change gradients or parameters dispatch in Python
         return _updating(gradient_function(objective, optimizer, compiled), optimizer, update, timed)
 
     def compile_(flat):
         differentiate, kernels = _of(flat, optimizer), fused_kernels(optimizer)
+        if kernels is None:
+            gradients = mindspore.jit(differentiate)
+            return _updating(lambda *inputs: gradients(*inputs, *flat.draw()), optimizer, None, timed)
 
         count = len(kernels.numbers())
 
@@ -71,13 +75,37 @@ def update_function(optimizer, update, compiled: bool | None = None):
 
 
 def evaluate_function(forward, compiled: bool | None = None):
-    """Compiled only on demand; MindSpore records operations for gradients only inside value_and_grad."""
+    """Compiled at once if ``compiled``, and by default when eager calls for such inputs have taken `PATIENCE` seconds.
+
+    MindSpore records operations for gradients only inside value_and_grad.
+    """
 
     def compile_(flat):
         run = mindspore.jit(flat.run)
         return lambda *inputs: run(*inputs, *flat.draw())
 
-    return _compile_each(forward, forward, compile_, compiled or False)
+    run = _compile_each(forward, forward, compile_, compiled)
+    return run if compiled is not None or run is forward else _compile_late(forward, run)
+
+
+def _compile_late(eager, compiled):
+    """Eager calls first, for compiling takes as long as many of them, and a prediction may be the only one."""
+    spent: dict = {}
+
+    def run(*inputs):
+        key = _signature(inputs)
+        if spent.get(key, 0.0) >= PATIENCE:
+            return compiled(*inputs)
+        began = time.perf_counter()
+        result = eager(*inputs)
+        spent[key] = spent.get(key, 0.0) + time.perf_counter() - began
+        return result
+
+    return run
+
+
+def _signature(tensors) -> tuple:
+    return tuple((tuple(x.shape), x.dtype) for x in tensors)
 
 
 def _of(flat, optimizer):
@@ -88,6 +116,7 @@ def _eager_gradients(objective, optimizer):
     """The eager function of the gradients, recreated when other variables are trained."""
     differentiate, version = None, None
 
+    @exclusive
     def run(*batch):
         nonlocal differentiate, version
         if version != optimizer.version:
@@ -131,7 +160,7 @@ def _compile_each(objective, eager, compile_, compiled, optimizer=None):
         if optimizer and made.get("version") != optimizer.version:
             made.clear()
             made["version"] = optimizer.version
-        key = tuple((tuple(x.shape), x.dtype) for x in batch)
+        key = _signature(batch)
         if key not in made:
             made[key], result = first(batch)
             return result
@@ -141,7 +170,7 @@ def _compile_each(objective, eager, compile_, compiled, optimizer=None):
         flat = objective.flat(batch, training=optimizer is not None)
         if flat is None:
             return eager, eager(*batch)
-        function, random, there = interruptible(compile_(flat)), random_state(), _LEFT.exists()
+        function, random, there = interruptible(_in_turn(compile_(flat))), random_state(), _LEFT.exists()
         try:
             return function, function(*batch)
         except _REFUSALS as error:  # of the compiler, before any computation
@@ -150,6 +179,16 @@ def _compile_each(objective, eager, compile_, compiled, optimizer=None):
                 _tidy()
             objective.refuse(f"mindspore.jit says {str(error).strip().splitlines()[0]}")
             return eager, eager(*batch)
+
+    return run
+
+
+def _in_turn(function):
+    """The compiled function, called by one thread at a time."""
+
+    def run(*args):
+        with compiled_calls:
+            return function(*args)
 
     return run
 

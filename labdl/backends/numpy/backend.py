@@ -109,7 +109,7 @@ def copy(value):
     return np.array(value)
 
 
-def from_dlpack(value):
+def from_dlpack(value, copy=None):
     return np.from_dlpack(value)
 
 

@@ -5,17 +5,17 @@
 
 import math
 
+import numpy as np
 import paddle
 import paddle.nn.functional as F
 from paddle import in_dynamic_mode
 
 from labdl.backends.paddle import kernels
-from labdl.backends.paddle.arithmetic import maximum
+from labdl.backends.paddle.arithmetic import maximum, where
 from labdl.backends.paddle.dtype_fallback import any_precision
-from labdl.backends.paddle.dtypes import FLOAT32, HALVES, INTEGERS, each, in_wider_dtype
+from labdl.backends.paddle.dtypes import FLOAT32, HALVES, INTEGERS, each, full_tensor, in_wider_dtype
 
 _of_whole_numbers = in_wider_dtype(lambda x: maximum(x, 0))
-_of_fractions = in_wider_dtype(lambda x: kernels.clip(x, 0.0, math.inf), dict.fromkeys(HALVES, FLOAT32))
 
 
 class _Relu(paddle.autograd.PyLayer):
@@ -32,17 +32,63 @@ class _Relu(paddle.autograd.PyLayer):
         return kernels.relu_grad(*ctx.saved_tensor(), gradient)
 
 
+def _relu(x):
+    if x.stop_gradient:
+        return kernels.clip(x, 0.0, math.inf)
+    # in a program the slope of hardtanh at 0 is 0, that of clip is 1
+    return _Relu.apply(x) if in_dynamic_mode() else kernels.hardtanh(x, 0.0, math.inf)
+
+
+_of_fractions = in_wider_dtype(_relu, dict.fromkeys(HALVES, FLOAT32))
+
+
 def relu(x):
     """Paddle's own relu returns 0 for NaN."""
     kind = x.dtype
     if kind is FLOAT32:
-        plain = x.stop_gradient or not in_dynamic_mode()
-        return kernels.clip(x, 0.0, math.inf) if plain else _Relu.apply(x)
+        return _relu(x)
     return _of_whole_numbers(x) if kind in INTEGERS else _of_fractions(x)
 
 
-sigmoid, silu, softsign = each(F.sigmoid), each(kernels.silu), each(kernels.softsign)
+class _Silu(paddle.autograd.PyLayer):
+    """The kernel's gradient is NaN where exp(-x) overflows: there it gets the last x before."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = kernels.silu(x)
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, y = ctx.saved_tensor()
+        least = -84.0 if x.dtype is FLOAT32 else -700.0
+        return kernels.silu_grad(kernels.clip(x, least, math.inf), y, gradient)
+
+
+@each
+def silu(x):
+    if x.stop_gradient:
+        return kernels.silu(x)
+    return _Silu.apply(x) if in_dynamic_mode() else kernels.multiply(x, F.sigmoid(x))
+
+
+sigmoid, softsign = each(F.sigmoid), each(kernels.softsign)
 hardswish, tanhshrink = each(kernels.hardswish), each(kernels.tanh_shrink)
+
+
+@in_wider_dtype
+def hardtanh(x, low=-1.0, high=1.0):
+    """As a clip, with slope 0 at the limits; the kernel rounds these to float32."""
+    if isinstance(low, str) or isinstance(high, str):  # a number for `float`
+        return NotImplemented
+    if x.dtype is FLOAT32 or (float(np.float32(low)) == low and float(np.float32(high)) == high):
+        return kernels.hardtanh(x, float(low), float(high))
+    bounds = (full_tensor([], n, x.dtype) for n in (low, high))
+    inside = kernels.logical_and(
+        *(compare(x, n) for compare, n in zip((paddle.greater_than, kernels.less_than), bounds, strict=True))
+    )
+    return where(inside, x, kernels.clip(x.detach(), low, high))
 
 
 @any_precision
@@ -53,6 +99,10 @@ def gelu(x, approximate="none"):
 @in_wider_dtype
 def softplus(x, beta=1.0):
     return F.softplus(x, float(beta), 88.0)  # Paddle becomes linear at 20, which is inaccurate in float64
+
+
+def relu6(x):
+    return hardtanh(x, 0.0, 6.0)
 
 
 @in_wider_dtype
@@ -78,19 +128,31 @@ def elu(x, alpha=1.0):
 @_rounded_constants
 @in_wider_dtype
 def celu(x, alpha=1.0):
-    return F.celu(x, float(alpha))
+    """By `elu`: the gradient of Paddle's own is NaN where exp(x) overflows."""
+    if alpha == 1:
+        return F.elu(x, 1.0)
+    return kernels.scale(F.elu(kernels.scale(x, 1 / alpha, 0.0, True), 1.0), float(alpha), 0.0, True)
 
 
 selu = _rounded_constants(each(lambda x: kernels.selu(x, 1.0507009873554805, 1.6732632423543772)))
-hardsigmoid = _rounded_constants(each(lambda x: kernels.hardsigmoid(x, 1 / 6, 0.5)))
+
+
+@each
+def hardsigmoid(x):
+    if x.dtype is FLOAT32:
+        return kernels.hardsigmoid(x, 1 / 6, 0.5)
+    return kernels.hardtanh(kernels.scale(x, 1 / 6, 0.5, True), 0.0, 1.0)
 
 
 @in_wider_dtype
 def softmax(x, axis=-1):
+    """In long rows Paddle counts no element as more than 64 below the largest: no result is 0, and a row of -inf is even."""
     return kernels.softmax(x, axis)
 
 
 @any_precision
 def log_softmax(x, axis=-1):
     """Paddle's own log_softmax is at least -64."""
-    return kernels.subtract(x, paddle.logsumexp(x, [axis], True, False)) if x.size and x.ndim else NotImplemented
+    if not x.ndim or 0 in x.shape:
+        return NotImplemented
+    return kernels.subtract(x, paddle.logsumexp(x, [axis], True, False))

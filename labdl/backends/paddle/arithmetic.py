@@ -6,6 +6,7 @@ import math
 import paddle
 
 from labdl.backends.paddle import kernels
+from labdl.backends.paddle.call_recorder import reads_values
 from labdl.backends.paddle.dtypes import (
     BOOL,
     COMPLEX,
@@ -19,13 +20,16 @@ from labdl.backends.paddle.dtypes import (
     each,
     fractions,
     full_tensor,
+    in_dtype,
     in_wider_dtype,
     is_complex,
+    is_fraction,
     pair,
     promote_operands,
     refuse,
     same,
 )
+from labdl.backends.paddle.frozen_inputs import both_trainable
 from labdl.backends.paddle.tensors import TENSORS
 
 _scale = kernels.scale
@@ -38,10 +42,42 @@ _ANY = functools.partial(pair, table={})  # kernels for every dtype
 add = pair(kernels.add, WITHOUT_BOOL, number=lambda x, y: _scale(x, 1.0, y, True))
 subtract = _NUMBERS(kernels.subtract, number=lambda x, y: _scale(x, 1.0, -y, True))
 multiply = pair(kernels.multiply, WITHOUT_BOOL, number=lambda x, y: _scale(x, y, -0.0, True))
-floor_divide, remainder = map(_REAL_NUMBERS, (kernels.floor_divide, kernels.remainder))
+
+
+def _floor_divide(x, y):
+    """Paddle ends the process at the least integer divided by -1."""
+    if x.dtype not in INTEGERS:
+        return _floor_quotient(x, y)
+    opposite = kernels.equal(y, full_tensor([], -1, y.dtype))
+    x = where(opposite, _scale(x, -1.0, 0.0, True), x)
+    return kernels.floor_divide(x, where(opposite, full_tensor([], 1, y.dtype), y))
+
+
+def _floor_quotient(x, y):
+    """Paddle gives NaN and -1 beside infinities, where the standard has the quotient."""
+    finite = paddle.isfinite(kernels.add(x, y))
+    return where(finite, kernels.floor_divide(x, y), paddle.floor(kernels.divide(x, y)))
+
+
+def _remainder(x, y):
+    """Paddle ends the process at the least integer divided by -1."""
+    if x.dtype not in INTEGERS:
+        return _signed_remainder(x, y)
+    y = where(kernels.equal(y, full_tensor([], -1, y.dtype)), full_tensor([], 1, y.dtype), y)
+    return kernels.remainder(x, y)
+
+
+def _signed_remainder(x, y):
+    """Paddle's zeros have the sign of the dividend."""
+    sign = paddle.sign(y.detach())
+    return kernels.multiply(sign, _scale(kernels.multiply(sign, kernels.remainder(x, y)), 1.0, 0.0, True))
+
+
+floor_divide = _REAL_NUMBERS(_floor_divide, straight=_floor_quotient)
+remainder = _REAL_NUMBERS(_remainder, straight=_signed_remainder)
 maximum, minimum = map(_REAL_NUMBERS, (kernels.maximum, kernels.minimum))
 nextafter = pair(paddle.nextafter)
-atan2 = _REAL_NUMBERS(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x])), FRACTIONS)
+atan2 = _REAL_NUMBERS(both_trainable(lambda y, x: kernels.atan2(*paddle.broadcast_tensors([y, x]))), FRACTIONS)
 equal, not_equal = _ANY(same), _ANY(lambda x, y: kernels.logical_not(same(x, y)))
 less, less_equal = (_ANY(k, refused=COMPLEX) for k in (kernels.less_than, kernels.less_equal))
 greater, greater_equal = (_ANY(k, refused=COMPLEX) for k in (paddle.greater_than, kernels.greater_equal))
@@ -57,7 +93,7 @@ def divide(x, y):
     """Paddle gives NaN for a complex number divided by 0, not the infinities of its parts divided by 0."""
     if not is_complex(x.dtype):
         return kernels.divide(x, y)
-    real, imag = paddle.real(x), paddle.imag(x)
+    real, imag = (part(x.detach()) for part in (paddle.real, paddle.imag))  # 0 times their slope would be NaN
     zero = full_tensor([], 0, real.dtype)
     parts = kernels.complex(kernels.divide(real, zero), kernels.divide(imag, zero))
     return where(same(y, full_tensor([], 0, y.dtype)), parts, kernels.divide(x, y))
@@ -85,28 +121,61 @@ log, log1p, log2, log10 = map(fractions, (paddle.log, paddle.log1p, paddle.log2,
 sin, cos, tan = map(fractions, (paddle.sin, paddle.cos, paddle.tan))
 asin, acos, atan = map(fractions, (paddle.asin, paddle.acos, paddle.atan))
 sinh, cosh, tanh = map(fractions, (paddle.sinh, paddle.cosh, kernels.tanh))
-asinh, acosh, atanh = map(fractions, (paddle.asinh, paddle.acosh, paddle.atanh))
-erf = fractions(paddle.erf)
+atanh, erf = fractions(paddle.atanh), fractions(paddle.erf)
+
+
+def _without_overflow(kernel):
+    """For functions whose gradient has the square of x: in float64, for that of a large float32 is infinite."""
+
+    def call(x):
+        if x.stop_gradient or x.dtype is not FLOAT32:
+            return kernel(x)
+        return cast(kernel(cast(x, paddle.float64)), FLOAT32)
+
+    return fractions(call)
+
+
+@_without_overflow
+def acosh(x):
+    """Paddle's gradient of complex numbers has the wrong sign where the real part is negative."""
+    if x.stop_gradient or not is_complex(x.dtype):
+        return paddle.acosh(x)
+    fixed, one = x.detach(), full_tensor([], 1, x.dtype)
+    roots = (paddle.sqrt(f(fixed, one)) for f in (kernels.subtract, kernels.add))
+    slope = paddle.reciprocal(kernels.multiply(*roots))
+    zero = full_tensor([], 0, x.dtype)
+    finite = kernels.logical_and(*(paddle.isfinite(part(slope)) for part in (paddle.real, paddle.imag)))
+    slope = paddle.where(finite, slope, zero)  # at -1 and 1, where there is none
+    return kernels.add(paddle.acosh(fixed), kernels.multiply(kernels.subtract(x, fixed), slope))
+
+
+asinh = _without_overflow(paddle.asinh)
 
 
 @functools.partial(fractions, straight=kernels.exp)
 def exp(x):
-    """Paddle computes that of complex128 in complex64."""
-    if x.dtype != paddle.complex128:
+    """Paddle computes that of complex128 in complex64, and has NaN for both parts at infinities of unknown angle."""
+    if not is_complex(x.dtype):
         return kernels.exp(x)
-    angle, zero = paddle.imag(x), full_tensor([], 0.0, paddle.float64)
-    size = kernels.exp(paddle.real(x))
-    still = same(angle, zero)  # inf * 0 would be NaN
+    real, angle = paddle.real(x), paddle.imag(x)
+    zero, one = (full_tensor([], n, real.dtype) for n in (0.0, 1.0))
+    nothing = same(real, full_tensor([], -math.inf, real.dtype))
+    size = where(nothing, zero, kernels.exp(real))  # the kernel gives 5e-309
+    lost = kernels.logical_and(paddle.isinf(real), kernels.logical_not(paddle.isfinite(angle)))
+    still = paddle.logical_or(same(angle, zero), kernels.logical_and(lost, nothing))  # inf * 0 would be NaN
     return kernels.complex(
-        kernels.multiply(size, paddle.cos(angle)), where(still, zero, kernels.multiply(size, paddle.sin(angle)))
+        kernels.multiply(size, where(lost, one, paddle.cos(angle))),
+        where(still, zero, kernels.multiply(size, paddle.sin(angle))),
     )
 
 
 @fractions
 def sqrt(x):
     """Paddle's vectorized square root of infinity is NaN in float32."""
-    root = paddle.sqrt(x)
-    return kernels.where(kernels.equal(x, full_tensor([], math.inf, FLOAT32)), x, root) if x.dtype is FLOAT32 else root
+    if x.dtype is not FLOAT32:
+        return paddle.sqrt(x)
+    endless = kernels.equal(x, full_tensor([], math.inf, FLOAT32))
+    return kernels.where(endless, x, paddle.sqrt(x))
 
 
 @functools.partial(fractions, straight=paddle.rsqrt)
@@ -121,8 +190,12 @@ def exp2(x):
 
 def _power(x, y):
     """Paddle's powers of integers use float64, which lacks their precision: computed by repeated squaring."""
+    if is_complex(x.dtype):
+        return _complex_power(x, y)
     if x.dtype not in INTEGERS:
         return kernels.elementwise_pow(x, y)
+    if reads_values(y) and bool(paddle.any(kernels.less_than(y, full_tensor([], 0, y.dtype)))):
+        raise ValueError("integers have no negative integer powers: convert with ops.astype")
     result, one = full_tensor([], 1, x.dtype), full_tensor([], 1, x.dtype)
     y = kernels.minimum(kernels.maximum(y, full_tensor([], 0, y.dtype)), full_tensor([], 127, y.dtype))
     for bit in range(7):  # higher powers overflow except of -1, 0 and 1
@@ -130,6 +203,16 @@ def _power(x, y):
         result = kernels.multiply(result, where(cast(odd, BOOL), x, one))
         x = kernels.multiply(x, x)
     return result
+
+
+def _complex_power(x, y):
+    """Paddle gives NaN for 0 to the power of 0; the gradient, which is wrong, is that of the exponential of a product."""
+    zero, one = full_tensor([], 0, x.dtype), full_tensor([], 1, x.dtype)
+    value = kernels.elementwise_pow(where(same(y, zero), one, x).detach(), y.detach())
+    if x.stop_gradient and y.stop_gradient:
+        return value
+    none = same(x, zero)
+    return where(none, value, exp(kernels.multiply(y, log(where(none, one, x)))))
 
 
 _any_power = _NUMBERS(_power)
@@ -152,13 +235,17 @@ def fmod(x, y):
 
 @_REAL_NUMBERS
 def _fmod(x, y):
+    if x.dtype in INTEGERS:  # the absolute value of the least is negative
+        rest, zero = _remainder(x, y), full_tensor([], 0, x.dtype)
+        apart = paddle.logical_xor(kernels.less_than(x, zero), kernels.less_than(y, zero))
+        return where(kernels.logical_and(apart, cast(rest, BOOL)), kernels.subtract(rest, y), rest)
     rest = kernels.remainder(paddle.abs(x), paddle.abs(y))
     return where(kernels.less_than(x, full_tensor([], 0, x.dtype)), _scale(rest, -1.0, 0.0, True), rest)
 
 
 def clip(x, min=None, max=None):
     """Paddle takes no tensors, and no lower end above the upper one."""
-    if x.dtype is FLOAT32:
+    if x.dtype is FLOAT32 or x.dtype == paddle.float64:
         low, high = -math.inf if min is None else min, math.inf if max is None else max
         if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
             return kernels.clip(x, low, high)
@@ -205,6 +292,7 @@ def gcd(x, y):
 
 
 @pair
+@both_trainable
 def copysign(x, y):
     x, y = paddle.broadcast_tensors([x, y])  # Paddle warns of unequal shapes
     return paddle.copysign(x, y)
@@ -265,7 +353,18 @@ def erfc(x):
     return where(near, plain, tail)
 
 
-lgamma, digamma, i0 = fractions(paddle.lgamma), fractions(paddle.digamma), fractions(paddle.i0)
+lgamma, i0 = fractions(paddle.lgamma), fractions(paddle.i0)
+
+
+def digamma(x):
+    """Paddle's gradient is inaccurate in float32, wrong below 0, and NaN at infinity."""
+    kind = x.dtype
+    refuse(kind, COMPLEX)
+    wide = in_dtype(x, paddle.float64)
+    endless = kernels.equal(wide, full_tensor([], math.inf, wide.dtype))
+    result = paddle.digamma(where(endless, full_tensor([], 1.0, wide.dtype), wide))
+    result = where(endless, wide.detach(), result)
+    return in_dtype(result, kind if is_fraction(kind) else FLOAT32)
 
 
 def complex(real, imag):

@@ -5,12 +5,14 @@
 
 import functools
 import math
+import operator
 
 import numpy as np
 import paddle
 
 from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import where
+from labdl.backends.paddle.call_recorder import reads_values
 from labdl.backends.paddle.dtypes import (
     BOOL,
     HALF_ONLY,
@@ -27,6 +29,7 @@ from labdl.backends.paddle.dtypes import (
     promote_operands,
 )
 from labdl.backends.paddle.tensors import dtype as native_dtype
+from labdl.spec import refuse_beyond_memory
 
 
 def reshape(x, shape):
@@ -70,7 +73,11 @@ def squeeze(x, axis):
 
 def concat(xs, axis=0):
     xs = promote_operands(*xs)
-    return kernels.concat([kernels.reshape(x, [-1]) for x in xs], 0) if axis is None else kernels.concat(xs, axis)
+    # Paddle takes words and fractions for an axis
+    xs, axis = ([kernels.reshape(x, [-1]) for x in xs], 0) if axis is None else (xs, operator.index(axis))
+    if xs[0].dtype == paddle.bfloat16 and on_cpu(xs[0]):  # there is no kernel of the gradient
+        return cast(kernels.concat([cast(x, paddle.float32) for x in xs], axis), paddle.bfloat16)
+    return kernels.concat(xs, axis)
 
 
 def stack(xs, axis=0):
@@ -108,8 +115,22 @@ def repeat(x, repeats, *, axis=None):
         repeats = kernels.expand(repeats, [size]) if repeats.ndim == 0 or repeats.shape[0] == 1 else repeats
         if not size:
             return x
+        if reads_values(repeats):
+            _check_counts(repeats, x)
         places = kernels.repeat_interleave_with_tensor_index(integer_range(0, size), repeats, 0, -1)
     return take_rows(x, places, axis % x.ndim)
+
+
+def _check_counts(repeats, x):
+    """The kernel ends the process if the sum of the counts is too large, or its positions do not fit into the memory."""
+    least, total = paddle.amin(repeats, [], False), paddle.sum(cast(repeats, paddle.float64))
+    least, total = int(least.item()), float(total.item())
+    if least < 0:
+        raise ValueError(f"repeat wants counts of 0 or more, received {least}")
+    if total >= 2**31:
+        raise MemoryError(f"repeat would give {total:.1e} slices")
+    width = 16 + x.size // repeats.shape[0] * x.element_size()  # positions, twice, and a slice
+    refuse_beyond_memory(f"repeat would give {total:.1e} slices", total * width)
 
 
 @functools.partial(in_wider_dtype, table=HALF_ONLY)
@@ -249,6 +270,15 @@ def from_start(indices, size, outside=None):
         kernels.greater_equal(found, zero), kernels.less_than(found, full_tensor([], size, INT64))
     )
     return kernels.where(known, found, kernels.scale(found, 0.0, float(size if outside is None else outside), True))
+
+
+def valid_positions(indices, size):
+    """Positions that count from the start; invalid ones are an error, for kernels that do not check them."""
+    indices = positions(indices, size)
+    if not size and 0 not in indices.shape:  # the kernel would read invalid memory
+        raise IndexError("there is no element at any position of an axis of size 0")
+    found = kernels.gather(integer_range(0, size), kernels.reshape(indices, [-1]), 0)
+    return found if indices.ndim == 1 else kernels.reshape(found, indices.shape)
 
 
 def positions(indices, size):

@@ -1,8 +1,44 @@
 """Gradients in PaddlePaddle."""
 
+import functools
+import threading
+
 import paddle
 
 from labdl.backends.paddle.call_recorder import log_as_one_call
+
+
+class _Failure(threading.local):
+    error: BaseException | None = None
+
+
+_failure = _Failure()
+
+
+def keep_error(function):
+    """Wrap a function that Paddle calls while it computes gradients: `backward` raises the function's own error."""
+
+    @functools.wraps(function)
+    def call(*args):
+        try:
+            return function(*args)
+        except BaseException as error:
+            _failure.error = error
+            raise
+
+    return call
+
+
+def backward(result) -> None:
+    """``result.backward()``; Paddle turns every error of a Python function in it into an OSError."""
+    _failure.error = None
+    try:
+        result.backward()
+    except OSError:
+        error, _failure.error = _failure.error, None
+        if error is None:
+            raise
+        raise error from None
 
 
 def clear_gradients(variables) -> None:
@@ -18,7 +54,7 @@ def gradients(function, values):
         leaf.stop_gradient = False
         leaf.clear_gradient(False)
     result = function(*leaves)
-    result.backward()
+    backward(result)
     # copies: clearing a variable's gradient clears it in place
     found = [paddle.zeros_like(v).detach() if v.grad is None else v.grad.detach().clone() for v in leaves]
     for leaf in leaves:
@@ -42,13 +78,13 @@ def with_gradient(forward, pull):
             return forward(*tensors)
 
         @staticmethod
+        @keep_error
         def backward(ctx, *gradients):
             tensors = ctx.saved_tensor()
             found = pull(gradients, tensors)
             return tuple(
-                paddle.zeros_like(t) if g is None else g
+                None if t.stop_gradient else paddle.zeros_like(t) if g is None else g
                 for g, t in zip(found, tensors, strict=True)
-                if not t.stop_gradient
             )
 
     return log_as_one_call(Call.apply)

@@ -9,6 +9,7 @@ from labdl.backends.paddle.array_api import array_members
 from labdl.backends.paddle.autograd import clear_gradients, gradients, is_trainable, set_trainable, with_gradient
 from labdl.backends.paddle.call_recorder import SOURCE, literal, recorder
 from labdl.backends.paddle.custom_operators import host_function
+from labdl.backends.paddle.datasets import native_dataset, native_source
 from labdl.backends.paddle.devices import current_device, device_of, devices, set_device, to_device
 from labdl.backends.paddle.facts import FACTS
 from labdl.backends.paddle.native_modules import is_native, native_call, native_module, native_parameters
@@ -22,6 +23,7 @@ from labdl.backends.paddle.random import (
     seed,
     set_random_state,
 )
+from labdl.backends.paddle.recompute import recompute
 from labdl.backends.paddle.tensors import (
     TENSORS,
     assign,
@@ -29,17 +31,20 @@ from labdl.backends.paddle.tensors import (
     dtype,
     finite,
     from_dlpack,
+    key_of,
     move_variable,
     spec_of,
     tensor,
     to_numpy,
     variable,
 )
+from labdl.backends.paddle.trace import trace
 from labdl.backends.paddle.training import evaluate_function, gradient_function, train_function, update_function
 
 name = FACTS.name
 concurrent = True
 namespaces = (paddle, paddle.nn.functional)
+strict: frozenset[str] = frozenset()
 # kernels that silently accept invalid dtypes, which are checked before the call
 lenient = frozenset(
     (

@@ -10,6 +10,7 @@ import functools
 import importlib
 import sys
 import types
+from typing import Any
 
 import paddle
 from paddle import _C_ops
@@ -41,6 +42,24 @@ def log_as_one_call(function, elsewhere: str | None = None):
     A program in this process calls it; ``elsewhere`` is called by exported programs.
     """
     return _log.log_calls(function, lambda *_: function if _log.live else elsewhere, live=elsewhere is None)
+
+
+def reads_values(x) -> bool:
+    """True where Python may read a tensor's values: at no cost, which is on the CPU, and not for a program."""
+    return _log.tape is None and paddle.in_dynamic_mode() and on_host(x)
+
+
+def refuse_negative(positions, operator: str) -> None:
+    """Raise IndexError for a negative position, which kernels count from the end, where values can be read."""
+    if reads_values(positions) and 0 not in positions.shape:
+        least: Any = paddle.amin(positions, [], False).item()
+        if least < 0:
+            raise IndexError(f"{operator} wants positions of 0 or more, received {least}")
+
+
+def on_host(x) -> bool:
+    """True for a tensor in the memory of the CPU, whose values are read without a transfer."""
+    return x.place.is_cpu_place()
 
 
 @functools.cache
@@ -141,6 +160,10 @@ SOURCE: SourceWords = {
     "unsaved": 'self.register_buffer("{name}", paddle.to_tensor({array}), persistable=False)',
     "constant": "paddle.to_tensor({array})",
     "numbers": 'paddle.to_tensor({values}, "{dtype}")',
+    "unrolled": 16,
+    "loops_without_gradient": (
+        "paddle.jit.to_static has no gradient of a loop whose length is not known or above 16 (ops.while_loop, ops.scan)"
+    ),
     "existing": 'self.register_buffer("{name}", {value}, persistable=False)',
     "reserved": tuple(dir(paddle.nn.Layer())),
 }

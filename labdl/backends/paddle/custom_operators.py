@@ -10,6 +10,7 @@ import paddle
 from paddle.jit.dy2static.py_layer import StaticPyLayerContext
 
 from labdl.backends.paddle import kernels
+from labdl.backends.paddle.autograd import keep_error
 from labdl.backends.paddle.call_recorder import log_as_one_call
 from labdl.backends.paddle.tensors import spec_of
 
@@ -36,6 +37,7 @@ def _eager(function):
             return tuple(results)
 
         @staticmethod
+        @keep_error
         def backward(ctx, *gradients):
             saved = ctx.saved_tensor()
             found = gradient(*saved, *gradients)
@@ -50,6 +52,7 @@ def _program(function):
     """The function as a Python operator in a program of paddle.jit.to_static."""
     number = next(_numbers)
 
+    @keep_error
     def compute(*tensors):
         with paddle.base.dygraph.guard():
             return tuple(_tensor(a) for a in function.run(*(t.numpy() for t in tensors)))
@@ -82,6 +85,7 @@ def _symbolic(function):
         context.save_for_backward(*tensors, *results)
         return tuple(results)
 
+    @keep_error
     def backward(context, *gradients):
         if function.gradient.gradient is None:
             function.gradient.run()
@@ -113,6 +117,15 @@ def host_function(bind):
 
 
 def _opaque(function):
-    """Function that the bytecode translator of paddle.jit.to_static does not translate."""
-    paddle.jit.marker.force_dynamic(function)
-    return function
+    """Function that the bytecode translator of paddle.jit.to_static does not translate, nor what it calls."""
+
+    @functools.wraps(function)
+    def run(*args):
+        translator = paddle.framework.core.set_eval_frame(None)
+        try:
+            return function(*args)
+        finally:
+            paddle.framework.core.set_eval_frame(translator)
+
+    paddle.jit.marker.force_dynamic(run)
+    return run

@@ -3,38 +3,60 @@
 # PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
+import math
+
 import paddle
 import paddle.nn.functional as F
 
 from labdl.backends.paddle import kernels
+from labdl.backends.paddle.arithmetic import where
+from labdl.backends.paddle.call_recorder import reads_values
 from labdl.backends.paddle.dtype_fallback import any_precision
-from labdl.backends.paddle.dtypes import INT64, in_dtype
+from labdl.backends.paddle.dtypes import INT64, cast, full_tensor, in_dtype
 
 
 def _reduce(losses, reduction):
     if reduction == "mean":
-        return kernels.mean_all(losses) if losses.size else NotImplemented
+        return NotImplemented if 0 in losses.shape else kernels.mean_all(losses)
     return losses if reduction == "none" else paddle.sum(losses) if reduction == "sum" else NotImplemented
+
+
+_MOST = 64.0  # losses below are not clamped
+
+
+def _correction(logits, classes, ignore_index):
+    """The part of each loss that the clamping removes, without a gradient: that of the kernel is right."""
+    zero = full_tensor([], 0, INT64)
+    ignored = kernels.equal(classes, full_tensor([], ignore_index, INT64))
+    own = kernels.take_along_axis(logits, where(ignored, zero, classes), logits.ndim - 1)
+    gap = kernels.subtract(paddle.amax(logits, [-1], True), own)
+    beyond = kernels.clip(kernels.scale(gap, 1.0, -_MOST, True), 0.0, math.inf)
+    return where(ignored, full_tensor([], 0, logits.dtype), beyond)
 
 
 @any_precision
 def cross_entropy(logits, target, label_smoothing=0.0, *, weight=None, ignore_index=-100, reduction="mean"):
-    """Paddle clamps logits at 64 below the largest one, and counts ignored classes in the mean."""
+    """Paddle clamps logits at 64 below the largest one, and counts ignored classes in the mean: corrected here."""
     ndim = logits.ndim
-    if label_smoothing or weight is not None or target.ndim == ndim or not logits.size:
+    if label_smoothing or weight is not None or target.ndim == ndim or 0 in logits.shape:
         return NotImplemented
     target = in_dtype(target, INT64)
     # soft_label, use_softmax, numeric_stable_mode, ignore_index, axis
-    chances, losses = kernels.cross_entropy_with_softmax(
-        logits, target.unsqueeze(-1), False, True, True, ignore_index, -1
-    )
-    if reduction != "mean":
-        return _reduce(losses.squeeze(-1), reduction)
+    classes = kernels.unsqueeze(target, [-1])
+    chances, losses = kernels.cross_entropy_with_softmax(logits, classes, False, True, True, ignore_index, -1)
+    read = reads_values(losses)
+    if not (read and float(paddle.amax(losses.detach(), [], False).item()) < _MOST):
+        losses = kernels.add(losses, _correction(logits.detach(), classes, ignore_index))
     if ndim != 2:
         chances, target = chances.reshape([-1, chances.shape[-1]]), target.flatten()
-    # only the second result of this kernel is used: the number of counted targets
-    integer_range = kernels.nll_loss(chances.detach(), target, None, ignore_index, "sum")[1]
-    return kernels.divide(paddle.sum(losses), integer_range)
+    # checks the targets, of which the other kernel looks at 32 bits; its sums write to invalid memory for ignored ones
+    kernels.nll_loss(chances.detach(), target, None, ignore_index, "none")
+    if reduction != "mean":
+        return _reduce(losses.squeeze(-1), reduction)
+    if read and ignore_index < 0 <= int(paddle.amin(target, [], False).item()):
+        return kernels.mean_all(losses)
+    counted = paddle.not_equal(target, full_tensor([], ignore_index, INT64))
+    return kernels.divide(paddle.sum(losses), paddle.sum(cast(counted, losses.dtype)))
 
 
 @any_precision

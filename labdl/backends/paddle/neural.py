@@ -3,13 +3,16 @@
 # PaddlePaddle annotates results as unions, and omits None and tuples that its functions accept
 # pyright: reportArgumentType=false
 
+import math
+
 import paddle.nn.functional as F
 
 from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arrays import take_rows
+from labdl.backends.paddle.call_recorder import refuse_negative
 from labdl.backends.paddle.dtype_fallback import any_precision
 from labdl.backends.paddle.dtypes import FLOAT32, HALVES, INT64, cast, in_dtype
-from labdl.backends.paddle.recurrent import trainable_copy
+from labdl.backends.paddle.frozen_inputs import trainable_copy
 
 
 @any_precision
@@ -27,14 +30,18 @@ def batch_norm(x, scale, offset, mean, variance, *, training=False, momentum=0.1
         )
     last = x.ndim - 1
     axis %= x.ndim
-    if axis not in (1, last):
+    if last > 4 and axis == 1:  # the kernel supports five axes
+        flat = x.flatten(2)
+        y = batch_norm(flat, scale, offset, mean, variance, training=training, momentum=momentum, epsilon=epsilon)
+        return kernels.reshape(y, x.shape)
+    if axis != 1 and (axis != last or last > 4):
         return batch_norm(
             x.moveaxis(axis, 1), scale, offset, mean, variance, training=training, momentum=momentum, epsilon=epsilon
         ).moveaxis(1, axis)
     layout = "NCHW" if axis == 1 else "NHWC"
     if scale.stop_gradient != offset.stop_gradient:  # otherwise neither would get a gradient
         scale, offset = trainable_copy(scale), trainable_copy(offset)
-    count = x.size // x.shape[axis]
+    count = math.prod(x.shape) // x.shape[axis]
     if training and count == 1:  # Paddle stores the value itself
         flat = kernels.reshape(x, [-1]).detach()
         kernels.assign_out_(
@@ -78,5 +85,6 @@ def dropout(x, rate, training=False):
 def embedding(indices, table):
     """Paddle's own reads before the table for index -1."""
     places = in_dtype(indices, INT64)
+    refuse_negative(places, "embedding")
     rows = take_rows(table, kernels.reshape(places, [-1]), 0)
     return rows if places.ndim == 1 else kernels.reshape(rows, [*places.shape, table.shape[1]])

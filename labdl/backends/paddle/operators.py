@@ -10,7 +10,9 @@ from labdl.backends.paddle.linear_algebra import *
 from labdl.backends.paddle.losses import *
 from labdl.backends.paddle.neural import *
 from labdl.backends.paddle.pooling import *
+from labdl.backends.paddle.process_group import *
 from labdl.backends.paddle.random import *
 from labdl.backends.paddle.recurrent import *
 from labdl.backends.paddle.reductions import *
 from labdl.backends.paddle.sorting import *
+from labdl.backends.paddle.variables import *

@@ -9,11 +9,14 @@ import numpy as np
 import paddle
 
 from labdl.backends.paddle import kernels
+from labdl.backends.paddle.arithmetic import isnan, where
 from labdl.backends.paddle.arrays import take
+from labdl.backends.paddle.call_recorder import reads_values, refuse_negative
 from labdl.backends.paddle.convolution import FORMATS, check_fit, flat, pads_of_all_axes, spatial_sizes
 from labdl.backends.paddle.dtype_fallback import any_precision
-from labdl.backends.paddle.dtypes import INT64, in_dtype
+from labdl.backends.paddle.dtypes import FLOAT32, INT64, cast, full_tensor, in_dtype
 from labdl.backends.paddle.reductions import max as largest
+from labdl.backends.paddle.tensors import dtype_name
 from labdl.spec import pad_pairs, per_axis, window_sizes
 
 
@@ -59,13 +62,15 @@ def _max_pool(rank):
 
     @any_precision
     def call(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first"):
-        """Paddle's maximum skips NaN."""
+        """Paddle skips NaN and -inf, and its gradient of a window without other numbers ends the process."""
         first = data_format == "channels_first"
         dilations = per_axis(dilation, rank, "dilation")
         window, strides, pairs, over = _plan(x, rank, kernel_size, stride, padding, dilations, ceil_mode, data_format)
         pairs = _reaching(pairs, over)
         if dilation != 1 and max(dilations) > 1:
             return _dilated_pool(x, window, strides, dilations, pairs, data_format)
+        if not (reads_values(x) and _is_usual(x.detach())):
+            return _pool_by_positions(x, rank, remembering, window, strides, pairs, first)
         x, window, strides, pairs = _in_plane(x, rank, data_format, window, strides, pairs)
         if first and all(b == a for b, a in pairs):
             # its gradient uses stored positions; that of pool2d searches again and takes twice the time
@@ -87,6 +92,39 @@ def _max_pool(rank):
         return y if rank > 1 else y.squeeze(2 if first else 1)
 
     return call
+
+
+_LEAST = -1e38  # in float64 the kernels look for elements above the least number of float32
+
+
+def _is_usual(x):
+    """True where the kernels find the largest element of each window."""
+    finite = math.isfinite(paddle.sum(x).item())
+    return finite and (x.dtype is FLOAT32 or float(paddle.amin(x).item()) > _LEAST)
+
+
+def _pool_by_positions(x, rank, remembering, window, strides, pairs, first):
+    """The elements at the positions of the largest ones, NaN being the largest of all."""
+    x = x if first else kernels.transpose(x, [0, rank + 1, *range(1, rank + 1)])
+    if any(b != a for b, a in pairs):
+        x = kernels.pad(x, flat(pads_of_all_axes(pairs, "channels_first")), -math.inf)
+        pairs = ((0, 0),) * rank
+    x, window, strides, pairs = _in_plane(x, rank, "channels_first", window, strides, pairs)
+    most = float(np.finfo(dtype_name(x)).max)
+    ordered = kernels.clip(x.detach(), -0.9 * most, most)  # the kernel looks for elements above -most
+    ordered = where(isnan(ordered), full_tensor([], math.inf, x.dtype), ordered)
+    pads = [b for b, _ in pairs]
+    tops, places = remembering(ordered, window, strides, pads, False, False, False)
+    if x.dtype == paddle.float64:  # windows of numbers that are beyond float32 are searched in smaller ones
+        small = kernels.scale(ordered, 2.0**-900, 0.0, True)
+        beyond = remembering(small, window, strides, pads, False, False, False)[1]
+        places = where(kernels.less_than(tops, full_tensor([], _LEAST, x.dtype)), beyond, places)
+    found = kernels.take_along_axis(
+        kernels.reshape(x, [0, 0, -1]), cast(kernels.reshape(places, [0, 0, -1]), INT64), 2
+    )  # 0 keeps a size
+    y = kernels.reshape(found, [0, 0, *places.shape[2:]])
+    y = y if rank > 1 else y.squeeze(2)
+    return y if first else kernels.transpose(y, [0, *range(2, rank + 2), 1])
 
 
 def _dilated_pool(x, window, strides, dilations, pairs, data_format):
@@ -150,9 +188,10 @@ def _max_unpool(rank):
         size, lead = per_axis(size, rank, "size"), x.shape[:2]
         rows = [*lead, math.prod(x.shape[2:])]
         zeros = paddle.zeros([*lead, math.prod(size)], x.dtype)
-        if not x.size:
+        if 0 in x.shape:
             return zeros.reshape([*lead, *size])
         places = kernels.reshape(in_dtype(indices, INT64), rows)
+        refuse_negative(places, f"max_unpool{rank}d")
         y = kernels.put_along_axis(zeros, places, kernels.reshape(x, rows), 2, "assign", True)
         return kernels.reshape(y, [*lead, *size])
 

@@ -7,7 +7,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
-from labdl.backends.paddle.arithmetic import less, where
+from labdl.backends.paddle.arithmetic import greater_equal, less, logical_and, where
 from labdl.backends.paddle.tensors import dtype_name
 
 
@@ -51,6 +51,18 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 def random_normal_like(x, mean=0.0, std=1.0):
     return random_normal(x.shape, mean, std, dtype_name(x))
+
+
+_NORMAL = float(2**30)
+
+
+def poisson(x):
+    """Paddle raises for a tensor with negative rates, does not end for rates above 2**31, and samples float32 and float64."""
+    wide = x.astype(_wide(dtype_name(x)))
+    fine = logical_and(greater_equal(wide, 0.0), less(wide, _NORMAL))
+    # the distribution of a larger rate is the normal one, up to a skewness of 3e-5; NaN for a negative rate
+    normal = paddle.round(wide + paddle.sqrt(wide) * paddle.randn(wide.shape, wide.dtype))
+    return where(fine, paddle.poisson(where(fine, wide, 0.0)), normal).astype(x.dtype)
 
 
 def _generators():

@@ -6,23 +6,9 @@
 import paddle
 
 from labdl.backends.paddle import kernels
-from labdl.backends.paddle.call_recorder import log_as_one_call
 from labdl.backends.paddle.dtype_fallback import any_precision
-from labdl.backends.paddle.dtypes import INT64, as_tensor, cast, in_dtype, integer_range
-
-
-def trainable_copy(tensor):
-    """A trainable copy of a frozen input: some kernels fail, or are wrong, with frozen inputs."""
-    return _thawed(tensor) if tensor.stop_gradient else tensor
-
-
-def _copy(tensor):
-    if not isinstance(tensor, paddle.Tensor):  # symbolic tensors are not frozen
-        return tensor
-    return paddle.base.framework.EagerParamBase.from_tensor(tensor)
-
-
-_thawed = log_as_one_call(_copy, "paddle.base.framework.EagerParamBase.from_tensor")
+from labdl.backends.paddle.dtypes import INT64, as_tensor, cast, full_tensor, in_dtype, integer_range
+from labdl.backends.paddle.frozen_inputs import trainable_copy
 
 
 def _lower(rows, columns):
@@ -65,9 +51,12 @@ def _backwards(x, lengths):
 def _recurrent(mode, x, kernel, recurrent_kernel, biases, states, lengths, reverse):
     """Outputs and last states of Paddle's recurrent networks of one layer and direction; steps come first."""
     size, features = recurrent_kernel.shape[0], kernel.shape[0]
-    if not x.size:
+    if 0 in x.shape:
         return NotImplemented
-    lengths = None if lengths is None else in_dtype(as_tensor(lengths), INT64)
+    if lengths is not None:  # the kernel reads invalid memory for a length above the number of steps
+        lengths = in_dtype(as_tensor(lengths), INT64)
+        lengths = kernels.minimum(lengths, full_tensor([], x.shape[1], INT64))
+        lengths = kernels.maximum(lengths, full_tensor([], 0, INT64))
     zeros = paddle.zeros([1, x.shape[0], size], x.dtype)
     states = [zeros if s is None else s.unsqueeze(0) for s in states]
     if not all(t.stop_gradient for t in (x, kernel, recurrent_kernel, *biases, *states)):

@@ -92,7 +92,14 @@ def _by_axes(kernel, table, returned=True):
 
 
 mean = _by_axes(kernels.mean, FRACTIONS)
-any, all = _by_axes(paddle.any, WIDER, False), _by_axes(paddle.all, WIDER, False)
+
+
+def _truth(kernel):
+    # a compiled program takes the result for one of the tensor's own kind
+    return _by_axes(lambda x, *rest: kernel(x if x.dtype == BOOL else cast(x, BOOL), *rest), {}, False)
+
+
+any, all = _truth(paddle.any), _truth(paddle.all)
 
 
 def _extreme(kernel):
@@ -153,8 +160,31 @@ def _variance(x, axis, keepdims, correction):
     return kernels.divide(total, full_tensor([], free if free > 0 else 0.0, x.dtype))
 
 
-var = _spread(_variance)
-std = _spread(lambda *args: sqrt(_variance(*args)))
+def _deviation(*args):
+    """The gradient is 0 where all elements are equal: that of the square root is infinite."""
+    variance = _variance(*args)
+    if variance.stop_gradient:
+        return sqrt(variance)
+    none = kernels.less_equal(variance, full_tensor([], 0.0, variance.dtype))
+    root = sqrt(where(none, full_tensor([], 1.0, variance.dtype), variance))
+    return where(none, variance.detach(), root)
+
+
+var, std = _spread(_variance), _spread(_deviation)
+
+
+def _log_of_sum(x, axes, keepdims):
+    result = paddle.logsumexp(x, axes or None, keepdims)
+    top = paddle.amax(x.detach(), axes, keepdims)
+    return where(paddle.isfinite(top), result, top)
+
+
+_logsumexp = _by_axes(_log_of_sum, FRACTIONS)
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """Paddle returns the least finite number, or NaN, for the logarithm of 0."""
+    return NotImplemented if 0 in x.shape else _logsumexp(x, axis, keepdims)
 
 
 @functools.partial(in_wider_dtype, table=FRACTIONS)

@@ -10,6 +10,7 @@ import paddle
 
 from labdl.backends.paddle import kernels
 from labdl.backends.paddle.arithmetic import where
+from labdl.backends.paddle.call_recorder import reads_values
 from labdl.backends.paddle.dtypes import (
     BOOL,
     FLOAT32,
@@ -27,6 +28,7 @@ from labdl.backends.paddle.dtypes import (
     promote_operands,
     same,
 )
+from labdl.spec import refuse_beyond_memory
 
 
 def _negate(x):
@@ -145,6 +147,12 @@ def isin(x1, x2, *, invert=False):
 def bincount(x, weights=None, *, minlength=0):
     """Paddle takes int32 and int64 only, and no weights of half precision."""
     x = cast(x, INT64)
+    counts = minlength
+    if 0 not in x.shape and reads_values(x):
+        counts = max(counts, int(paddle.amax(x, [], False).item()) + 1)
+    if counts > 2**31:
+        raise MemoryError(f"bincount would give {counts} counts")  # the kernel would not end
+    refuse_beyond_memory(f"bincount would give {counts} counts", 8 * counts)
     if weights is None:
         return kernels.bincount(x, None, minlength)
     weights = as_tensor(weights)

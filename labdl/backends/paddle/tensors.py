@@ -22,7 +22,7 @@ def copy(value):
     return value.clone()
 
 
-def from_dlpack(value):
+def from_dlpack(value, copy=None):
     return paddle.utils.dlpack.from_dlpack(value)
 
 
@@ -32,6 +32,10 @@ def dtype_name(value) -> str:
 
 def spec_of(value) -> Spec:
     return Spec(tuple(None if n < 0 else n for n in value.shape), _NAMES[value.dtype])
+
+
+def key_of(value) -> tuple:
+    return tuple(value.shape), value.dtype
 
 
 def tensor(array):
@@ -49,9 +53,17 @@ def to_numpy(value):
     return (value.astype("float32") if value.dtype == paddle.bfloat16 else value).numpy()
 
 
+def parameter(value):
+    """A trainable variable with a tensor's values. Paddle chooses the name, which must be unique in a process."""
+    # as EagerParamBase.from_tensor, which rejects the tuples that shapes are after `labdl.array_namespace`
+    made = paddle.base.framework.EagerParamBase(list(value.shape), value.dtype)
+    made._set_impl(value)
+    return made
+
+
 def variable(array, trainable: bool = True):
-    value = tensor(array)  # Paddle chooses the name, which must be unique in a process
-    return paddle.base.framework.EagerParamBase.from_tensor(value) if trainable else value
+    value = tensor(array)
+    return parameter(value) if trainable else value
 
 
 def assign(target, array) -> None:
@@ -68,6 +80,6 @@ def move_variable(value, device: str):
     made = to_device(value.detach(), device)
     if not isinstance(value, paddle.base.framework.EagerParamBase):
         return made
-    made = paddle.base.framework.EagerParamBase.from_tensor(made)
+    made = parameter(made)
     made.stop_gradient = value.stop_gradient
     return made

@@ -5,7 +5,7 @@ import warnings
 import paddle
 
 from labdl.backends.eager_training import EagerTraining
-from labdl.backends.paddle.autograd import clear_gradients
+from labdl.backends.paddle.autograd import backward, clear_gradients
 from labdl.backends.paddle.random import random_state, set_random_state
 
 
@@ -32,6 +32,8 @@ def _compile(objective, training: bool):
     def first(flat, batch):
         before = random_state()
         try:
+            if not flat.control_flow:  # Paddle would search it for Python to rewrite, for as long as it compiles
+                paddle.jit.marker.unified(flat.run.forward)
             compiled = paddle.jit.to_static(flat.run, full_graph=True)
 
             def function(*batch):
@@ -48,6 +50,6 @@ def _compile(objective, training: bool):
     return run
 
 
-_steps = EagerTraining(paddle.Tensor, paddle.no_grad, paddle.no_grad, clear_gradients, _compile)
+_steps = EagerTraining(paddle.Tensor, paddle.no_grad, paddle.no_grad, clear_gradients, _compile, backward)
 gradient_function, train_function = _steps.gradient_function, _steps.train_function
 update_function, evaluate_function = _steps.update_function, _steps.evaluate_function

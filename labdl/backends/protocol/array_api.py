@@ -16,3 +16,11 @@ class ArrayNamespaces(Protocol):
         of lists.
         """
         ...
+
+
+class DeviceObjects(Protocol):
+    """Optional: a framework whose tensors have other devices than LabDL's names, which then stand for them."""
+
+    def array_device(self, name: str) -> Any:
+        """The device of a tensor that is on the device with this name of LabDL."""
+        ...

@@ -22,3 +22,11 @@ class Autograd(Protocol):
     ) -> Callable[..., Tensor]:
         """``forward`` of tensors with ``pull(gradients, tensors)`` for its gradient, None for inputs without gradient."""
         ...
+
+
+class CheckpointingBackend(Protocol):
+    """Optional: a framework that computes intermediate results again for a gradient instead of keeping them."""
+
+    def recompute(self, function: Callable, buffers: Sequence[Tensor]) -> Callable:
+        """The function with this property; the second time draws the same random numbers and leaves the buffers as they are."""
+        ...

@@ -60,6 +60,10 @@ class SourceWords(_EverySourceWord, total=False):
 
     existing: str
     """The statement that holds an existing variable, for compilers that take the flat form."""
+    unrolled: int
+    """The number of steps up to which a scan is recorded as that many steps, by default none: as a loop."""
+    loops_without_gradient: str
+    """Why loops cannot be compiled in training, for compilers that have no gradient of them."""
 
 
 class CallRecorders(Protocol):

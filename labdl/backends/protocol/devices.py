@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
 
 from labdl.backends.protocol.types import Tensor
 
@@ -28,6 +31,22 @@ class Devices(Protocol):
 
     def to_device(self, value: Tensor, name: str) -> Tensor:
         """The tensor on another device, with its gradient's history; itself if it is already there."""
+        ...
+
+
+class ExclusiveBackend(Protocol):
+    """Optional: a framework whose kernels may be used by one thread at a time."""
+
+    def exclusive(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, called by one thread at a time."""
+        ...
+
+
+class CopyingBackend(Protocol):
+    """Optional: a framework that copies to its device beside the kernels that run there."""
+
+    def copy_ahead(self, array: np.ndarray) -> Callable[[], Tensor]:
+        """Start the copy of an array to the current device; the returned function waits for it and returns the tensor."""
         ...
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
 
+from labdl.backends.protocol.types import Tensor
+
 
 class Operators(Protocol):
     """Implementations of operators, by name."""
@@ -19,6 +21,14 @@ class Operators(Protocol):
 
     lenient: frozenset[str]
     """Names of operators whose kernels accept invalid data types, which are checked before the call."""
+
+    strict: frozenset[str]
+    """Names of operators that are called without a check, since the functions themselves refuse what the shape rule refuses,
+    and tensors of other frameworks."""
+
+    def key_of(self, value: Tensor) -> tuple:
+        """Shape and data type in a form that is cheap to make and to hash: calls of one form are checked once."""
+        ...
 
 
 class Interpreter(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,6 +30,10 @@ class OptimizerRule(Protocol):
 
     def update(self, parameter: Tensor, gradient: Tensor, state: dict[str, Any], **numbers: Any) -> tuple[Tensor, dict]:
         """The parameter and its slots after a step."""
+        ...
+
+    def flat_update(self, backend: str, shape: tuple[int, ...], dtype: str) -> Callable | None:
+        """`update` in the calls of a backend: (parameter, gradient, *slots, *numbers) to (parameter, *slots), or None."""
         ...
 
 

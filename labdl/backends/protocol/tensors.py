@@ -44,8 +44,11 @@ class Tensors(Protocol):
         """A copy on the same device."""
         ...
 
-    def from_dlpack(self, value: Any) -> Tensor:
-        """The tensor of an object with ``__dlpack__``, without a copy if the framework supports it."""
+    def from_dlpack(self, value: Any, copy: bool | None = None) -> Tensor:
+        """The tensor of an object with ``__dlpack__``, without a copy if the framework supports it.
+
+        Raises ValueError for ``copy=False`` if it does not.
+        """
         ...
 
 

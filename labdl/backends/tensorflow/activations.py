@@ -4,6 +4,7 @@ import math
 
 import tensorflow as tf
 
+from labdl.backends.tensorflow.arithmetic import erf
 from labdl.backends.tensorflow.dtypes import floating
 
 _raw = tf.raw_ops
@@ -31,7 +32,7 @@ def gelu(x, approximate="none"):
     if approximate == "tanh":
         inner = (x + tf.square(x) * x * 0.044715) * math.sqrt(2 / math.pi)
         return x * 0.5 * (tf.tanh(inner) + 1)
-    return x * 0.5 * (tf.math.erf(x * math.sqrt(0.5)) + 1)
+    return x * 0.5 * (erf(x * math.sqrt(0.5)) + 1)
 
 
 def leaky_relu(x, negative_slope=0.01):
@@ -48,6 +49,13 @@ def elu(x, alpha=1.0):
 def celu(x, alpha=1.0):
     y = tf.nn.elu(x * (1 / alpha))
     return tf.where(x > 0, x, alpha * y)
+
+
+def hardtanh(x, low=-1.0, high=1.0):
+    """The slope of a kernel of two operands goes to the first of equal ones: to the limits, where the slope is 0."""
+    if not x.dtype.is_floating:
+        return NotImplemented
+    return _raw.Minimum(x=tf.constant(high, x.dtype), y=_raw.Maximum(x=tf.constant(low, x.dtype), y=x))
 
 
 def hardsigmoid(x):
@@ -67,8 +75,12 @@ def prelu(x, slope, *, axis=1):
 
 
 def softmax(x, axis=-1):
+    if axis.__class__ is not int:  # TensorFlow reads None as the last axis, and fractions
+        raise TypeError("an axis is an integer")
     return tf.nn.softmax(x, axis)
 
 
 def log_softmax(x, axis=-1):
+    if axis.__class__ is not int:
+        raise TypeError("an axis is an integer")
     return tf.nn.log_softmax(x, axis)

@@ -50,7 +50,15 @@ def _complex_quotient(x, y):
 
 
 divide = pair(two(_raw.RealDiv), _fractions(two(_raw.RealDiv)) | dict.fromkeys(COMPLEX, _complex_quotient))
-pow = pair(two(_raw.Pow), through(tf.int32, two(_raw.Pow), tf.uint8))
+
+
+def _complex_power(x, y):
+    """TensorFlow returns NaN for 0 to the power of 0."""
+    one = tf.logical_and(tf.equal(x, tf.zeros((), x.dtype)), tf.equal(y, tf.zeros((), y.dtype)))
+    return tf.where(one, tf.ones((), x.dtype), _raw.Pow(x=tf.where(one, tf.ones((), x.dtype), x), y=y))
+
+
+pow = pair(two(_raw.Pow), through(tf.int32, two(_raw.Pow), tf.uint8) | dict.fromkeys(COMPLEX, _complex_power))
 
 
 def _quotient(x, y):
@@ -58,14 +66,15 @@ def _quotient(x, y):
     exact = (x - rest) / y
     below = tf.logical_and(tf.not_equal(rest, 0), tf.not_equal(rest < 0, y < 0))
     whole = tf.round(tf.where(below, exact - 1, exact))
-    return tf.where(tf.equal(y, 0), x / y, whole)
+    beside = tf.equal(y, 0) | tf.math.is_inf(x) | tf.math.is_inf(y)
+    return tf.where(beside, tf.floor(x / y), whole)
 
 
 _QUOTIENTS = dict.fromkeys(_SINGLE, _quotient) | through(tf.float32, _quotient, *HALVES)
 
 
 def floor_divide(x, y):
-    """TensorFlow rounds before it takes the floor (1 // 0.1 gives 10), and leaves infinity infinite."""
+    """TensorFlow rounds before it takes the floor: 1 // 0.1 gives 10."""
     x, y = promote_operands(x, y)
     return _QUOTIENTS.get(x.dtype, two(_raw.FloorDiv))(x, y)
 
@@ -242,7 +251,17 @@ atan2 = pair(lambda y, x: _raw.Atan2(y=y, x=x), _fractions(tf.atan2))
 
 # -- special functions
 
-erf, erfc = floating(of(_raw.Erf)), floating(of(_raw.Erfc))
+
+def _erf_of_doubles(x):
+    """The kernel gives NaN beyond 1e150, and is constant long before.
+
+    The gradient of a limit goes to its second operand where it is NaN.
+    """
+    low, high = tf.constant(-100, x.dtype), tf.constant(100, x.dtype)
+    return _raw.Erf(x=_raw.Minimum(x=high, y=_raw.Maximum(x=low, y=x)))
+
+
+erf, erfc = floating(of(_raw.Erf), {tf.float64: _erf_of_doubles}), floating(of(_raw.Erfc))
 erfinv = floating(of(_raw.Erfinv), through(tf.float32, tf.math.erfinv, *HALVES))
 i0 = floating(of(_raw.BesselI0), through(tf.float32, tf.math.special.bessel_i0, tf.bfloat16))
 lgamma = floating(of(_raw.Lgamma), through(tf.float32, tf.math.lgamma, tf.bfloat16))
@@ -250,6 +269,8 @@ lgamma = floating(of(_raw.Lgamma), through(tf.float32, tf.math.lgamma, tf.bfloat
 
 @functools.partial(floating, others=through(tf.float32, lambda x: digamma(x), tf.bfloat16))
 def digamma(x):
-    """TensorFlow gives NaN at 0."""
+    """TensorFlow gives NaN at 0, and a wrong slope of negative numbers in float32."""
+    if x.dtype is tf.float32:
+        return tf.cast(digamma(tf.cast(x, tf.float64)), tf.float32)
     ends = tf.where(signbit(x), tf.constant(math.inf, x.dtype), tf.constant(-math.inf, x.dtype))
     return tf.where(tf.equal(x, 0), ends, tf.math.digamma(x))

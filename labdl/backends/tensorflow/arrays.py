@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from labdl.backends.tensorflow import layout
 from labdl.backends.tensorflow.dtypes import COMPLEX, INTEGERS, number, promote_operands, sizes, together
+from labdl.spec import refuse_beyond_memory
 
 
 def reshape(x, shape):
@@ -51,7 +52,7 @@ def concat(xs, axis=0):
 
 
 def stack(xs, axis=0):
-    return tf.stack(promote_operands(*xs), axis)
+    return tf.stack(promote_operands(*xs), operator.index(axis))  # TensorFlow takes fractions
 
 
 def split(x, sections, axis=0):
@@ -67,7 +68,23 @@ def tile(x, repetitions):
 
 
 def repeat(x, repeats, *, axis=None):
-    return tf.repeat(x, repeats if isinstance(repeats, int) else tf.cast(repeats, tf.int32), axis)
+    """TensorFlow counts in int32, and takes negative numbers as 0."""
+    if isinstance(repeats, int):
+        return tf.repeat(x, repeats, axis)
+    repeats = tf.cast(repeats, tf.int64)
+    counted = tf.reduce_all((repeats >= 0) & (repeats <= tf.int32.max))
+    tf.raw_ops.Assert(condition=counted, data=["repeats are integers from 0 to 2**31 - 1"])
+    if tf.executing_eagerly():
+        _check_counts(x, repeats, axis)
+    return tf.repeat(x, tf.cast(repeats, tf.int32), axis)
+
+
+def _check_counts(x, repeats, axis):
+    elements = x.shape.num_elements()
+    size = elements if axis is None else x.shape[axis]
+    total = float(tf.reduce_sum(tf.cast(repeats, tf.float64))) * (size if repeats.shape.num_elements() == 1 else 1)
+    width = 8 + elements // (size or 1) * x.dtype.size  # a position and a slice
+    refuse_beyond_memory(f"repeat would give {total:.1e} slices", total * width)
 
 
 def broadcast_to(x, shape):

@@ -45,11 +45,14 @@ def _among_all(boxes, scores, iou_threshold, classes):
 
 
 def nms(boxes, scores, iou_threshold):
-    """TensorFlow's kernel computes in float32, drops scores of NaN and minus infinity, and returns int32."""
+    """TensorFlow's kernel computes in float32, drops scores of NaN and minus infinity, lets a box with an infinite corner
+    cover all others, and returns int32."""
     if boxes.dtype is tf.float64:
         return _among_all(boxes, scores, iou_threshold, None)
 
     def select(ranked, falling, count, order):
+        finite = tf.reduce_all(tf.math.is_finite(ranked), -1, keepdims=True)
+        ranked = tf.where(finite, ranked, 0)  # without an area it overlaps nothing
         return tf.raw_ops.NonMaxSuppressionV3(
             boxes=tf.cast(ranked, tf.float32),
             scores=falling,

@@ -89,6 +89,8 @@ def cumulative_prod(x, axis=None, *, dtype=None, include_initial=False):
 
 
 def logcumsumexp(x, axis=None):
-    """TensorFlow ignores NaN."""
-    missing = tf.cumsum(tf.cast(tf.math.is_nan(x), tf.int32), axis or 0)
-    return tf.where(missing > 0, number(math.nan, x.dtype), tf.math.cumulative_logsumexp(x, axis or 0))
+    """TensorFlow ignores NaN, and gives it beside infinities."""
+    axis = axis or 0
+    missing, infinite = (tf.cumsum(tf.cast(v, tf.int32), axis) > 0 for v in (tf.math.is_nan(x), x == math.inf))
+    result = tf.where(infinite, number(math.inf, x.dtype), tf.math.cumulative_logsumexp(x, axis))
+    return tf.where(missing, number(math.nan, x.dtype), result)

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from labdl.backends.tensorflow.arrays import positions
 from labdl.backends.tensorflow.dtypes import NUMBERS, number, promote_operands, sizes, together
+from labdl.backends.tensorflow.segments import product_of_segments
 
 _ARRAYS = (tf.Tensor, tf.Variable, np.ndarray)
 
@@ -27,7 +28,15 @@ def getitem(x, index):
     if not chosen:
         if [i for i in items if isinstance(i, bool | list)]:
             raise TypeError("an index has no lists and no single bools")  # TensorFlow interprets them differently
-        return x[index]
+        try:
+            return x[index]
+        except (TypeError, tf.errors.InvalidArgumentError):
+            return x[tuple(map(_slice, items))]
+    if any(np.dtype(str(getattr(i.dtype, "name", i.dtype))).kind not in "iub" for i in chosen):
+        raise TypeError("an index has integers and masks")
+    places = [a for a, i in enumerate(items) if isinstance(i, (int, *_ARRAYS))]
+    if places[-1] - places[0] >= len(places) or (len(chosen) > 1 and any(map(_is_mask, chosen))):
+        raise ValueError("tensors of an index must be adjacent, and have one mask at most")
     at = next((a for a, i in enumerate(items) if i is Ellipsis), None)
     if at is not None:
         used = sum(_width(i) for i in items if i is not Ellipsis)
@@ -37,12 +46,31 @@ def getitem(x, index):
     first = next(a for a, i in enumerate(items) if isinstance(i, _ARRAYS))
     place = len([i for i in items[:first] if not isinstance(i, int)])
     if [i for i in items if not isinstance(i, _ARRAYS) and i != slice(None)]:
-        x = x[tuple(i for group in simple for i in group)]
+        x = x[tuple(_slice(i) for group in simple for i in group)]
     if _is_mask(chosen[0]):
-        return tf.boolean_mask(x, chosen[0], axis=place)
+        return _select(x, tf.convert_to_tensor(chosen[0]), place)
     if len(chosen) == 1:
         return tf.gather(x, positions(chosen[0], sizes(x)[place]), axis=place)
     return _points(x, chosen, place)
+
+
+def _slice(item):
+    """TensorFlow wants one dtype of the bounds of a slice, int32 or int64."""
+    if not isinstance(item, slice):
+        return item
+    bounds = (item.start, item.stop, item.step)
+    return slice(*(tf.cast(b, tf.int64) if isinstance(b, _ARRAYS) else b for b in bounds))
+
+
+def _select(x, mask, place: int):
+    """TensorFlow supports neither a mask without axes nor one without elements."""
+    if not mask.shape.rank:
+        return tf.boolean_mask(tf.expand_dims(x, place), tf.reshape(mask, (1,)), axis=place)
+    covered = x.shape[place : place + mask.shape.rank]
+    if 0 in mask.shape and all(m in (0, n) for m, n in zip(mask.shape, covered, strict=True)):
+        shape = sizes(x)
+        return tf.zeros([*shape[:place], 0, *shape[place + mask.shape.rank :]], x.dtype)
+    return tf.boolean_mask(x, mask, axis=place)
 
 
 def _points(x, chosen, place):
@@ -76,7 +104,7 @@ def _multiply_at(x, places, updates):
     shape = tf.shape(x, tf.int64)
     steps = tf.math.cumprod(shape, exclusive=True, reverse=True)
     flat = tf.reshape(tf.reduce_sum(places * steps, -1), (-1,))
-    factors = tf.math.unsorted_segment_prod(tf.reshape(updates, (-1,)), flat, tf.size(x, tf.int64))
+    factors = product_of_segments(tf.reshape(updates, (-1,)), flat, tf.size(x, tf.int64))
     return x * tf.reshape(factors, shape)
 
 

@@ -64,7 +64,8 @@ def _refuse_dtype(function):
         try:
             return function(*args, **options)
         except tf.errors.InvalidArgumentError as error:
-            raise ValueError(f"{function.__name__}: {error.message.splitlines()[0].rpartition('}} ')[2]}") from None
+            reason = error.message.splitlines()[0].rpartition("}} ")[2].removeprefix("assertion failed: ")
+            raise ValueError(f"{function.__name__}: {reason.partition(' [Op:')[0].strip('[]')}") from None
 
     return call
 
@@ -76,17 +77,56 @@ def _symmetric(x):
 
 @_refuse_dtype
 def cholesky(x, *, upper=False):
-    """TensorFlow reads the lower triangle only."""
+    """TensorFlow reads the lower triangle only, and leaves memory unwritten where a matrix is not positive definite."""
     lower = tf.linalg.cholesky(_symmetric(x))
+    positive = tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0)
+    tf.raw_ops.Assert(condition=positive, data=["a matrix is not positive definite"])
     return tf.linalg.adjoint(lower) if upper else lower
 
 
-det = tf.linalg.det
+@tf.custom_gradient
+def det(x):
+    """TensorFlow inverts the matrix for the gradient, and raises where it is singular."""
+    result = tf.linalg.det(x)
+
+    def pull(gradient):
+        singular, unknown = (v[..., None, None] for v in (tf.equal(result, 0), tf.not_equal(result, result)))
+        regular = tf.where(singular | unknown, tf.eye(sizes(x)[-1], dtype=x.dtype), x)
+        found = result[..., None, None] * tf.linalg.inv(tf.linalg.matrix_transpose(regular))
+        found = tf.cond(
+            tf.reduce_any(singular), lambda: tf.where(singular, _cofactors(x), found), lambda: tf.identity(found)
+        )
+        return gradient[..., None, None] * tf.math.conj(found)
+
+    return result, pull
+
+
+def _cofactors(x):
+    """The derivative of the determinant by singular values: for each, the product of the others."""
+    values, left, right = tf.linalg.svd(x, full_matrices=True)
+    others = tf.math.cumprod(values, -1, exclusive=True) * tf.math.cumprod(values, -1, exclusive=True, reverse=True)
+    sign = tf.linalg.det(left) * tf.math.conj(tf.linalg.det(right))
+    scaled = tf.math.conj(left) * tf.cast(others, x.dtype)[..., None, :]
+    return sign[..., None, None] * tf.matmul(scaled, right, transpose_b=True)
 
 
 def slogdet(x):
+    """TensorFlow's sign of a complex determinant has no gradient."""
+    if x.dtype.is_complex:
+        return _complex_slogdet(x)
+    return tf.linalg.slogdet(x)
+
+
+@tf.custom_gradient
+def _complex_slogdet(x):
     sign, logarithm = tf.linalg.slogdet(x)
-    return sign, tf.math.real(logarithm)
+
+    def pull(of_sign, of_logarithm):
+        # the logarithm of the determinant, with its angle as the imaginary part, has the slope of the trace of inv(x) dx
+        factor = tf.complex(of_logarithm, tf.math.imag(tf.math.conj(of_sign) * sign))
+        return tf.linalg.adjoint(factor[..., tf.newaxis, tf.newaxis] * tf.linalg.inv(x))
+
+    return (sign, tf.math.real(logarithm)), pull
 
 
 inv = _refuse_dtype(tf.linalg.inv)
@@ -126,6 +166,36 @@ def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
     if unit_diagonal:
         x = tf.linalg.set_diag(x, tf.ones_like(tf.linalg.diag_part(x)))
     return tf.linalg.triangular_solve(x, y, lower=not upper)
+
+
+def lu(x):
+    """TensorFlow's takes regular matrices only, and in a compiled function it cannot be known which are."""
+    size = x.shape[-1]
+    if x.shape.rank < 2 or x.shape[-2] != size or not size or not tf.executing_eagerly():
+        return NotImplemented
+    try:
+        return _regular_lu(x)
+    except tf.errors.InvalidArgumentError:
+        return NotImplemented
+
+
+@tf.custom_gradient
+def _regular_lu(x):
+    """TensorFlow's has no gradient."""
+    packed, order = tf.linalg.lu(x)
+    lower = tf.linalg.set_diag(tf.linalg.band_part(packed, -1, 0), tf.ones_like(packed[..., 0]))
+    upper = tf.linalg.band_part(packed, 0, -1)
+    p = tf.linalg.matrix_transpose(tf.one_hot(order, x.shape[-1], dtype=x.dtype))
+
+    def gradient(_, of_lower, of_upper):
+        left = tf.linalg.band_part(tf.matmul(lower, of_lower, adjoint_a=True), -1, 0)
+        left = tf.linalg.set_diag(left, tf.zeros_like(packed[..., 0]))
+        right = tf.linalg.band_part(tf.matmul(of_upper, upper, adjoint_b=True), 0, -1)
+        inner = tf.linalg.triangular_solve(lower, left + right, adjoint=True)
+        inner = tf.linalg.triangular_solve(upper, tf.linalg.adjoint(inner), lower=False)
+        return tf.matmul(p, inner, adjoint_b=True)
+
+    return (p, lower, upper), gradient
 
 
 def qr(x, *, mode="reduced"):

@@ -14,9 +14,11 @@ from labdl.backends.tensorflow.losses import *
 from labdl.backends.tensorflow.neural import *
 from labdl.backends.tensorflow.normalization import *
 from labdl.backends.tensorflow.pooling import *
+from labdl.backends.tensorflow.process_group import *
 from labdl.backends.tensorflow.random import *
 from labdl.backends.tensorflow.recurrent import *
 from labdl.backends.tensorflow.reductions import *
 from labdl.backends.tensorflow.segments import *
 from labdl.backends.tensorflow.sequence_losses import *
 from labdl.backends.tensorflow.sorting import *
+from labdl.backends.tensorflow.variables import *

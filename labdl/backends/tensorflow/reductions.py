@@ -123,8 +123,10 @@ def var(x, axis=None, keepdims=False, correction=0):
 
 
 def std(x, axis=None, keepdims=False, correction=0):
-    """TensorFlow does not support correction."""
-    return tf.sqrt(var(x, axis, keepdims, correction))
+    """TensorFlow does not support correction, and its square root has an infinite slope at 0."""
+    spread = var(x, axis, keepdims, correction)
+    even = tf.equal(spread, 0)
+    return tf.where(even, spread, tf.sqrt(tf.where(even, tf.ones_like(spread), spread)))
 
 
 @_widely

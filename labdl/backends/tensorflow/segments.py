@@ -1,6 +1,7 @@
 """TensorFlow implementations of segment reductions."""
 
 import math
+from typing import Any
 
 import tensorflow as tf
 
@@ -15,7 +16,23 @@ def _rows(function):
     return call
 
 
-segment_sum, segment_prod = map(_rows, (tf.math.unsorted_segment_sum, tf.math.unsorted_segment_prod))
+def product_of_segments(x, segment_ids, segments) -> Any:
+    """TensorFlow's gradient of complex products does not conjugate the other factors."""
+    return (_complex_product if x.dtype.is_complex else tf.math.unsorted_segment_prod)(x, segment_ids, segments)
+
+
+@tf.custom_gradient
+def _complex_product(x, segment_ids, segments):
+    def pull(gradient):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            product = tf.math.unsorted_segment_prod(x, segment_ids, segments)
+        return tf.math.conj(tape.gradient(product, x, tf.math.conj(gradient))), None, None
+
+    return tf.math.unsorted_segment_prod(x, segment_ids, segments), pull
+
+
+segment_sum, segment_prod = map(_rows, (tf.math.unsorted_segment_sum, product_of_segments))
 
 
 def _row_counts(x, segment_ids, segments):
@@ -34,11 +51,13 @@ def segment_mean(x, segment_ids, segments):
 def _segment_extreme(function, empty):
     @_rows
     def call(x, segment_ids, segments):
-        """TensorFlow ignores NaN, and returns finite values for empty segments."""
+        """TensorFlow ignores NaN, and returns finite values for segments that are empty, or of infinities alone."""
         result = function(x, segment_ids, segments)
         if not x.dtype.is_floating:
             return result
-        result = tf.where(tf.equal(_row_counts(x, segment_ids, segments), 0), number(empty, x.dtype), result)
+        unlike = tf.cast(tf.not_equal(x, number(empty, x.dtype)), tf.int32)
+        alike = tf.equal(tf.math.unsorted_segment_sum(unlike, segment_ids, segments), 0)
+        result = tf.where(alike, number(empty, x.dtype), result)
         missing = tf.math.unsorted_segment_sum(tf.cast(tf.math.is_nan(x), tf.int32), segment_ids, segments)
         return tf.where(missing > 0, number(math.nan, x.dtype), result)
 

@@ -4,6 +4,7 @@ import tensorflow as tf
 from tensorflow import raw_ops as _raw
 
 from labdl.backends.tensorflow.dtypes import BITS, COMPLEX, INTEGERS, promote_operands, sizes
+from labdl.spec import refuse_beyond_memory
 
 
 def _keys(x):
@@ -126,9 +127,13 @@ def isin(x1, x2, *, invert=False):
 
 
 def bincount(x, weights=None, *, minlength=0):
-    """TensorFlow's ``bincount`` takes few dtypes."""
+    """TensorFlow's ``bincount`` takes few dtypes; a sum over segments leaves out what is negative."""
     x = tf.cast(x, tf.int64)
+    tf.raw_ops.Assert(condition=tf.reduce_all(x >= 0), data=["bincount wants numbers of 0 or more"])
     count = tf.maximum(tf.reduce_max(tf.concat([x, [-1]], 0)) + 1, minlength)
+    if tf.executing_eagerly():
+        size = int(count)
+        refuse_beyond_memory(f"bincount would give {size} counts", 8 * size)
     return tf.math.unsorted_segment_sum(tf.ones_like(x) if weights is None else weights, x, count)
 
 

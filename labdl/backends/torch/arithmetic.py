@@ -1,6 +1,7 @@
 """PyTorch implementations of elementwise operators: arithmetic, functions, comparisons, complex numbers."""
 
 import functools
+import math
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ from labdl.backends.torch.tensors import dtype, spec_of
 from labdl.spec import promote
 
 _Tensor = torch.Tensor
+_ARRAYS = (np.ndarray, list)  # torch.compile cannot make a union of them
 
 
 def promote_operands(*values):
@@ -21,8 +23,7 @@ def promote_operands(*values):
     else:
         return values
     values = [
-        v.item() if isinstance(v, np.generic) else torch.as_tensor(v) if isinstance(v, np.ndarray | list) else v
-        for v in values
+        v.item() if isinstance(v, np.generic) else torch.as_tensor(v) if isinstance(v, _ARRAYS) else v for v in values
     ]
     common = dtype(promote(*(spec_of(v).dtype if isinstance(v, _Tensor) else v for v in values)))
     device = next((v.device for v in values if isinstance(v, _Tensor)), None)
@@ -40,7 +41,7 @@ def _pair(function):
     return call
 
 
-_REAL_NUMBERS = (float, int)  # some kernels reject True where they accept 1
+_REAL_NUMBERS = (float, int)  # some kernels reject True where they accept 1; torch.compile has no __class__ of an array
 
 
 def _infix(function):
@@ -50,7 +51,7 @@ def _infix(function):
         if x.__class__ is y.__class__:
             if x.dtype is y.dtype:
                 return function(x, y)
-        elif y.__class__ in _REAL_NUMBERS and x.dtype is not torch.bool and isinstance(x, _Tensor):
+        elif type(y) in _REAL_NUMBERS and x.dtype is not torch.bool and isinstance(x, _Tensor):
             return function(x, y)
         return function(*promote_operands(x, y))
 
@@ -58,7 +59,7 @@ def _infix(function):
 
 
 add, subtract, multiply, divide = map(_infix, (torch.add, torch.sub, torch.mul, torch.div))
-floor_divide, remainder, fmod, pow = map(_infix, (torch.floor_divide, torch.remainder, torch.fmod, torch.pow))
+remainder, fmod = map(_infix, (torch.remainder, torch.fmod))
 equal, not_equal = _infix(torch.eq), _infix(torch.ne)
 less, less_equal, greater, greater_equal = map(_infix, (torch.lt, torch.le, torch.gt, torch.ge))
 maximum, minimum, atan2 = map(_pair, (torch.maximum, torch.minimum, torch.atan2))
@@ -68,6 +69,34 @@ logical_and, logical_or, logical_xor = map(_pair, (torch.logical_and, torch.logi
 bitwise_and, bitwise_or, bitwise_xor = map(_pair, (torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor))
 bitwise_left_shift, bitwise_right_shift = _pair(torch.bitwise_left_shift), _pair(torch.bitwise_right_shift)
 bitwise_invert = torch.bitwise_not
+
+
+@_infix
+def floor_divide(x, y):
+    """torch gives NaN and -1 beside infinities, where the standard has the quotient."""
+    whole = torch.floor_divide(x, y)
+    if not whole.is_floating_point():
+        return whole
+    infinite = torch.isinf(x) | (torch.isinf(y) if isinstance(y, _Tensor) else math.isinf(y))
+    return torch.where(infinite, torch.floor(x / y), whole)
+
+
+def pow(x, y):
+    if x.__class__ is y.__class__:
+        if x.dtype is y.dtype:
+            return torch.pow(x, y) if x.is_floating_point() else _exact_power(x, y)
+    elif type(y) in _REAL_NUMBERS and x.dtype is not torch.bool and isinstance(x, _Tensor):
+        return torch.pow(x, y)
+    return _exact_power(*promote_operands(x, y))
+
+
+def _exact_power(x, y):
+    """torch gives numbers for negative powers of integers, and NaN for a complex 0 to the power of 0."""
+    if x.is_complex():
+        x = torch.where((x == 0) & (y == 0), 1, x)
+    elif not x.is_floating_point() and not torch.compiler.is_compiling() and (y < 0).any():
+        raise ValueError("integers have no negative integer powers: convert with ops.astype")
+    return torch.pow(x, y)
 
 
 def clip(x, min=None, max=None):

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from labdl.backends.torch.arithmetic import promote_operands
 from labdl.backends.torch.tensors import dtype as native_dtype
+from labdl.spec import refuse_beyond_memory
 
 _Tensor = torch.Tensor
 
@@ -67,7 +68,17 @@ def tile(x, repetitions):
 def repeat(x, repeats, *, axis=None):
     if not isinstance(repeats, int):
         repeats = _positions(repeats, x)
+        if not torch.compiler.is_compiling():
+            _check_counts(x, repeats, axis)
     return torch.repeat_interleave(x.reshape(-1) if axis is None else x, repeats, 0 if axis is None else axis)
+
+
+def _check_counts(x, repeats, axis):
+    """torch would fill memory that the machine does not have, and the process would be killed."""
+    size = x.numel() if axis is None else x.shape[axis]
+    total = float(repeats.double().sum()) * (size if repeats.numel() == 1 else 1)
+    width = 8 + x.numel() // (size or 1) * x.element_size()  # a position and a slice
+    refuse_beyond_memory(f"repeat would give {total:.1e} slices", total * width)
 
 
 def broadcast_arrays(*arrays):
@@ -84,9 +95,19 @@ def roll(x, shift, axis: Any = None):
     return torch.roll(x, shift, axis)
 
 
+_EXACT = 2**53  # torch's pad takes a float
+
+
 def pad(x, padding, mode="constant", value=0.0):
     """Axis by axis: torch's other modes need leading axes that are not padded."""
     if mode == "constant":
+        if value.__class__ is int and abs(value) > _EXACT:
+            inside = tuple(slice(before, before + n) for n, (before, _) in zip(x.shape, padding, strict=True))
+            result = x.new_full(
+                [n + before + after for n, (before, after) in zip(x.shape, padding, strict=True)], value
+            )
+            result[inside] = x
+            return result
         return F.pad(x, [n for pair in reversed(padding) for n in pair], value=value)
     for axis, (before, after) in enumerate(padding):
         if before or after:
@@ -176,7 +197,23 @@ def scatter(x, indices, updates, axis=-1, *, reduce=None):
     updates = torch.as_tensor(updates, dtype=x.dtype, device=x.device).expand(indices.shape)
     if reduce is None:
         return torch.scatter(x, axis, indices, updates)
+    if reduce == "add" and x.is_complex():  # scatter_reduce has no complex gradient
+        return torch.scatter_add(x, axis, indices, updates)
+    if (
+        reduce == "multiply"
+        and x.is_complex()
+        and torch.is_grad_enabled()
+        and (x.requires_grad or updates.requires_grad)
+    ):
+        return _multiply_in_turn(x, axis, indices, updates)
     return torch.scatter_reduce(x, axis, indices, updates, _REDUCTIONS[reduce])
+
+
+def _multiply_in_turn(x, axis, indices, updates):
+    """torch has no gradient of complex products: one position after the other, slow."""
+    for at, factor in zip(indices.split(1, axis), updates.split(1, axis), strict=True):
+        x = x.scatter(axis, at, x.gather(axis, at) * factor)
+    return x
 
 
 def gather_nd(x, indices):
@@ -188,28 +225,57 @@ def scatter_nd(indices, updates, shape):
     return updates.new_zeros(tuple(shape)).index_put(at, updates, accumulate=True)
 
 
-def _index(index, x):
+def _index(index, x) -> tuple:
     """Convert an index for torch; reversed slices are handled by `getitem`."""
     items = index if isinstance(index, tuple) else (index,)
     found = []
     for item in items:
-        if isinstance(item, np.ndarray | list):
-            item = torch.as_tensor(np.asarray(item), device=x.device)
+        if isinstance(item, bool | list):
+            raise TypeError("an index has no lists and no single bools")  # torch interprets them in ways of its own
+        if isinstance(item, np.ndarray):
+            item = torch.as_tensor(item, device=x.device)
+        if isinstance(item, _Tensor) and (item.is_floating_point() or item.is_complex()):
+            raise TypeError("an index has integers and masks")
         if isinstance(item, _Tensor) and item.dtype not in (torch.bool, torch.uint8):
             item = item.long()
         elif isinstance(item, _Tensor) and item.dtype is torch.uint8:
             item = item.long()  # torch interprets uint8 as a mask
         found.append(item)
+    _check_adjacent(found)
     return tuple(found)
 
 
+def _check_adjacent(items) -> None:
+    """Raise for tensors apart, where torch and NumPy order the axes differently, and for a mask beside a tensor."""
+    chosen = [i for i in items if isinstance(i, _Tensor)]
+    if not chosen:
+        return
+    places = [a for a, i in enumerate(items) if isinstance(i, int | _Tensor)]
+    if places[-1] - places[0] >= len(places) or (len(chosen) > 1 and any(i.dtype is torch.bool for i in chosen)):
+        raise ValueError("tensors of an index must be adjacent, and have one mask at most")
+
+
+def _is_empty_mask(item, shape) -> bool:
+    """A mask whose axes have no element, or the size of the tensor's: torch accepts only the latter."""
+    mask = isinstance(item, _Tensor) and item.dtype is torch.bool and 0 in item.shape and item.ndim <= len(shape)
+    return mask and all(m in (0, n) for m, n in zip(item.shape, shape, strict=False))
+
+
+_PLAIN = (int, slice, type(None))
+
+
 def getitem(x, index):
-    """torch does not support negative steps."""
-    if isinstance(index, int | slice | type(None)) and getattr(index, "step", None) is None:
+    """torch supports neither negative steps nor each mask without elements."""
+    if index.__class__ in _PLAIN and getattr(index, "step", None) is None:
         return x[index]
     items = _index(index, x)
     if not any(isinstance(i, slice) and i.step is not None and i.step < 0 for i in items):
-        return x[items]
+        try:
+            return x[items]
+        except IndexError:
+            if len(items) == 1 and _is_empty_mask(items[0], x.shape):
+                return x.new_empty((0, *x.shape[items[0].ndim :]))
+            raise
     forward, flips, axis = [], [], 0
     whole = x.ndim - sum(i is not None and i is not Ellipsis for i in items)
     at = 0
@@ -236,7 +302,11 @@ def setitem(x, index, value):
         places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
         at = getitem(places, index)
         return result.reshape(-1).index_put((at.reshape(-1),), value.expand(at.shape).reshape(-1)).reshape(x.shape)
-    result[items] = value
+    try:
+        result[items] = value
+    except IndexError:
+        if len(items) != 1 or not _is_empty_mask(items[0], x.shape):
+            raise
     return result
 
 

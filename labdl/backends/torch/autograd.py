@@ -11,6 +11,8 @@ def clear_gradients(variables) -> None:
 def gradients(function, values):
     leaves = [v.detach().requires_grad_() if not isinstance(v, torch.nn.Parameter) else v for v in values]
     result = function(*leaves)
+    if not result.requires_grad:  # it depends on none of them
+        return result, tuple(map(torch.zeros_like, leaves))
     return result.detach(), torch.autograd.grad(result, leaves, allow_unused=True, materialize_grads=True)
 
 

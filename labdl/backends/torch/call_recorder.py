@@ -1,7 +1,10 @@
 """PyTorch's own calls, logged at run time."""
 
 import contextlib
+import functools
 import inspect
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
@@ -29,6 +32,7 @@ class _Recorder(TorchFunctionMode):
         return result
 
 
+@functools.lru_cache(4096)  # looking for a name takes as long as the call
 def _target(func) -> str:
     """As in `labdl.graph.lowering.program.Call`."""
     name = resolve_name(func) or f"{func.__module__}.{func.__name__}"
@@ -42,11 +46,18 @@ def _target(func) -> str:
 
 def _non_default(func, kwargs):
     """Remove default arguments."""
-    try:
-        parameters = inspect.signature(func).parameters
-    except (TypeError, ValueError):
+    if not kwargs:
         return kwargs
-    return {k: v for k, v in kwargs.items() if k not in parameters or parameters[k].default is not v}
+    defaults = _defaults(func)
+    return {k: v for k, v in kwargs.items() if k not in defaults or defaults[k] is not v}
+
+
+@functools.lru_cache(4096)  # the signature of a built-in function is parsed from its text
+def _defaults(func) -> Mapping[str, Any]:
+    try:
+        return {name: parameter.default for name, parameter in inspect.signature(func).parameters.items()}
+    except (TypeError, ValueError):
+        return {}
 
 
 @contextlib.contextmanager

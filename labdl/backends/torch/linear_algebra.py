@@ -21,8 +21,47 @@ def cholesky(x, *, upper=False):
     return torch.linalg.cholesky(x, upper=upper)
 
 
-det, inv, slogdet = torch.linalg.det, torch.linalg.inv, torch.linalg.slogdet
-eigh, eig = torch.linalg.eigh, torch.linalg.eig
+class _Determinant(torch.autograd.Function):
+    """The determinant with a gradient at singular matrices too: torch's own is zero there."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return torch.linalg.det(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient[..., None, None] * _cofactors(*ctx.saved_tensors).conj()
+
+
+def _cofactors(x):
+    """The derivative of the determinant: det(x) times the transposed inverse, with pivots of zero raised to rounding."""
+    if not x.numel():
+        return torch.zeros_like(x)
+    lu, pivots = torch.linalg.lu_factor_ex(x)[:2]
+    diagonal = lu.diagonal(dim1=-2, dim2=-1)
+    largest = lu.detach().abs().amax((-2, -1))[..., None]
+    least = torch.finfo(lu.dtype).eps * torch.where(largest == 0, 1, largest)
+    raised = torch.where(diagonal == 0, least.to(lu.dtype), 0)
+    places = torch.arange(1, lu.shape[-1] + 1, dtype=pivots.dtype, device=lu.device)
+    sign = 1 - 2 * ((pivots != places).sum(-1) % 2)
+    determinant = (diagonal + raised).prod(-1) * sign
+    ones = torch.eye(lu.shape[-1], dtype=lu.dtype, device=lu.device).expand_as(lu)
+    return determinant[..., None, None] * torch.linalg.lu_solve(lu + torch.diag_embed(raised), pivots, ones).mT
+
+
+def det(x):
+    """The gradient of torch.linalg.det is zero at every singular matrix."""
+    return _Determinant.apply(x) if x.requires_grad else torch.linalg.det(x)
+
+
+inv, slogdet = torch.linalg.inv, torch.linalg.slogdet
+eigh, eig, matrix_exp = torch.linalg.eigh, torch.linalg.eig, torch.linalg.matrix_exp
 
 
 def solve(x, y):
@@ -38,6 +77,10 @@ def triangular_solve(x, y, *, upper=False, unit_diagonal=False):
     columns = y[:, None] if y.ndim == 1 else y
     result = torch.linalg.solve_triangular(x, columns, upper=upper, unitriangular=unit_diagonal)
     return result[..., 0] if y.ndim == 1 else result
+
+
+def lu(x):
+    return tuple(torch.linalg.lu(x))
 
 
 def qr(x, *, mode="reduced"):

@@ -6,6 +6,8 @@ import torch.nn.functional as F
 
 def linear(x, kernel, bias=None):
     # F.linear takes (out, in) and would leave a gradient in the wrong memory order, which slows the update
+    if kernel.ndim != 2 or (bias is not None and (bias.ndim != 1 or bias.size(0) != kernel.size(1))):
+        raise ValueError("wrong shapes, which torch would broadcast")
     if x.ndim == 2:
         return torch.mm(x, kernel) if bias is None else torch.addmm(bias, x, kernel)
     y = torch.matmul(x, kernel)
@@ -13,6 +15,7 @@ def linear(x, kernel, bias=None):
 
 
 def gelu(x, approximate="none"):
+    """oneDNN's kernel gives NaN at infinity."""
     return F.gelu(x, approximate=approximate)
 
 
@@ -22,6 +25,15 @@ def softplus(x, beta=1.0):
 
 silu, elu, mish, selu, celu = F.silu, F.elu, F.mish, F.selu, F.celu
 leaky_relu, hardswish, hardsigmoid, softsign = F.leaky_relu, F.hardswish, F.hardsigmoid, F.softsign
+
+
+def hardtanh(x, low=-1.0, high=1.0):
+    """torch refuses limits in the wrong order, where `clip` gives the upper one, and bounds integers by integers."""
+    return F.hardtanh(x, low, high) if x.is_floating_point() and low <= high else NotImplemented
+
+
+def relu6(x):
+    return F.relu6(x) if x.is_floating_point() else NotImplemented
 
 
 def softmax(x, axis=-1):
@@ -55,7 +67,11 @@ def dropout(x, rate, training=False):
 
 
 def embedding(indices, table):
-    return F.embedding(indices if indices.dtype is torch.int64 else indices.long(), table)
+    if indices.dtype is torch.int64:
+        return F.embedding(indices, table)
+    if indices.dtype is torch.bool or indices.is_floating_point():
+        raise TypeError("positions are integers")
+    return F.embedding(indices.long(), table)
 
 
 def group_norm(x, groups, scale=None, offset=None, *, epsilon=1e-5, axis=1):

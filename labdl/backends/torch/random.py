@@ -37,6 +37,30 @@ def random_normal_like(x, mean=0.0, std=1.0):
     return torch.empty_like(x).normal_(mean, std)
 
 
+def _of_valid(draw, valid, neutral):
+    """A drawing function for the parameters that are valid, NaN for the others: the kernels raise for a whole tensor."""
+
+    def call(x):
+        wide = x if x.dtype is torch.float64 else x.float()
+        fine = valid(wide)
+        return torch.where(fine, draw(torch.where(fine, wide, neutral)), torch.nan).to(x.dtype)
+
+    return call
+
+
+_INTEGERS = 1e15  # rates from which the kernel's integers are near their end, and a normal distribution is as good
+
+
+def _poisson(x):
+    large = x + torch.sqrt(x) * torch.randn_like(x)
+    return torch.where(x < _INTEGERS, torch.poisson(x.clamp(max=_INTEGERS)), large)
+
+
+poisson = _of_valid(_poisson, lambda x: x >= 0, 0.0)
+_gamma = torch._standard_gamma  # pyright: ignore[reportPrivateImportUsage] - torch.distributions samples with it
+standard_gamma = _of_valid(_gamma, lambda x: x > 0, 1.0)
+
+
 def random_state():
     """The bytes of the generator of each kind of device; one that nothing has been drawn on yet is not started for it."""
     state = {"cpu": torch.get_rng_state().numpy()}

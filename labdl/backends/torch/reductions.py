@@ -7,6 +7,7 @@ import torch
 
 from labdl.backends.torch.arithmetic import promote_operands
 from labdl.backends.torch.tensors import dtype as native_dtype
+from labdl.spec import refuse_beyond_memory
 
 
 def _all_axes(x, axis):
@@ -90,12 +91,18 @@ def _position(function):
 argmax, argmin = _position(torch.argmax), _position(torch.argmin)
 
 
-def var(x, axis=None, keepdims=False, correction=0):
-    return torch.var(_float(x), dim=_all_axes(x, axis), keepdim=keepdims, correction=correction)
+def _spread(function):
+    def call(x, axis=None, keepdims=False, correction=0):
+        """To torch no axes mean all."""
+        if axis == ():
+            x = _float(x)
+            return function(x.unsqueeze(-1), dim=-1, correction=correction)
+        return function(_float(x), dim=_all_axes(x, axis), keepdim=keepdims, correction=correction)
+
+    return call
 
 
-def std(x, axis=None, keepdims=False, correction=0):
-    return torch.std(_float(x), dim=_all_axes(x, axis), keepdim=keepdims, correction=correction)
+var, std = _spread(torch.var), _spread(torch.std)
 
 
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
@@ -203,11 +210,14 @@ def unique_all(x):
 
 def searchsorted(x1, x2, *, side="left", sorter=None):
     """torch lets values pass NaN, which stands at the end."""
-    x1, x2 = (
-        torch.nan_to_num(v, torch.inf, torch.inf, -torch.inf) if v.is_floating_point() else v
-        for v in promote_operands(x1, x2)
-    )
-    return torch.searchsorted(x1, x2, side=side, sorter=None if sorter is None else sorter.long())
+    x1, x2 = promote_operands(x1, x2)
+    sorter = None if sorter is None else sorter.long()
+    if not x1.is_floating_point():
+        return torch.searchsorted(x1, x2, side=side, sorter=sorter)
+    numbers = x1.numel() - torch.isnan(x1).sum()
+    x1 = torch.nan_to_num(x1, torch.inf, torch.inf, -torch.inf)
+    found = torch.searchsorted(x1, x2, side=side, sorter=sorter).clamp(max=numbers)
+    return torch.where(torch.isnan(x2), x1.numel() if side == "right" else numbers, found)
 
 
 def nonzero(x):
@@ -223,7 +233,11 @@ def isin(x1, x2, *, invert=False):
 
 
 def bincount(x, weights=None, *, minlength=0):
-    counts = torch.bincount(x.long(), weights, minlength)
+    x = x.long()
+    if x.numel() and not torch.compiler.is_compiling():
+        count = builtins.max(minlength, int(x.max()) + 1)
+        refuse_beyond_memory(f"bincount would give {count} counts", 8 * count)
+    counts = torch.bincount(x, weights, minlength)
     return counts if weights is None else counts.to(weights.dtype)  # of nothing torch gives int64
 
 

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from labdl.spec import crop_pairs, pad_pairs, per_axis
+from labdl.spec import crop_pairs, pad_pairs, per_axis, window_sizes
 
 
 def _padding(x, padding, window, stride, dilation):
@@ -16,7 +16,7 @@ def _padding(x, padding, window, stride, dilation):
         return x, padding
     pairs = pad_pairs(padding, x.shape[2:], window, stride, dilation)
     if [p for p in pairs if p[0] != p[1]]:
-        return F.pad(x, [n for pair in reversed(pairs) for n in pair]), 0
+        return F.pad(x, _flat(pairs)), 0
     return x, tuple(before for before, _ in pairs)
 
 
@@ -80,14 +80,34 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (
 )
 
 
+def _borders(sizes, window, strides, dilations, padding, ceil_mode):
+    """Padding before and after each axis, and how far the last window of ``ceil_mode`` reaches beyond it.
+
+    torch's ceil_mode would count an explicit border as a part of the input, and start windows in it.
+    """
+    pairs = pad_pairs(padding, sizes, window, strides, dilations)
+    counts = window_sizes(sizes, window, strides, padding, dilations, ceil_mode)
+    over = [
+        max(0, (o - 1) * s + d * (k - 1) + 1 - n - b - a)
+        for o, s, k, d, n, (b, a) in zip(counts, strides, window, dilations, sizes, pairs, strict=True)
+    ]
+    return pairs, over
+
+
+def _flat(pairs):
+    """Pairs as F.pad takes them: the last axis first."""
+    return [n for pair in reversed(pairs) for n in pair]
+
+
 def _max_pool(rank, function):
     def call(x, kernel_size, *, stride=None, padding=0, dilation=1, ceil_mode=False, data_format="channels_first"):
         x = _channels_first(x, data_format)
         if not isinstance(padding, int):
             window, dilations = per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation")
             strides = window if stride is None else per_axis(stride, rank, "stride")
-            pairs = pad_pairs(padding, x.shape[2:], window, strides, dilations)
-            x, padding = F.pad(x, [n for pair in reversed(pairs) for n in pair], value=-float("inf")), 0
+            pairs, over = _borders(x.shape[2:], window, strides, dilations, padding, ceil_mode)
+            pairs = [(b, a + e) for (b, a), e in zip(pairs, over, strict=True)]
+            x, padding, ceil_mode = F.pad(x, _flat(pairs), value=-math.inf), 0, False
         return _channels_as(function(x, kernel_size, stride, padding, dilation, ceil_mode), data_format)
 
     return call
@@ -119,12 +139,14 @@ def _avg_pool(rank, function):
             return _channels_as(y, data_format)
         window = per_axis(kernel_size, rank, "kernel_size")
         strides = window if stride is None else per_axis(stride, rank, "stride")
-        pairs = pad_pairs(padding, x.shape[2:], window, strides, (1,) * rank)
-        border = [n for pair in reversed(pairs) for n in pair]
-        y = function(F.pad(x, border), window, strides, 0, ceil_mode)
-        if padding == "same" or not count_include_pad:  # divide by the share of each window that lies inside
-            inside = F.pad(torch.ones((1, 1, *x.shape[2:]), dtype=x.dtype, device=x.device), border)
-            y = y / function(inside, window, strides, 0, ceil_mode)
+        pairs, over = _borders(x.shape[2:], window, strides, (1,) * rank, padding, ceil_mode)
+        border, beyond = _flat(pairs), _flat([(0, e) for e in over])
+        y = function(F.pad(x, _flat([(b, a + e) for (b, a), e in zip(pairs, over, strict=True)])), window, strides)
+        border_counts = count_include_pad and padding != "same"
+        if any(over) or not border_counts:  # divide by the share of each window that counts
+            inside = torch.ones((1, 1, *x.shape[2:]), dtype=x.dtype, device=x.device)
+            inside = F.pad(F.pad(inside, border, value=float(border_counts)), beyond)
+            y = y / function(inside, window, strides)
         return _channels_as(y, data_format)
 
     return call

@@ -32,12 +32,16 @@ def copy(value):
     return value.clone()
 
 
-def from_dlpack(value):
+def from_dlpack(value, copy=None):
     return torch.from_dlpack(value)
 
 
 def spec_of(value) -> Spec:
     return Spec(tuple(value.shape), str(value.dtype).removeprefix("torch."))
+
+
+def key_of(value) -> tuple:
+    return value.shape, value.dtype
 
 
 def tensor(array):

@@ -32,7 +32,7 @@ def _compile(function, training: bool):
         nonlocal chosen
         try:
             return chosen(*tensors)
-        except TorchDynamoException as error:  # nothing was computed
+        except (TorchDynamoException, AssertionError) as error:  # the latter of compiled branches on unaligned slices
             chosen = function
             reason = f"torch.compile says {_first_line(error)}"
             if hasattr(function, "refuse"):

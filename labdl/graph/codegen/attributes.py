@@ -7,6 +7,8 @@ from labdl.graph.codegen.module_tree import Unit
 from labdl.graph.graph import Graph
 from labdl.nn.module import is_reserved
 
+_LISTS, _DICTIONARIES = ("ModuleList", "ParameterList"), ("ModuleDict", "ParameterDict")
+
 
 class Layout:
     """Attributes of the items of one unit, and the statements that create them."""
@@ -24,7 +26,7 @@ class Layout:
             if len(words) == 2 and self._lists(words[0], held) and not is_reserved(words[0]):
                 if words[0] not in self.lists:
                     self.lists[words[0]] = names.new(words[0])
-                key = words[1] if self._kind(words[0]) == "ModuleList" else repr(words[1])
+                key = words[1] if self._kind(words[0]) in _LISTS else repr(words[1])
                 self.attributes[name] = f"{self.lists[words[0]]}[{key}]"
             else:
                 word = names.new(name)
@@ -40,9 +42,9 @@ class Layout:
         inner = [n.split("/")[1:] for n in held if n.startswith(f"{word}/")]
         if identifier(word) != word or word in held or any(len(words) != 1 for words in inner):
             return False
-        if self._kind(word) == "ModuleList":
+        if self._kind(word) in _LISTS:
             return sorted(words[0] for words in inner) == sorted(str(n) for n in range(len(inner)))
-        return self._kind(word) == "ModuleDict"
+        return self._kind(word) in _DICTIONARIES
 
     def attribute(self, name: str) -> str:
         return self.attributes[name]
@@ -57,11 +59,12 @@ class Layout:
             elif word not in done:
                 done.add(word)
                 inner = {n.split("/")[1]: t for n, t in builds.items() if n.startswith(f"{word}/")}
-                if self._kind(word) == "ModuleList":
+                kind = self._kind(word)
+                if kind in _LISTS:
                     ordered = [inner[key] for key in sorted(inner, key=int)]
-                    yield self.lists[word], f"nn.ModuleList([{_lines(ordered)}])"
+                    yield self.lists[word], f"nn.{kind}([{_lines(ordered)}])"
                 else:
-                    yield self.lists[word], f"nn.ModuleDict({{{_lines([f'{k!r}: {t}' for k, t in inner.items()])}}})"
+                    yield self.lists[word], f"nn.{kind}({{{_lines([f'{k!r}: {t}' for k, t in inner.items()])}}})"
 
 
 def _lines(parts: list[str]) -> str:

@@ -10,6 +10,9 @@ from labdl.graph.node import outputs_of
 End = tuple[str, str]  # node id and output port
 
 
+CONTAINERS = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")  # written as one attribute
+
+
 @dataclass
 class Unit:
     """One module of the graph: nodes by id and modules by path, under their names in it."""
@@ -38,7 +41,7 @@ class Unit:
 
 def unit_of(graph: Graph) -> Unit:
     """The unit of the whole graph. Modules whose nodes cannot run without interruption are dissolved."""
-    groups = {p: c for p, c in graph.groups.items() if c not in ("ModuleList", "ModuleDict")}
+    groups = {p: c for p, c in graph.groups.items() if c not in CONTAINERS}
     while True:
         root = _tree(graph, groups)
         wrong = _find_cycles(graph, root) or _find_split_modules(graph, root)

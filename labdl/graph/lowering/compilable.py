@@ -20,7 +20,7 @@ import numpy as np
 from labdl.errors import ModelError
 from labdl.graph.codegen.calls import Names, identifier
 from labdl.graph.lowering.method_source import MethodSource
-from labdl.graph.lowering.program import Call, Program, Ref, refs
+from labdl.graph.lowering.program import Call, Program, Ref, operands, refs
 from labdl.graph.lowering.record import Subject, record_program
 from labdl.nn.module import Module
 from labdl.ops.operator import resolve_all
@@ -34,10 +34,12 @@ class Flat:
     """``run(*inputs, *draw())`` computes the function in a framework's own calls, on the same variables.
 
     ``draw()`` returns random numbers, which are sampled outside of ``run`` if the framework's compiler would change them.
+    ``run`` has Python's loops or branches if ``control_flow``.
     """
 
     run: Callable
     draw: Callable[[], tuple]
+    control_flow: bool
 
 
 def flatten(subject: Subject, training: bool) -> Flat:
@@ -60,7 +62,14 @@ def flatten(subject: Subject, training: bool) -> Flat:
         for module, mode in modes:
             module.__dict__["training"] = mode
         set_random_state(random, backend.name)
+    reason = backend.SOURCE.get("loops_without_gradient")
+    if reason and training and _has_loop(program.calls):
+        raise ModelError(reason)
     return _Writer(subject).flat(program)
+
+
+def _has_loop(calls: Sequence[Call]) -> bool:
+    return any(call.target == "while" or any(_has_loop(block.calls) for block in call.blocks) for call in calls)
 
 
 def _refuse_portable(backend, before, error=None) -> None:
@@ -86,7 +95,7 @@ class _Writer:
 
     def flat(self, program: Program) -> Flat:
         inside, outside = _separate_draws(program)
-        used = {*refs((program.outputs, [(call.args, call.kwargs) for call in inside]))}
+        used = {*refs(program.outputs), *(n for call in inside for n in operands(call))}
         drawn = sorted(used & {n for call in outside for n in refs(call.results)})
         inputs = [f"input_{n}" for n in range(len(program.inputs))]
         received = {n: f"drawn_{n}" for n in drawn}
@@ -112,7 +121,7 @@ class _Writer:
             ]
         )
         flat = _module(text).Flat(self.given)
-        return Flat(flat, flat.draw)
+        return Flat(flat, flat.draw, any(call.blocks for call in program.calls))
 
     def _hold(self, word: str, value, template: str) -> str:
         name = self.attributes.new(word)
@@ -150,20 +159,20 @@ def _separate_draws(program: Program) -> tuple[list[Call], list[Call]]:
     moving = {*range(len(program.inputs)), *(ref.number for ref in program.parameters.values())}
     inside, still, drawn = [], [], set()
     for call in program.calls:
-        given, results = {*refs((call.args, call.kwargs))}, {*refs(call.results)}
-        if given & moving or call.writes:
+        used, results = {*operands(call)}, {*refs(call.results)}
+        if used & moving or call.writes:
             moving |= results
             inside.append(call)
             continue
         still.append(call)
-        if given & drawn or not isinstance(call.target, str):
+        if used & drawn or not isinstance(call.target, str):
             drawn |= results
         else:
             inside.append(call)
     outside, wanted = [], set(drawn)
     for call in reversed(still):  # random calls and their arguments
         if wanted & {*refs(call.results)}:
-            wanted |= {*refs((call.args, call.kwargs))}
+            wanted |= {*operands(call)}
             outside.append(call)
     return inside, outside[::-1]
 

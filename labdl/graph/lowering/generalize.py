@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from labdl.errors import ModelError
-from labdl.graph.lowering.program import Call, Numbers, Ramp, Size
+from labdl.graph.lowering.program import Block, Call, Numbers, Ramp, Size
 
 _FEW = 16  # largest tensor that is compared element by element
 
@@ -35,7 +36,16 @@ class Generalization:
             )
         args = self.value([c.args for c in found], str(first.target))
         kwargs = self.value([c.kwargs for c in found], str(first.target))
-        return dataclasses.replace(first, args=args, kwargs=kwargs)
+        blocks = tuple(map(self.block, zip(*(c.blocks for c in found), strict=True)))
+        return dataclasses.replace(first, args=args, kwargs=kwargs, blocks=blocks)
+
+    def block(self, found: Sequence[Block]) -> Block:
+        if len({len(block.calls) for block in found}) > 1:
+            raise ModelError(
+                "the calls in a branch or a loop of the model depend on the sizes of its inputs: give it fixed sizes at build"
+            )
+        calls = [self.call(list(each)) for each in zip(*(block.calls for block in found), strict=True)]
+        return Block(calls, found[0].outputs)
 
     def constant(self, found: list[np.ndarray]) -> np.ndarray | Ramp | Numbers:
         first = found[0]

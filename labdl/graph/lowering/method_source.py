@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from labdl.errors import ModelError
 from labdl.graph.codegen.calls import Names, identifier
-from labdl.graph.lowering.program import Call, Numbers, Program, Ramp, Ref, Size, Text, refs
+from labdl.graph.lowering.program import Call, Numbers, Program, Ramp, Ref, Size, Text, operands, refs
 
 _WIDTH = 112
 _SIGNS = {
@@ -56,31 +56,24 @@ class MethodSource:
         self.backend, self.words, self.parameters = backend, backend.SOURCE, parameters
         self.keep, self.hold = keep, hold
 
-    def __call__(self, program: Program, inputs: list[str], given: Mapping[int, str] | None = None) -> list[str]:
-        """The lines of a method of these inputs; ``given`` names further tensors that it receives."""
-        given = given or {}
-        local = Names("self", "training", *inputs, *given.values())
-        names: dict[int, str] = {**dict(enumerate(inputs)), **given}
+    def __call__(self, program: Program, inputs: list[str], received: Mapping[int, str] | None = None) -> list[str]:
+        """The lines of a method of these inputs; ``received`` names further tensors that it receives."""
+        received = received or {}
+        local = Names("self", "training", *inputs, *received.values())
+        names: dict[int, str] = {**dict(enumerate(inputs)), **received}
         names |= {ref.number: self.parameters[key] for key, ref in program.parameters.items()}
-        used = {n for call in program.calls for n in refs((call.args, call.kwargs))} | set(refs(program.outputs))
+        used = {n for call in program.calls for n in operands(call)} | set(refs(program.outputs))
         sizes = {at: local.new("batch" if axis == 0 else f"size_{axis}") for at, (_, axis) in enumerate(program.sizes)}
         write = _Expressions(self.backend, names, sizes, self.hold)
-        constants = {n: value for n, value in program.constants.items() if n in used and n not in given}
+        constants = {n: value for n, value in program.constants.items() if n in used and n not in received}
         for number, value in constants.items():
             names[number] = self._constant(value, write)
         lines = []
-        asked = _sizes([*((c.args, c.kwargs) for c in program.calls), *constants.values()])
+        asked = _sizes([*_arguments(program.calls), *constants.values()])
         for at, (n, axis) in enumerate(program.sizes):
             if at in asked:
                 lines.append(f"{sizes[at]} = {self.words['size'].format(x=inputs[n], axis=axis)}")
-        place = ""
-        for call in program.calls:
-            if call.place != place:
-                place = call.place
-                lines.append(f"# {place}" if place.isprintable() and place else "# the model")
-            expression = write.call(call)
-            assigned = _assignment(call, names, used, local)
-            lines += _fold(f"{assigned} = {expression}" if assigned else expression)
+        lines += _Statements(write, names, used, local)(program.calls)
         return [f"        {line}" for line in [*lines, *_fold(f"return {write(program.outputs)}")]]
 
     def _constant(self, value, write: _Expressions) -> str:
@@ -89,6 +82,64 @@ class MethodSource:
         if isinstance(value, Ramp):
             return self.words["constant"].format(array=write(value))
         return self.words["numbers"].format(values=write(value.values), dtype=value.dtype)
+
+
+class _Statements:
+    """Writes calls, one a line; branches and loops as Python's own statements."""
+
+    def __init__(self, write: _Expressions, names: dict[int, str], used: set[int], local: Names):
+        self.write, self.names, self.used, self.local = write, names, used, local
+        self.place = ""
+
+    def __call__(self, calls: list[Call]) -> list[str]:
+        lines = []
+        for call in calls:
+            if call.place != self.place:
+                self.place = call.place
+                lines.append(f"# {self.place}" if self.place.isprintable() and self.place else "# the model")
+            if call.blocks:
+                lines += self.branch(call) if call.target == "if" else self.loop(call)
+                continue
+            expression = self.write.call(call)
+            assigned = _assignment(call, self.names, self.used, self.local)
+            lines += _fold(f"{assigned} = {expression}" if assigned else expression)
+        return lines
+
+    def branch(self, call: Call) -> list[str]:
+        results = self.new(call.results, "chosen")
+        blocks = [[*self(b.calls), *self.assign(results, map(self.write, b.outputs))] or ["pass"] for b in call.blocks]
+        return [f"if {self.write(call.args[0])}:", *_indent(blocks[0]), "else:", *_indent(blocks[1])]
+
+    def loop(self, call: Call) -> list[str]:
+        states = self.new(call.variables, "state")
+        lines = self.assign(states, map(self.write, call.args))
+        self.names.update(zip((ref.number for ref in call.results), states, strict=True))
+        condition, body = call.blocks
+        test = self(condition.calls)
+        following = self(body.calls)
+        following += [*self.assign(states, map(self.write, body.outputs)), *test]
+        return [*lines, *test, f"while {self.write(condition.outputs[0])}:", *_indent(following)]
+
+    def new(self, refs, word: str) -> list[str]:
+        for ref in refs:
+            self.names[ref.number] = self.local.new(word)
+        return [self.names[ref.number] for ref in refs]
+
+    @staticmethod
+    def assign(names, values) -> list[str]:
+        text = ", ".join(values)
+        return _fold(f"{', '.join(names)} = {text}") if names else []
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def _arguments(calls: list[Call]) -> Iterator:
+    for call in calls:
+        yield call.args, call.kwargs
+        for block in call.blocks:
+            yield from _arguments(block.calls)
 
 
 def numbers(value) -> str:

@@ -53,8 +53,20 @@ class Numbers:
 
 
 @dataclass
+class Block:
+    """The calls of a branch or of a loop, and what they result in."""
+
+    calls: list[Call]
+    outputs: Any
+
+
+@dataclass
 class Call:
-    """One call. ``target`` is a dotted name of the framework, ".name" for a method, or in this process an object."""
+    """One call. ``target`` is a dotted name of the framework, ".name" for a method, or in this process an object.
+
+    "if" has a condition as its argument and two blocks with the result of each branch; "while" has the first values of
+    ``variables`` as its arguments and two blocks, with the condition and with the next values.
+    """
 
     target: Any
     args: tuple
@@ -62,6 +74,8 @@ class Call:
     results: Any  # a Ref, or a tuple of Refs and None
     place: str = ""  # path of the calling module
     writes: bool = False  # modifies one of its arguments
+    blocks: tuple[Block, ...] = ()
+    variables: Any = ()  # Refs
 
 
 @dataclass
@@ -74,6 +88,15 @@ class Program:
     constants: dict[int, np.ndarray | Ramp | Numbers]
     calls: list[Call]
     outputs: Any
+
+
+def operands(call: Call) -> Iterator[int]:
+    """The numbers of all tensors that a call uses, also in its blocks."""
+    yield from refs((call.args, call.kwargs))
+    for block in call.blocks:
+        for inner in block.calls:
+            yield from operands(inner)
+        yield from refs(block.outputs)
 
 
 def refs(value) -> Iterator[int]:

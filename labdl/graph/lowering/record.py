@@ -17,8 +17,9 @@ import numpy as np
 
 from labdl import dispatch
 from labdl.errors import ModelError
+from labdl.graph.lowering.control_flow import recorded_control_flow
 from labdl.graph.lowering.generalize import Generalization
-from labdl.graph.lowering.program import Call, Program, Ref, refs
+from labdl.graph.lowering.program import Call, Program, Ref, operands, refs
 from labdl.graph.lowering.tape import CapturedVariableError, Tape
 from labdl.graph.lowering.variables import Variables, copied_variables, own_variables, restored_variables
 from labdl.nn.module import Module
@@ -53,7 +54,11 @@ def record_programs(model: Module) -> tuple[Program, Program]:
     subject = Subject.of(model)
     with dispatch.own_random_numbers(), subject.backend.recorder() as record:
         variables = own_variables(subject.parameters.values())
-        return tuple(_program(subject, record, variables, training) for training in (False, True))  # type: ignore
+        evaluation = _recordings(subject, record, variables, False)
+        program = _merge(subject, variables, evaluation)
+        if _same_in_training(subject, record, variables, evaluation):
+            return program, program
+        return program, _program(subject, record, variables, True)
 
 
 def record_program(subject: Subject, training: bool) -> Program:
@@ -71,24 +76,85 @@ def record_program(subject: Subject, training: bool) -> Program:
                 return _program(subject, record, variables, training)
 
 
+@dataclass
+class _Recordings:
+    """Recordings in one mode, and the sizes of the inputs in each; `groups` of unknown sizes are one size together."""
+
+    sizes: list[tuple[int, int]]  # unknown sizes: input and axis
+    groups: list[list[int]]  # of places in `sizes`
+    trials: list[list[int]]
+    runs: list[tuple[Tape, Any]]  # the tape, and the numbers of the outputs
+
+
 def _program(subject: Subject, record, variables: Variables, training: bool) -> Program:
-    specs = list(subject.inputs)
+    return _merge(subject, variables, _recordings(subject, record, variables, training))
+
+
+def _recordings(subject: Subject, record, variables: Variables, training: bool) -> _Recordings:
+    specs = subject.inputs
     sizes = [(n, axis) for n, spec in enumerate(specs) for axis, size in enumerate(spec.shape) if size is None]
-    groups, trials = _fitting_sizes(subject, record, variables, sizes, training)
-    runs = [_run(subject, record, variables, sizes, trial, number, training) for number, trial in enumerate(trials)]
+    groups, trials, first = _first_recording(subject, record, variables, sizes, training)
+    runs = [first]
+    for number, trial in enumerate(trials[1:], 1):
+        runs.append(_run(subject, record, variables, sizes, trial, number, training))
+    if not _alike(runs):  # the first one may have filled caches
+        runs[0] = _run(subject, record, variables, sizes, trials[0], 0, training)
+    return _Recordings(sizes, groups, trials, runs)
+
+
+def _alike(runs) -> bool:
+    """Whether recordings with several sizes have the same calls, but for their arguments."""
+    tapes = [tape for tape, _ in runs]
+    first = tapes[0]
+    return not any(
+        tape.reads
+        or [call.target for call in tape.calls] != [call.target for call in first.calls]
+        or tape.constants.keys() != first.constants.keys()
+        for tape in tapes
+    )
+
+
+def _same_in_training(subject: Subject, record, variables: Variables, evaluation: _Recordings) -> bool:
+    """Whether the model makes the same calls in training: of the first sizes, and with all sizes changed."""
+    for number in (0, len(evaluation.trials) - 1):
+        trial, (tape, outputs) = evaluation.trials[number], evaluation.runs[number]
+        other, results = _run(subject, record, variables, evaluation.sizes, trial, number, True)
+        if not _equal((other.calls, other.constants, results), (tape.calls, tape.constants, outputs)):
+            return False
+    return True
+
+
+def _equal(one, other) -> bool:
+    """Whether two recordings are equal; those with arrays among their arguments count as different."""
+    (calls, constants, outputs), (other_calls, other_constants, other_outputs) = one, other
+    try:
+        return (
+            calls == other_calls
+            and outputs == other_outputs
+            and constants.keys() == other_constants.keys()
+            and all(
+                values.dtype == other_constants[n].dtype and np.array_equal(values, other_constants[n])
+                for n, values in constants.items()
+            )
+        )
+    except ValueError:  # comparison of arrays
+        return False
+
+
+def _merge(subject: Subject, variables: Variables, recordings: _Recordings) -> Program:
+    runs, trials = recordings.runs, recordings.trials
     for tape, _ in runs:
         if tape.reads:
             raise ModelError(
                 f"{tape.reads[0] or 'the model'} reads the values of a tensor in its forward, so its calls "
                 "may depend on data, which a recording cannot express"
             )
-    counts = {len(tape.calls) for tape, _ in runs}
-    if len(counts) > 1:
+    if len({len(tape.calls) for tape, _ in runs}) > 1:
         raise ModelError(
             "the calls of the model depend on the sizes of its inputs or on data, so it has no flat form: "
             "give it fixed sizes at build"
         )
-    heads = [group[0] for group in groups]
+    heads = [group[0] for group in recordings.groups]
     merged = Generalization([[trial[at] for at in heads] for trial in trials])
     first, outputs = runs[0]
     calls = [merged.call([tape.calls[n] for tape, _ in runs]) for n in range(len(first.calls))]
@@ -96,7 +162,8 @@ def _program(subject: Subject, record, variables: Variables, training: bool) -> 
         raise ModelError("constants of the model depend on data")
     constants = {n: merged.constant([tape.constants[n] for tape, _ in runs]) for n in first.constants}
     parameters = {key: Ref(first.numbers[id(variables.of[id(p)])]) for key, p in subject.parameters.items()}
-    return Program(specs, [sizes[at] for at in heads], parameters, constants, _without_unused(calls, outputs), outputs)
+    sizes = [recordings.sizes[at] for at in heads]
+    return Program([*subject.inputs], sizes, parameters, constants, _without_unused(calls, outputs), outputs)
 
 
 _FIRST = (5, 7, 11, 13, 17)  # sizes of the first recording, which are rarely also sizes of layers
@@ -109,10 +176,10 @@ _GROUPINGS: tuple[Callable[[int, int], int], ...] = (
 )
 
 
-def _fitting_sizes(subject: Subject, record, variables: Variables, sizes, training: bool):
-    """The places of the unknown sizes, those that are one together, and sizes for each recording.
+def _first_recording(subject: Subject, record, variables: Variables, sizes, training: bool):
+    """The places of the unknown sizes, those that are one together, sizes for each recording, and the first recording.
 
-    Sizes of two inputs may have to be equal, as of keys and their mask, which only a run shows. That run fills caches, too.
+    Sizes of two inputs may have to be equal, as of keys and their mask, which only a run shows.
     """
     groupings = []
     for key in _GROUPINGS:
@@ -125,7 +192,7 @@ def _fitting_sizes(subject: Subject, record, variables: Variables, sizes, traini
         first = {at: _FIRST[group[0] % len(_FIRST)] for group in groups for at in group}
         base = [first[at] for at in range(len(sizes))]
         try:
-            _run(subject, record, variables, sizes, base, 0, training)
+            first_run = _run(subject, record, variables, sizes, base, 0, training)
         except ValueError as error:
             if isinstance(error, ModelError) or len(groupings) == 1:
                 raise
@@ -135,7 +202,7 @@ def _fitting_sizes(subject: Subject, record, variables: Variables, sizes, traini
             continue
         break
     trials = [base, *([n + 2 if at in group else n for at, n in enumerate(base)] for group in groups)]
-    return groups, [*trials, [n + 3 for n in base]]
+    return groups, [*trials, [n + 3 for n in base]], first_run
 
 
 def _run(subject: Subject, record, variables: Variables, sizes, trial, number: int, training: bool):
@@ -150,12 +217,13 @@ def _run(subject: Subject, record, variables: Variables, sizes, trial, number: i
     parameters = {id(p): p for p in subject.parameters.values()}
     for number, (key, value) in enumerate(variables.of.items(), len(inputs)):
         if "float" in parameters[key].dtype:
-            backend.assign(value, draw.uniform(0.5, 1.5, parameters[key].shape).astype("float32"))
-            known[number] = np.array(backend.to_numpy(value))
+            drawn = draw.uniform(0.5, 1.5, parameters[key].shape).astype("float32")
+            backend.assign(value, drawn)
+            known[number] = drawn if parameters[key].dtype == "float32" else np.array(backend.to_numpy(value))
     tape = Tape(backend, [*inputs, *values], known, training, variables.forbidden)
     for module in subject.modules:
         module.train(training)
-    with _tracking_modules(subject.modules, tape):
+    with _tracking_modules(subject.modules, tape), recorded_control_flow(tape):
         outputs = tape.result(record(lambda: subject.run(*inputs), tape))
     tape.tensors.clear()  # tensors of this recording only
     return tape, outputs
@@ -200,8 +268,8 @@ def _without_unused(calls: list[Call], outputs) -> list[Call]:
     """Remove calls whose results are not used, or that returned an argument unchanged."""
     wanted, kept = set(refs(outputs)), []
     for call in reversed(calls):
-        given = set(refs((call.args, call.kwargs)))
-        if call.writes or wanted & (set(refs(call.results)) - given):
-            wanted |= given
+        used = set(operands(call))
+        if call.writes or wanted & (set(refs(call.results)) - used):
+            wanted |= used
             kept.append(call)
     return kept[::-1]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from labdl.graph.lowering.program import Call, Ref, Text, refs
+from labdl.graph.lowering.program import Block, Call, Ref, Text, refs
 from labdl.ops.operator import override_kernels
 
 
@@ -39,9 +42,11 @@ class Tape:
         training: bool,
         forbidden: Forbidden | None = None,
     ):
-        self.backend, self.tensors, self.known, self.training = backend, list(tensors), known, training
-        self.forbidden = forbidden
-        self._count, self._living = len(tensors), {}
+        self.backend, self.tensors, self.training = backend, list(tensors), training
+        self._known = {_content(values): number for number, values in known.items()}
+        self._forbidden_ids = forbidden.ids if forbidden else frozenset()
+        self._forbidden = {_content(values) for values in forbidden.arrays} if forbidden else set()
+        self._count, self._living, self._paused = len(tensors), {}, False
         self.calls: list[Call] = []
         self.place = ""  # path of the running module
         self.reads: list[str] = []  # places where values were read
@@ -51,6 +56,8 @@ class Tape:
 
     def call(self, target, args: tuple, kwargs: dict, results, writes: bool = False) -> None:
         """Record a call that was made, unless it returned only plain Python values."""
+        if self._paused:
+            return
         positional, named = tuple(map(self._refer, args)), {name: self._refer(value) for name, value in kwargs.items()}
         outputs = self._names(results)
         if self.dependent & {*refs((positional, named))}:
@@ -58,16 +65,43 @@ class Tape:
         if writes or [*refs(outputs)]:
             self.calls.append(Call(target, positional, named, outputs, self.place, writes))
 
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Context in which nothing is recorded."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
+
+    def block(self, function: Callable[[], Any]) -> tuple[Block, Any]:
+        """The calls of a function apart from the others, and its result: tensors in a structure."""
+        outer, self.calls = self.calls, []
+        try:
+            found = function()
+            return Block(self.calls, self._refer(found)), found
+        finally:
+            self.calls = outer
+
+    def append(self, call: Call) -> None:
+        """Add a call with blocks, whose results depend on the inputs."""
+        self.dependent |= {*refs((call.results, call.variables))}
+        self.calls.append(call)
+
+    def names(self, value) -> Any:
+        """The numbers of new tensors."""
+        return self._names(value)
+
     def override_kernels(self, replacement):
         """Context in which another module of operators computes with the backend's tensors."""
         return override_kernels(self.backend, replacement)
 
     def read(self, value) -> None:
         """Record that Python read a tensor's values: later calls may depend on them."""
-        if self.numbers.get(id(value)) in self.dependent:
+        if not self._paused and self.numbers.get(id(value)) in self.dependent:
             self.reads.append(self.place)
 
-    def result(self, value):
+    def result(self, value) -> Any:
         """The numbers of the tensors that the forward returned."""
         return self._refer(value)
 
@@ -102,18 +136,24 @@ class Tape:
             return self._name(tensor)
         if (text := self.backend.literal(tensor)) is not None:
             return Text(text)
-        if self.forbidden is not None and id(tensor) in self.forbidden.ids:
+        if id(tensor) in self._forbidden_ids:
             raise CapturedVariableError
         array = np.asarray(self.backend.to_numpy(tensor))
-        for number, values in self.known.items():  # a recorder may miss the read of a variable
-            if _same(values, array):
-                return Ref(number)
-        if self.forbidden is not None and any(_same(values, array) for values in self.forbidden.arrays):
+        content = _content(array)
+        if content in self._known:  # a recorder may miss the read of a variable
+            return Ref(self._known[content])
+        if content in self._forbidden:
             raise CapturedVariableError
         ref = self._name(tensor)
         self.constants[ref.number] = array
         return ref
 
 
-def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b)
+def _content(array: np.ndarray) -> tuple:
+    """A key that is equal for arrays of the same numbers."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
+    return (
+        array.shape,
+        array.dtype.str,
+        hashlib.blake2b(data, digest_size=16).digest(),
+    )  # copies of parameters are large

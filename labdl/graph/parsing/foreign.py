@@ -6,7 +6,8 @@ import ast
 import functools
 from collections.abc import Callable
 
-from labdl.errors import suggest_name
+from labdl import nn
+from labdl.errors import ConfigError, suggest_name
 from labdl.graph.parsing.grammar import refuse
 from labdl.interop import names
 from labdl.interop.names import Reading
@@ -150,6 +151,11 @@ class _Reader(ast.NodeTransformer):
         if path is None or path in _MODULES:
             return None
         module, _, name = path.rpartition(".")
+        framework = str(self.framework)
+        entry = names.functions(framework).get(name) if module in names.FRAMEWORKS[framework].function_modules else None
+        if entry is not None:
+            self.constructors[name] = functools.partial(_change, Reading(framework, name, entry))
+            return ast.copy_location(_of_nn(name), node)
         if module not in _MODULES:
             function = path.rpartition(".")[2]
             hint = f": write ops.{function}" if function in OPERATORS else ""
@@ -205,6 +211,15 @@ class _Reader(ast.NodeTransformer):
 
 def _create(reading: Reading, *args, **kwargs):
     return foreign.create(reading, args, kwargs)
+
+
+def _change(reading: Reading, *args, **kwargs):
+    """The layer, changed by a function of `labdl.nn`."""
+    try:
+        [(name, settings)] = reading.entry.translate(args, kwargs)
+    except ConfigError as error:
+        raise ConfigError(f"{reading}: {error}") from None
+    return getattr(nn, name)(**settings)
 
 
 def _of_nn(name: str) -> ast.Attribute:

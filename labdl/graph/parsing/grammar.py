@@ -16,7 +16,17 @@ from labdl.ops import OPERATORS
 
 BUILT_IN = ("super", "float", "slice", "Ellipsis")  # for float("inf") and indices of operators
 _FOREIGN = tuple(framework_info.OWNERS)
-_CONTAINERS = ("Module", "ModuleList", "ModuleDict", "Sequential", "Parameter", "Buffer")
+_CONTAINERS = (
+    "Module",
+    "ModuleList",
+    "ModuleDict",
+    "ParameterList",
+    "ParameterDict",
+    "Sequential",
+    "Parameter",
+    "Buffer",
+)
+_OF_LAYERS = ("spectral_norm", "weight_norm")  # functions of labdl.nn
 _SHOWN = 60  # characters of the source in a message
 _PLAIN = (
     ast.Module,
@@ -76,7 +86,7 @@ class Grammar:
         # what stands for "nn.": the layers, or those of another framework that the source imports
         self.layers = {
             *_CONTAINERS,
-            *(constructors or (name for name in LAYERS if "." not in name and name in vars(nn))),
+            *(constructors or (*_OF_LAYERS, *(name for name in LAYERS if "." not in name and name in vars(nn)))),
         }
         self.foreign = bool(constructors)
         self.statements: list[ast.stmt] = []  # statements to run

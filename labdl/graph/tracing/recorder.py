@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -57,6 +58,7 @@ class Recorder:
         self.classes = {path: type(m).__name__ for path, m in model.named_modules() if path and not self.is_leaf(m)}
         self.nodes: dict[str, Node] = {}
         self.edges: dict[str, Edge] = {}
+        self.node_numbers, self.edge_numbers = itertools.count(1), itertools.count(1)  # not reused for dropped ones
         self.groups: dict[str, str] = {}
         self.names, self.scope_names = UnusedNames(), UnusedNames()
         self.first: dict[int, str] = {}  # node of the first call of each layer
@@ -95,7 +97,7 @@ class Recorder:
 
     def add(self, kind: str, name: str, params: dict[str, Any], shares: str = "") -> str:
         name = self.names.new(name)
-        node_id = f"n{len(self.nodes) + 1}"
+        node_id = f"n{next(self.node_numbers)}"
         self.nodes[node_id] = Node(kind, name, params, shares)
         return node_id
 
@@ -103,7 +105,7 @@ class Recorder:
         if symbol.recorder is not self:  # type: ignore[attr-defined]
             raise ModelError("a tensor of another trace was used: do not keep tensors between calls of forward")
         edge = Edge(symbol.node, target, symbol.port, port)  # type: ignore[attr-defined]
-        self.edges[f"e{len(self.edges) + 1}"] = edge
+        self.edges[f"e{next(self.edge_numbers)}"] = edge
 
     def results(self, node_id: str, outputs):
         names = outputs_of(self.nodes[node_id])
@@ -152,8 +154,7 @@ class Recorder:
             self.scopes.append((home, path))
         try:
             self.prepare(module, inputs, options)
-            for name, parameter in module._parameters.items():
-                self.place(module, name, self.weight(parameter, "/".join(filter(None, (home, name)))))
+            self.place_weights(module)
             return module.forward(*inputs, **options)
         finally:
             self.scopes.pop()
@@ -189,6 +190,15 @@ class Recorder:
                     place = "output" if kind == "Weight" else port
                     self.place(part, name, Symbol(Spec(parameter.shape, parameter.dtype), self, node_id, place))
         return outputs
+
+    def place_weights(self, module: Module) -> None:
+        """Replace the parameters of a module, and of those in it that only hold others, such as a ParameterList."""
+        home = self.paths.get(id(module), "")
+        for name, parameter in module._parameters.items():
+            self.place(module, name, self.weight(parameter, "/".join(filter(None, (home, name)))))
+        for part in module._modules.values():
+            if type(part).forward is Module.forward:
+                self.place_weights(part)
 
     def place(self, module: Module, name: str, symbol: Symbol) -> None:
         """Replace an attribute that holds a parameter by a symbol during the trace."""
@@ -377,6 +387,12 @@ class _SymbolInterpreter:
 
     def spec_of(self, value) -> Spec:
         return _plain(value)
+
+    def refuse_control_flow(self, name: str) -> None:
+        raise ModelError(
+            f"a graph cannot hold ops.{name}, whose functions would be graphs of their own: put the call into a layer "
+            "(a Module with @nn.layer), which is one node, or run and train the model without a trace"
+        )
 
 
 dispatch.claim(Symbol, _SymbolInterpreter())

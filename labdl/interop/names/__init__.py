@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from labdl.interop.names.entry import Entry
 
-__all__ = ["FOLLOWED", "FRAMEWORKS", "Framework", "Reading", "activation", "classes", "readings"]
+__all__ = ["FOLLOWED", "FRAMEWORKS", "Framework", "Reading", "activation", "classes", "functions", "readings"]
 
 
 class Framework(NamedTuple):
@@ -22,11 +22,13 @@ class Framework(NamedTuple):
 
     title: str
     modules: tuple[str, ...]
+    function_modules: tuple[str, ...] = ()
+    """Modules of functions that change a layer."""
 
 
 # by the name of the backend, and in the order of precedence of a name that several have
 FRAMEWORKS = {
-    "torch": Framework("PyTorch", ("torch.nn",)),
+    "torch": Framework("PyTorch", ("torch.nn",), ("torch.nn.utils.parametrizations", "torch.nn.utils")),
     "tensorflow": Framework("Keras", ("keras.layers", "keras.losses")),
     "paddle": Framework("PaddlePaddle", ("paddle.nn",)),
     "mindspore": Framework("MindSpore", ("mindspore.nn",)),
@@ -55,6 +57,11 @@ def activation(framework: str) -> Entry | None:
 def classes(framework: str) -> Mapping[str, Entry]:
     """The table of a framework."""
     return _module(framework).CLASSES
+
+
+def functions(framework: str) -> Mapping[str, Entry]:
+    """The functions of a framework that change a layer; those of `labdl.nn` have the same meaning."""
+    return getattr(_module(framework), "FUNCTIONS", {})
 
 
 def _module(framework: str):

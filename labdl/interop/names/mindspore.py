@@ -293,7 +293,13 @@ CLASSES: dict[str, Entry] = {
     "LPPool2d": _to(
         "LPPool2d", "norm_type, kernel_size, stride=None, ceil_mode=False", norm_type=lambda p: {"p": float(p)}
     ),
-    "SyncBatchNorm": differs("BatchNorm", "the statistics are those of the batch on one device"),
+    "SyncBatchNorm": differs(
+        "SyncBatchNorm",
+        "momentum is the weight of the new value, it uses all processes, and synchronizes on CPUs as well",
+        num_features=IGNORED,
+        eps="epsilon",
+        momentum=lambda momentum: {"momentum": 1 - momentum},
+    ),
     "GroupNorm": _to(
         "GroupNorm",
         f"num_groups, num_channels, eps=1e-05, affine=True, gamma_init='ones', beta_init='zeros', {_NONE}",

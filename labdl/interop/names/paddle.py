@@ -356,6 +356,8 @@ CLASSES: dict[str, Entry] = {
     "Layer": differs("Module", "a module's parameters are attributes, `nn.Parameter(shape)`, not of create_parameter"),
     "Module": _to("Module", "*args"),
     "Sequential": _to("Sequential", "*layers"),
+    "ParameterList": _to("ParameterList", "parameters=None", parameters="values"),
+    "ParameterDict": _to("ParameterDict", "parameters=None"),
     "LayerList": _to("ModuleList", "sublayers=None", sublayers=lambda layers: {"modules": layers or ()}),
     "LayerDict": _to("ModuleDict", "sublayers=None", sublayers="modules"),
     "ModuleList": _to("ModuleList", "sublayers=None", sublayers=lambda layers: {"modules": layers or ()}),
@@ -391,7 +393,12 @@ CLASSES: dict[str, Entry] = {
         ),
         note="The running variance is that of the sample (n - 1), PaddlePaddle's that of the batch (n).",
     ),
-    "SyncBatchNorm": differs("BatchNorm", "the statistics are those of the batch on one device"),
+    "SyncBatchNorm": differs(
+        "SyncBatchNorm",
+        "momentum is the weight of the new value, and it synchronizes on CPUs as well",
+        num_features=IGNORED,
+        momentum=lambda momentum: {"momentum": 1 - momentum},
+    ),
     "GroupNorm": _to(
         "GroupNorm",
         "num_groups, num_channels, epsilon=1e-05, *, affine=True, device=None, dtype=None, weight_attr=None, "
@@ -510,14 +517,18 @@ CLASSES: dict[str, Entry] = {
     "TransformerEncoder": differs("TransformerEncoder", _STACK, encoder_layer=IGNORED, num_layers="layers"),
     "TransformerDecoder": differs("TransformerDecoder", _STACK, decoder_layer=IGNORED, num_layers="layers"),
     **_LOSSES,
-    **all_missing("LabDL has no hierarchical softmax", "AdaptiveLogSoftmaxWithLoss HSigmoidLoss"),
+    "AdaptiveLogSoftmaxWithLoss": differs(
+        "AdaptiveLogSoftmaxWithLoss",
+        "it infers the number of features, and the classes come first",
+        other_order=True,
+        in_features=IGNORED,
+        n_classes="classes",
+    ),
+    **all_missing("use `nn.AdaptiveLogSoftmaxWithLoss`", "HSigmoidLoss"),
     **all_missing("its windows are random", "FractionalMaxPool2D FractionalMaxPool3D"),
     **all_missing("only single elements or all of a sample's channels are dropped", "FeatureAlphaDropout"),
     **all_missing("`nn.TransformerEncoder` and `nn.TransformerDecoder` are its parts", "Transformer"),
     **all_missing("a distance function is no setting: use `nn.TripletMarginLoss`", "TripletMarginWithDistanceLoss"),
     **all_missing("it is a base class", "RNNCellBase"),
-    **all_missing("parameters are not normalized at each step", "SpectralNorm"),
-    **all_missing(
-        "set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"
-    ),
+    **all_missing("it is a setting of the layer: `nn.Linear(10, spectral_norm=1)`", "SpectralNorm"),
 }

@@ -471,9 +471,21 @@ CLASSES: dict[str, Entry] = {
     ),
     **all_missing("write a module with `forward`", "Lambda EinsumDense Wrapper Masking"),
     **all_missing("layers treat all axes but the last as samples", "TimeDistributed"),
-    **all_missing("convolutions inside recurrent layers", "ConvLSTM1D ConvLSTM2D ConvLSTM3D"),
+    **dict.fromkeys(
+        ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"),
+        differs(
+            "ConvLSTM",
+            "the outputs are (output, hidden, cell), of which hidden is that without return_sequences; by default padding is "
+            '"same" and the channels are first',
+            filters="out_channels",
+            strides="stride",
+            dilation_rate="dilation",
+            return_sequences=IGNORED,
+            return_state=IGNORED,
+        ),
+    ),
     **all_missing("give the same `nn.Embedding` to both ends", "ReversibleEmbedding"),
-    **all_missing("parameters are not normalized at each step", "SpectralNormalization"),
+    **all_missing("it is a setting of the layer: `nn.Linear(10, spectral_norm=1)`", "SpectralNormalization"),
     **all_missing("scale the data before training", "Normalization Rescaling CenterCrop MaxNumBoundingBoxes"),
     **all_missing(
         "augmentation is done where the data is read",

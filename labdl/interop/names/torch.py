@@ -214,6 +214,8 @@ CLASSES: dict[str, Entry] = {
     **{name: _to(name, "*args") for name in ("Module", "Sequential")},
     "ModuleList": _to("ModuleList", "modules=None"),
     "ModuleDict": _to("ModuleDict", "modules=None"),
+    "ParameterList": _to("ParameterList", "values=None"),
+    "ParameterDict": _to("ParameterDict", "parameters=None"),
     "Linear": _to("Linear", f"in_features, out_features, bias=True, {_SIZES}"),
     "LazyLinear": _to("Linear", f"out_features, bias=True, {_SIZES}"),
     "Bilinear": _to("Bilinear", f"in1_features, in2_features, out_features, bias=True, {_SIZES}"),
@@ -222,7 +224,13 @@ CLASSES: dict[str, Entry] = {
     **_of_rank(2),
     **_of_rank(3),
     **_ACTIVATIONS,
-    "SyncBatchNorm": differs("BatchNorm", "the statistics are those of the batch on one device"),
+    "SyncBatchNorm": differs(
+        "SyncBatchNorm",
+        "it has no process_group, uses all processes, and synchronizes on CPUs as well",
+        num_features=IGNORED,
+        eps="epsilon",
+        track_running_stats=IGNORED,
+    ),
     "GroupNorm": _to(
         "GroupNorm",
         f"num_groups, num_channels, eps=1e-05, affine=True, {_SIZES}, *, bias=True",
@@ -317,15 +325,27 @@ CLASSES: dict[str, Entry] = {
     ),
     **_TRANSFORMERS,
     **_LOSSES,
-    **all_missing("LabDL has no hierarchical softmax", "AdaptiveLogSoftmaxWithLoss"),
+    "AdaptiveLogSoftmaxWithLoss": differs(
+        "AdaptiveLogSoftmaxWithLoss",
+        "it infers the number of features, and the classes come first",
+        other_order=True,
+        in_features=IGNORED,
+        n_classes="classes",
+    ),
     **all_missing("use `nn.Linear` and `nn.CrossEntropyLoss`", "LinearCrossEntropyLoss"),
     **all_missing("its windows are random", "FractionalMaxPool2d FractionalMaxPool3d"),
     **all_missing("only single elements or all of a sample's channels are dropped", "FeatureAlphaDropout"),
     **all_missing("`nn.TransformerEncoder` and `nn.TransformerDecoder` are its parts", "Transformer"),
     **all_missing("a distance function is no setting: use `nn.TripletMarginLoss`", "TripletMarginWithDistanceLoss"),
     **all_missing("it is a base class", "Container RNNBase RNNCellBase"),
-    **all_missing(
-        "set each parameter as an attribute: `self.weight = nn.Parameter(shape)`", "ParameterList ParameterDict"
-    ),
     **all_missing("a model runs on one device", "DataParallel"),
+}
+
+FUNCTIONS = {  # of torch.nn.utils and torch.nn.utils.parametrizations, whose arguments are layers
+    "spectral_norm": Entry(
+        "spectral_norm",
+        "module, name='weight', n_power_iterations=1, eps=1e-12, dim=None",
+        {"module": "layer", "name": DEFAULT_ONLY, "eps": DEFAULT_ONLY, "dim": DEFAULT_ONLY},
+    ),
+    "weight_norm": Entry("weight_norm", "module, name='weight', dim=0", {"module": "layer", "name": DEFAULT_ONLY}),
 }

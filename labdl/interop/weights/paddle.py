@@ -46,7 +46,7 @@ LAYERS = {
     **dict.fromkeys(("LayerNorm", "GroupNorm", "RMSNorm"), SCALE),
     "InstanceNorm": (rename("gamma", "scale"), rename("beta", "bias")),
     **dict.fromkeys(
-        ("BatchNorm", "FrozenBatchNorm"),
+        ("BatchNorm", "SyncBatchNorm", "FrozenBatchNorm"),
         (*SCALE, rename("moving_mean", "_mean"), rename("moving_variance", "_variance")),
     ),
     "PReLU": (rename("slope", "_weight"),),

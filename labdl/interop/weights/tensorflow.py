@@ -27,6 +27,11 @@ def _window(rank: int) -> tuple[WeightMapping, ...]:
     return transpose("kernel", "kernel", _last(rank)), rename("bias")
 
 
+def _conv_recurrent(branch) -> list[WeightMapping]:
+    axes = _last(len(branch.parameters["kernel"].shape) - 2)
+    return [*(transpose(name, name, axes) for name in ("kernel", "recurrent_kernel")), rename("bias")]
+
+
 def _per_channel(own: str, native: str, multiplier: int) -> WeightMapping:
     """(channels * multiplier, 1, window...) as (window..., channels, multiplier)."""
 
@@ -123,18 +128,21 @@ LAYERS = {
     **dict.fromkeys(("DepthwiseConv1d", "DepthwiseConv2d"), _depthwise),
     **dict.fromkeys(("SeparableConv1d", "SeparableConv2d"), _separable),
     **dict.fromkeys(("LayerNorm", "GroupNorm", "InstanceNorm"), _SCALE),
-    **dict.fromkeys(("BatchNorm", "FrozenBatchNorm"), (*_SCALE, rename("moving_mean"), rename("moving_variance"))),
+    **dict.fromkeys(
+        ("BatchNorm", "SyncBatchNorm", "FrozenBatchNorm"), (*_SCALE, rename("moving_mean"), rename("moving_variance"))
+    ),
     "RMSNorm": (rename("gamma", "scale"),),
     "PReLU": _slope,
     **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),
     **dict.fromkeys(("RNNCell", "GRUCell", "LSTMCell"), _cell),
+    **dict.fromkeys(("ConvLSTM", "ConvLSTMCell"), _conv_recurrent),
     "MultiHeadAttention": _attention,
 }
 
 
 # the first Keras class that is a layer of LabDL
 _CLASSES = {entry.ours: name for name, entry in reversed([*classes("tensorflow").items()]) if entry.ours in LAYERS}
-_CLASSES["FrozenBatchNorm"] = "BatchNormalization"
+_CLASSES |= dict.fromkeys(("SyncBatchNorm", "FrozenBatchNorm"), "BatchNormalization")
 _CLASSES["InstanceNorm"] = "GroupNormalization"  # with as many groups as channels
 
 

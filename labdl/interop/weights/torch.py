@@ -27,12 +27,24 @@ def _weight_norm(*axes: int) -> tuple[WeightMapping, ...]:
     )
 
 
-_WEIGHT = (*WEIGHT, *_weight_norm())
+def _spectral_norm(*axes: int) -> tuple[WeightMapping, ...]:
+    """Weight and vectors as torch.nn.utils.parametrizations.spectral_norm has them, in earlier files spectral_norm."""
+    name = "parametrizations/weight/original"
+    weight = transpose("kernel_original", name, axes) if axes else rename("kernel_original", name)
+    return (
+        weight._replace(earlier=("weight_orig",)),
+        rename("kernel_u", "parametrizations/weight/0/_u")._replace(earlier=("weight_u",)),
+        rename("kernel_v", "parametrizations/weight/0/_v")._replace(earlier=("weight_v",)),
+    )
+
+
+_WEIGHT = (*WEIGHT, *_weight_norm(), *_spectral_norm())
 
 LAYERS = {
     "Linear": (
         transpose("kernel", "weight", (1, 0)),
         *_weight_norm(1, 0),
+        *_spectral_norm(1, 0),
         rename("bias"),
     ),
     "Bilinear": WEIGHT,
@@ -43,7 +55,7 @@ LAYERS = {
     **dict.fromkeys(("LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm"), SCALE),
     # torchvision's frozen one takes, and drops, the number of batches of the other
     **dict.fromkeys(
-        ("BatchNorm", "FrozenBatchNorm"),
+        ("BatchNorm", "SyncBatchNorm", "FrozenBatchNorm"),
         (
             *SCALE,
             rename("moving_mean", "running_mean"),

@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import FileFormatError
 from labdl.graph.graph import Graph
 from labdl.saving import structure
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.parameters import ParameterFile, write_parameters
 
 log = logging.getLogger(__name__)

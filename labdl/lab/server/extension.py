@@ -29,6 +29,7 @@ from labdl.lab.messages.inspection import WeightsAnswer
 from labdl.lab.messages.layout import LayoutAnswer, LayoutRequest
 from labdl.lab.server import onnx_conversion
 from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
+from labdl.lab.server.dataset_handlers import DATASET_ROUTES
 from labdl.lab.server.model_handlers import DiffHandler, ZooHandler, ZooModelHandler
 from labdl.lab.server.run_handlers import RUN_ROUTES
 from labdl.lab.server.training_handlers import DataHandler, DatasetsHandler, TrainHandler
@@ -206,6 +207,7 @@ ROUTES = {
     "data": DataHandler,
     "weights": WeightsHandler,
     "sample": SampleHandler,
+    **DATASET_ROUTES,
     **RUN_ROUTES,
 }
 

@@ -10,6 +10,7 @@ from tornado import web
 
 from labdl.data import SOURCES
 from labdl.graph.graph import Graph
+from labdl.lab.dataset_view.opened_datasets import dataset_of
 from labdl.lab.editor import service
 from labdl.lab.messages.training import DataFileInfo, TrainingChoices, TrainingCode, TrainingRequest
 from labdl.lab.server.base_handler import LabDLHandler, RequestError, shorten
@@ -40,6 +41,8 @@ class _DataHandler(LabDLHandler):
         if not file.is_relative_to(Path(root).resolve()):
             raise RequestError(404, f"{shorten(name)} is outside of the folder that Jupyter serves.")
         try:
+            data = await self.compute(dataset_of, file)
+            await self.visible(data.relative_to(Path(root).resolve()).as_posix())  # that a pipeline names
             return await self.compute(data_files.describe_file, file, target if isinstance(target, str) else None)
         except OSError as error:
             raise RequestError(400, f"{shorten(name)} could not be read: {error.strerror or error}.") from error

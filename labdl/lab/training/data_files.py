@@ -8,8 +8,10 @@ from typing import Any
 
 from labdl.data import ArrayDataset, csv, npz
 from labdl.data.csv_reader import read_columns
+from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import FileFormatError
 from labdl.lab.training.options import kind_of, size_of
+from labdl.lab.training.pipeline_data import describe_pipeline
 from labdl.lab.training.script import FILES
 
 LIMIT = 64 << 20  # bytes: larger files are not read by a shared server
@@ -20,8 +22,12 @@ def describe_file(file: Path, target: str | None = None) -> dict[str, Any]:
 
     Raises MissingFileError, FileFormatError and ConfigError that name the file.
     """
+    if file.name.endswith(PIPELINE_SUFFIX):
+        return describe_pipeline(file)
     if file.suffix not in FILES:
-        raise FileFormatError(f"{file.name} is not a data set that LabDL can read: choose a .csv or an .npz file")
+        raise FileFormatError(
+            f"{file.name} is not a data set that LabDL can read: choose a .csv, an .npz or a {PIPELINE_SUFFIX} file"
+        )
     status = file.stat()
     return _describe(file, target, status.st_mtime_ns, status.st_size)
 

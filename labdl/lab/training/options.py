@@ -25,7 +25,17 @@ FIRST: dict[Kind, tuple[str, tuple[str, ...]]] = {  # defaults for such data set
     "classes": ("cross_entropy", ("accuracy",)),
     "numbers": ("mean_squared_error", ("mean_absolute_error",)),
 }
-OPTIONS = ("clip_norm", "accumulate", "precision")  # settings of a trainer in the form
+OPTIONS = (  # settings of a trainer in the form
+    "clip_norm",
+    "accumulate",
+    "precision",
+    "max_steps",
+    "val_check_interval",
+    "limit_train_batches",
+    "limit_val_batches",
+    "drop_last",
+    "fast_dev_run",
+)
 _KINDS: dict[Task | None, Kind] = {"classification": "classes", "regression": "numbers"}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from labdl import framework_info
 from labdl.data import SOURCES
+from labdl.data.opening import PIPELINE_SUFFIX
 from labdl.errors import ConfigError, suggest_name
 from labdl.lab.training.options import FIRST, OPTIONS, kind_of, schedules
 from labdl.settings import create
@@ -103,11 +104,14 @@ def _dataset(name: str, settings: Mapping[str, Any]) -> str:
     if name in SOURCES:
         return f"labdl.data.{name}()"
     file = PurePosixPath(name)
-    if file.suffix not in FILES or file.is_absolute() or "\0" in name or len(name) > 1000:
+    is_pipeline = name.endswith(PIPELINE_SUFFIX)
+    if (file.suffix not in FILES and not is_pipeline) or file.is_absolute() or "\0" in name or len(name) > 1000:
         raise ConfigError(
-            f"dataset wants one of {', '.join(SOURCES)}, or a .csv or .npz file, received {name!r:.80}"
+            f"dataset wants one of {', '.join(SOURCES)}, or a .csv, .npz or {PIPELINE_SUFFIX} file, received {name!r:.80}"
             f"{suggest_name(name, SOURCES)}"
         )
+    if is_pipeline:
+        return f"labdl.data.Pipeline.load({name!r}).datasets()"
     given: dict[str, Any] = {}
     if file.suffix == ".csv":
         target, scale = settings.get("target"), settings.get("scale", True)

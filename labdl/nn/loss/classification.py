@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import numpy as np
 from annotated_types import Ge, Lt, MinLen
 
 from labdl import ops
@@ -56,6 +58,10 @@ class CrossEntropyLoss(Module):
             reduction=self.reduction,
         )
 
+    def normalizer(self, target: np.ndarray, axes: int) -> float:
+        """The divisor of the mean, for targets of an output of ``axes`` axes: the weights of those that count."""
+        return counted_weight(target, axes, self.ignore_index, self.class_weights)
+
 
 @layer(_EACH, *_LABELS, task="binary classification")
 class BinaryCrossEntropyLoss(Module):
@@ -100,6 +106,10 @@ class NLLLoss(Module):
         return ops.nll_loss(
             output, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
+
+    def normalizer(self, target: np.ndarray, axes: int) -> float:
+        """The divisor of the mean, for targets of an output of ``axes`` axes: the weights of those that count."""
+        return counted_weight(target, axes, self.ignore_index, self.class_weights)
 
 
 @layer(_EACH, *_LABELS, task="binary classification")
@@ -221,6 +231,19 @@ class DistillationLoss(Module):
 def reduce_losses(losses, reduction: Reduction):
     """Apply a reduction to losses: their mean, their sum, or none."""
     return {"mean": ops.mean, "sum": ops.sum, "none": lambda values: values}[reduction](losses)
+
+
+def counted_weight(
+    target: np.ndarray, axes: int, ignore_index: int | None = None, class_weights: Sequence[float] | None = None
+) -> float:
+    """The weights of the classes of all positions that are not ignored; of rows of probabilities the number."""
+    if target.ndim == axes:
+        return target.size / max(target.shape[-1], 1)
+    counted = target != ignore_index if ignore_index is not None else np.ones(target.shape, bool)
+    if class_weights is None:
+        return float(np.count_nonzero(counted))
+    numbers = target[counted].astype("int64")  # clipped: frameworks have errors of their own for unknown classes
+    return float(np.take(np.asarray(class_weights, "float64"), numbers, mode="clip").sum())
 
 
 def check_same_rank(name: str, output, target) -> None:

@@ -8,7 +8,7 @@ from labdl.dispatch import spec_of
 from labdl.ops import rules
 from labdl.ops.array.shape import broadcast_arrays, moveaxis, reshape, take
 from labdl.ops.math.arithmetic import where
-from labdl.ops.operator import ANY, NUMBERS, NUMBERS_AND_BOOL, bools, case, floats, ints, operator
+from labdl.ops.operator import ANY, NUMBERS, NUMBERS_AND_BOOL, Choice, bools, case, floats, ints, operator
 
 
 @operator(
@@ -22,6 +22,7 @@ from labdl.ops.operator import ANY, NUMBERS, NUMBERS_AND_BOOL, bools, case, floa
     case(floats(3, 4), (ints(5, high=3), ints(5, high=4))),
     case(floats(2, 5, 3), (..., ints(4), slice(1, None))),
     takes=ANY,
+    checked=False,
     cost=0,
 )
 def getitem(x, index):
@@ -44,6 +45,7 @@ def getitem(x, index):
     case(floats(2, 5), (slice(None), ints(1)), floats(2, 1)),
     case(floats(3, 4), (ints(1, high=3), ints(1, high=4)), 0.5),
     takes=ANY,
+    checked=False,
     without_onnx="no scattering of whole slices",
 )
 def setitem(x, index, value):
@@ -69,6 +71,7 @@ _REDUCTIONS = {"add": np.add, "multiply": np.multiply, "max": np.maximum, "min":
     case(floats(2, 5), ints(2, 4), floats(2, 4), reduce="max"),
     case(floats(2, 5), ints(2, 4), floats(2, 4), reduce="min"),
     takes=NUMBERS_AND_BOOL,
+    options={"reduce": Choice(None, "add", "multiply", "max", "min")},
 )
 def scatter(x, indices, updates, axis=-1, *, reduce=None):
     """A new tensor: ``x`` with updates at positions along an axis; ``reduce`` combines them with the elements.

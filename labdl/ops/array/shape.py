@@ -7,7 +7,8 @@ import numpy as np
 from labdl.dispatch import spec_of
 from labdl.ops import rules
 from labdl.ops.math.arithmetic import equal
-from labdl.ops.operator import ANY, NUMBERS_AND_BOOL, case, floats, ints, operator
+from labdl.ops.operator import ANY, NUMBERS_AND_BOOL, Axis, Choice, case, floats, ints, operator
+from labdl.ops.operator.options import Dependent
 
 
 @operator(
@@ -58,7 +59,9 @@ def flatten(x, start_axis=0, end_axis=-1):
     return reshape(x, tuple(-1 if n is None else n for n in shape))
 
 
-@operator(rules.permute_dims, case(floats(2, 3, 4), (2, 0, 1)), case(floats(2, 3), (-1, 0)), takes=ANY, cost=0)
+@operator(
+    rules.permute_dims, case(floats(2, 3, 4), (2, 0, 1)), case(floats(2, 3), (-1, 0)), takes=ANY, cost=0, checked=True
+)
 def permute_dims(x, axes):
     """Axes in another order."""
     return np.transpose(x, axes)
@@ -102,6 +105,8 @@ def squeeze(x, axis):
     case([floats(2, 3), floats(4, 3)]),
     case([floats(2, 3), floats(2, 1)], axis=-1),
     case([floats(2, 3), floats(4)], axis=None),
+    options={"axis": Axis((99,), none=True)},
+    checked=False,
     takes=ANY,
     cost=0,
 )
@@ -131,7 +136,13 @@ def unstack(x, /, *, axis=0):
 
 
 @operator(
-    rules.tile, case(floats(2, 3), (2, 1)), case(floats(2, 3), (3,)), case(floats(3), (2, 1, 2)), takes=ANY, cost=0
+    rules.tile,
+    case(floats(2, 3), (2, 1)),
+    case(floats(2, 3), (3,)),
+    case(floats(3), (2, 1, 2)),
+    takes=ANY,
+    cost=0,
+    checked=True,
 )
 def tile(x, repetitions, /):
     """The tensor repeated along each axis; axes that are missing on either side come first and count as 1."""
@@ -146,6 +157,7 @@ def tile(x, repetitions, /):
     takes=ANY,
     cost=0,
     without_onnx="repeats must be known",
+    checked=True,
 )
 def repeat(x, repeats, /, *, axis=None):
     """Each element several times in a row: ``repeats`` is one number or, as a tensor, one for each element of the axis.
@@ -155,7 +167,7 @@ def repeat(x, repeats, /, *, axis=None):
     return np.repeat(x, repeats, axis=axis)
 
 
-@operator(rules.broadcast_to, case(floats(3, 1), (2, 3, 4)), case(floats(), (2, 3)), takes=ANY, cost=0)
+@operator(rules.broadcast_to, case(floats(3, 1), (2, 3, 4)), case(floats(), (2, 3)), takes=ANY, cost=0, checked=True)
 def broadcast_to(x, shape):
     """The tensor broadcast to a shape."""
     return np.broadcast_to(x, shape)
@@ -167,11 +179,17 @@ def broadcast_arrays(*arrays):
     return tuple(np.broadcast_arrays(*arrays))
 
 
-@operator(None, case(floats(3), floats(4)), case(floats(3), floats(4), floats(2), indexing="ij"), takes=ANY)
+@operator(
+    None,
+    case(floats(3), floats(4)),
+    case(floats(3), floats(4), floats(2), indexing="ij"),
+    takes=ANY,
+    options={"indexing": Choice("xy", "ij")},
+)
 def meshgrid(*arrays, indexing="xy"):
     """A tuple of grids, one for each vector of coordinates; with "xy" the first two axes are rows and columns, y and x."""
-    if indexing not in ("xy", "ij") or any(spec_of(x).ndim != 1 for x in arrays):
-        raise ValueError(f"meshgrid wants vectors, and indexing xy or ij, received {indexing!r}")
+    if any(spec_of(x).ndim != 1 for x in arrays):
+        raise ValueError("meshgrid wants vectors: tensors of one axis")
     places = list(range(len(arrays)))
     if indexing == "xy":
         places[:2] = reversed(places[:2])
@@ -185,7 +203,13 @@ def _along_axis(vector, axis: int, rank: int):
 
 
 @operator(
-    rules.flip, case(floats(2, 3), axis=1), case(floats(2, 3)), case(floats(2, 3, 2), axis=(0, -1)), takes=ANY, cost=0
+    rules.flip,
+    case(floats(2, 3), axis=1),
+    case(floats(2, 3)),
+    case(floats(2, 3, 2), axis=(0, -1)),
+    takes=ANY,
+    cost=0,
+    checked=True,
 )
 def flip(x, axis=None):
     """Elements in reverse order along an axis, several, or with None all."""
@@ -200,6 +224,7 @@ def flip(x, axis=None):
     case(floats(4, 3), 2, axis=(0, -1)),
     takes=ANY,
     cost=0,
+    checked=True,
 )
 def roll(x, shift, axis=None):
     """Elements shifted along an axis; those that leave enter at the other end.
@@ -209,7 +234,9 @@ def roll(x, shift, axis=None):
     return np.roll(x, shift, axis=axis)
 
 
-@operator(None, case(floats(2, 3)), case(floats(2, 3, 4), -1, axes=(1, 2)), case(floats(2, 3), 2), takes=ANY)
+@operator(
+    None, case(floats(2, 3)), case(floats(2, 3, 4), -1, axes=(1, 2)), case(floats(2, 3), 2), takes=ANY, checked=True
+)
 def rot90(x, k=1, *, axes=(0, 1)):
     """Rotated by 90 degrees ``k`` times, from the first of two axes toward the second."""
     first, second = rules.two_axes(axes, spec_of(x).ndim)
@@ -232,6 +259,7 @@ _MODES: dict[str, Any] = {"constant": "constant", "reflect": "reflect", "replica
     case(floats(2, 3), ((2, 1), (0, 3)), mode="circular"),
     takes=NUMBERS_AND_BOOL,
     cost=0,
+    options={"mode": Choice("constant", "reflect", "replicate", "circular"), "padding": Dependent((((-1, 0),),))},
 )
 def pad(x, padding, mode="constant", value=0.0):
     """Padding around the tensor: one pair (before, after) for each axis.
@@ -265,6 +293,7 @@ def triu(x, /, *, k=0):
     case(floats(3, 4), offset=-1),
     case(floats(3, 2, 4), offset=1, axes=(0, 2)),
     takes=ANY,
+    checked=True,
 )
 def diagonal(x, /, *, offset=0, axes=(-2, -1)):
     """The diagonal of two axes, as the last axis; ``offset`` above 0 for one further right."""
@@ -272,7 +301,12 @@ def diagonal(x, /, *, offset=0, axes=(-2, -1)):
 
 
 @operator(
-    rules.diag, case(floats(3)), case(floats(2, 3), offset=1), case(floats(2, 2), offset=-2), takes=NUMBERS_AND_BOOL
+    rules.diag,
+    case(floats(3)),
+    case(floats(2, 3), offset=1),
+    case(floats(2, 2), offset=-2),
+    takes=NUMBERS_AND_BOOL,
+    checked=True,
 )
 def diag(x, /, *, offset=0):
     """Square matrices with the last axis on their diagonal and zeros elsewhere. Semantics: torch.diag_embed."""
@@ -337,6 +371,7 @@ def ones_like(x, /, *, dtype=None):
     takes=NUMBERS_AND_BOOL,
     differentiable=False,
     cost=0,
+    checked=True,
 )
 def full_like(x, value, /, *, dtype=None):
     """One number everywhere in the shape of ``x``, and in its dtype unless one is given."""
@@ -355,6 +390,7 @@ def empty_like(x, /, *, dtype=None):
     case(ints(4, low=-2, high=4), 3, axis=0, dtype="int64"),
     differentiable=False,
     composite=True,
+    checked=True,
 )
 def one_hot(x, classes, *, axis=-1, dtype="float32"):
     """Zeros with a one at the given class, on a new axis; all zeros for a number that is not a class."""

@@ -8,8 +8,8 @@ from labdl.dispatch import spec_of
 from labdl.ops.array.shape import astype, ones_like, reshape, roll, stack, take
 from labdl.ops.math.comparison import equal, logical_or, not_equal
 from labdl.ops.math.complex_numbers import imag, real
-from labdl.ops.math.reduction import cumulative_sum
-from labdl.ops.operator import NUMBERS_AND_BOOL, REALS, REALS_AND_BOOL, case, floats, ints, operator, values
+from labdl.ops.math.reduction import any, cumulative_sum
+from labdl.ops.operator import NUMBERS_AND_BOOL, REALS, REALS_AND_BOOL, Choice, case, floats, ints, operator, values
 from labdl.ops.rules import sorting as shapes
 from labdl.spec import COMPLEX, normal_axes
 
@@ -126,6 +126,37 @@ def unique_inverse(x, /):
     return found, inverse
 
 
+@operator(
+    shapes.unique_consecutive,
+    case(values(12, high=2)),
+    case(values(3, 4, high=2), return_inverse=True, return_counts=True),
+    case(values(6, 1, high=1), return_inverse=True, return_counts=True, axis=0),
+    case(values(1, 6, high=1), axis=-1),
+    case(floats(2, 3)),
+    **_UNIQUE,
+)
+def unique_consecutive(x, /, *, return_inverse=False, return_counts=False, axis=None):
+    """The elements without those that equal the one before; along an axis, slices, else of the flattened tensor.
+
+    With ``return_inverse`` also the position of each element (slice) in the result, with ``return_counts`` also how many
+    each stands for. Each NaN is unique. Semantics: torch.unique_consecutive.
+    """
+    rank = len(x.shape)
+    at = 0 if axis is None else normal_axes(axis, rank)[0]
+    x, sizes = (reshape(x, (-1,)), tuple(-1 if n is None else n for n in x.shape)) if axis is None else (x, (-1,))
+    differs = not_equal(x, roll(x, 1, at))
+    if axis is not None and rank > 1:
+        differs = any(differs, axis=tuple(a for a in range(rank) if a != at))
+    new = logical_or(differs, equal(cumulative_sum(ones_like(differs, dtype="int64")), 1))
+    starts = nonzero(new)[0]
+    results = [take(x, starts, axis=at)]
+    if return_inverse:
+        results.append(reshape(cumulative_sum(astype(new, "int64")) - 1, sizes))
+    if return_counts:
+        results.append(nonzero(roll(new, -1))[0] - starts + 1)
+    return tuple(results) if results[1:] else results[0]
+
+
 # a tensor of equal elements is sorted for any random sample
 @operator(
     shapes.searchsorted,
@@ -136,6 +167,7 @@ def unique_inverse(x, /):
     takes=REALS,
     differentiable=False,
     without_onnx="no counting into a size that is unknown",
+    options={"side": Choice("left", "right")},
 )
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Positions at which the elements of ``x2`` fit into the sorted tensor ``x1`` of one axis.

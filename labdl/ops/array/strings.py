@@ -85,7 +85,7 @@ def _to_array(value):
     if isinstance(value, list | tuple):
         return type(value)(map(_to_array, value))
     owner = dispatch.owner_of_type(type(value))
-    return value if owner is None or owner.name == "spec" else owner.to_numpy(value)
+    return value if owner is None or getattr(owner, "only_shapes", False) else owner.to_numpy(value)
 
 
 def _from_array(result, backend):

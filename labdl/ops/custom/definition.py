@@ -184,11 +184,12 @@ class CustomOperator(Operator):
     def prepare(self, backend) -> None:
         """Resolve for a loaded backend now, so that compilers trace no look-up."""
         if not hasattr(backend, "implementation") and (self.host.computes or backend.name in self.own):
-            self.implementations.update(dict.fromkeys(backend.tensor_types(), self.own_implementation(backend)))
+            kinds = backend.tensor_types()
+            self.add_implementations(dict.fromkeys(kinds, self.own_implementation(backend)), kinds)
 
     def _refresh(self) -> None:
         """Reset resolved functions after an implementation, a kernel or a gradient was added."""
-        self.implementations.clear()
+        self.remove_implementations()
         self.differentiable = self.host.differentiable
         kernels = {} if self.own else self.host.kernels  # a backend's own implementation may take any dtype
         self.takes = tuple({d: None for dtypes in kernels for d in dtypes}) or _NUMPY

@@ -3,6 +3,8 @@
 ``reduction`` is "mean", "sum" or "none", one value for each position.
 """
 
+import numpy as np
+
 from labdl.ops import rules
 from labdl.ops.array.shape import astype, expand_dims, one_hot, ones_like, squeeze, take, take_along_axis
 from labdl.ops.losses.regression import _reduce
@@ -12,7 +14,7 @@ from labdl.ops.math.reduction import cumulative_sum, mean
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import log_softmax, relu, softplus
-from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator import Choice, case, floats, ints, operator
 
 _CLASSES = (
     case(floats(4, 3), ints(4, high=3)),
@@ -37,7 +39,10 @@ def _class_losses(logs, target, weight, ignore_index):
     """Weighted negative log-probabilities of the targets, the weights, and the mask of counted positions."""
     target = astype(target, "int64")
     counted = not_equal(target, ignore_index)
+    if isinstance(target, np.ndarray) and np.any(counted & (target < 0)):  # frameworks have errors of their own
+        raise IndexError(f"class numbers are 0 or more, or ignore_index={ignore_index}, received {np.min(target)}")
     known = where(counted, target, 0)
+    known = where(less(known, 0), logs.shape[-1], known)  # which no class has: negative ones would count from the last
     chosen = _gather_classes(logs, known)
     share = where(counted, ones_like(chosen) if weight is None else take(weight, known), 0.0)
     return where(counted, multiply(negative(chosen), share), 0.0), share, counted
@@ -177,6 +182,7 @@ def squared_hinge_loss(prediction, target, *, reduction="mean"):
     case(floats(4, 3), ints(4, high=3), p=2, margin=0.5, weight=floats(3, low=0.2), reduction="sum"),
     composite=True,
     precision="float32",
+    options={"p": Choice(1, 2)},
 )
 def multi_margin_loss(prediction, target, *, p=1, margin=1.0, weight=None, reduction="mean"):
     """The hinge of every wrong class against the right one: the mean of max(0, margin - x[target] + x[i]) ** p.
@@ -184,8 +190,6 @@ def multi_margin_loss(prediction, target, *, p=1, margin=1.0, weight=None, reduc
     Scores are (..., classes), class numbers (...); ``p`` is 1 or 2, ``weight`` (classes) weighs the right classes.
     Semantics: torch.nn.functional.multi_margin_loss, with the classes last.
     """
-    if p not in (1, 2):
-        raise ValueError(f"multi_margin_loss wants p=1 or p=2, received {p!r}")
     target = astype(target, "int64")
     classes = prediction.shape[-1]
     hinges = relu(prediction - expand_dims(_gather_classes(prediction, target), -1) + margin)

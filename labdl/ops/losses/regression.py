@@ -12,7 +12,7 @@ from labdl.ops.math.comparison import equal, greater, where
 from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.activation import softplus
-from labdl.ops.operator import case, floats, operator
+from labdl.ops.operator import Choice, case, floats, operator
 
 _PAIR = (
     case(floats(4, 3), floats(4, 3)),
@@ -77,6 +77,7 @@ def log_cosh_loss(prediction, target, *, reduction="mean"):
     case(floats(2, 3, low=-3, high=-0.5), floats(2, 3, low=0.1, high=1), reduction="none"),
     composite=True,
     precision="float32",
+    options={"reduction": Choice("mean", "sum", "none", "batchmean")},
 )
 def kl_divergence(log_probabilities, target, *, log_target=False, reduction="mean"):
     """target * (log(target) - log_probabilities): how far predicted probabilities, given as logarithms, are from the target.

@@ -4,7 +4,7 @@ import numpy as np
 
 from labdl.ops import rules
 from labdl.ops.math.comparison import *  # noqa: F403  (other files find all elementary functions here)
-from labdl.ops.math.comparison import equal, where
+from labdl.ops.math.comparison import equal, isnan, where
 from labdl.ops.math.trigonometry import *  # noqa: F403
 from labdl.ops.math.trigonometry import _fractions
 from labdl.ops.operator import (
@@ -72,8 +72,14 @@ def divide(x, y, /):
 
 @operator(rules.binary, *_APART, takes=REALS, differentiable=False)
 def floor_divide(x, y, /):
-    """Largest integer not above the quotient, element by element; integers must not be divided by zero."""
-    return np.floor_divide(x, y)
+    """Largest integer not above the quotient, element by element; integers must not be divided by zero.
+
+    Beside infinities it is the rounded quotient, as the Python Array API standard has it: ``inf // 2`` is ``inf``.
+    """
+    result = np.floor_divide(x, y)
+    if result.dtype.kind in "iu":
+        return result
+    return np.where(np.isinf(x) | np.isinf(y), np.floor(np.divide(x, y)), result)
 
 
 @operator(rules.binary, *_APART, takes=REALS)
@@ -114,6 +120,25 @@ def maximum(x, y, /):
 def minimum(x, y, /):
     """The smaller of two tensors, element by element; NaN where either is."""
     return np.minimum(x, y)
+
+
+@operator(rules.binary, *_PAIR[:3], takes=REALS, composite=True)
+def fmax(x, y, /):
+    """The larger of two tensors, element by element; NaN only where both are. Semantics: torch.fmax, numpy.fmax."""
+    return _number_or(maximum, x, y)
+
+
+@operator(rules.binary, *_PAIR[:3], takes=REALS, composite=True)
+def fmin(x, y, /):
+    """The smaller of two tensors, element by element; NaN only where both are. Semantics: torch.fmin, numpy.fmin."""
+    return _number_or(minimum, x, y)
+
+
+def _number_or(extreme, x, y):
+    """The extreme of two where both are numbers, else the one that is."""
+    result = extreme(x, y)
+    result = where(isnan(y), x, result) if hasattr(y, "dtype") else x if y != y else result
+    return where(isnan(x), y, result) if hasattr(x, "dtype") else y if x != x else result
 
 
 @operator(rules.elementwise, *_ANY, takes=NUMBERS, onnx="Neg")
@@ -286,6 +311,7 @@ def heaviside(x, y, /):
     case(floats(2, 3)),
     case(floats(2, 3), nan=1.0, posinf=2.0, neginf=-2.0),
     takes=("float32", "float64"),
+    checked=True,
 )
 def nan_to_num(x, /, *, nan=0.0, posinf=None, neginf=None):
     """NaN and infinities replaced by numbers; those left out are the largest and the least of the dtype."""

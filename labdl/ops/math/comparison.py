@@ -180,6 +180,7 @@ def signbit(x, /):
     case(floats(4), floats(4), equal_nan=True),
     takes=NUMBERS,
     differentiable=False,
+    checked=True,
 )
 def isclose(x, y, /, *, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether elements are equal up to ``atol + rtol * |y|``; infinities only to themselves.

@@ -23,7 +23,7 @@ _PARTS = (case(floats(2, 3), floats(2, 3)), case(floats(2, 1), floats(3)))
 def complex(real, imag, /):
     """Complex numbers from their real and imaginary parts; complex64 from float32. Semantics: torch.complex."""
     real, imag = np.broadcast_arrays(real, imag)
-    result = np.empty(real.shape, np.result_type(real, imag, "complex64"))
+    result = np.empty(real.shape, np.result_type(real.dtype, imag.dtype, "complex64"))
     result.real, result.imag = real, imag  # a sum with 1j times infinity would be NaN
     return result
 

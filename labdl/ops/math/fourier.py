@@ -15,7 +15,7 @@ from labdl.ops.array.indexing import getitem, sliding_window
 from labdl.ops.array.shape import expand_dims, pad, reshape, roll, swapaxes
 from labdl.ops.math.arithmetic import add, divide, multiply, square
 from labdl.ops.math.complex_numbers import conj, real
-from labdl.ops.operator import ANY, case, floats, operator
+from labdl.ops.operator import ANY, Choice, case, floats, operator
 from labdl.spec import COMPLEX, normal_axes
 
 _PRECISE = ("float32", "float64", *COMPLEX)
@@ -149,6 +149,34 @@ def irfftn(x, s=None, axes=None, norm="backward"):
 
 
 @operator(
+    rules.rfft2,
+    case(floats(2, 3, 4)),
+    case(floats(3, 4, 2), (4, 3), axes=(0, 1), norm="ortho"),
+    takes=("float32", "float64"),
+    composite=True,
+    precision="float32",
+    without_onnx="complex numbers",
+)
+def rfft2(x, s=None, axes=(-2, -1), norm="backward"):
+    """`rfftn` over the last two axes, or two others."""
+    return rfftn(x, s, axes, norm)
+
+
+@operator(
+    rules.irfft2,
+    case(floats(2, 3, 4)),
+    case(floats(3, 4, 2), (4, 5), axes=(0, 1), norm="ortho"),
+    takes=_PRECISE,
+    composite=True,
+    precision="float32",
+    without_onnx="complex numbers",
+)
+def irfft2(x, s=None, axes=(-2, -1), norm="backward"):
+    """Inverse of `rfft2`; see `irfft` for the size of the last axis."""
+    return irfftn(x, s, axes, norm)
+
+
+@operator(
     rules.fftshift,
     case(floats(2, 5), axes=1),
     case(floats(2, 3, 4), axes=(-1, 1)),
@@ -189,6 +217,7 @@ def _shift(x, axes, amount):
     composite=True,
     precision="float32",
     without_onnx="complex numbers",
+    options={"pad_mode": Choice("constant", "reflect", "replicate", "circular")},
 )
 def stft(x, n_fft, hop_length=None, window=None, *, center=True, pad_mode="reflect", normalized=False, onesided=True):
     """Spectra of overlapping frames of a signal (..., time): (..., frequencies, frames), complex.

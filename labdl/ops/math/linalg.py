@@ -15,7 +15,7 @@ from labdl.ops.math.arithmetic import divide, greater, multiply, where
 from labdl.ops.math.complex_numbers import conj
 from labdl.ops.math.products import matmul
 from labdl.ops.math.reduction import sum
-from labdl.ops.operator import NUMBERS, case, floats, operator
+from labdl.ops.operator import NUMBERS, Choice, case, floats, operator
 from labdl.spec import COMPLEX
 
 _PRECISE = ("float32", "float64", *COMPLEX)
@@ -152,6 +152,7 @@ def _compare_qr(results, x):
     compare=_compare_qr,
     precision="float32",
     without_onnx="no factorizations of matrices",
+    options={"mode": Choice("reduced", "complete")},
 )
 def qr(x, /, *, mode="reduced"):
     """A matrix as a product Q R: columns of Q orthonormal, R upper triangular.

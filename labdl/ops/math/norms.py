@@ -2,16 +2,19 @@
 
 import math
 
+import numpy as np
+
 from labdl.dispatch import spec_of
-from labdl.ops import rules
-from labdl.ops.array.shape import astype, expand_dims
+from labdl.ops import costs, rules
+from labdl.ops.array.shape import astype, expand_dims, take
 from labdl.ops.math.arithmetic import abs as absolute
 from labdl.ops.math.arithmetic import equal, not_equal, pow, sqrt, square, subtract, where
 from labdl.ops.math.linalg import svdvals
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import min as smallest
 from labdl.ops.math.reduction import sum
-from labdl.ops.operator import NUMBERS, REALS, case, floats, operator
+from labdl.ops.neural.linear import tensor_like
+from labdl.ops.operator import NUMBERS, REALS, Choice, Number, case, floats, operator
 from labdl.spec import COMPLEX, normal_axes
 
 
@@ -44,6 +47,7 @@ def _root(total, function):
     takes=NUMBERS,
     composite=True,
     precision="float32",
+    options={"ord": Number()},
 )
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """The length of vectors that lie along one axis, several, or with None all: (sum of ``abs(x) ** ord``) ** (1 / ord).
@@ -80,6 +84,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     composite=True,
     precision="float32",
     without_onnx="no factorizations of matrices",
+    options={"ord": Choice(*rules.MATRIX_NORMS)},
 )
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """The size of matrices: "fro" the root of the sum of squares, "nuc" the sum of the singular values.
@@ -115,3 +120,27 @@ def cdist(x, y, p=2.0):
     """
     rules.cdist(spec_of(x), spec_of(y))  # rejects shapes that the difference alone would broadcast
     return vector_norm(subtract(expand_dims(x, -2), expand_dims(y, -3)), axis=-1, ord=p)
+
+
+@operator(
+    rules.pdist,
+    case(floats(4, 3)),
+    case(floats(3, 2), 1.0),
+    case(floats(3, 2), p=math.inf),
+    takes=REALS,
+    composite=True,
+    cost=costs.pairs,
+    precision="float32",
+)
+def pdist(x, p=2.0):
+    """The distances of each pair of points (rows), in the order of the rows of the upper triangle of `cdist`.
+
+    ``p`` as there. Semantics: torch.nn.functional.pdist, scipy.spatial.distance.pdist.
+    """
+    rules.pdist(spec_of(x))
+    first, second = np.triu_indices(spec_of(x).shape[0], 1)  # type: ignore[arg-type]
+    return vector_norm(subtract(_rows(x, first), _rows(x, second)), axis=-1, ord=p)
+
+
+def _rows(x, places):
+    return take(x, tensor_like(x, places, "int64"), axis=0)

@@ -32,6 +32,7 @@ from labdl.ops.operator import NUMBERS, REALS, case, floats, operator
     case(floats(3), floats(3, 2)),
     case(floats(2, 1, 2, 3), floats(4, 3, 2)),
     takes=NUMBERS,
+    checked=False,
     cost=costs.matmul,
     precision="half",
     onnx="MatMul",
@@ -207,6 +208,51 @@ def trace(x, /, *, offset=0, dtype=None):
     """Sum of the diagonal of matrices, in the dtype of `sum` unless one is given."""
     elements = diagonal(x, offset=offset)
     return sum(elements if dtype is None else astype(elements, dtype), axis=-1)
+
+
+@operator(
+    rules.multi_dot,
+    case([floats(2, 3), floats(3, 4), floats(4, 2)]),
+    case([floats(3), floats(3, 4), floats(4, 2), floats(2)]),
+    case([floats(2, 3), floats(3)]),
+    takes=NUMBERS,
+    composite=True,
+    cost=costs.multi_dot,
+    precision="half",
+)
+def multi_dot(tensors):
+    """The product of two or more matrices, in the order of the fewest multiplications; the first and last may be vectors.
+
+    Unknown sizes count as 1. Semantics: torch.linalg.multi_dot, numpy.linalg.multi_dot.
+    """
+    rules.multi_dot([spec_of(x) for x in tensors])
+    first, *_, last = (spec_of(x).ndim == 1 for x in tensors)
+    matrices = [*tensors]
+    matrices[0] = expand_dims(matrices[0], 0) if first else matrices[0]
+    matrices[-1] = expand_dims(matrices[-1], 1) if last else matrices[-1]
+    sizes = [spec_of(x).shape[0] or 1 for x in matrices] + [spec_of(matrices[-1]).shape[1] or 1]
+    product = _multiply_between(matrices, _best_splits(sizes), 0, len(matrices) - 1)
+    return squeeze(product, (0,) * first + (1,) * last) if first or last else product
+
+
+def _best_splits(sizes):
+    """For each range of matrices the last of its left factor (Cormen et al., Introduction to Algorithms, 15.2)."""
+    count = len(sizes) - 1
+    costs_of, splits = {(i, i): 0 for i in range(count)}, {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            costs_of[i, j], splits[i, j] = builtins.min(
+                (costs_of[i, k] + costs_of[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    return splits
+
+
+def _multiply_between(matrices, splits, i, j):
+    if i == j:
+        return matrices[i]
+    k = splits[i, j]
+    return matmul(_multiply_between(matrices, splits, i, k), _multiply_between(matrices, splits, k + 1, j))
 
 
 @operator(

@@ -9,16 +9,7 @@ from labdl.ops import rules
 from labdl.ops.array.shape import concat
 from labdl.ops.math.arithmetic import divide, exp, log, subtract
 from labdl.ops.math.comparison import isclose, isfinite, isnan, logical_not, not_equal, where
-from labdl.ops.operator import (
-    NUMBERS,
-    NUMBERS_AND_BOOL,
-    REALS,
-    REALS_AND_BOOL,
-    case,
-    floats,
-    operator,
-    values,
-)
+from labdl.ops.operator import NUMBERS, NUMBERS_AND_BOOL, REALS, REALS_AND_BOOL, Choice, case, floats, operator, values
 from labdl.spec import normal_axes
 
 _AXES = (
@@ -62,7 +53,7 @@ def sum(x, axis=None, keepdims=False, *, dtype=None):
     return np.sum(_cast(x, dtype), axis=axis, keepdims=keepdims)
 
 
-@operator(rules.total, *_SUMS, takes=NUMBERS_AND_BOOL, precision="float32")
+@operator(rules.total, *_SUMS, takes=NUMBERS_AND_BOOL, precision="float32", checked=True)
 def prod(x, axis=None, keepdims=False, *, dtype=None):
     """Product over the axes; all of them when ``axis`` is left out.
 
@@ -71,37 +62,37 @@ def prod(x, axis=None, keepdims=False, *, dtype=None):
     return np.prod(_cast(x, dtype), axis=axis, keepdims=keepdims)
 
 
-@operator(rules.extreme, *_AXES, takes=REALS_AND_BOOL)
+@operator(rules.extreme, *_AXES, takes=REALS_AND_BOOL, checked=True)
 def max(x, axis=None, keepdims=False):
     """Largest element over the axes, NaN where there is one."""
     return np.max(x, axis=axis, keepdims=keepdims)
 
 
-@operator(rules.extreme, *_AXES, takes=REALS_AND_BOOL)
+@operator(rules.extreme, *_AXES, takes=REALS_AND_BOOL, checked=True)
 def min(x, axis=None, keepdims=False):
     """Smallest element over the axes, NaN where there is one."""
     return np.min(x, axis=axis, keepdims=keepdims)
 
 
-@operator(rules.index_reduction, *_ONE_AXIS, takes=REALS_AND_BOOL, differentiable=False)
+@operator(rules.index_reduction, *_ONE_AXIS, takes=REALS_AND_BOOL, differentiable=False, checked=True)
 def argmax(x, axis=None, keepdims=False):
     """Position of the (first) largest element along an axis, or in the flattened tensor; of the first NaN if any."""
     return np.argmax(x, axis=axis, keepdims=keepdims)
 
 
-@operator(rules.index_reduction, *_ONE_AXIS, takes=REALS_AND_BOOL, differentiable=False)
+@operator(rules.index_reduction, *_ONE_AXIS, takes=REALS_AND_BOOL, differentiable=False, checked=True)
 def argmin(x, axis=None, keepdims=False):
     """Position of the (first) smallest element along an axis, or in the flattened tensor; of the first NaN if any."""
     return np.argmin(x, axis=axis, keepdims=keepdims)
 
 
-@operator(rules.boolean_reduction, *_TRUTHS, takes=NUMBERS_AND_BOOL, differentiable=False)
+@operator(rules.boolean_reduction, *_TRUTHS, takes=NUMBERS_AND_BOOL, differentiable=False, checked=True)
 def any(x, axis=None, keepdims=False):
     """Whether any element over the axes is true, or not 0."""
     return np.any(x, axis=axis, keepdims=keepdims)
 
 
-@operator(rules.boolean_reduction, *_TRUTHS, takes=NUMBERS_AND_BOOL, differentiable=False)
+@operator(rules.boolean_reduction, *_TRUTHS, takes=NUMBERS_AND_BOOL, differentiable=False, checked=True)
 def all(x, axis=None, keepdims=False):
     """Whether all elements over the axes are true, or not 0."""
     return np.all(x, axis=axis, keepdims=keepdims)
@@ -119,6 +110,7 @@ def count_nonzero(x, axis=None, keepdims=False):
     case(floats(3, 1), floats(4), rtol=0, atol=9.0),
     takes=NUMBERS,
     differentiable=False,
+    checked=True,
 )
 def allclose(x, y, /, *, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether all elements are equal up to ``atol + rtol * |y|``, one boolean; see `isclose`."""
@@ -167,6 +159,7 @@ def std(x, axis=None, keepdims=False, correction=0):
     case(floats(2, 6), 0.33, axis=1, method="nearest"),
     takes=REALS,
     without_onnx="no interpolation between ranks",
+    options={"method": Choice(*rules.QUANTILE_METHODS)},
 )
 def quantile(x, q, axis=None, keepdims=False, *, method="linear"):
     """The ``q``-quantile (0 to 1) along one axis or over all.
@@ -218,7 +211,7 @@ def nanmean(x, axis=None, keepdims=False):
 # -- running
 
 
-@operator(rules.cumulative_total, *_RUNNING_SUMS, takes=NUMBERS_AND_BOOL, precision="float32")
+@operator(rules.cumulative_total, *_RUNNING_SUMS, takes=NUMBERS_AND_BOOL, precision="float32", checked=True)
 def cumulative_sum(x, axis=None, *, dtype=None, include_initial=False):
     """Running sum along an axis, which may be left out for tensors of one axis.
 
@@ -236,6 +229,7 @@ def cumulative_sum(x, axis=None, *, dtype=None, include_initial=False):
     takes=NUMBERS_AND_BOOL,
     precision="float32",
     without_onnx="running sums only",
+    checked=True,
 )
 def cumulative_prod(x, axis=None, *, dtype=None, include_initial=False):
     """Running product along an axis, which may be left out for tensors of one axis.
@@ -253,13 +247,13 @@ def _first(x, axis):
     return np.empty([1 if a == axis % x.ndim else n for a, n in enumerate(x.shape)], x.dtype)
 
 
-@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only")
+@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only", checked=True)
 def cumulative_max(x, axis=None):
     """The largest element so far along an axis; NaN from the first NaN on. Semantics: the values of torch.cummax."""
     return np.maximum.accumulate(x, axis or 0)
 
 
-@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only")
+@operator(rules.cumulative, *_RUNNING, takes=REALS, without_onnx="running sums only", checked=True)
 def cumulative_min(x, axis=None):
     """The smallest element so far along an axis; NaN from the first NaN on. Semantics: the values of torch.cummin."""
     return np.minimum.accumulate(x, axis or 0)

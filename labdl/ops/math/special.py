@@ -121,7 +121,11 @@ def sinc(x, /):
 
 
 @operator(
-    None, case(floats(2, 3, low=0.1, high=0.9)), case(floats(4, low=0.01, high=0.99), eps=0.1), precision="float32"
+    None,
+    case(floats(2, 3, low=0.1, high=0.9)),
+    case(floats(4, low=0.01, high=0.99), eps=0.1),
+    precision="float32",
+    checked=True,
 )
 def logit(x, /, eps=None):
     """log(x / (1 - x)), the inverse of `sigmoid`; ``eps`` limits x to the range from eps to 1 - eps first.

@@ -16,7 +16,7 @@ from labdl.ops.math.reduction import sum as total
 from labdl.ops.math.special import erf
 from labdl.ops.math.trigonometry import tanh
 from labdl.ops.neural.gradient import stop_gradient
-from labdl.ops.operator import REALS, case, floats, operator
+from labdl.ops.operator import REALS, Choice, Number, case, floats, operator
 from labdl.ops.precision.float32 import _narrow, _wide
 from labdl.ops.random.like import random_uniform_like
 
@@ -43,18 +43,16 @@ def silu(x, /):
     return multiply(x, sigmoid(x))
 
 
-@operator(None, *_ANY, case(floats(2, 3), approximate="tanh"))
+@operator(None, *_ANY, case(floats(2, 3), approximate="tanh"), options={"approximate": Choice("none", "tanh")})
 def gelu(x, approximate="none"):
     """x times the normal distribution function of x; ``approximate="tanh"`` for the faster form (Hendrycks & Gimpel, 2016)."""
     if approximate == "tanh":
         inner = multiply(add(x, multiply(multiply(square(x), x), 0.044715)), math.sqrt(2 / math.pi))
         return multiply(multiply(x, 0.5), add(tanh(inner), 1.0))
-    if approximate != "none":
-        raise ValueError(f'gelu wants approximate="none" or "tanh", received {approximate!r}')
     return multiply(multiply(x, 0.5), add(erf(multiply(x, math.sqrt(0.5))), 1.0))
 
 
-@operator(None, *_ANY, case(floats(2, 3), beta=2.0), precision="float32")
+@operator(None, *_ANY, case(floats(2, 3), beta=2.0), precision="float32", options={"beta": Number(0, above=True)})
 def softplus(x, beta=1.0):
     """log(1 + exp(beta * x)) / beta, without overflow."""
     x = x if beta == 1 else multiply(x, beta)
@@ -76,7 +74,7 @@ def mish(x, /):
     return multiply(x, tanh(softplus(x)))
 
 
-@operator(None, *_ANY, case(floats(2, 3), negative_slope=0.2))
+@operator(None, *_ANY, case(floats(2, 3), negative_slope=0.2), checked=True)
 def leaky_relu(x, negative_slope=0.01):
     """x where positive, else ``negative_slope`` times x (Maas et al., 2013)."""
     return where(greater(x, 0), x, multiply(x, negative_slope))
@@ -119,7 +117,7 @@ def _exponential_unit(x, alpha):
     return where(positive, x, multiply(expm1(where(positive, 0.0, x)), alpha))
 
 
-@operator(None, *_ANY, case(floats(2, 3), alpha=0.5))
+@operator(None, *_ANY, case(floats(2, 3), alpha=0.5), checked=True)
 def elu(x, alpha=1.0):
     """x where positive, else alpha * (exp(x) - 1) (Clevert et al., 2015)."""
     return _exponential_unit(x, alpha)
@@ -131,7 +129,7 @@ def selu(x, /):
     return multiply(_exponential_unit(x, 1.6732632423543772), 1.0507009873554805)
 
 
-@operator(None, *_ANY, case(floats(2, 3), alpha=0.5))
+@operator(None, *_ANY, case(floats(2, 3), alpha=0.5), options={"alpha": Number(0, above=True)})
 def celu(x, alpha=1.0):
     """x where positive, else alpha * (exp(x / alpha) - 1) (Barron, 2017)."""
     return multiply(_exponential_unit(multiply(x, 1 / alpha), 1.0), alpha)
@@ -248,6 +246,7 @@ def sparsemax(x, axis=-1):
     random=True,
     differentiable=False,
     precision="float32",
+    checked=True,
 )
 def gumbel_softmax(logits, temperature=1.0, *, hard=False, axis=-1):
     """A differentiable random choice by softmax(logits) (Jang et al., 2017; Maddison et al., 2017).

@@ -16,7 +16,7 @@ from labdl.ops.neural.activation import softmax
 from labdl.ops.neural.linear import dropout, tensor_like
 from labdl.ops.neural.positions import step_positions
 from labdl.ops.neural.windows import sizes_of
-from labdl.ops.operator import bools, case, floats, ints, operator
+from labdl.ops.operator import Number, bools, case, floats, ints, operator
 
 
 @operator(rules.causal_mask, case(floats(2, 3, 4)), differentiable=False)
@@ -36,6 +36,7 @@ def causal_mask(scores, /):
     composite=True,
     cost=costs.attention,
     precision="half",
+    options={"scale": Number()},
 )
 def scaled_dot_product_attention(query, key, value, mask=None, causal=False, *, scale=None, rate=0.0, training=False):
     """softmax(query · keyᵀ * scale) · value over the last two axes (Vaswani et al., 2017); scale is 1 / sqrt(d) if left out.

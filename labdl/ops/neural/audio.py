@@ -22,6 +22,7 @@ def _widen(x):
     case(floats(9, low=-1.0, high=1.0), 16),
     differentiable=False,
     composite=True,
+    checked=True,
 )
 def mu_law_encoding(x, channels=256):
     """A signal from -1 to 1 as integers from 0 to channels - 1 in logarithmic steps (van den Oord et al., 2016).
@@ -39,6 +40,7 @@ def mu_law_encoding(x, channels=256):
     case(floats(9, low=0.0, high=15.0), 16),
     takes=REALS,
     composite=True,
+    checked=True,
 )
 def mu_law_decoding(x, channels=256):
     """The signal from -1 to 1 of integers from 0 to channels - 1, the inverse of `mu_law_encoding` up to its steps.

@@ -27,9 +27,10 @@ from labdl.ops.math.reduction import sum as total
 from labdl.ops.math.trigonometry import atan
 from labdl.ops.neural.activation import relu
 from labdl.ops.neural.gradient import stop_gradient
-from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator import Choice, case, floats, ints, operator
+from labdl.ops.operator.checks import refuse_beyond_memory
 from labdl.ops.precision.float32 import _narrow, _wide
-from labdl.spec import per_axis
+from labdl.spec import Spec, per_axis
 
 
 def _order_corners(values):
@@ -78,6 +79,7 @@ _FROM_CORNERS = {
     case(floats(4), "xyxy", "xywh"),
     composite=True,
     precision="float32",
+    options={"in_format": Choice(*rules.FORMATS), "out_format": Choice(*rules.FORMATS)},
 )
 def box_convert(boxes, in_format, out_format):
     """Boxes (..., 4) in another format: "xyxy" two corners, "xywh" corner and size, "cxcywh" center and size.
@@ -235,18 +237,18 @@ def _count(reference, n):
     return cumulative_sum(tile(ones_like(reference), (1, n)), axis=1) - 1
 
 
-def _interpolation(start, size, bins, samples, limit):
+def _interpolation(start, size, bins, samples, most, limit):
     """Positions and weights along one axis of ``limit`` elements, of lower and upper neighbors: four (K, bins, samples).
 
     Bilinear interpolation reads each point from a lower and an upper neighbor; points outside have weight 0, and a bin is
-    the mean of its points. ``samples`` of 0 or less takes one point for each unit of length of a bin.
+    the mean of its points. ``samples`` of 0 or less takes one point for each unit of length of a bin, and ``most`` in one.
     """
     length = expand_dims(divide(size, float(bins)), -1)
     points = ones_like(length) * samples if samples > 0 else maximum(ceil(length), 0.0)
     weight = divide(1.0, maximum(points, 1.0))
     bin_, point = (
         expand_dims(_count(start, bins), -1),
-        expand_dims(_count(start, samples if samples > 0 else _most(points)), 1),
+        expand_dims(_count(start, most), 1),
     )
     at = expand_dims(start, -1) + multiply(bin_, length) + multiply(point + 0.5, multiply(length, weight))
     inside = logical_and(greater_equal(at, -1.0), less_equal(at, float(limit)))
@@ -311,10 +313,18 @@ def roi_align(
     corners = _wide(boxes) * spatial_scale - (0.5 if aligned else 0.0)
     sizes = corners[:, 2:] - corners[:, :2]
     sizes = sizes if aligned else maximum(sizes, 1.0)
-    down = _interpolation(corners[:, 1:2], sizes[:, 1:2], rows, sampling_ratio, height)
-    right = _interpolation(corners[:, 0:1], sizes[:, 0:1], columns, sampling_ratio, width)
+    most = [
+        sampling_ratio if sampling_ratio > 0 else _most(ceil(divide(sizes[:, a : a + 1], float(bins))))
+        for a, bins in ((1, rows), (0, columns))
+    ]
+    refuse_beyond_memory("roi_align", Spec((boxes.shape[0], rows, most[0], columns, most[1], channels)))
+    down = _interpolation(corners[:, 1:2], sizes[:, 1:2], rows, sampling_ratio, most[0], height)
+    right = _interpolation(corners[:, 0:1], sizes[:, 0:1], columns, sampling_ratio, most[1], width)
     table = reshape(_wide(features), (-1, channels))
-    first = reshape(astype(batch_indices, "int64"), (-1, 1, 1, 1, 1)) * height
+    images = clip(
+        astype(batch_indices, "int64"), -(2**30), 2**30
+    )  # the products of larger ones could be valid positions
+    first = reshape(images, (-1, 1, 1, 1, 1)) * height
     result = None
     for y, share_y in ((down[0], down[2]), (down[1], down[3])):
         for z, share_x in ((right[0], right[2]), (right[1], right[3])):

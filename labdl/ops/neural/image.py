@@ -17,7 +17,7 @@ from labdl.ops.math.products import matmul
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.linear import tensor_like
 from labdl.ops.neural.windows import adaptive, sizes_of, table
-from labdl.ops.operator import case, floats, operator
+from labdl.ops.operator import Choice, case, floats, operator
 
 
 def _first(x, data_format: str):
@@ -97,6 +97,7 @@ _KIND = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
     case(floats(1, 2, 5, 4), (3, 2), mode="area"),
     case(floats(1, 1, 2, 3, 3), (3, 2, 5), mode="trilinear"),
     composite=True,
+    options={"mode": Choice(*rules.MODES)},
 )
 def interpolate(
     x, size=None, scale=None, *, mode="nearest", align_corners=False, antialias=False, data_format="channels_first"
@@ -168,6 +169,7 @@ _INSIDE: Any = {"low": -1.2, "high": 1.2}
     case(floats(1, 2, 3, 4), floats(1, 1, 6, 5)),
     case(floats(1, 2, 4), floats(1, 3, 7), mode="linear"),
     composite=True,
+    options={"mode": Choice(*rules.MODES)},
 )
 def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=False):
     """x (N, C, ...) resized to the spatial sizes of another tensor, as `interpolate` does: a decoder to its skip connection."""
@@ -185,6 +187,7 @@ def interpolate_like(x, like, *, mode="nearest", align_corners=False, antialias=
     case(floats(1, 2, 3, 4, 2), floats(1, 2, 1, 3, 3, **_INSIDE)),
     composite=True,
     precision="float32",
+    options={"mode": Choice("bilinear", "nearest", "bicubic"), "padding": Choice("zeros", "border", "reflection")},
 )
 def grid_sample(x, grid, *, mode="bilinear", padding="zeros", align_corners=False, data_format="channels_first"):
     """x (N, C, H, W) or (N, C, D, H, W) at the coordinates ``grid`` (N, ..., 2 or 3), which run from -1 to 1 as (x, y, [z]).

@@ -11,7 +11,7 @@ from labdl.ops.math.products import matmul
 from labdl.ops.math.reduction import max as largest
 from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
-from labdl.ops.operator import case, floats, ints, operator
+from labdl.ops.operator import Choice, case, floats, ints, operator
 from labdl.ops.random.like import random_uniform_like
 from labdl.spec import REALS
 
@@ -148,7 +148,9 @@ def alpha_dropout(x, rate, training=False):
 
 @operator(rules.embedding, case(ints(2, 3), floats(5, 4)), cost=0)
 def embedding(indices, table):
-    """Rows of the table (size, features) at the given positions."""
+    """Rows of the table (size, features) at the given positions, 0 to size - 1. Raises IndexError for others."""
+    if np.size(indices) and np.min(indices) < 0:
+        raise IndexError(f"embedding wants positions of 0 or more, received {np.min(indices)}")
     return np.take(table, indices, axis=0)
 
 
@@ -159,6 +161,7 @@ def embedding(indices, table):
     case(ints(3, 2), floats(5, 4), mode="sum"),
     case(ints(3, 2), floats(5, 4), floats(3, 2), mode="sum"),
     composite=True,
+    options={"mode": Choice("mean", "sum", "max")},
 )
 def embedding_bag(indices, table, weights=None, *, mode="mean"):
     """Mean, sum or maximum of the table's rows at the indices (..., bag): (..., features).

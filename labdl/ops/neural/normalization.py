@@ -10,7 +10,7 @@ from labdl.ops.math.arithmetic import add, divide, multiply, pow, rsqrt, sqrt, s
 from labdl.ops.math.reduction import mean
 from labdl.ops.math.reduction import sum as total
 from labdl.ops.neural.windows import sizes_of
-from labdl.ops.operator import case, floats, operator
+from labdl.ops.operator import Axis, Number, case, floats, operator
 
 
 @operator(
@@ -119,6 +119,7 @@ def instance_norm(x, scale=None, offset=None, *, epsilon=1e-5, axis=1):
     case(floats(2, 3, 5), 4, alpha=0.5, beta=0.5, k=2.0, axis=-1),
     composite=True,
     precision="float32",
+    options={"k": Number()},
 )
 def local_response_norm(x, size, *, alpha=1e-4, beta=0.75, k=1.0, axis=1):
     """x / (k + alpha * mean of the squares of ``size`` neighboring channels) ** beta (Krizhevsky et al., 2012).
@@ -141,6 +142,7 @@ def local_response_norm(x, size, *, alpha=1e-4, beta=0.75, k=1.0, axis=1):
     case(floats(4, 3), floats(4, 1)),
     case(floats(2, 3, 4), floats(1, 1, 4), 2),
     case(floats(2, 3), floats(1, 1), None),
+    options={"axis": Axis((99,), none=True)},
     composite=True,
 )
 def weight_norm(direction, gain, axis=0):

@@ -264,6 +264,8 @@ def _max_unpool(rank: int, *samples):
         sizes = rules.unpooled_sizes(x.shape[2:], kernel_size, stride, padding, size)
         y = np.zeros((*x.shape[:2], math.prod(sizes)), x.dtype)
         flat = (*x.shape[:2], math.prod(x.shape[2:]))
+        if (indices < 0).any():
+            raise IndexError(f"max_unpool{rank}d wants positions of 0 or more, received {indices.min()}")
         np.put_along_axis(y, indices.reshape(flat), x.reshape(flat), axis=2)
         return y.reshape(*x.shape[:2], *sizes)
 

@@ -16,7 +16,7 @@ from labdl.ops.math.reduction import cumulative_sum
 from labdl.ops.math.trigonometry import cos, sin
 from labdl.ops.neural.linear import tensor_like
 from labdl.ops.neural.windows import sizes_of
-from labdl.ops.operator import bools, case, floats, ints, operator
+from labdl.ops.operator import Choice, bools, case, floats, ints, operator
 from labdl.spec import REALS
 
 
@@ -29,7 +29,7 @@ def step_positions(x):
     return subtract(cumulative_sum(ones_like(one, dtype="int64"), axis=0), 1)
 
 
-@operator(None, case(bools(2, 5)), case(ints(2, 4, high=2), start=2), differentiable=False)
+@operator(None, case(bools(2, 5)), case(ints(2, 4, high=2), start=2), differentiable=False, checked=True)
 def positions_from_mask(mask, *, start=0):
     """The position of each token among those of its sequence that are not padding, from ``start`` on.
 
@@ -49,6 +49,7 @@ def positions_from_mask(mask, *, start=0):
     case(floats(2, 1), 2, endpoint=True),
     takes=REALS,
     composite=True,
+    options={"layout": Choice("interleaved", "halves")},
 )
 def sinusoidal_embedding(positions, features, *, base=10000.0, layout="interleaved", endpoint=False):
     """Sines and cosines of positions (...): (..., features) (Vaswani et al., 2017). Positions may be fractions.

@@ -12,6 +12,7 @@ from labdl.ops.operator.definition import (
     Operator,
 )
 from labdl.ops.operator.kernels import override_kernels, resolve_all
+from labdl.ops.operator.options import Axis, Choice, Number, Sizes
 from labdl.ops.operator.samples import Sample, bools, case, floats, ints, values
 from labdl.spec import FLOATS, INTEGERS, NUMBERS, REALS
 
@@ -26,8 +27,12 @@ __all__ = [
     "OPERATORS",
     "REALS",
     "REALS_AND_BOOL",
+    "Axis",
+    "Choice",
+    "Number",
     "Operator",
     "Sample",
+    "Sizes",
     "bools",
     "case",
     "floats",

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from labdl.ops.operator.call import make_function
 from labdl.ops.operator.definition import OPERATORS, Operator, Precision
+from labdl.ops.operator.options import Domain
 from labdl.spec import FLOATS
+
+# Families of rules whose conditions frameworks do not share, each of them accepting other calls. Views, reductions and
+# element-wise operators are left to the frameworks, which raise errors for the same calls.
+CHECKED = frozenset(
+    (
+        "boxes",
+        "convolution",
+        "fourier",
+        "image",
+        "indexing",
+        "linalg",
+        "loss",
+        "matrix_functions",
+        "neural",
+        "normalization",
+        "pooling",
+        "positions",
+        "recurrence",
+        "sorting",
+    )
+)
+
+
+def _family(rule: Callable | None) -> str:
+    return rule.__module__.rsplit(".", 1)[-1] if rule else ""
 
 
 def operator(
@@ -16,7 +42,8 @@ def operator(
     differentiable: bool = True,
     composite: bool | None = None,
     random: bool = False,
-    checked: bool = False,
+    checked: bool | None = None,
+    options: Mapping[str, Domain] | None = None,
     compare: Callable | None = None,
     cost: Callable | int | None = 1,
     precision: Precision | None = None,
@@ -33,7 +60,9 @@ def operator(
         takes: dtypes of the tensors that it computes with (the free samples); any other is a TypeError. The rule gives
             the dtype of the result, regardless of NumPy's.
         random: the result is random.
-        checked: the rule is evaluated before each call, because kernels crash for invalid sizes.
+        checked: the rule accepts a call before a framework computes it, once for the same shapes and options. By default
+            for operators with ``options``, and for families of rules (`CHECKED`).
+        options: the values of options that mean something of their own in this operator (see `labdl.ops.operator.options`).
         compare: maps the results (a list of NumPy arrays) and the positional arguments to values that are equal for
             all correct answers, where signs or an order are unspecified.
         cost: floating-point operations for an element of the result, None for a view, which uses no memory, or a
@@ -58,7 +87,8 @@ def operator(
             differentiable=differentiable,
             composite=rule is None if composite is None else composite,
             random=random,
-            checked=checked,
+            checked=bool(options) or _family(rule) in CHECKED if checked is None else checked,
+            own_options=options or {},
             compare=compare,
             cost=cost,
             precision=precision,

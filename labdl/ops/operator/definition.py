@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from labdl.ops.operator import inference
+from labdl.ops.operator.options import Domain, declared_options
 from labdl.ops.operator.samples import samples_in
 from labdl.spec import COMPLEX, DTYPES, FLOATS, INTEGERS, NUMBERS, REALS
 
@@ -37,6 +38,7 @@ class Operator:
     composite: bool = False
     random: bool = False
     checked: bool = False
+    own_options: Mapping[str, Domain] = field(default_factory=dict)
     compare: Callable | None = None
     cost: Callable | int | None = 1
     precision: Precision | None = None
@@ -46,11 +48,22 @@ class Operator:
 
     def __post_init__(self):
         self.implementations: dict[type, Callable] = {}  # by type of the tensor that the call is dispatched on
+        self.pairs: dict[type, dict[type, Callable]] = {}  # the same, by the types of two operands
         self.function: Callable = self.body  # the public function, set by `make_function`
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.body)
+
+    @property
+    def is_positional(self) -> bool:
+        """True if every argument is given by position."""
+        return all(p.kind is p.POSITIONAL_ONLY and p.default is p.empty for p in self.signature.parameters.values())
+
+    @property
+    def is_binary(self) -> bool:
+        """True for an operator of two operands, whose implementation is found by both types."""
+        return self.is_positional and len(self.signature.parameters) == 2 and self.dispatch_argument is None
 
     @functools.cached_property
     def roles(self) -> dict[str, set[str]]:
@@ -73,6 +86,11 @@ class Operator:
         }
 
     @functools.cached_property
+    def options(self) -> Mapping[str, Domain]:
+        """The values that its options may have, by parameter."""
+        return declared_options(self.signature, self.roles, self.own_options)
+
+    @functools.cached_property
     def dispatch_argument(self) -> Callable[[Sequence], Any] | None:
         """Selects the tensor whose type determines the implementation; None if it is the first argument."""
         first = next((args[0] for args, _ in self.samples if args), None)
@@ -86,6 +104,21 @@ class Operator:
             return type(self.dispatch_argument(args) if self.dispatch_argument else args[0])
         except (IndexError, KeyError, TypeError):
             return type(None)
+
+    def add_implementations(self, implementations: Mapping[type, Callable], partners: Iterable[type] = ()) -> None:
+        """Store what computes tensors of these types, also with second operands of the types ``partners``."""
+        self.implementations.update(implementations)
+        for kind, implementation in implementations.items():
+            self.pairs[kind] = dict.fromkeys(partners, implementation)
+
+    def remove_implementations(self, kinds: Iterable[type] | None = None) -> dict[type, Callable]:
+        """Remove and return what is stored for these types, by default for all: later calls search anew."""
+        removed = {
+            k: self.implementations.pop(k) for k in [*(kinds or self.implementations)] if k in self.implementations
+        }
+        for kind in [*(kinds or self.pairs)]:
+            self.pairs.pop(kind, None)
+        return removed
 
     def own_implementation(self, backend) -> Callable | None:
         """An implementation for a backend that belongs to the operator; None for built-in operators."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl import dispatch
+from labdl.ops.operator.options import check_option
 from labdl.spec import INTEGERS, Spec, as_spec, promote
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ def infer(entry: Operator, args: Sequence[Any], kwargs: dict[str, Any]):
     """The Spec of the result (several in a tuple). Raises TypeError or ValueError for invalid arguments."""
     args, kwargs = tuple(map(to_spec, args)), {k: to_spec(v) for k, v in kwargs.items()}
     arguments = entry.signature.bind(*args, **kwargs).arguments
+    for name, domain in entry.options.items():
+        if name in arguments and not _is_default(entry, name, arguments[name]):
+            check_option(entry.name, name, arguments[name], domain)
     _check_operands(entry, arguments)
     common = promoted_dtype(entry, arguments)
     for name, value in arguments.items():
@@ -25,7 +29,15 @@ def infer(entry: Operator, args: Sequence[Any], kwargs: dict[str, Any]):
         for spec in specs_in(value) if roles else ():
             dtype = common if common and "free" in roles else spec.dtype
             _check_dtype(entry, name, dtype, roles)
-    return (entry.rule or entry.body)(*args, **kwargs)
+    try:
+        return (entry.rule or entry.body)(*args, **kwargs)
+    except AttributeError as error:
+        names = [
+            n for n, value in arguments.items() if n in entry.roles and value is not None and not list(specs_in(value))
+        ]
+        if not names:
+            raise
+        raise TypeError(f"{entry.name} wants a tensor for {names[0]}, received {arguments[names[0]]!r:.60}") from error
 
 
 def promoted_dtype(entry: Operator, arguments: dict[str, Any]) -> str | None:
@@ -40,16 +52,33 @@ def promoted_dtype(entry: Operator, arguments: dict[str, Any]) -> str | None:
     return promote(*operands)
 
 
+def _is_default(entry: Operator, name: str, value) -> bool:
+    return value is entry.signature.parameters[name].default
+
+
 def _check_operands(entry: Operator, arguments: dict[str, Any]) -> None:
     texts = any(s.dtype == "string" for value in arguments.values() for s in specs_in(value))
     for name, value in arguments.items():
         if "free" not in entry.roles.get(name, ()):
             continue
-        for leaf in _leaves(value):
+        leaves = list(_leaves(value))
+        for item in value if isinstance(value, list | tuple) and entry.inputs[name] else ():
+            if isinstance(item, list | tuple) and is_plain_list(list(_leaves(item))):
+                raise TypeError(f"{entry.name} wants tensors, received the list {item!r:.60}: write labdl.tensor(…)")
+        if isinstance(value, list | tuple) and not entry.inputs[name] and name != "index" and is_plain_list(leaves):
+            raise TypeError(
+                f"{entry.name} wants a tensor for {name}, received the list {value!r:.60}: write labdl.tensor(…)"
+            )
+        for leaf in leaves:
             absent = leaf is None and (value is not None or entry.signature.parameters[name].default is None)
             number = isinstance(leaf, Spec | bool | int | float | complex | dict)
             if not (absent or number or (texts and isinstance(leaf, str))):
                 raise TypeError(f"{entry.name} wants a tensor for {name}, received {leaf!r:.60}")
+
+
+def is_plain_list(leaves: Sequence[Any]) -> bool:
+    """True for the elements of a list of numbers, which frameworks would read in different dtypes."""
+    return bool(leaves) and all(isinstance(v, bool | int | float | complex | np.generic) for v in leaves)
 
 
 def _check_dtype(entry: Operator, parameter: str, dtype: str, roles: set[str]) -> None:

@@ -9,6 +9,7 @@ from labdl import dispatch
 from labdl.errors import BackendError
 from labdl.ops import channels_last
 from labdl.ops.infix import neutral
+from labdl.ops.operator.checks import with_one_backend, with_rule
 from labdl.ops.operator.definition import OPERATORS, Operator
 from labdl.ops.precision import mixed
 from labdl.ops.random import portable
@@ -24,6 +25,9 @@ def implementation_for(entry: Operator, owner, kind: type) -> Callable:
         implementation = channels_last.follow_layout(entry, implementation, owner)
     if mixed.enabled and not interpret and owner.name != "numpy":
         implementation = mixed.cast_inputs(entry, implementation, owner)
+    exclusive = getattr(owner, "exclusive", None)
+    if exclusive is not None and not (entry.composite and getattr(owner.operators, entry.name, None) is None):
+        implementation = exclusive(implementation)  # of other composites, each part
     return implementation
 
 
@@ -32,9 +36,14 @@ def native_implementation(backend, entry: Operator) -> Callable:
     name."""
     if (own := entry.own_implementation(backend)) is not None:
         return own
+    found = _unchecked_implementation(backend, entry)
+    if entry.name in backend.strict:
+        return found
+    return (with_rule if entry.checked else with_one_backend)(found, backend, entry)
+
+
+def _unchecked_implementation(backend, entry: Operator) -> Callable:
     own = getattr(backend.operators, entry.name, None)
-    if entry.checked and own is not None:
-        own = _with_rule(own, entry)
     if entry.random:
         cast = native_implementation(backend, OPERATORS["astype"])
         body = neutral(entry.body) if entry.composite else portable.draw_with_numpy(backend, entry, cast)
@@ -47,16 +56,6 @@ def native_implementation(backend, entry: Operator) -> Callable:
             checks_itself = set(REALS) <= set(entry.takes) and entry.name not in backend.lenient
             return function if checks_itself else _with_dtype_check(function, backend, entry)
     raise BackendError(f"operator {entry.name!r} has no implementation for backend {backend.name!r}")
-
-
-def _with_rule(function: Callable, entry: Operator) -> Callable:
-    """The function, called after the shape rule has accepted the arguments."""
-
-    def run(*args, **kwargs):
-        entry.infer(args, kwargs)
-        return function(*args, **kwargs)
-
-    return run
 
 
 def _with_fallback(own: Callable | None, body: Callable) -> Callable:
@@ -95,26 +94,23 @@ def _with_dtype_check(function: Callable, backend, entry: Operator) -> Callable:
 
 def resolve_all(backend) -> None:
     """Fill the tables of all operators for a backend's tensors, as calls do one by one."""
+    kinds = backend.tensor_types()
     for entry in OPERATORS.values():
-        for kind in backend.tensor_types():
-            if kind not in entry.implementations:
-                with contextlib.suppress(BackendError):  # a custom operator may lack an implementation; its call raises
-                    entry.implementations[kind] = implementation_for(entry, backend, kind)
+        for kind in kinds:
+            with contextlib.suppress(BackendError):  # a custom operator may lack an implementation; its call raises
+                found = entry.implementations.get(kind) or implementation_for(entry, backend, kind)
+                entry.add_implementations({kind: found}, (*kinds, bool, int, float, complex))
 
 
 @contextlib.contextmanager
 def override_kernels(backend, replacement):
     """Context in which ``replacement`` computes with the tensors of ``backend``; it must be otherwise equal."""
     kinds = backend.tensor_types()
-    previous = [
-        (e.implementations, {k: e.implementations.pop(k) for k in kinds if k in e.implementations})
-        for e in OPERATORS.values()
-    ]
+    previous = [(entry, entry.remove_implementations(kinds)) for entry in OPERATORS.values()]
     try:
         with dispatch.override_owners(kinds, replacement):
             yield
     finally:
-        for table, known in previous:
-            for kind in kinds:
-                table.pop(kind, None)
-            table.update(known)
+        for entry, implementations in previous:
+            entry.remove_implementations(kinds)
+            entry.add_implementations(implementations)

@@ -38,13 +38,12 @@ def observe_operators(callback: Callable[[Operator, tuple, dict[str, Any], Any],
         return run
 
     for entry in OPERATORS.values():
-        for kind, implementation in list(entry.implementations.items()):
-            entry.implementations[kind] = wrap(entry, implementation)
+        entry.add_implementations({kind: wrap(entry, f) for kind, f in entry.remove_implementations().items()})
     call.implementation_for = lambda entry, owner, kind: wrap(entry, find(entry, owner, kind))
     try:
         yield
     finally:
         call.implementation_for = find
         for entry in OPERATORS.values():
-            for kind, implementation in list(entry.implementations.items()):
-                entry.implementations[kind] = getattr(implementation, "observed", implementation)
+            observed = entry.remove_implementations()
+            entry.add_implementations({kind: getattr(f, "observed", f) for kind, f in observed.items()})

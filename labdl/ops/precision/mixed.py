@@ -75,4 +75,4 @@ def enable() -> None:
     enabled = True
     for entry in OPERATORS.values():
         if entry.precision is not None:
-            entry.implementations.clear()
+            entry.remove_implementations()

@@ -8,7 +8,12 @@ from labdl.ops.random.state import generator
 
 
 @operator(
-    rules.elementwise, case(floats(3, 4)), case(floats(3, 4), low=-1.0, high=2.0), differentiable=False, random=True
+    rules.elementwise,
+    case(floats(3, 4)),
+    case(floats(3, 4), low=-1.0, high=2.0),
+    differentiable=False,
+    random=True,
+    checked=True,
 )
 def random_uniform_like(x, low=0.0, high=1.0):
     """Uniform random numbers in the shape and dtype of ``x``."""
@@ -16,7 +21,12 @@ def random_uniform_like(x, low=0.0, high=1.0):
 
 
 @operator(
-    rules.elementwise, case(floats(3, 4)), case(floats(3, 4), mean=1.0, std=0.5), differentiable=False, random=True
+    rules.elementwise,
+    case(floats(3, 4)),
+    case(floats(3, 4), mean=1.0, std=0.5),
+    differentiable=False,
+    random=True,
+    checked=True,
 )
 def random_normal_like(x, mean=0.0, std=1.0):
     """Normally distributed random numbers in the shape and dtype of ``x``."""

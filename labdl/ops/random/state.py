@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,14 +14,15 @@ _generator = np.random.default_rng()
 
 
 def seed(value: int, portable: bool = False) -> None:
-    """Seed LabDL's own random numbers and those of every backend, also of those loaded later.
+    """Seed LabDL's own random numbers, ``random``, ``numpy.random`` and those of every backend, also of those loaded later.
 
     ``portable=True``: from now on all backends use NumPy's random numbers, so that dropout, noise and samples are equal on
     all of them, also in compiled steps; where NumPy cannot be called in a compiled step, the step is not compiled
-    (MindSpore, Paddle), or an error (XLA).
+    (MindSpore, Paddle), or an error (XLA). As keras.utils.set_random_seed.
     """
     global _generator
     _generator = np.random.default_rng(value)
+    random.seed(value)
     dispatch.seed(value, portable)
 
 

@@ -22,9 +22,6 @@ def box_area(boxes) -> Spec:
 
 def box_convert(boxes, in_format, out_format) -> Spec:
     _check_boxes(boxes)
-    for name in (in_format, out_format):
-        if name not in FORMATS:
-            raise ValueError(f"a format of boxes is one of {', '.join(FORMATS)}, received {name!r}")
     return boxes
 
 
@@ -79,6 +76,8 @@ def pooled_boxes(x, boxes, batch_indices, output_size, *, data_format="channels_
         raise ValueError(f"features must have 4 axes, received {show(x.shape)}")
     _check_boxes(boxes, 2)
     _check_each(boxes, batch_indices, "picture's number")
+    if 0 in (x.shape[1:3] if data_format == "channels_last" else x.shape[2:]):
+        raise ValueError(f"features must not be empty, received {show(x.shape)}")
     size = per_axis(output_size, 2, "output_size")
     count = boxes.shape[0] if batch_indices.shape[0] is None else batch_indices.shape[0]
     if data_format == "channels_last":

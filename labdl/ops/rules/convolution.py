@@ -52,7 +52,7 @@ def conv(rank: int):
                 f"{what} with {groups} group(s) and a kernel for {per_group} channels each wants "
                 f"{per_group * groups} input channels, received {channels}"
             )
-        if out % groups:
+        if groups < 1 or out % groups:
             raise ValueError(f"{what} cannot share {out} output channels among {groups} groups")
         strides, dilations = per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation")
         result = assemble(x, out, window_sizes(sizes, window, strides, padding, dilations), data_format)

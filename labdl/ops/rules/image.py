@@ -77,8 +77,6 @@ def grid_sample(
         )
     if mode not in ("bilinear", "nearest", "bicubic") or (mode == "bicubic" and rank == 3):
         raise ValueError(f"grid_sample has the modes bilinear, nearest and, over 2 axes, bicubic, received {mode!r}")
-    if padding not in ("zeros", "border", "reflection"):
-        raise ValueError(f'grid_sample has padding "zeros", "border" and "reflection", received {padding!r}')
     if None not in (x.shape[0], grid.shape[0]) and x.shape[0] != grid.shape[0]:
         raise ValueError(f"grid_sample wants a grid for each of {x.shape[0]} images, received {show(grid.shape)}")
     channels, sizes = spatial(x, rank, data_format, "grid_sample")
@@ -97,6 +95,8 @@ def affine_grid(theta, size, *, align_corners=False) -> Spec:
             f"affine_grid wants theta (N, 2, 3) and size (H, W), or theta (N, 3, 4) and size (D, H, W), "
             f"received {show(theta.shape)} and {size!r}"
         )
+    if any(n is not None and n < 1 for n in sizes):
+        raise ValueError(f"affine_grid wants sizes of 1 or more, received {size!r}")
     return theta.with_shape([theta.shape[0], *sizes, rank])
 
 

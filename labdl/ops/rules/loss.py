@@ -5,13 +5,9 @@ from __future__ import annotations
 from labdl.ops.rules.elementwise import common_dtype, promoting
 from labdl.spec import FLOATS, Spec, broadcast, show
 
-REDUCTIONS = ("mean", "sum", "none")
 
-
-def reduce_loss(shape, dtype: str, reduction: str, allowed=REDUCTIONS) -> Spec:
+def reduce_loss(shape, dtype: str, reduction: str) -> Spec:
     """A loss for each element, or one number."""
-    if reduction not in allowed:
-        raise ValueError(f"reduction wants one of {', '.join(allowed)}, received {reduction!r}")
     return Spec(shape if reduction == "none" else (), dtype)
 
 
@@ -38,7 +34,7 @@ def paired_loss(prediction, target, *others, reduction="mean", **options) -> Spe
 def kl_divergence(log_probabilities, target, *, reduction="mean", **options) -> Spec:
     _check_same(log_probabilities, target)
     shape = broadcast(log_probabilities.shape, target.shape)
-    return reduce_loss(shape, common_dtype(log_probabilities, target), reduction, (*REDUCTIONS, "batchmean"))
+    return reduce_loss(shape, common_dtype(log_probabilities, target), reduction)
 
 
 def sample_loss(drop: int):
@@ -117,7 +113,8 @@ def _check_weight(logits, weight) -> None:
 def _same(first, second, what: str, other: str):
     """Merge two shapes, which may differ only in unknown sizes."""
     if any(a != b for a, b in zip(first, second, strict=True) if None not in (a, b)):
-        raise ValueError(f"{what} for {show(first)} and {other} for {show(second)} do not match")
+        hint = ": the classes are on the last axis" if what == "scores" else ""
+        raise ValueError(f"{what} for {show(first)} and {other} for {show(second)} do not match{hint}")
     return tuple(b if a is None else a for a, b in zip(first, second, strict=True))
 
 

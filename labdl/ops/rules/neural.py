@@ -45,8 +45,6 @@ def maxout(x, pieces, axis=1) -> Spec:
 
 @layout("elementwise")
 def dropout(x, rate, *args, **options) -> Spec:
-    if not 0 <= rate <= 1:
-        raise ValueError(f"a dropout rate is between 0 and 1, received {rate}")
     return x
 
 
@@ -71,8 +69,6 @@ def embedding(indices, table) -> Spec:
 
 @promoting
 def embedding_bag(indices, table, weights=None, *, mode="mean") -> Spec:
-    if mode not in ("mean", "sum", "max"):
-        raise ValueError(f'embedding_bag has the modes "mean", "sum" and "max", received {mode!r}')
     if not indices.ndim or indices.shape[-1] == 0:
         raise ValueError(
             f"embedding_bag wants bags of at least one index on the last axis, received {show(indices.shape)}"

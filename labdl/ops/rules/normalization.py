@@ -94,3 +94,11 @@ def weight_norm(direction, gain, axis=0) -> Spec:
     ):
         raise ValueError(f"weight_norm wants a gain {show(wanted)}, received {show(gain.shape)}")
     return Spec(direction.shape, common_dtype(direction, gain))
+
+
+def assign(variable, value) -> Spec:
+    if variable.ndim != value.ndim or any(
+        None not in (n, m) and n != m for n, m in zip(variable.shape, value.shape, strict=True)
+    ):
+        raise ValueError(f"assign wants a value of shape {show(variable.shape)}, received {show(value.shape)}")
+    return variable

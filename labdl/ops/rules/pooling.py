@@ -69,11 +69,11 @@ def max_unpool(rank: int):
 def unpooled_sizes(sizes, kernel_size, stride, padding, size=None) -> tuple:
     """Spatial sizes before pooling: as given, or the smallest that pool to ``sizes``."""
     rank = len(sizes)
-    if size is not None:
-        return per_axis(size, rank, "size")
     window = per_axis(kernel_size, rank, "kernel_size")
     strides = window if stride is None else per_axis(stride, rank, "stride")
     pads = per_axis(padding, rank, "padding", 0)
+    if size is not None:
+        return per_axis(size, rank, "size")
     return tuple(
         None if n is None else (n - 1) * s - 2 * p + k for n, k, s, p in zip(sizes, window, strides, pads, strict=True)
     )

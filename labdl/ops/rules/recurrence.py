@@ -60,7 +60,6 @@ def gru(x, kernel, recurrent_kernel, bias, recurrent_bias, hidden=None, *, lengt
 
 
 def rnn(x, kernel, recurrent_kernel, bias, hidden=None, *, activation="tanh", lengths=None, reverse=False):
-    _check_activation(activation)
     return _recurrent("rnn", 1, x, kernel, recurrent_kernel, [bias], [hidden], lengths)
 
 
@@ -74,10 +73,4 @@ def gru_cell(x, hidden, kernel, recurrent_kernel, bias, recurrent_bias) -> Spec:
 
 
 def rnn_cell(x, hidden, kernel, recurrent_kernel, bias, activation="tanh") -> Spec:
-    _check_activation(activation)
     return _state("rnn_cell", 1, x, kernel, recurrent_kernel, [bias], [hidden])
-
-
-def _check_activation(activation: str) -> None:
-    if activation not in ("tanh", "relu"):
-        raise ValueError(f'activation must be "tanh" or "relu", received {activation!r}')

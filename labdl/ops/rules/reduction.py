@@ -54,12 +54,13 @@ def boolean_reduction(x, axis=None, keepdims=False) -> Spec:
     return Spec(reduction(x, axis, keepdims).shape, "bool")
 
 
+QUANTILE_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
 def quantile(x, q, axis=None, keepdims=False, *, method="linear") -> Spec:
     many = isinstance(q, list | tuple)
     if (many and not q) or any(not 0 <= p <= 1 for p in (q if many else [q])):
         raise ValueError(f"quantile wants q from 0 to 1, received {q}")
-    if method not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise ValueError(f"method is linear, lower, higher, midpoint or nearest, received {method!r}")
     if not isinstance(axis, int | None):
         raise ValueError(f"quantile wants one axis, or None for all, received axis={axis}")
     rest = Spec(extreme(x, axis, keepdims).shape, float_of(real_of(x.dtype)))

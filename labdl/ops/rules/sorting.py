@@ -42,12 +42,20 @@ def unique_all(x) -> tuple[Spec, Spec, Spec, Spec]:
     return unique_values(x), _COUNTS, Spec(x.shape, "int64"), _COUNTS
 
 
+def unique_consecutive(x, *, return_inverse=False, return_counts=False, axis=None) -> Spec | tuple[Spec, ...]:
+    if axis is None:
+        found, inverse = unique_values(x), Spec(x.shape, "int64")
+    else:
+        at = normal_axes(axis, x.ndim)[0]
+        found, inverse = x.with_shape((*x.shape[:at], None, *x.shape[at + 1 :])), Spec((x.shape[at],), "int64")
+    results = (found, *(inverse,) * return_inverse, *(_COUNTS,) * return_counts)
+    return results if results[1:] else found
+
+
 @promoting
 def searchsorted(x1, x2, *, side="left", sorter=None) -> Spec:
     if x1.ndim != 1:
         raise ValueError(f"searchsorted wants a sorted tensor of one axis, received {show(x1.shape)}")
-    if side not in ("left", "right"):
-        raise ValueError(f'side is "left" or "right", received {side!r}')
     if sorter is not None and (
         sorter.ndim != 1 or (None not in (*sorter.shape, *x1.shape) and sorter.shape != x1.shape)
     ):

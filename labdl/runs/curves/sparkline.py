@@ -70,7 +70,9 @@ def render(values: list[float | None], width: int, plain: bool = False) -> str:
     if len(values) > width > 0:
         at = np.linspace(0, len(values), width + 1).astype(int)
         parts = ([v for v in values[a:b] if v is not None] for a, b in pairwise(at))
-        values = [sum(v / len(part) for v in part) if part else None for part in map(list, parts)]
+        # rounding may take the mean of the largest numbers beyond them
+        values = [min(max(part), sum(v / len(part) for v in part)) if part else None for part in map(list, parts)]
+        values = [v if v is None else max(v, -1.7e308) for v in values]
     there = [value for value in values if value is not None]
     if not there:
         return ""

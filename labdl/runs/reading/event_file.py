@@ -16,6 +16,7 @@ from labdl.runs.schema import VERSION
 
 EVENTS = "events.jsonl"
 _BLOCK = 1 << 22  # bytes read at a time
+_BEGINNING = 512  # bytes by which a file is known: the first event has a time and the number of a process
 _LONGEST = 1 << 24  # bytes of a line, whose lists may take thirty times as many in memory
 
 
@@ -87,29 +88,46 @@ def read_lines(file: BinaryIO, limit: int = _BLOCK) -> bytes:
     return block[:whole]
 
 
-class EventReader:
-    """Reads the events of a file while it is written; ``offset`` is its position in bytes."""
+class LineReader:
+    """Reads the lines of a file while it is written; ``offset`` is its position in bytes."""
 
     def __init__(self, path: Path, offset: int = 0):
         self.path, self.offset = path, offset
         self.restarted = False  # whether the last read started at the beginning of another file
+        self._beginning = b""
+
+    def read_block(self, limit: int = _BLOCK) -> bytes:
+        """New whole lines, of at most ``limit`` bytes unless one is longer.
+
+        A file that became shorter or begins otherwise was replaced, and is read from its beginning. Raises OSError where
+        it cannot be read.
+        """
+        with open_file(self.path) as file:
+            before, self._beginning = self._beginning, file.read(_BEGINNING)
+            self.restarted = self.offset > 0 and (
+                file.seek(0, 2) < self.offset or not self._beginning.startswith(before)
+            )
+            if self.restarted:
+                self.offset = 0
+            file.seek(self.offset)
+            block = read_lines(file, limit)
+        self.offset += len(block)
+        return block
+
+
+class EventReader(LineReader):
+    """Reads the events of a file while it is written."""
 
     def read(self, limit: int = _BLOCK) -> list[dict[str, Any]]:
         """New events, of at most ``limit`` bytes unless one is longer; none where there is no file.
 
-        A file that became shorter was replaced, and is read from its beginning. Raises OSError where it cannot be read.
+        Raises OSError where it cannot be read.
         """
         try:
-            with open_file(self.path) as file:
-                self.restarted = file.seek(0, 2) < self.offset
-                if self.restarted:
-                    self.offset = 0
-                file.seek(self.offset)
-                block = read_lines(file, limit)
+            block = self.read_block(limit)
         except (FileNotFoundError, NotADirectoryError):
             self.restarted, self.offset = self.offset > 0, 0
             return []
-        self.offset += len(block)
         return [event for line in block.splitlines() if (event := decode(line)) is not None]
 
 

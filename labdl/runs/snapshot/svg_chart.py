@@ -56,12 +56,12 @@ def render_chart(chart: Chart, x: float, y: float, width: float, height: float, 
             f'train  <tspan class="v" fill="#d55e00">{sign}</tspan> validation</text>'
         )
     parts.append(f'<g transform="translate({_LEFT} {_TOP})">')
-    ticks = _ticks(frame.low, frame.high, 3 if inner[1] < 80 else 5)
+    ticks = round_numbers(frame.low, frame.high, 3 if inner[1] < 80 else 5)
     if ticks:
         path = "".join(f"M0 {frame.y(t):.1f}h{inner[0]:g}" for t in ticks)
         parts.append(f'<path class="g" stroke="#e3e3e3" d="{path}"/>')
         parts += [
-            f'<text class="d" x="-6" y="{frame.y(t) + 3.5:.1f}" text-anchor="end">{_tick(t)}</text>' for t in ticks
+            f'<text class="d" x="-6" y="{frame.y(t) + 3.5:.1f}" text-anchor="end">{axis_label(t)}</text>' for t in ticks
         ]
     parts.append(
         f'<text class="d" x="0" y="{inner[1] + 13:g}">0</text><text class="d" x="{inner[0]:g}" '
@@ -174,7 +174,7 @@ def _thin(line: Line, points: int) -> Line:
     return line[0][kept], line[1][kept]
 
 
-def _ticks(low: float, high: float, most: int) -> list[float]:
+def round_numbers(low: float, high: float, most: int) -> list[float]:
     """At most so many round numbers within a range."""
     span = high / 2 - low / 2
     if not 0 < span < 1e300 or span < 1e-300:
@@ -186,7 +186,7 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
     return [k * step for k in range(first, first + most + 2) if low <= k * step <= high]
 
 
-def _tick(value: float) -> str:
+def axis_label(value: float) -> str:
     size = abs(value)
     if size and (size < 1e-3 or size >= 1e9):
         mantissa, power = f"{value:.1e}".split("e")

@@ -159,6 +159,8 @@ class _Plan:
                 ]
                 continue
             given = [np.asarray(arrays[name]) for name in mapping.native]
+            # PyTorch's norm over a whole weight has no axes
+            given = [a.reshape(s) if not a.ndim and np.prod(s) == 1 else a for a, s in zip(given, shapes, strict=True)]
             wrong = [
                 f"{self.display_name(name)} has shape {a.shape}, the model wants {shape} (here {here})"
                 for name, a, shape in zip(mapping.native, given, shapes, strict=True)

@@ -6,16 +6,33 @@ Each file of the folder is imported, in alphabetical order.
 from importlib import import_module
 from pathlib import Path
 
-from labdl.train.metrics import classification, detection, keypoints, ranking, regression, segmentation, signals, text
+from labdl.train.metrics import (
+    classification,
+    curves,
+    detection,
+    keypoints,
+    probability_calibration,
+    ranking,
+    regression,
+    retrieval,
+    segmentation,
+    signals,
+    text,
+    text_overlap,
+)
 from labdl.train.metrics.classification import *
+from labdl.train.metrics.curves import *
 from labdl.train.metrics.detection import *
 from labdl.train.metrics.keypoints import *
 from labdl.train.metrics.metric import METRICS, Metric, metric
+from labdl.train.metrics.probability_calibration import *
 from labdl.train.metrics.ranking import *
 from labdl.train.metrics.regression import *
+from labdl.train.metrics.retrieval import *
 from labdl.train.metrics.segmentation import *
 from labdl.train.metrics.signals import *
 from labdl.train.metrics.text import *
+from labdl.train.metrics.text_overlap import *
 
 for _file in sorted(Path(__file__).parent.glob("*.py")):
     if _file.stem != "__init__":
@@ -23,10 +40,14 @@ for _file in sorted(Path(__file__).parent.glob("*.py")):
 
 __all__ = ["METRICS", "Metric", "metric"]
 __all__ += classification.__all__
+__all__ += curves.__all__
 __all__ += detection.__all__
 __all__ += keypoints.__all__
+__all__ += probability_calibration.__all__
 __all__ += ranking.__all__
 __all__ += regression.__all__
+__all__ += retrieval.__all__
 __all__ += segmentation.__all__
 __all__ += signals.__all__
 __all__ += text.__all__
+__all__ += text_overlap.__all__

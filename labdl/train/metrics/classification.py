@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, metric, ratio
-from labdl.train.metrics.outputs import binarize_labels, classify_outputs
+from labdl.train.metrics.outputs import binarize_labels, class_numbers, classify_outputs
 
 __all__ = [
     "F1",
@@ -75,7 +75,8 @@ class TopKAccuracy(Metric):
                 f"TopKAccuracy wants scores (..., classes) and class numbers (...), received {output.shape} "
                 f"and {target.shape}"
             )
-        own = np.take_along_axis(output, target[..., None].astype("int64"), -1)
+        numbers = class_numbers("TopKAccuracy", target, output.shape[-1])
+        own = np.take_along_axis(output, numbers[..., None], -1)
         return np.count_nonzero((output > own).sum(-1) < self.k), target.size
 
     def value(self, right, n):

@@ -35,6 +35,9 @@ COCO = (
 )
 
 
+Sigmas = Annotated[tuple[Positive, ...], MinLen(1)]
+
+
 def _distances(name: str, output, target) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distances (N, points), whether points are labeled, and the labeled points with NaN for the others."""
     output, target = np.asarray(output, "float64"), np.asarray(target, "float64")
@@ -127,7 +130,7 @@ class ObjectKeypointSimilarity(Metric):
     task = "keypoints"
     higher_is_better = True
 
-    sigmas: Annotated[tuple[Positive, ...], MinLen(1)] = COCO
+    sigmas: Sigmas = COCO
 
     def statistics(self, output, target):
         distances, seen, true = _distances("ObjectKeypointSimilarity", output, target)

@@ -40,20 +40,21 @@ def classify_outputs(name: str, output, target, threshold: float = 0.0) -> Decis
             f"{name} wants scores (..., classes) with class numbers (...), or scores of one class with targets "
             f"of the same shape, received {output.shape} and {target.shape}"
         )
-    chosen, true = chosen.ravel().astype("int64"), _class_numbers(name, true).ravel()
-    if true.size and (true.min() < 0 or (classes and true.max() >= classes)):
-        raise ModelError(
-            f"{name}: targets have classes from {true.min()} to {true.max()}, outputs have room for "
-            f"{classes or 'those from 0'}, numbered from 0"
-        )
+    chosen, true = chosen.ravel().astype("int64"), class_numbers(name, true, classes).ravel()
     classes = classes or int(max(chosen.max(initial=0), true.max(initial=0))) + 1
     return Decisions(chosen, true, classes, False)
 
 
-def _class_numbers(name: str, target: np.ndarray) -> np.ndarray:
-    whole = target.astype("int64")
-    if target.dtype.kind == "f" and (whole != target).any():
+def class_numbers(name: str, target: np.ndarray, classes: int = 0) -> np.ndarray:
+    """Targets as integers. Raises ModelError for fractions and numbers that are no class, of ``classes`` unless it is 0."""
+    if target.dtype.kind == "f" and not (np.isfinite(target) & (np.trunc(target) == target)).all():
         raise ModelError(f"{name} wants class numbers as targets, received numbers that are not integers")
+    whole = target.astype("int64")
+    if whole.size and (whole.min() < 0 or (classes and whole.max() >= classes)):
+        raise ModelError(
+            f"{name}: targets have classes from {whole.min()} to {whole.max()}, outputs have room for "
+            f"{classes or 'those from 0'}, numbered from 0"
+        )
     return whole
 
 
@@ -70,10 +71,11 @@ def binarize_labels(name: str, output, target, threshold: float) -> tuple[np.nda
 
 
 def log_probabilities(output: np.ndarray, from_logits: bool) -> np.ndarray:
-    """Log-probabilities (..., classes) from logits or probabilities."""
+    """Log-probabilities (..., classes) from logits or probabilities; NaN for rows with NaN or an infinite logit."""
     output = np.asarray(output, "float64")
     if from_logits:
-        output = output - output.max(-1, keepdims=True)
+        with np.errstate(invalid="ignore"):  # infinity - infinity
+            output = output - output.max(-1, keepdims=True)
         return output - np.log(np.exp(output).sum(-1, keepdims=True))
     tiny = np.finfo("float64").eps
     clipped = np.clip(output, tiny, 1 - tiny)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Average, Metric, average_classes, extend_statistics, metric
-from labdl.train.metrics.outputs import log_probabilities
+from labdl.train.metrics.outputs import class_numbers, log_probabilities
 
 __all__ = ["ROCAUC", "AveragePrecision", "LogLoss"]
 
@@ -20,13 +21,14 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return (last - (counts - 1) / 2)[inverse.reshape(-1)]
 
 
-def _score_columns(name: str, output, target, from_logits: bool):
+def score_columns(name: str, output, target, from_logits: bool):
     """Scores (N, columns) and 0 or 1 for each: one column for the positive class, or one per class or label."""
     output, target = np.asarray(output), np.asarray(target)
     if output.ndim == target.ndim + 1 and output.shape[-1] > 1 and output.shape[:-1] == target.shape:
         classes = output.shape[-1]
-        logs = log_probabilities(output, True) if from_logits else output
-        return logs.reshape(-1, classes), target.reshape(-1, 1) == np.arange(classes)
+        scores = (log_probabilities(output, True) if from_logits else output).reshape(-1, classes)
+        numbers = class_numbers(name, target, classes).reshape(-1, 1)
+        return _check_scores(name, scores), numbers == np.arange(classes)
     if output.ndim == target.ndim + 1 and output.shape[-1] == 1:
         output = output[..., 0]
     if output.shape != target.shape:
@@ -34,8 +36,17 @@ def _score_columns(name: str, output, target, from_logits: bool):
             f"{name} wants scores (..., classes) with class numbers (...), or scores with targets of the same "
             f"shape, received {output.shape} and {target.shape}"
         )
-    columns = output.shape[-1] if output.ndim > 1 else 1
-    return output.reshape(-1, columns), target.reshape(-1, columns) > 0.5
+    if target.size and not (target.min() >= -1 and target.max() <= 1):
+        raise ModelError(f"{name} of scores with targets of the same shape wants targets 0 and 1, or -1 and 1")
+    shape = (math.prod(output.shape[:-1]), output.shape[-1]) if output.ndim > 1 else (-1, 1)
+    return _check_scores(name, output.reshape(shape)), target.reshape(shape) > 0.5
+
+
+def _check_scores(name: str, scores: np.ndarray) -> np.ndarray:
+    """A copy of the scores, which a metric keeps. Raises ModelError for NaN."""
+    if np.isnan(scores).any():
+        raise ModelError(f"{name} wants scores to sort by, received NaN, or logits that are infinite")
+    return scores.copy()
 
 
 def _each_column(owner, function, all_scores: list, all_truths: list):
@@ -60,7 +71,7 @@ def _average_precision(scores: np.ndarray, true: np.ndarray) -> float:
     """Mean of the precisions at all thresholds, weighted by the increase in recall."""
     if not true.any():
         return float("nan")
-    order = np.argsort(-scores, kind="stable")
+    order = np.argsort(scores, kind="stable")[::-1]
     scores, true = scores[order], true[order]
     last = np.append(scores[1:] != scores[:-1], True)  # last of equal scores
     found = np.cumsum(true)[last]
@@ -85,7 +96,7 @@ class ROCAUC(Metric):
     from_logits: bool | None = None
 
     def statistics(self, output, target):
-        scores, truths = _score_columns("ROCAUC", output, target, self.takes_logits)
+        scores, truths = score_columns("ROCAUC", output, target, self.takes_logits)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -108,7 +119,7 @@ class AveragePrecision(Metric):
     from_logits: bool | None = None
 
     def statistics(self, output, target):
-        scores, truths = _score_columns("AveragePrecision", output, target, self.takes_logits)
+        scores, truths = score_columns("AveragePrecision", output, target, self.takes_logits)
         return [scores], [truths]
 
     def value(self, scores, truths):
@@ -142,7 +153,8 @@ class LogLoss(Metric):
                 f"LogLoss wants (..., classes) with class numbers (...), received {output.shape} and {target.shape}"
             )
         logs = log_probabilities(output, self.takes_logits)
-        return -np.take_along_axis(logs, target[..., None].astype("int64"), -1).sum(), target.size
+        numbers = class_numbers("LogLoss", target, logs.shape[-1])
+        return -np.take_along_axis(logs, numbers[..., None], -1).sum(), target.size
 
     def value(self, total, n):
         return float(total / n) if n else float("nan")

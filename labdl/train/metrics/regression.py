@@ -196,7 +196,7 @@ class SpearmanCorrelation(Metric):
 
     def statistics(self, output, target):
         output, target = _columns("SpearmanCorrelation", output, target)
-        return [output], [target]
+        return [output.copy()], [target.copy()]
 
     def value(self, outputs, targets):
         places = [np.stack([ranks(c) for c in np.concatenate(v).T], 1) for v in (outputs, targets)]

@@ -1,13 +1,14 @@
 """Metrics of texts and other sequences of symbols.
 
 Texts are lists of strings (split into words at whitespace), lists of lists of tokens, or integers (N, length) padded with
-``padding``; of scores (N, length, classes) the largest is used.
+``padding``; of scores (N, length, classes) the largest is used. Where a metric takes several references, each target is a list
+of them: of strings or of lists of tokens, or an array (references, length), in which rows of padding alone do not count.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -15,21 +16,53 @@ from annotated_types import Ge
 
 from labdl.errors import ModelError
 from labdl.train.metrics.metric import Metric, metric
-from labdl.train.metrics.outputs import log_probabilities
+from labdl.train.metrics.outputs import class_numbers, log_probabilities
 
-__all__ = ["BLEU", "CharacterErrorRate", "EditDistance", "ExactMatch", "Perplexity", "RougeL", "WordErrorRate"]
+__all__ = ["BLEU", "CharacterErrorRate", "EditDistance", "ExactMatch", "Perplexity", "WordErrorRate"]
 
 
 def sequences(name: str, output, target, padding: int = -1, split: Callable = str.split) -> list[tuple[list, list]]:
     """Pairs of lists of symbols from texts. Raises ModelError where the numbers of texts and targets differ."""
-    if isinstance(output, np.ndarray) and isinstance(target, np.ndarray) and output.ndim == target.ndim + 1:
+    pairs = sequences_and_references(name, output, target, padding, split, one=True)
+    return [(own, references[0]) for own, references in pairs]
+
+
+def sequences_and_references(
+    name: str, output, target, padding: int = -1, split: Callable = str.split, *, one: bool = False
+) -> list[tuple[list, list[list]]]:
+    """Lists of symbols, each with those of its references, a target being one reference or a list of several.
+
+    With ``one`` several are an error. Raises ModelError, also where the numbers of texts and targets differ.
+    """
+    more = getattr(output, "ndim", 0) == getattr(target, "ndim", 0) + 1
+    if isinstance(output, np.ndarray) and (more or (output.dtype.kind == "f" and output.ndim == 3)):
         output = output.argmax(-1)
-    sides = [[_symbols(name, one, padding, split) for one in side] for side in (output, target)]
-    if len(sides[0]) != len(sides[1]) or isinstance(output, str) or isinstance(target, str):
+    if isinstance(output, str) or isinstance(target, str) or len(output) != len(target):
         raise ModelError(
-            f"{name} wants as many texts as targets, in two lists, received {len(sides[0])} and {len(sides[1])}"
+            f"{name} wants as many texts as targets, in two lists, received {len(output)} and {len(target)}"
         )
-    return list(zip(*sides, strict=True))
+    pairs = []
+    for text, given in zip(output, target, strict=True):
+        several = _is_several(text, given)
+        references = [_symbols(name, each, padding, split) for each in (given if several else [given])]
+        if isinstance(given, np.ndarray) and several:
+            references = [each for each in references if each] or references[:1]
+        if not references:
+            raise ModelError(f"{name} wants a reference for each text, received an empty list of them")
+        if one and several:
+            raise ModelError(f"{name} takes one reference for each text, received a list of {len(references)}")
+        pairs.append((_symbols(name, text, padding, split), references))
+    return pairs
+
+
+def _is_several(text, given) -> bool:
+    """True for a target that is a list of references, not one text or one list of tokens as ``text`` is."""
+    if isinstance(given, np.ndarray):
+        return given.ndim == 2
+    if isinstance(given, str):
+        return False
+    first = next(iter(given), None)
+    return not isinstance(first, int | np.integer) and (isinstance(text, str) or isinstance(first, list | tuple))
 
 
 def _symbols(name: str, one, padding: int, split: Callable) -> list:
@@ -42,30 +75,26 @@ def _symbols(name: str, one, padding: int, split: Callable) -> list:
     return list(one)
 
 
-def _encode(first: list, second: list) -> tuple[np.ndarray, np.ndarray]:
+def encode(first: list, second: list) -> tuple[np.ndarray, np.ndarray]:
     """Encode the symbols of both sequences as integers."""
     codes: dict = {}
     return tuple(np.array([codes.setdefault(s, len(codes)) for s in side], "int64") for side in (first, second))  # type: ignore[return-value]
 
 
+def count_grams(symbols: Sequence, n: int) -> Counter:
+    """How often each sequence of ``n`` symbols occurs."""
+    return Counter(zip(*(symbols[i:] for i in range(n)), strict=False))
+
+
 def edit_distance(first: list, second: list) -> int:
     """Minimal number of insertions, deletions and substitutions between two sequences (Levenshtein, 1966)."""
-    one, other = _encode(first, second)
+    one, other = encode(first, second)
     place = np.arange(len(other) + 1)
     row = place.copy()
     for symbol in one:
         step = np.minimum(row[1:] + 1, row[:-1] + (other != symbol))
         step = np.concatenate([row[:1] + 1, step])
         row = np.minimum.accumulate(step - place) + place  # insertions run along the row
-    return int(row[-1])
-
-
-def common_length(first: list, second: list) -> int:
-    """Length of the longest common subsequence."""
-    one, other = _encode(first, second)
-    row = np.zeros(len(other) + 1, "int64")
-    for symbol in one:
-        row[1:] = np.maximum.accumulate(np.maximum(row[1:], row[:-1] + (other == symbol)))
     return int(row[-1])
 
 
@@ -133,7 +162,7 @@ class EditDistance(Metric):
 
 @metric
 class ExactMatch(Metric):
-    """Fraction of texts that equal the target, ignoring whitespace between words."""
+    """Fraction of texts that equal the target, or one of several references, ignoring whitespace between words."""
 
     task = "sequence"
     higher_is_better = True
@@ -141,8 +170,8 @@ class ExactMatch(Metric):
     padding: int = -1
 
     def statistics(self, output, target):
-        pairs = sequences("ExactMatch", output, target, self.padding)
-        return sum(a == b for a, b in pairs), len(pairs)
+        pairs = sequences_and_references("ExactMatch", output, target, self.padding)
+        return sum(own in references for own, references in pairs), len(pairs)
 
     def value(self, right, n):
         return _rate(right, n)
@@ -152,8 +181,12 @@ class ExactMatch(Metric):
 class BLEU(Metric):
     """Precision of n-grams of up to ``n`` words, times a brevity penalty (Papineni et al., 2002).
 
-    Over the whole corpus, with one reference each. ``smooth`` adds 1 to the counts of n-grams with n > 1 (Lin & Och, 2004),
-    so that short texts are not 0.
+    Over the whole corpus. A target is a text or a list of several references: an n-gram then counts as often as in the
+    reference that has it most often, and the length of the reference is the nearest one. ``smooth`` adds 1 to the counts
+    of n-grams with n > 1 (Lin & Och, 2004), so that short texts are not 0.
+
+    Example: ``BLEU()(["the cat sat"], [["a cat sat", "the cat sat down"]])``. Semantics: corpus BLEU of sacrebleu with
+    ``tokenize="none"``, which multiplies by 100.
     """
 
     task = "sequence"
@@ -164,14 +197,17 @@ class BLEU(Metric):
     padding: int = -1
 
     def statistics(self, output, target):
-        pairs = sequences("BLEU", output, target, self.padding)
-        right, made = np.zeros(self.n, "int64"), np.zeros(self.n, "int64")
-        for size in range(1, self.n + 1):
-            for one, other in pairs:
-                ours, theirs = (Counter(zip(*(side[i:] for i in range(size)), strict=False)) for side in (one, other))
-                right[size - 1] += (ours & theirs).total()
+        right, made, lengths = np.zeros(self.n, "int64"), np.zeros(self.n, "int64"), np.zeros(2, "int64")
+        for own, references in sequences_and_references("BLEU", output, target, self.padding):
+            for size in range(1, self.n + 1):
+                ours, most = count_grams(own, size), Counter()
+                for each in references:
+                    most |= count_grams(each, size)
+                right[size - 1] += (ours & most).total()
                 made[size - 1] += ours.total()
-        return right, made, np.array([sum(len(side) for side in sides) for sides in zip(*pairs, strict=True)] or [0, 0])
+            nearest = min((len(each) for each in references), key=lambda length: (abs(length - len(own)), length))
+            lengths += len(own), nearest
+        return right, made, lengths
 
     def value(self, right, made, lengths):
         more = np.arange(self.n) > 0 if self.smooth else np.zeros(self.n)
@@ -180,23 +216,6 @@ class BLEU(Metric):
             return 0.0
         short = min(0.0, 1 - lengths[1] / lengths[0])
         return float(np.exp(short + np.log(right / made).mean()))
-
-
-@metric
-class RougeL(Metric):
-    """F-score of the longest common subsequence of words, mean over texts (Lin, 2004)."""
-
-    task = "sequence"
-    higher_is_better = True
-
-    padding: int = -1
-
-    def statistics(self, output, target):
-        pairs = sequences("RougeL", output, target, self.padding)
-        return sum(2 * common_length(a, b) / max(len(a) + len(b), 1) for a, b in pairs), len(pairs)
-
-    def value(self, total, n):
-        return _rate(total, n)
 
 
 @metric
@@ -220,7 +239,8 @@ class Perplexity(Metric):
             )
         counted = target != self.ignore_index
         logs = log_probabilities(output[counted], self.takes_logits)
-        return -np.take_along_axis(logs, target[counted][:, None].astype("int64"), -1).sum(), np.count_nonzero(counted)
+        numbers = class_numbers("Perplexity", target[counted], output.shape[-1])
+        return -np.take_along_axis(logs, numbers[:, None], -1).sum(), np.count_nonzero(counted)
 
     def value(self, total, n):
         return float(np.exp(total / n)) if n else float("nan")

@@ -24,12 +24,12 @@ class Stopwatch:
     def __init__(self):
         self.seconds, self.calls = 0.0, 0
 
-    def wrap(self, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that calls this one and counts its duration."""
 
-        def run(argument):
+        def run(*arguments):
             began = perf_counter()
-            result = function(argument)
+            result = function(*arguments)
             self.seconds += perf_counter() - began
             self.calls += 1
             return result

@@ -9,6 +9,7 @@ import numpy as np
 
 from labdl.runs.array_preview import LINES, POINTS, curve, number, picture
 from labdl.train.data_adapter import flatten
+from labdl.train.loaders import dataset_of
 
 VALUES = 64  # largest number of values of a vector
 TEXT = 1000  # characters
@@ -44,6 +45,7 @@ def vocabulary(dataset: Any) -> list[str] | None:
 
 def dataset_attribute(dataset: Any, name: str) -> Any:
     """Attribute of a data set, or of the data set it wraps."""
+    dataset = dataset_of(dataset)
     value = getattr(dataset, name, None)
     return getattr(getattr(dataset, "source", None), name, None) if value is None else value
 

@@ -15,6 +15,7 @@ from labdl.runs.reading.values import round_digits
 from labdl.train import failures
 from labdl.train.data_adapter import map_structure, size_of
 from labdl.train.events import Confusion, Event, Predictions, Samples, Worst
+from labdl.train.loaders import count_samples
 from labdl.train.monitor.predictions import PredictionBatch, PredictionTask, infer_task
 from labdl.train.monitor.sample_preview import dataset_attribute, preview, vocabulary
 
@@ -46,7 +47,8 @@ class ValidationMonitor:
         self.names = _class_names(dataset_attribute(validation, "classes"))
         self.names = self.names or _class_names(dataset_attribute(train, "classes"))
         self.words = vocabulary(validation) or vocabulary(train)
-        self.fixed = sorted({round(i) for i in np.linspace(0, len(validation) - 1, SAMPLES)})
+        count = count_samples(validation) or SAMPLES
+        self.fixed = sorted({round(i) for i in np.linspace(0, count - 1, SAMPLES)})
         self.count, self.spent, self.cost, self._samples_sent, self._disabled = 0, 0.0, 0.0, False, False
         self._seconds = 0.0  # of the current validation
 

@@ -17,6 +17,14 @@ def moments(optimizer, gradient, state):
     return mean, state["square"] * beta_2 + gradient * gradient * (1 - beta_2)
 
 
+def adam_numbers(optimizer, step, rate):
+    """The rate, and with both bias corrections the rate and epsilon of Adam's step."""
+    spread = (1 - optimizer.beta_2**step) ** 0.5
+    # sqrt(v) / spread + epsilon = (sqrt(v) + epsilon · spread) / spread
+    corrected = rate * spread / (1 - optimizer.beta_1**step)
+    return {"rate": rate, "corrected": corrected, "epsilon": optimizer.epsilon * spread}
+
+
 @register()
 class Adam(Optimizer):
     """Adam: adaptive moment estimation.
@@ -32,14 +40,13 @@ class Adam(Optimizer):
     epsilon: Amount = 1e-8
     weight_decay: Amount = 0.0
     amsgrad: bool = False
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {name: (shape, 0.0) for name in ("mean", "square", *["largest"] * self.amsgrad)}
 
     def numbers(self, step, rate):
-        spread = (1 - self.beta_2**step) ** 0.5
-        # both corrections in the rate: sqrt(v) / spread + epsilon = (sqrt(v) + epsilon · spread) / spread
-        return {"rate": rate, "corrected": rate * spread / (1 - self.beta_1**step), "epsilon": self.epsilon * spread}
+        return adam_numbers(self, step, rate)
 
     def update(self, parameter, gradient, state, *, rate, corrected, epsilon):
         return self._adam_step(
@@ -81,6 +88,7 @@ class Adamax(Optimizer):
     beta_2: Rate = 0.999
     epsilon: Amount = 1e-8
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0), "largest": (shape, 0.0)}
@@ -109,6 +117,7 @@ class NAdam(Optimizer):
     epsilon: Amount = 1e-8
     weight_decay: Amount = 0.0
     momentum_decay: Amount = 4e-3
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0), "square": (shape, 0.0), "product": ((), 1.0)}
@@ -142,6 +151,7 @@ class RAdam(Optimizer):
     beta_2: Rate = 0.999
     epsilon: Amount = 1e-8
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0), "square": (shape, 0.0)}

@@ -27,6 +27,7 @@ class Adagrad(Optimizer):
     initial: Amount = 0.0
     epsilon: Amount = 1e-10
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"sum": (shape, self.initial)}
@@ -52,6 +53,7 @@ class Adadelta(Optimizer):
     rho: Rate = 0.9
     epsilon: Amount = 1e-6
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"square": (shape, 0.0), "moved": (shape, 0.0)}
@@ -79,6 +81,7 @@ class RMSprop(Optimizer):
     momentum: Rate = 0.0
     centered: bool = False
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         names = ("square", *["mean"] * self.centered, *["momentum"] * bool(self.momentum))
@@ -111,6 +114,7 @@ class Adafactor(Optimizer):
     epsilon_2: Amount = 1e-3
     clip: Positive = 1.0
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         if len(shape) < 2:
@@ -154,6 +158,7 @@ class AdaBelief(Optimizer):
     beta_2: Rate = 0.999
     epsilon: Amount = 1e-16
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0), "variance": (shape, 0.0)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,36 +11,51 @@ import numpy as np
 from labdl.errors import ConfigError, StateDictError
 from labdl.nn.parameter import Parameter
 from labdl.train.optimizers.base import Optimizer
+from labdl.train.optimizers.groups import GroupResolver, check_patterns
+from labdl.train.schedules.base import Schedule
 
 _GLOBAL_ENTRIES = ("step", "learning_rate")  # entries of a state that are not of a parameter
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Parameters with the same settings and number of steps, and the backend's optimizer of them."""
+class _Division:
+    """Parameters with the same settings, schedule and number of steps."""
 
-    names: tuple[str, ...]
+    names: list[str]
+    rule: Optimizer
+    schedule: Schedule | None
+    step: int
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Parameters with the same settings, and the backend's optimizer of them.
+
+    ``factor`` is the ratio of their learning rate to the optimizer's; None if it does not follow that.
+    """
+
+    names: list[str]
     rule: Optimizer
     native: Any
-    factor: float
+    schedule: Schedule | None
+    factor: float | None
 
 
 class BoundOptimizer:
     """An optimizer with the parameters that it updates.
 
-    ``parameters`` maps standard names to trainable parameters. The state is kept by the backend; `state_dict` has NumPy
-    arrays under names that do not depend on the backend, so that a run can be resumed on another.
+    ``parameters`` maps standard names to trainable parameters; ``known`` are the names that patterns of groups may match, with
+    those of frozen parameters and of other phases, by default the trainable ones. The state is kept by the backend;
+    `state_dict` has NumPy arrays under names that do not depend on the backend, so that a run can be resumed on another.
     """
 
-    def __init__(self, rule: Optimizer, backend, parameters: Mapping[str, Parameter]):
+    def __init__(
+        self, rule: Optimizer, backend, parameters: Mapping[str, Parameter], known: Iterable[str] | None = None
+    ):
         self.rule, self.backend, self.version = rule, backend, 0
         self._rate = float(rule.learning_rate)
-        for pattern, _ in rule.groups:
-            if not any(fnmatch.fnmatchcase(name, pattern) for name in parameters):
-                some = ", ".join(list(parameters)[:5])
-                raise ConfigError(
-                    f"{type(rule).__name__}: groups names {pattern!r}, which no parameter matches; there are {some} …"
-                )
+        self._rate_of: Callable[[Schedule, float], float] | None = None
+        check_patterns(rule, parameters if known is None else known)
         halves = [name for name, p in parameters.items() if p.dtype in ("float16", "bfloat16")]
         if halves:  # most updates are below the resolution of 16 bits and would be lost
             raise ConfigError(
@@ -69,7 +83,25 @@ class BoundOptimizer:
         if value != self._rate:  # setting the rate of a framework's optimizer is slow
             self._rate = value
             for part in self._parts:
-                part.native.learning_rate = value * part.factor
+                if part.factor is not None:
+                    part.native.learning_rate = value * part.factor
+
+    @property
+    def has_schedules(self) -> bool:
+        """True if a group has a schedule of its own."""
+        return any(isinstance(group, Mapping) and "schedule" in group for _, group in self.rule.group_list)
+
+    def apply_schedules(self, rate_of: Callable[[Schedule, float], float]) -> None:
+        """Set the learning rates of groups with a schedule: ``rate_of(schedule, base_rate)`` is that of the next step."""
+        self._rate_of = rate_of
+        for part in self._parts:
+            if part.schedule is not None:
+                part.native.learning_rate = rate_of(part.schedule, part.rule.learning_rate)
+
+    @property
+    def learning_rates(self) -> dict[str, float]:
+        """The current learning rate of each parameter by standard name."""
+        return {name: float(part.native.learning_rate) for part in self._parts for name in part.names}
 
     def zero_gradient(self) -> None:
         """Reset the gradients that the backend has stored with the variables."""
@@ -123,7 +155,7 @@ class BoundOptimizer:
         self.check(values)
         step = int(values["step"])
         self.learning_rate = float(values["learning_rate"])
-        if [part.names for part in self._parts] == [names for names, _, _ in self._division(self.parameters, values)]:
+        if [part.names for part in self._parts] == [own.names for own in self._division(self.parameters, values)]:
             self._load(values, step)
         else:
             self._bind(self.parameters, values, step)
@@ -177,31 +209,35 @@ class BoundOptimizer:
 
     # -- parts
 
-    def _division(self, parameters, values) -> list[tuple[tuple[str, ...], Optimizer, int]]:
-        """Group names by settings and number of steps."""
-        groups: dict[tuple, tuple[list[str], Optimizer]] = {}
-        for name in parameters:
-            changes: dict[str, Any] = {}
-            for pattern, settings in self.rule.groups:
-                if fnmatch.fnmatchcase(name, pattern):
-                    changes.update(settings)
+    def _division(self, parameters, values) -> list[_Division]:
+        """Group names by settings, schedule and number of steps."""
+        resolve, groups = GroupResolver(self.rule), {}
+        for name, parameter in parameters.items():
+            rule, schedule = resolve(name, parameter.shape)
             step = int(values.get(f"{name}/step", values.get("step", 0)))
-            key = (step, *sorted(changes.items()))
-            if key not in groups:
-                groups[key] = ([], self.rule.replace(changes) if changes else self.rule)
-            groups[key][0].append(name)
-        return [(tuple(names), rule, key[0]) for key, (names, rule) in groups.items()]
+            key = (step, id(rule), id(schedule))
+            groups.setdefault(key, _Division([], rule, schedule, step)).names.append(name)
+        return list(groups.values())
 
     def _bind(self, parameters: Mapping[str, Parameter], values: Mapping[str, Any], total: int) -> None:
         self.parameters = dict(parameters)
         self.variables = [p.value for p in self.parameters.values()]
         self._parts = []
-        for names, rule, _ in self._division(parameters, values):
-            native = self.backend.optimizer(rule, [parameters[name].value for name in names])
-            base = self.rule.learning_rate
-            factor = rule.learning_rate / base if base else 1.0
-            native.learning_rate = self._rate * factor
-            self._parts.append(_Part(names, rule, native, factor))
+        base = self.rule.learning_rate
+        for own in self._division(parameters, values):
+            rate = own.rule.learning_rate
+            native = self.backend.optimizer(own.rule, [parameters[name].value for name in own.names])
+            if own.schedule is not None:
+                factor = None
+            elif base:
+                factor = rate / base
+            else:  # no factor of 0 gives another rate
+                factor = None if rate else 1.0
+            if factor is not None:
+                native.learning_rate = self._rate * factor
+            self._parts.append(_Part(own.names, own.rule, native, own.schedule, factor))
+        if self._rate_of is not None:
+            self.apply_schedules(self._rate_of)
         if values:
             self._load(values, total)
         else:

@@ -34,6 +34,7 @@ class LARS(Optimizer):
     momentum: Rate = 0.9
     trust: Positive = 1e-3
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"momentum": (shape, 0.0)}
@@ -59,6 +60,7 @@ class LAMB(Optimizer):
     beta_2: Rate = 0.999
     epsilon: Amount = 1e-6
     weight_decay: Amount = 0.01
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0), "square": (shape, 0.0)}

@@ -27,6 +27,7 @@ class SGD(Optimizer):
     momentum: Rate = 0.0
     nesterov: bool = False
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def check(self):
         if self.nesterov and not self.momentum:
@@ -57,6 +58,7 @@ class ASGD(Optimizer):
     alpha: Amount = 0.75
     start: Annotated[float, Ge(0)] = 1e6
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"average": (shape, 0.0)}
@@ -112,6 +114,7 @@ class Lion(Optimizer):
     beta_1: Rate = 0.9
     beta_2: Rate = 0.99
     weight_decay: Amount = 0.0
+    decay_norm_and_bias: bool = True
 
     def slots(self, shape):
         return {"mean": (shape, 0.0)}

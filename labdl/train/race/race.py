@@ -20,11 +20,11 @@ from labdl.keywords import show_keywords
 from labdl.nn.module import Module
 from labdl.train.aliases import full_names
 from labdl.train.leaderboard import Leaderboard
-from labdl.train.loop import start_loop
 from labdl.train.options import RaceOptions, check_keywords
 from labdl.train.race import serialization
 from labdl.train.race.client import RaceRun
 from labdl.train.run.groups import write_group
+from labdl.train.starting import start_loop
 from labdl.train.trainer import Trainer
 
 log = logging.getLogger(__name__)
@@ -122,7 +122,11 @@ class Race:
         return self.table()._repr_html_()
 
 
-@show_keywords(Trainer, start_loop, without=(*serialization.RACE_ARGUMENTS, "resume", "callbacks"))
+@show_keywords(
+    Trainer,
+    start_loop,
+    without=(*serialization.RACE_ARGUMENTS, "resume", "callbacks", "steps_per_epoch", "sample_weight"),
+)
 def race(
     model: Module | Graph,
     data: Any,

@@ -28,6 +28,7 @@ from labdl.train.losses import losses
 from labdl.train.metrics import METRICS, Metric
 from labdl.train.optimizers import OPTIMIZERS, Optimizer
 from labdl.train.schedules import SCHEDULES, Schedule
+from labdl.train.swa import SWA
 
 RACE_ARGUMENTS = (
     "backend",
@@ -155,8 +156,11 @@ def plain(value: Any, key: str) -> Any:
         return _registry_entry(value.kind, SCHEDULES, value, key)
     if isinstance(value, Metric) and dataclasses.is_dataclass(value):
         return _registry_entry(value.name, METRICS, value, key)
-    if isinstance(value, EMA | EarlyStopping):
-        return {f.name: plain(getattr(value, f.name), key) for f in dataclasses.fields(value) if f.init}
+    if isinstance(value, EMA | SWA | EarlyStopping):
+        return {
+            **({"name": "swa"} if isinstance(value, SWA) else {}),
+            **{f.name: plain(getattr(value, f.name), key) for f in dataclasses.fields(value) if f.init},
+        }
     if isinstance(value, Module):
         name = next((name for name, cls in losses().items() if cls is type(value)), None)
         if name is not None:

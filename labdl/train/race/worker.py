@@ -18,7 +18,7 @@ import numpy as np
 from labdl.data import ArrayDataset
 from labdl.ops.random.state import seed
 from labdl.runs.folder import LiveStatus
-from labdl.runs.reading.event_file import encode
+from labdl.runs.reading.event_file import EVENTS, encode
 from labdl.saving import load
 from labdl.train import failures
 from labdl.train.schedules import SCHEDULES, schedule
@@ -90,7 +90,7 @@ def main() -> int:
             liveness.alive()
         if not liveness.ended:
             line = {"kind": "end", "time": time.time(), "status": "failed", "message": failures.error_message(error)}
-            with open(liveness.path, "ab") as file:
+            with open(folder / EVENTS, "ab") as file:
                 file.write(encode([line]))
         return 1
     return 0

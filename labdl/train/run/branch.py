@@ -43,14 +43,12 @@ def branch_trainer(
         raise ConfigError(f"a branch wants more epochs: {now.epoch} of {total} are complete; give it a larger epochs=")
     clone = _copy_trainer(trainer, loop, folder, {})
     clone.load_state_dict(trainer.state_dict())
-    events = clone.events(
-        loop.loader.dataset,
-        validation=loop.validation,
-        epochs=total,
-        shuffle=now.shuffle,
-        batch_size=now.batch_size // trainer.settings.accumulate,
-        health=loop.health,
-    )
+    size = now.batch_size // trainer.settings.accumulate
+    train, options = loop.loader.dataset, {"shuffle": now.shuffle, "batch_size": size}
+    options["steps_per_epoch"] = loop.limits.steps_per_epoch
+    if loop.own_loader:
+        train, options = loop.loader.replace(train, batch_size=size), {}
+    events = clone.events(train, validation=loop.validation, epochs=total, health=loop.health, **options)
     assert clone.loop is not None
     clone.loop.copy_schedule(loop)
     return clone, events

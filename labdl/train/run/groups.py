@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import orjson
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import ConfigError
 from labdl.runs.metadata import GROUP, group
-from labdl.saving.atomic_write import replace_files
 from labdl.train.race import serialization
 
 _LONGEST = 200  # characters of the repr of a value that is not JSON

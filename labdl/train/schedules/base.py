@@ -141,7 +141,7 @@ def schedule(value: str | Schedule | Callable[[int], float], **settings) -> Sche
         return value
     if callable(value):
         return create(SCHEDULES["lambda"], {"function": value, **settings})
-    if value not in SCHEDULES:
+    if not isinstance(value, str) or value not in SCHEDULES:
         raise ConfigError(
             f"schedule wants one of {', '.join(SCHEDULES)}, an object such as labdl.train.CosineDecay() or a "
             f"function of the step, received {value!r}{suggest_name(value, SCHEDULES)}"

@@ -18,9 +18,11 @@ _TRAINING = (
     "epochs",
     "batch_size",
     "shuffle",
+    "steps_per_epoch",
     "health",
     "callbacks",
     "class_weight",
+    "sample_weight",
     "validation_split",
 )  # arguments of `Trainer.events`
 PER_TRIAL = ("checkpoint", "output_dir", "resume", "save_to", "train_dataset", "val_dataset", "group", "params")

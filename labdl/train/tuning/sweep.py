@@ -23,7 +23,6 @@ from labdl.train import config, failures
 from labdl.train.data_adapter import as_dataset
 from labdl.train.events import Epoch, Event
 from labdl.train.leaderboard import Leaderboard
-from labdl.train.loop import start_loop
 from labdl.train.metrics import METRICS
 from labdl.train.options import SweepOptions
 from labdl.train.run import rng
@@ -31,6 +30,7 @@ from labdl.train.run.groups import end_group, membership, write_group
 from labdl.train.run.locks import compute_lock
 from labdl.train.run.run import Run
 from labdl.train.run.shutdown import active_runs
+from labdl.train.starting import start_loop
 from labdl.train.trainer import Trainer
 from labdl.train.tuning import search_space as spaces
 from labdl.train.tuning.builder import PER_TRIAL, TrialBuilder

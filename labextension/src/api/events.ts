@@ -223,6 +223,8 @@ export interface StartEvent {
   /** total epochs planned */
   epochs?: number | null;
   steps_per_epoch?: number | null;
+  /** the run ends after so many steps, if not earlier */
+  max_steps?: number | null;
   /** samples of one update */
   batch_size?: number | null;
   /** samples in the training data */
@@ -266,6 +268,17 @@ export interface EpochEvent {
   epoch: number;
   step: number;
   samples_per_second?: number | null;
+  [name: string]: unknown;
+}
+
+/** A validation within an epoch, with a key for each metric, whose name begins with `val_`. */
+export interface ValidationEvent {
+  kind: 'validation';
+  /** seconds since 1970, never less than in the line before */
+  time: number;
+  /** the one under way, counted from 1 */
+  epoch: number;
+  step: number;
   [name: string]: unknown;
 }
 
@@ -529,7 +542,7 @@ export interface BestEvent {
   best: { [name: string]: BestValue };
 }
 
-export type RunEvent = StartEvent | StepsEvent | EpochEvent | RateEvent | ThroughputEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | TextEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
+export type RunEvent = StartEvent | StepsEvent | EpochEvent | ValidationEvent | RateEvent | ThroughputEvent | SystemEvent | StatusEvent | LearningRateEvent | EpochsEvent | CheckpointEvent | BranchEvent | CommandEvent | ProblemEvent | AlertEvent | LogEvent | TextEvent | HealthEvent | HistogramsEvent | SamplesEvent | PredictionsEvent | ConfusionEvent | WorstEvent | EndEvent | BestEvent | ResetEvent;
 
 export interface Models {
   Gpu: Gpu;
@@ -555,6 +568,7 @@ export interface Models {
   StartEvent: StartEvent;
   StepsEvent: StepsEvent;
   EpochEvent: EpochEvent;
+  ValidationEvent: ValidationEvent;
   RateEvent: RateEvent;
   ThroughputEvent: ThroughputEvent;
   SystemEvent: SystemEvent;
@@ -771,6 +785,7 @@ export const schemas: Schemas = {
       parameters: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
       epochs: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
       steps_per_epoch: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
+      max_steps: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
       batch_size: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
       samples: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] },
       step: { type: 'integer', minimum: 0 },
@@ -805,6 +820,16 @@ export const schemas: Schemas = {
       epoch: { type: 'integer', minimum: 0 },
       step: { type: 'integer', minimum: 0 },
       samples_per_second: { anyOf: [{ type: 'number' }, { type: 'null' }] }
+    }
+  },
+  ValidationEvent: {
+    type: 'object',
+    required: ['kind', 'time', 'epoch', 'step'],
+    properties: {
+      kind: { type: 'string', const: 'validation' },
+      time: { type: 'number' },
+      epoch: { type: 'integer', minimum: 0 },
+      step: { type: 'integer', minimum: 0 }
     }
   },
   RateEvent: {
@@ -1084,6 +1109,7 @@ export const schemas: Schemas = {
       steps: 'StepsEvent',
       system: 'SystemEvent',
       text: 'TextEvent',
+      validation: 'ValidationEvent',
       worst: 'WorstEvent'
     }
   },

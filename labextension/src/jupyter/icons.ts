@@ -2,6 +2,7 @@
 
 import { LabIcon } from '@jupyterlab/ui-components';
 
+import dataSvg from '../../style/icons/data.svg';
 import fitSvg from '../../style/icons/fit.svg';
 import graphSvg from '../../style/icons/graph.svg';
 import layoutSvg from '../../style/icons/layout.svg';
@@ -9,6 +10,7 @@ import noteSvg from '../../style/icons/note.svg';
 import runSvg from '../../style/icons/run.svg';
 import sampleSvg from '../../style/icons/sample.svg';
 
+export const dataIcon = new LabIcon({ name: 'labdl:data', svgstr: dataSvg });
 export const graphIcon = new LabIcon({ name: 'labdl:graph', svgstr: graphSvg });
 export const layoutIcon = new LabIcon({
   name: 'labdl:layout',

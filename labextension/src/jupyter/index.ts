@@ -5,6 +5,7 @@ import { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { classPlugin } from './code/class-plugin';
 import { codePlugin } from './code/code-plugin';
 import { commandPlugin } from './commands/command-plugin';
+import { dataPlugin } from './data/data-plugin';
 import { diffPlugin } from './diff/diff-plugin';
 import { documentPlugin } from './documents/document-plugin';
 import { exportPlugin } from './commands/export-plugin';
@@ -32,6 +33,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   zooPlugin,
   diffPlugin,
   trainPlugin,
+  dataPlugin,
   runPlugin,
   runsPlugin,
   runControlPlugin,

@@ -3,6 +3,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { Contents, ServerConnection } from '@jupyterlab/services';
 
+import type { TransformInfo, TransformsAnswer } from '../api/data';
 import type { LayoutAnswer, LayoutRequest } from '../api/layout';
 import type {
   CodeAnswer,
@@ -189,6 +190,24 @@ export class LabDLApi implements DiffHost {
     });
   }
 
+  /** Transforms of a data set's pipeline; cached after the first success. */
+  transforms(): Promise<TransformInfo[]> {
+    this._transforms ??= this.get<TransformsAnswer>('dataset/transforms').then(
+      answer => answer.transforms,
+      error => {
+        this._transforms = null;
+        throw error;
+      }
+    );
+    return this._transforms;
+  }
+
+  /** A request about the data set at a path, by the name of its route. */
+  dataset<T>(name: string, body: object, signal?: AbortSignal): Promise<T> {
+    const init = { method: 'POST', body: JSON.stringify(body), signal };
+    return this.request<T>(`dataset/${name}`, {}, init);
+  }
+
   /** Events of runs. */
   readonly runs = new EventPolling((question, signal) =>
     this.follow(question, signal)
@@ -312,4 +331,5 @@ export class LabDLApi implements DiffHost {
   }
 
   private _layers: Promise<LayerSchema[]> | null = null;
+  private _transforms: Promise<TransformInfo[]> | null = null;
 }

@@ -1,6 +1,7 @@
 // Button that copies a text and briefly confirms it.
 
 import { useEffect, useState } from 'react';
+import { Icon } from './Icon';
 import type { Translator } from './translator';
 
 const SHOWN = 1500;
@@ -9,12 +10,15 @@ export interface CopyButtonProps {
   /** Called on click. */
   text: () => string;
   label: string;
+  /** Whether it is an icon, with its words as a tooltip. */
+  isIcon?: boolean;
   trans: Translator;
 }
 
 export function CopyButton({
   text,
   label,
+  isIcon = false,
   trans
 }: CopyButtonProps): JSX.Element {
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle');
@@ -38,6 +42,23 @@ export function CopyButton({
     copied: trans.__('Copied'),
     refused: trans.__('The browser does not allow this page to copy')
   };
+  if (isIcon) {
+    return (
+      <button
+        type="button"
+        className="labdl-icon-button labdl-copy"
+        aria-label={label}
+        title={words[state]}
+        data-state={state}
+        onClick={() => void copy()}
+      >
+        <Icon name={state === 'copied' ? 'check' : 'copy'} />
+        <span aria-live="polite" className="labdl-copy-words">
+          {state !== 'idle' && words[state]}
+        </span>
+      </button>
+    );
+  }
   return (
     <button
       type="button"

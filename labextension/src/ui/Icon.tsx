@@ -13,8 +13,14 @@ const PATHS = {
   code: 'm8 7-5 5 5 5M16 7l5 5-5 5',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   send: 'M4 4h10v6M4 4v16h7M7 8h4M7 12h3M13 16h8M18 13l3 3-3 3',
+  play: 'M7 4v16l13-8z',
+  pause: 'M8 5v14M16 5v14',
+  drag: 'M9 5v.1M15 5v.1M9 12v.1M15 12v.1M9 19v.1M15 19v.1',
+  shuffle:
+    'M3 7h4l9 10h5M18 14l3 3-3 3M3 17h4l3-3.3M13 10.3l3-3.3h5M18 4l3 3-3 3',
   remove: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13',
   close: 'M6 6l12 12M18 6 6 18',
+  check: 'm5 12.5 4.5 4.5L19 7',
   chevron: 'm9 6 6 6-6 6',
   back: 'm15 6-6 6 6 6',
   sample:

@@ -41,7 +41,9 @@ export function mount(
   frame.className = className;
   const releaseKeys = keepKeys(frame, takes);
   el.append(frame);
-  const root = createRoot(frame);
+  // each widget has a React of its own, which would count the ids of its elements from the same start
+  const identifierPrefix = `labdl-${Math.random().toString(36).slice(2)}-`;
+  const root = createRoot(frame, { identifierPrefix });
   root.render(content);
   return {
     frame,

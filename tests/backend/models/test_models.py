@@ -13,6 +13,8 @@ from labdl.models.vision import resnet, vit
 from labdl.spec import Spec
 from labdl.train import SGD, Trainer
 
+pytestmark = pytest.mark.default_mode
+
 ORACLES = Path(__file__).parents[2] / "oracles"
 BERT = bert.BertConfig(
     vocabulary=101, features=48, layers=3, heads=4, feed_forward=96, positions=32, rate=0.0, attention_rate=0.0
@@ -225,6 +227,7 @@ def native_gradients(native, x):
     return resnet.from_torchvision({**native.state_dict(), **{k: p.grad for k, p in native.named_parameters()}})
 
 
+@pytest.mark.two_backends
 @pytest.mark.parametrize("name", RESNETS)
 def test_resnet_with_public_names_equals_torchs(name, backend):
     """Outputs and gradients with running statistics, then with those of the batch, and what training leaves of them."""
@@ -289,6 +292,7 @@ TRAINED = {
 }
 
 
+@pytest.mark.two_backends
 @pytest.mark.parametrize("family", TRAINED)
 def test_training_takes_the_same_steps_as_on_torch(family, backend):
     make, specs, kind, draw = TRAINED[family]

@@ -337,6 +337,14 @@ def _pooled(module, shape, rng) -> list[np.ndarray]:
     return [np.moveaxis(a, 1, -1) for a in found] if module.data_format == "channels_last" else found
 
 
+class NoKernelError(Exception):
+    """The framework has a kernel for a call on some processors only."""
+
+
+# of TensorFlow's transposed convolutions, which oneDNN has, where TensorFlow uses it
+NO_KERNEL = re.compile("only supports NHWC|not yet support dilation|only support NHWC|supports NDHWC|channels_last")
+
+
 class Native:
     """A layer of the framework with the weights of LabDL's."""
 
@@ -397,7 +405,12 @@ class Native:
         tensors = [self.backend.tensor(a) for a in arrays]
         if self.backend.name == "tensorflow":
             takes = hasattr(self.layer, "call") and "training" in inspect.signature(self.layer.call).parameters
-            output = self.layer(*tensors, **({"training": training} if takes else {}))
+            try:
+                output = self.layer(*tensors, **({"training": training} if takes else {}))
+            except self.framework.errors.OpError as error:
+                if type(self.layer).__name__.endswith("DTranspose") and NO_KERNEL.search(str(error)):
+                    raise NoKernelError from error
+                raise
         else:
             output = self.layer(*tensors)
         return [labdl.to_numpy(v) for v in (output if isinstance(output, tuple | list) else [output])]

@@ -4,24 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from composites import Composite, check, numbers
 
 import labdl
-from labdl import nn, ops
-from labdl.spec import Spec
+from labdl import nn
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
-
-
-class Composite:
-    """A layer, its inputs, and a function of torch tensors: the parameters by their names in files, then the inputs."""
-
-    def __init__(self, layer, inputs, reference, training=False):
-        self.layer, self.inputs, self.reference, self.training = layer, inputs, reference, training
-
-
-def numbers(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype("float32")
 
 
 def dense(p, name, x):
@@ -169,8 +158,9 @@ def normed_native(make, axes, **inputs):
 
     def reference(p, x):
         module = torch.nn.utils.parametrizations.weight_norm(make(), **inputs)
+        gain = p["kernel_gain"].permute(axes)
         theirs = {
-            "parametrizations.weight.original0": p["kernel_gain"].permute(axes),
+            "parametrizations.weight.original0": gain.reshape(module.parametrizations.weight.original0.shape),
             "parametrizations.weight.original1": p["kernel_direction"].permute(axes),
             "bias": p["bias"],
         }
@@ -286,6 +276,21 @@ CASES = {
         [numbers(2, 3, 6)],
         normed_native(lambda: torch.nn.Conv1d(3, 4, 3), (2, 1, 0), dim=2),
     ),
+    "linear under one norm": Composite(
+        nn.weight_norm(nn.Linear(4), dim=None),
+        [numbers(2, 3)],
+        normed_native(lambda: torch.nn.Linear(3, 4), (1, 0), dim=None),
+    ),
+    "convolution under one norm": Composite(
+        nn.Conv2d(4, weight_norm="all", groups=2),
+        [numbers(2, 6, 4, 5)],
+        normed_native(lambda: torch.nn.Conv2d(6, 4, 3, groups=2), (3, 2, 0, 1), dim=None),
+    ),
+    "transposed convolution under one norm": Composite(
+        nn.weight_norm(nn.ConvTranspose1d(4, 4, stride=2), None),
+        [numbers(2, 3, 6)],
+        normed_native(lambda: torch.nn.ConvTranspose1d(3, 4, 4, stride=2), (1, 2, 0), dim=None),
+    ),
     "transposed convolution under weight norm": Composite(
         nn.ConvTranspose1d(4, 4, stride=2, weight_norm=0),
         [numbers(2, 3, 6)],
@@ -294,53 +299,9 @@ CASES = {
 }
 
 
-def leaves(value):
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_values_and_gradients_equal_the_formula(case, backend):
-    it = CASES[case]
-    given = [a for a in it.inputs if a is not None]
-    specs = [None if a is None else Spec(a.shape, str(a.dtype)) for a in it.inputs]
-    layer = it.layer.build(*specs, backend=backend.name, seed=0).train(it.training)
-    rng = np.random.default_rng(3)
-    values = {k: rng.normal(0.2, 0.35, v.shape).astype("float32") for k, v in layer.state_dict().items()}
-    layer.load_state_dict(values)
-
-    theirs = {k.removesuffix(":0"): torch.tensor(v, requires_grad=True) for k, v in values.items()}
-    inputs = [torch.tensor(a, requires_grad=a.dtype == np.float32) for a in given]
-    expected = leaves(it.reference(theirs, *inputs))
-    factors = [rng.uniform(0.5, 1.5, tuple(e.shape)).astype("float32") for e in expected]
-    sum((e * torch.tensor(f)).sum() for e, f in zip(expected, factors, strict=True)).backward()
-
-    parameters = [(k.removesuffix(":0"), p) for k, p in layer.named_parameters() if p.trainable]
-    movable = [at for at, a in enumerate(it.inputs) if a is not None and a.dtype == np.float32]
-    outputs = []
-
-    def scalar(*moved):
-        tensors = [None if a is None else backend.tensor(a) for a in it.inputs]
-        for at, value in zip(movable, moved[len(parameters) :], strict=True):
-            tensors[at] = value
-        outputs[:] = leaves(layer(*tensors))
-        return sum(ops.sum(ops.multiply(o, backend.tensor(f))) for o, f in zip(outputs, factors, strict=True))
-
-    for actual, wanted in zip(
-        leaves(layer(*(a if a is None else backend.tensor(a) for a in it.inputs))), expected, strict=True
-    ):
-        close(labdl.to_numpy(actual), wanted.detach().numpy())
-    tensors = [*(p.value for _, p in parameters), *(backend.tensor(it.inputs[at]) for at in movable)]
-    _, gradients = backend.gradients(scalar, tensors)
-    for (name, parameter), gradient in zip(parameters, gradients, strict=False):
-        close(parameter.to_standard(labdl.to_numpy(gradient)), theirs[name].grad.numpy())
-    moving = [t for t in inputs if t.requires_grad]
-    for tensor, gradient in zip(moving, gradients[len(parameters) :], strict=True):
-        close(labdl.to_numpy(gradient), tensor.grad.numpy())
-
-
-def close(actual, expected):
-    assert actual.shape == expected.shape
-    np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=2e-5 * max(1.0, np.abs(expected).max()))
+    check(CASES[case], backend)
 
 
 @pytest.mark.parametrize(
@@ -349,6 +310,9 @@ def close(actual, expected):
         (nn.Linear(4, weight_norm=0), (None, 3)),
         (nn.Conv1d(4, weight_norm=2), (None, 3, 6)),
         (nn.ConvTranspose2d(4, weight_norm=0), (None, 3, 5, 5)),
+        (nn.Linear(4, weight_norm="all"), (None, 3)),
+        (nn.Conv1d(4, weight_norm="all"), (None, 3, 6)),
+        (nn.ConvTranspose2d(4, weight_norm="all"), (None, 3, 5, 5)),
     ],
     ids=lambda v: type(v).__name__ if isinstance(v, nn.Module) else "",
 )

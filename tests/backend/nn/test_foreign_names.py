@@ -5,7 +5,17 @@ import warnings
 
 import numpy as np
 import pytest
-from foreign_layers import PARTICULAR, Native, arrays_of, calls_of, native_class, public_classes, tables, translated
+from foreign_layers import (
+    PARTICULAR,
+    Native,
+    NoKernelError,
+    arrays_of,
+    calls_of,
+    native_class,
+    public_classes,
+    tables,
+    translated,
+)
 
 import labdl
 from labdl.interop import names
@@ -14,7 +24,7 @@ from labdl.interop.names.entry import parse_signature
 from labdl.nn import foreign
 from labdl.spec import Spec
 
-CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict")
+CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 RANDOM = ("Dropout", "DropoutChannels", "AlphaDropout", "GaussianDropout", "GaussianNoise", "RReLU")
 
 
@@ -62,7 +72,7 @@ def build(backend, name, entry, args, kwargs, arrays=None):
 
 def check(backend, name, entry):
     """A layer by its foreign name computes what the framework's own computes, with each argument that is translated."""
-    tried = set()
+    tried, compared = set(), 0
     for args, kwargs in calls_of(name, entry):
         tried |= {*list(parse_signature(entry.signature).parameters)[: len(args)], *kwargs}
         ours, native, arrays = build(backend, name, entry, args, kwargs)
@@ -70,11 +80,16 @@ def check(backend, name, entry):
             actual = ours.train(training)(*map(backend.tensor, arrays))
             with warnings.catch_warnings():  # of frameworks on their own defaults
                 warnings.simplefilter("ignore")
-                expected = native(arrays, training)
+                try:
+                    expected = native(arrays, training)
+                except NoKernelError:
+                    continue
+            compared += 1
             assert len(expected) == 1
             np.testing.assert_allclose(
                 labdl.to_numpy(actual), expected[0], rtol=1e-4, atol=2e-5, err_msg=f"{args} {kwargs}"
             )
+    assert compared
     assert not set(translated(entry)) - tried, "arguments that no call gives"
 
 

@@ -521,6 +521,7 @@ def test_values_equal_torchs_own(case, backend):
 
 # compared in tests of their own
 ELSEWHERE = ("attention", "transformer", "loss")
+OF_THEIR_OWN = {"AdaptiveLogSoftmaxWithLoss", "SyncBatchNorm"}
 
 
 def test_every_layer_that_torch_has_is_compared():
@@ -530,5 +531,5 @@ def test_every_layer_that_torch_has_is_compared():
         for n, cls in LAYERS.items()
         if hasattr(T, n) and not any(word in cls.__module__ or word in cls.layer_category for word in ELSEWHERE)
     }
-    assert shared <= compared, shared - compared
+    assert shared <= compared | OF_THEIR_OWN, shared - compared
     assert all(isinstance(s, Sample) for case in CASES.values() for s in case[2])

@@ -8,6 +8,8 @@ from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError
 from labdl.train import Adam, Trainer
 
+pytestmark = pytest.mark.default_mode
+
 X = np.random.default_rng(0).normal(1.0, 2.0, size=(8, 5)).astype("float32")
 Y = np.arange(8) % 3
 

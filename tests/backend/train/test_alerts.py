@@ -11,6 +11,8 @@ from labdl.data import ArrayDataset
 from labdl.errors import LabDLError
 from labdl.train import SGD, Adam, Alert, Step, Throughput, Trainer
 
+pytestmark = pytest.mark.two_backends
+
 
 @pytest.fixture(autouse=True)
 def seeds():

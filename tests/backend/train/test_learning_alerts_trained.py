@@ -12,6 +12,8 @@ from labdl import nn
 from labdl.train import SGD, Adam, Alert, Trainer
 from labdl.train.monitor.chance import ClassCounter
 
+pytestmark = pytest.mark.two_backends
+
 
 @pytest.fixture(autouse=True)
 def seeds():

@@ -6,6 +6,8 @@ from runs import DATA, WAIT, trainer
 from labdl.errors import ConfigError
 from labdl.train import Epoch, Step, Text
 
+pytestmark = pytest.mark.two_backends
+
 
 def texts(events):
     return [(event.step, event.name, event.text) for event in events if isinstance(event, Text)]

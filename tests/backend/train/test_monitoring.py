@@ -22,6 +22,8 @@ from labdl.train.events import (
 )
 from labdl.train.monitor import budget
 
+pytestmark = pytest.mark.two_backends
+
 OPTIONS = {
     "compiled by default": {},
     "eager": {"compiled": False},

@@ -1,7 +1,11 @@
 """Progress display of a training: one line per minute in a log file, a bar in a terminal."""
 
+import pytest
+
 from labdl import train
 from labdl.train import progress_bar
+
+pytestmark = pytest.mark.two_backends
 
 
 def test_log_has_one_line_per_minute(monkeypatch, capsys):

@@ -15,6 +15,8 @@ from labdl import nn, train
 from labdl.train import Trainer
 from labdl.train.run import source_snapshot
 
+pytestmark = pytest.mark.two_backends
+
 
 class Small(nn.Module):
     def __init__(self):

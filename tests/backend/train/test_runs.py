@@ -14,6 +14,8 @@ from labdl.runs.reading.event_file import encode
 from labdl.train import Checkpoint, Trainer
 from labdl.train.checkpoint import checkpoints
 
+pytestmark = pytest.mark.two_backends
+
 
 @pytest.fixture
 def held(backend):

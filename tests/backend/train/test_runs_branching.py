@@ -13,6 +13,8 @@ from labdl.train import Checkpoint, EarlyStopping, Trainer
 from labdl.train.checkpoint import checkpoints
 from labdl.train.run.locks import compute_lock
 
+pytestmark = pytest.mark.two_backends
+
 
 def same_parameters(run, other):
     ours, theirs = run.model.state_dict(), other.model.state_dict()

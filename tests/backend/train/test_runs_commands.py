@@ -10,6 +10,8 @@ from labdl.errors import ConfigError
 from labdl.runs import control
 from labdl.train.run.locks import compute_lock
 
+pytestmark = pytest.mark.two_backends
+
 
 def acknowledgement(run, identity):
     assert soon(lambda: identity in acknowledgements(run)), of_kind(run, "command")
@@ -181,7 +183,7 @@ def test_single_steps_while_paused(held, tmp_path):
 def test_concurrent_pauses_and_resumes_lose_no_step(held, tmp_path):
     """Commands of several threads: all are acknowledged, and the run makes all its steps."""
     held = held(tmp_path / "run", epochs=40)
-    held.go()
+    held.go(100)  # the other steps wait until all commands are written: none can come after the end
     names = ("pause", "resume", "step", "pause", "step", "resume")
 
     def send_commands(thread):
@@ -193,6 +195,7 @@ def test_concurrent_pauses_and_resumes_lose_no_step(held, tmp_path):
         thread.start()
     for thread in threads:
         thread.join(WAIT)
+    held.go()
     held.run.resume()
     held.run.wait(WAIT)
     assert held.run.step == 200

@@ -11,6 +11,8 @@ import labdl
 from labdl import nn, train
 from labdl.train.run.locks import FairLock
 
+pytestmark = pytest.mark.two_backends
+
 
 def test_concurrent_runs_have_the_results_of_single_runs(backend, tmp_path):
     """Bitwise, although each is compiled while the other one trains."""

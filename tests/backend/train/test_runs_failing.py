@@ -18,6 +18,8 @@ from labdl.train.failures import error_message, explain
 from labdl.train.run import event_writer
 from labdl.train.run import run as run_module
 
+pytestmark = pytest.mark.two_backends
+
 
 @pytest.fixture
 def held(backend):

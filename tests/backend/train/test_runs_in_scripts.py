@@ -5,15 +5,19 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import nbformat
 import numpy as np
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 from runs import WAIT
 
 import labdl
 from labdl.train.checkpoint import latest
+
+pytestmark = pytest.mark.two_backends
 
 SCRIPT = """
 import sys, numpy as np, labdl
@@ -168,14 +172,61 @@ def test_ctrl_c_interrupts_the_foreground_only(backend, tmp_path):
     ], done.stderr
 
 
+TWICE = (
+    PREPARED
+    + """
+fit(lambda: (send(signal.SIGINT, 0.3), send(signal.SIGINT, 0.5)))
+try:
+    time.sleep(1)  # the second one may come after the training
+    print("slept")
+except KeyboardInterrupt:
+    print("slept")
+print(np.isfinite(trainer.model.state_dict()["kernel:0"]).all(), trainer.train_one_batch(x, x[:, :1])["loss"] < 10)
+"""
+)
+
+
+def test_ctrl_c_pressed_twice_leaves_the_script_and_the_model(backend):
+    done = subprocess.run([sys.executable, "-c", TWICE, backend.name], capture_output=True, text=True, timeout=WAIT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["Stopped. The model keeps its current parameters.", "slept", "True True"]
+
+
+def test_stop_button_pressed_twice_leaves_the_kernel(backend):
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=WAIT)
+    try:
+        prepared = PREPARED.replace("sys.argv[1]", repr(backend.name))
+        client.execute_interactive(prepared, output_hook=lambda _: None, timeout=WAIT)
+        client.execute("fit(lambda: print('trains', flush=True))\nfitted = trainer.progress.step")
+        while (message := client.get_iopub_msg(timeout=WAIT))["content"].get("text") != "trains\n":
+            assert message["msg_type"] != "error", message["content"]
+        manager.interrupt_kernel()
+        time.sleep(0.3)
+        manager.interrupt_kernel()
+        reply = client.execute_interactive(
+            "assert fitted >= 12 and trainer.train_one_batch(x, x[:, :1])['loss'] < 10", timeout=WAIT
+        )
+        assert reply["content"]["status"] == "ok", reply["content"]
+        assert manager.is_alive()
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.backends("mindspore")
-def test_second_sigterm_ends_the_process(backend):
-    """The first one, during a compiled step, is handled by MindSpore."""
+def test_many_sigterms_end_the_process(backend):
+    """The first ones, during a compiled step, are those that MindSpore sends when Ctrl-C is pressed."""
     code = (
         PREPARED
         + """
-fit(lambda: (send(signal.SIGTERM, 0.5), send(signal.SIGTERM, 1.5)))
+fit(lambda: send(signal.SIGTERM, 0.5))
 print("stopped", flush=True)
+for _ in range(20):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.1)
+    except KeyboardInterrupt:
+        pass
 time.sleep(30)
 """
     )

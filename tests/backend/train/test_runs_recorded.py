@@ -3,12 +3,15 @@
 import csv
 
 import numpy as np
+import pytest
 from runs import DATA, WAIT, holding, soon, trainer
 
 from labdl import runs
 from labdl.train import Checkpoint
 from labdl.train.checkpoint import latest
 from labdl.train.race.client import RaceRun
+
+pytestmark = pytest.mark.two_backends
 
 METHODS = ("figure", "to_csv", "to_arrow", "to_tensorboard", "to_svg", "to_png")
 

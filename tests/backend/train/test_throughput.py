@@ -8,6 +8,8 @@ from interrupted import DATA, own_seeds, plain, trainer
 import labdl
 from labdl.train import SGD, Rate, Step, Throughput
 
+pytestmark = pytest.mark.default_mode
+
 
 @pytest.fixture(autouse=True)
 def seeds():

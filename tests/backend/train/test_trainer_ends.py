@@ -13,6 +13,8 @@ from labdl.errors import ConfigError
 from labdl.train import EMA, SGD, Adam, Checkpoint, EarlyStopping, Epoch, Start, Step, Trainer
 from labdl.train.checkpoint import checkpoints
 
+pytestmark = pytest.mark.two_backends
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")
 Y = RNG.normal(size=(24, 2)).astype("float32")

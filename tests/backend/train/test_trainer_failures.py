@@ -12,6 +12,8 @@ from labdl.errors import DataError, GradientError, ModelError, UpdateError
 from labdl.train import SGD, Adam, Checkpoint, Epoch, Step, Trainer, checkpoint
 from labdl.train.checkpoint import checkpoints
 
+pytestmark = pytest.mark.two_backends
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")
 Y = RNG.normal(size=(24, 2)).astype("float32")
@@ -96,6 +98,19 @@ def test_layer_that_fails_later_is_found_by_repeating_steps(backend, compiled):
     same(states[1]["parameters"], now["parameters"])
     same(states[1]["optimizer"], now["optimizer"])
     assert np.isfinite(t.fit(np.clip(x, -1, 1), Y, progress=False)["loss"][0]), "the training can continue"
+
+
+@COMPILED
+@pytest.mark.parametrize("sample", [5, 20, 63])
+def test_nan_in_the_data_is_named_and_leaves_the_last_good_state(backend, compiled, sample):
+    """Also where pooling hides it from the loss, so that only the parameters show it, steps later."""
+    pictures = RNG.normal(size=(64, 1, 6, 6)).astype("float32")
+    pictures[sample, 0, 1, 1] = np.nan
+    model = nn.Sequential(nn.Conv2d(2, padding="same"), nn.ReLU(), nn.MaxPool2d(), nn.Flatten(), nn.Linear(3))
+    t = Trainer(model, "cross_entropy", Adam(0.01), backend=backend.name, compiled=compiled)
+    with pytest.raises(ModelError, match=f"at step {sample // 16 + 1}: the inputs of this batch have NaN or infinity"):
+        t.fit((pictures, RNG.integers(0, 3, 64)), batch_size=16, epochs=2, shuffle=False, progress=False)
+    assert all(np.isfinite(value).all() for value in model.state_dict().values())
 
 
 @COMPILED

@@ -12,6 +12,8 @@ from labdl.errors import ConfigError, ModelError
 from labdl.train import EMA, SGD, Adam, Epoch, Step, Trainer
 from labdl.train.binding import prepare
 
+pytestmark = pytest.mark.default_mode
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3)).astype("float32")
 Y = RNG.normal(size=(24, 2)).astype("float32")
@@ -178,7 +180,9 @@ def test_dictionaries_of_a_data_set_are_preprocessed(backend):
     assert history["loss"] == pytest.approx(
         trainer(backend).fit(X, Y, epochs=3, shuffle=False, batch_size=8, progress=False)["loss"], rel=1e-6
     )
-    with pytest.raises(ConfigError, match="a dictionary of features, labels: override preprocess"):
+    with pytest.raises(
+        ConfigError, match=r"of features, labels, the forward of the model has the arguments x: .*override preprocess"
+    ):
         trainer(backend).fit(Rows(), progress=False)
 
 

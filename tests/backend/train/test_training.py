@@ -12,7 +12,9 @@ from labdl import nn, ops
 from labdl.errors import ConfigError, ModelError, UpdateError
 from labdl.train import SGD, Adam, Epoch, Start, Step, Trainer
 
-WAIT = 60
+pytestmark = pytest.mark.default_mode
+
+WAIT = 180
 
 
 class Small(nn.Module):

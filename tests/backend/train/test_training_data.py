@@ -168,9 +168,16 @@ def test_data_that_are_no_arrays(backend, kind):
             call()
 
 
-def test_loaders_are_refused_with_their_data_set(backend):
-    with pytest.raises(ConfigError, match="received Loader: give its dataset and batch_size="):
-        trainer(backend).fit(Loader(ArrayDataset(X, NUMBERS), 8))
+def test_a_loader_trains_as_its_data_set_does(backend):
+    wanted = trainer(backend).fit(X, NUMBERS, batch_size=8, epochs=2, progress=False)
+    loader = Loader(ArrayDataset(X, NUMBERS), 8, shuffle=True)
+    t = trainer(backend)
+    assert t.fit(loader, epochs=2, progress=False) == wanted
+    assert t.evaluate(Loader(ArrayDataset(X, NUMBERS), 8)) == pytest.approx(t.evaluate(X, NUMBERS))
+    with pytest.raises(ConfigError, match="the loader has its own batch_size, received batch_size=4"):
+        t.fit(loader, batch_size=4)
+    with pytest.raises(ConfigError, match="validation_split wants a data set, received Loader"):
+        t.fit(loader, validation_split=0.5)
 
 
 def test_reports_name_the_classes(backend):

@@ -11,6 +11,8 @@ from labdl import dispatch, nn, train
 from labdl.errors import ConfigError, StateDictError
 from labdl.train import Checkpoint, Trainer
 
+pytestmark = pytest.mark.two_backends
+
 
 @pytest.fixture(autouse=True)
 def seeds():

@@ -13,6 +13,11 @@ import labdl
 from labdl.train import Checkpoint
 from labdl.train.checkpoint import checkpoints
 
+pytestmark = [
+    pytest.mark.two_backends,
+    pytest.mark.timeout(900),  # a child that hangs ends the test, not the whole run
+]
+
 PAUSING = """
 import sys, time, labdl
 path, name, folder = sys.argv[1:]
@@ -67,13 +72,13 @@ def children(backend, tmp_path):
 
 
 def test_training_killed_at_random_moments_resumes(children, tmp_path):
-    """Four trainings, each killed five times at random: the results are bitwise those of an uninterrupted one."""
+    """Two trainings, each killed four times at random: the results are bitwise those of an uninterrupted one."""
     rng, breaks = np.random.default_rng(6), 0
     whole = children.finish(tmp_path / "whole")
-    for training in range(4):
+    for training in range(2):
         folder = tmp_path / f"training{training}"
-        for step in sorted(rng.choice(np.arange(1, 9), 5, replace=False)):
+        for step in sorted(rng.choice(np.arange(1, 9), 4, replace=False)):
             children.start(folder)
             breaks += children.kill_at(step, rng.uniform(0, 0.02))
         assert equal(children.finish(folder), whole)
-    assert breaks == 20
+    assert breaks == 8

@@ -28,6 +28,8 @@ from labdl.errors import ConfigError, StateDictError
 from labdl.train import Checkpoint, Epoch, Start, Step
 from labdl.train.checkpoint import best, checkpoints, latest
 
+pytestmark = [pytest.mark.default_mode, pytest.mark.two_backends]
+
 
 @pytest.fixture(autouse=True)
 def seeds():

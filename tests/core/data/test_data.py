@@ -58,6 +58,8 @@ def test_settings_are_checked():
         data.ArrayDataset(np.zeros(3), np.zeros(2))
     with pytest.raises(ConfigError, match="at least one array"):
         data.ArrayDataset()
+    with pytest.raises(ConfigError, match=r"received a dictionary with 'x', 'y': write ArrayDataset\(x, y\)"):
+        data.ArrayDataset({"x": np.zeros(3), "y": np.zeros(3)})
 
 
 def test_samples_and_batches_by_index():

@@ -260,3 +260,37 @@ def test_unused_import_of_a_framework_does_not_matter():
 def test_source_without_a_class_of_ours_needs_one():
     with pytest.raises(ModelError, match="contains no class"):
         Graph.from_python("import torch", (None, 4))
+
+
+NORMED = """import torch.nn as nn
+from torch.nn.utils.parametrizations import spectral_norm, weight_norm
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enter = spectral_norm(nn.Conv2d(3, 4, 3), n_power_iterations=2)
+        self.widen = nn.utils.spectral_norm(nn.Conv2d(4, 5, 3))
+        self.flatten = nn.Flatten()
+        self.head = weight_norm(nn.Linear(80, 2))
+
+    def forward(self, x):
+        return self.head(self.flatten(self.widen(self.enter(x))))
+"""
+
+
+def test_functions_that_normalize_a_kernel_are_read_as_its_setting():
+    graph = Graph.from_python(NORMED, (None, 3, 8, 8))
+    settings = [node.params for node in graph.nodes.values()]
+    assert [s["spectral_norm"] for s in settings if s.get("spectral_norm")] == [2, 1]
+    assert [s["weight_norm"] for s in settings if s.get("weight_norm") is not None] == [0]
+    layer = "self.a = nn.spectral_norm(nn.Linear(2))"
+    own = f"from labdl import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        {layer}\n"
+    graph = Graph.from_python(f"{own}\n    def forward(self, x):\n        return self.a(x)\n", (None, 3))
+    assert [n.params["spectral_norm"] for n in graph.nodes.values() if "spectral_norm" in n.params] == [1]
+
+
+def test_arguments_of_such_functions_without_an_equivalent_are_refused():
+    for argument in ("eps=0.1", "dim=1", "name='bias'"):
+        with pytest.raises(ModelError, match=rf"spectral_norm: {argument[:3]}"):
+            Graph.from_python(NORMED.replace("n_power_iterations=2", argument), (None, 3, 8, 8))

@@ -345,6 +345,22 @@ def test_unused_operators_are_left_out():
     assert [n.type for n in labdl.trace(Wasteful(), (None, 3)).nodes.values()] == ["Input", "ops.relu"]
 
 
+def test_an_output_after_an_unused_operator_replaces_none():
+    """The first two outputs get nodes of their own, because both are used further; a node was left out before."""
+
+    class Several(nn.Module):
+        def forward(self, x):
+            ops.exp(x)
+            first = ops.abs(x)
+            second = ops.relu(first)
+            return first, second, ops.sin(second)
+
+    model = labdl.trace(Several(), (None, 3)).to_module().build((None, 3), backend="numpy")
+    x = np.array([[-1.0, 0.5, 2.0]], "float32")
+    for ours, expected in zip(model(x), (np.abs(x), np.abs(x), np.sin(np.abs(x))), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-6)
+
+
 # -- random networks
 
 

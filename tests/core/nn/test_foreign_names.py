@@ -21,7 +21,7 @@ from labdl.nn.schema import LAYERS, fields
 
 ROOT = Path(__file__).parents[3]
 ENTRIES = [(f, n, e) for f in names.FRAMEWORKS for n, e in names.classes(f).items()]
-CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict")
+CONTAINERS = ("Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 
 
 @pytest.mark.parametrize(

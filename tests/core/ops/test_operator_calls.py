@@ -32,3 +32,24 @@ def test_first_call_in_two_threads(name, args):
     result = make_function(entry)(*args)
     assert isinstance(result, Spec)
     assert result == OPERATORS[name].function(*args)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "options", "message"),
+    [
+        (
+            "cross_entropy",
+            (Spec((2, 3)), Spec((2,), "int64")),
+            {"weight": 0},
+            "cross_entropy wants a tensor for weight",
+        ),
+        ("searchsorted", (Spec((3,)), Spec((2,))), {"sorter": 0}, "searchsorted wants a tensor for sorter, received 0"),
+        ("softplus", (Spec((3,)), 0), {}, "softplus wants beta: a number above 0, received 0"),
+        ("celu", (Spec((3,)), 0), {}, "celu wants alpha: a number above 0, received 0"),
+        ("affine_grid", (Spec((1, 2, 3)), (0, 3)), {}, "affine_grid wants sizes of 1 or more"),
+        ("depthwise_conv1d", (Spec((2, 0, 6)), Spec((0, 1, 3))), {}, "conv"),
+    ],
+)
+def test_malformed_calls_have_a_sentence(name, args, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        OPERATORS[name].function(*args, **options)

@@ -48,6 +48,10 @@ def test_two_axes_and_shifts_as_in_torch():
     t = torch.from_numpy(x)
     assert_close(ops.fft2(x), torch.fft.fft2(t))
     assert_close(ops.ifft2(x, (3, 6), (0, 2), "ortho"), torch.fft.ifft2(t, (3, 6), (0, 2), "ortho"))
+    assert_close(ops.rfft2(x.real), torch.fft.rfft2(t.real))
+    assert_close(ops.rfft2(x.real, (3, 6), (0, 2), "ortho"), torch.fft.rfft2(t.real, (3, 6), (0, 2), "ortho"))
+    assert_close(ops.irfft2(x), torch.fft.irfft2(t))
+    assert_close(ops.irfft2(x, (3, 7), (0, 2), "forward"), torch.fft.irfft2(t, (3, 7), (0, 2), "forward"))
     for axes in (None, 1, (0, 2)):
         assert_close(ops.fftshift(x, axes=axes), torch.fft.fftshift(t, axes))
         assert_close(ops.ifftshift(x, axes=axes), torch.fft.ifftshift(t, axes))
@@ -105,7 +109,7 @@ def test_istft_pads_a_longer_signal_with_zeros():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ops.fft(Spec((3,)), norm="none"), "norm wants backward, ortho, forward"),
+        (lambda: ops.fft(Spec((3,)), norm="none"), "wants norm: one of backward, ortho, forward"),
         (lambda: ops.fft(Spec((3, 0))), "at least 1 element"),
         (lambda: ops.irfft(Spec((1,))), "at least 1 element"),
         (lambda: ops.fftn(Spec((3, 4)), axes=(0, 0)), "different ones"),

@@ -236,6 +236,7 @@ REFUSED = [
     ("cross", ((2, 4), Spec((2, 3))), "a size of 3 on axis -1"),
     ("outer", ((), Spec((3,))), "at least one axis"),
     ("det", ((2, 3),), "det wants a square matrix"),
+    ("logdet", ((2, 3),), "logdet wants a square matrix"),
     ("cholesky", ((3,),), "cholesky wants a matrix"),
     ("solve", ((3, 3), Spec((2, 3))), "3 rows and 2 rows"),
     ("matrix_norm", ((3,),), "wants a matrix"),

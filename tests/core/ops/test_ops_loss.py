@@ -231,7 +231,7 @@ def test_targets_of_other_dtypes():
 
 
 def test_what_does_not_fit():
-    with pytest.raises(ValueError, match="reduction wants one of mean, sum, none, received 'average'"):
+    with pytest.raises(ValueError, match="wants reduction: one of mean, sum, none, received 'average'"):
         ops.mean_squared_error(X, Y, reduction="average")
     with pytest.raises(ValueError, match="same number of axes"):
         ops.mean_squared_error(X[:, :1], Y[:, 0])

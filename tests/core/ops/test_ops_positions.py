@@ -85,7 +85,7 @@ def test_relative_position_buckets(buckets, farthest, bidirectional):
     [
         ({"buckets": 2}, "at least 4 buckets, an even number"),
         ({"buckets": 7}, "an even number if it is bidirectional, received 7"),
-        ({"buckets": 1, "bidirectional": False}, "at least 2 buckets"),
+        ({"buckets": 1, "bidirectional": False}, "buckets: an integer of 2 or more"),
         ({"max_distance": 8}, "max_distance from 9 to 1000000, received 8"),
         ({"max_distance": 10**12}, "received 1000000000000"),
     ],
@@ -153,12 +153,12 @@ def test_windows_come_back(rng, shape):
         (lambda: ops.window_reverse(Spec((6, 2, 2, 3)), (4, 4)), "6 windows are not 4 for each sample"),
         (lambda: ops.relative_shift(Spec((None, 3, 4)), 5), "at most 4 keys"),
         (lambda: ops.relative_shift(Spec((2, None, 4))), "with known sizes"),
-        (lambda: ops.local_attention_mask(Spec((2, 3)), Spec((2, 3)), 0), "window of at least 1"),
+        (lambda: ops.local_attention_mask(Spec((2, 3)), Spec((2, 3)), 0), "window: an integer of 1 or more"),
         (lambda: ops.weight_norm(Spec((4, 3)), Spec((4,))), r"wants a gain \(4, 1\), received \(4,\)"),
         (lambda: ops.rotary_embedding(Spec((2, 3, 5)), size=6), "even size of at most"),
         (lambda: ops.rotary_embedding(Spec((2, 3, 5)), size=3), "even size of at most"),
-        (lambda: ops.mu_law_encoding(Spec((3,)), 1), "at least 2 channels"),
-        (lambda: ops.sinusoidal_embedding(Spec((3,)), 4, layout="mixed"), '"interleaved" and "halves"'),
+        (lambda: ops.mu_law_encoding(Spec((3,)), 1), "channels: an integer of 2 or more"),
+        (lambda: ops.sinusoidal_embedding(Spec((3,)), 4, layout="mixed"), "one of interleaved, halves"),
     ],
 )
 def test_errors(call, sentence):

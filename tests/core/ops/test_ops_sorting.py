@@ -56,6 +56,29 @@ def test_topk(largest, axis):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "axis"), [((30,), None), ((4, 5), None), ((), None), ((9, 1), 0), ((2, 9), -1)])
+def test_unique_consecutive_as_in_torch(dtype, shape, axis):
+    x = some(dtype, shape) % 2 if dtype != "bool" else some(dtype, shape)
+    ours = ops.unique_consecutive(x, return_inverse=True, return_counts=True, axis=axis)
+    theirs = torch.unique_consecutive(torch.tensor(x), return_inverse=True, return_counts=True, dim=axis)
+    for found, reference in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(found, reference.numpy())
+        assert found.dtype == reference.numpy().dtype
+    np.testing.assert_array_equal(ops.unique_consecutive(x, axis=axis), ours[0])
+
+
+def test_unique_consecutive_of_nan_strings_and_nothing():
+    values, counts = ops.unique_consecutive(np.array([NAN, NAN, 1.0, 1.0]), return_counts=True)
+    np.testing.assert_array_equal(values, [NAN, NAN, 1.0])
+    assert counts.tolist() == [1, 1, 2]
+    assert ops.unique_consecutive(np.array(["a", "a", "", "a"])).tolist() == ["a", "", "a"]
+    for part in ops.unique_consecutive(np.zeros(0), return_inverse=True, return_counts=True):
+        assert part.shape == (0,)
+    found = ops.unique_consecutive(Spec((2, None)), return_inverse=True, return_counts=True, axis=1)
+    assert [s.shape for s in found] == [(2, None), (None,), (None,)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(30,), (5, 6), (), (0,)])
 def test_sets(dtype, shape):
     x = some(dtype, shape)

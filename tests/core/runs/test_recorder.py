@@ -301,6 +301,26 @@ def test_status_of_a_run(tmp_path):
     again.close()
 
 
+def test_status_follows_a_longer_file_of_the_same_name(tmp_path):
+    """A folder that was taken away, and trained in again, before anybody looked."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    recorder = Recorder(tmp_path)
+    recorder.write_event("start", pid=ended.pid)
+    recorder.close()
+    standing, reader = LiveStatus(tmp_path), EventReader(tmp_path / EVENTS)
+    assert not standing.alive()
+    assert [event["kind"] for event in reader.read()] == ["start"]
+    (tmp_path / EVENTS).unlink()
+    recorder = Recorder(tmp_path)
+    recorder.write_event("start", pid=os.getpid())
+    recorder.write_event("epoch", epoch=1, step=8, metrics={"loss": 0.5})
+    recorder.close()
+    assert standing.alive()
+    assert [event["kind"] for event in reader.read()] == ["start", "epoch"]
+    assert reader.restarted
+
+
 def test_ended_and_reused_processes_are_detected(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from labdl import nn
+from labdl.bounded.crc32c import crc32c
 from labdl.errors import ConfigError, FileFormatError, ModelError, StateDictError
 from labdl.saving.native.checkpoints import load_checkpoint, save_checkpoint
 from labdl.saving.native.formats import mindspore, paddle, safetensors, torch, torch_legacy
-from labdl.saving.native.formats.crc32c import crc32c
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "untrusted"))
 from tensorflow_checkpoints import block, bundle, bundle_entries, objects, table

@@ -43,7 +43,7 @@ def test_native_checkpoints(saved, suffix, tmp_path):
 def test_export_is_atomic(saved, tmp_path, monkeypatch):
     labdl.export(saved[0], tmp_path / "out.json")
     before = (tmp_path / "out.json").read_bytes()
-    monkeypatch.setattr(labdl.saving.atomic_write.os, "fsync", lambda _: 1 / 0)
+    monkeypatch.setattr(labdl.bounded.atomic_write.os, "fsync", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         labdl.export(nn.Sequential(nn.ReLU()).build((None, 2), backend="numpy"), tmp_path / "out.json")
     assert (tmp_path / "out.json").read_bytes() == before

@@ -14,7 +14,7 @@ from labdl.errors import BackendError, ModelError
 from labdl.models.text import bert, transformer
 from labdl.models.vision import resnet, vit
 from labdl.nn.schema import LAYERS
-from labdl.ops.operator import OPERATORS
+from labdl.ops.operator import OPERATORS, floats
 from labdl.saving.onnx import export_onnx
 from labdl.saving.onnx.exporter.file import encode
 from labdl.saving.onnx.exporter.registry import WRITERS
@@ -140,6 +140,22 @@ def test_every_operator_gives_the_same_in_onnx_runtime_or_is_refused_by_name(nam
         assert_same(run(data, arrays), flat(model(*[a.copy() for a in arrays])))
     assert all(re.search("as ONNX|has no ONNX form|outside of the graph", message) for message in refused)
     assert bool(refused) == bool(OPERATORS[name].without_onnx), refused
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs"),
+    [
+        *((name, (), {"descending": way}) for name in ("sort", "argsort") for way in (False, True)),
+        *(("topk", (k,), {"largest": way}) for k in (3, 6) for way in (False, True)),
+        ("nanmedian", (), {"axis": 1}),
+        ("nanquantile", (0.3,), {"axis": 1}),
+    ],
+)
+def test_nan_is_last_in_the_order_of_onnx_runtime_too(name, args, kwargs):
+    nan, inf = np.nan, np.inf
+    x = np.array([[3, nan, inf, 1, -inf, nan, 2, inf], [nan] * 7 + [1], [2, 1, nan, 1, 2, 0, nan, nan]], "float32")
+    model, data, _ = called(name, (floats(3, 8), *args), kwargs)
+    assert_same(run(data, [x]), flat(model(x)))
 
 
 def test_every_primitive_has_one_onnx_form_or_a_reason_for_having_none():

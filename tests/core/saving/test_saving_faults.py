@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import labdl
+from labdl.bounded import atomic_write
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import StateDictError
 from labdl.graph import Edge, Graph, Node
-from labdl.saving import atomic_write, load_parameters, load_structure, save_parameters, save_structure
-from labdl.saving.atomic_write import replace_files
+from labdl.saving import load_parameters, load_structure, save_parameters, save_structure
 
 pytestmark = pytest.mark.slow
 
@@ -257,7 +258,7 @@ def test_an_error_while_writing_leaves_nothing(tmp_path):
 
 WRITER = """
 import sys, time
-from labdl.saving.atomic_write import replace_files
+from labdl.bounded.atomic_write import replace_files
 with replace_files(sys.argv[1]) as (file,):
     file.write(b"half")
     file.flush()

@@ -165,5 +165,5 @@ def test_saving_and_loading_do_not_copy_the_parameters(tmp_path, fresh_python):
     grown = {what: float(fresh_python(MEMORY, what, str(tmp_path)).result()) for what in ("save", "load", "swap")}
     print(grown)
     assert grown["save"] < 12
-    assert 95 < grown["load"] < 115
+    assert grown["load"] < 115
     assert grown["swap"] < 12

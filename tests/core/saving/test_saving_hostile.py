@@ -400,7 +400,7 @@ originals = {path.name: decode(path.read_bytes()) if path.suffix == ".labdl" els
              for path in files.glob("version*.*")}
 for kind in ("structure", "parameters"):
     suffix = ".labdl" if kind == "structure" else ".npz"
-    for turn in range(1000):
+    for turn in range(250):
         name, data, other = pair(suffix)
         way = ways[turn % len(ways)]
         changed = way(data, other)
@@ -444,14 +444,14 @@ print("peak MiB:", int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").
 """
 
 
-def test_two_thousand_changed_files_are_rejected_or_read(tmp_path, fresh_python):
+def test_changed_files_are_rejected_or_read(tmp_path, fresh_python):
     """In a process of its own, which must live to the end and not eat memory."""
     out = fresh_python(MUTATIONS, str(FILES), str(tmp_path)).result()
     print(f"\n{out}")
     counts = {line.rpartition(": ")[0]: int(line.rpartition(": ")[2]) for line in out.splitlines()}
     for kind in ("structure", "parameters"):
-        assert sum(counts.get(f"{kind}: {o}", 0) for o in ("refused", "equal", "different")) == 1000
-        assert counts[f"{kind}: refused"] > 500
+        assert sum(counts.get(f"{kind}: {o}", 0) for o in ("refused", "equal", "different")) == 250
+        assert counts[f"{kind}: refused"] > 125
         assert counts.get(f"{kind}: different, of a version with checksums, not from other files", 0) == 0, (
             "its checksums tell"
         )

@@ -12,8 +12,8 @@ from labdl.errors import ConfigError
 from labdl.infer import Evaluator, Inference
 from labdl.train import METRICS, Trainer, aliases, losses, options
 from labdl.train.config import TrainerSettings
-from labdl.train.loop import start_loop
 from labdl.train.optimizers import OPTIMIZERS
+from labdl.train.starting import start_loop
 
 MODEL = nn.Sequential(nn.Linear(2))
 
@@ -62,7 +62,7 @@ WRONG = {
     "loss": r", a setting of Trainer",
     "x": r": give the data by place, \w+\(x, y\)",
     "validation_splt": ": did you mean 'validation_split'",
-    "sample_weight": "$",
+    "use_multiprocessing": "$",
 }
 
 

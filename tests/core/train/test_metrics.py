@@ -17,15 +17,20 @@ from metric_inputs import (
     IS,
     MASKS,
     OBJECTS,
+    PANOPTIC,
     PIXELS,
     POINTS,
     REAL,
     SCORES,
+    TOKENS,
     TRUE,
+    TRUE_PANOPTIC,
+    TRUE_TOKENS,
     VARIANTS,
     YES,
     N,
     made,
+    numbers_in,
 )
 
 from labdl.errors import ConfigError, ModelError
@@ -55,7 +60,7 @@ def test_value_does_not_depend_on_the_batches(name, data):
         assert not entry.has_data, "a call does not accumulate"
         for start, end in ends:
             entry.update(output[start:end], target[start:end])
-        np.testing.assert_allclose(entry.compute(), whole, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(numbers_in(entry.compute()), numbers_in(whole), rtol=1e-9, atol=1e-12)
         parts = [entry.fresh() for _ in ends]
         for part, (start, end) in zip(parts, ends, strict=True):
             part.update(output[start:end], target[start:end])
@@ -63,8 +68,8 @@ def test_value_does_not_depend_on_the_batches(name, data):
         for part in parts:
             before = copy.deepcopy(part.compute())
             total.merge(part)
-            np.testing.assert_array_equal(part.compute(), before)
-        np.testing.assert_allclose(total.compute(), whole, rtol=1e-9, atol=1e-12)
+            np.testing.assert_array_equal(numbers_in(part.compute()), numbers_in(before))
+        np.testing.assert_allclose(numbers_in(total.compute()), numbers_in(whole), rtol=1e-9, atol=1e-12)
         entry.reset()
         with pytest.raises(ModelError, match=f"{type(entry).__name__} has seen no batch"):
             entry.compute()
@@ -75,7 +80,9 @@ def test_scalar_says_whether_the_value_is_a_number(name):
     for entry in made(name):
         value = entry(*INPUTS[name])
         assert entry.scalar == isinstance(value, float), (entry, value)
-        assert np.isfinite(value).all()
+        infinite = np.isinf(numbers_in(value)).sum()
+        assert not np.isnan(numbers_in(value)).any()
+        assert infinite == (4 if name == "roc_curve" else 0), "the first threshold of a ROC curve is above all scores"
 
 
 # -- what does not fit, names, registry
@@ -103,7 +110,35 @@ def test_scalar_says_whether_the_value_is_a_number(name):
         (M.BLEU(), "ab", "ab", "in two lists"),
         (M.WordErrorRate(), REAL, TRUE, "wants integers"),
         (M.SignalToNoise(), YES, YES, r"signals \(N, ..., samples\)"),
+        (M.CHRF(), ["a", "b"], ["a"], "as many texts as targets, in two lists, .* received 2 and 1"),
+        (M.CHRF(), "ab", "ab", "in two lists"),
+        (M.CHRF(), TOKENS, TRUE_TOKENS, "a target as a string or a list of strings"),
+        (M.NDCG(), SCORES, SCORES[:, :3], r"NDCG wants scores \(N, items\) with relevances of the same shape"),
+        (M.NDCG(), SCORES * np.nan, CLASSES, "NDCG wants scores to sort by, received NaN"),
+        (M.MeanReciprocalRank(), YES, IS, r"MeanReciprocalRank wants scores \(N, items\)"),
+        (M.ROCCurve(), SCORES, CLASSES[:3], "ROCCurve wants scores"),
+        (M.ExpectedCalibrationError(), SCORES, CLASSES[:3], "ExpectedCalibrationError wants"),
+        (M.ExpectedCalibrationError(), YES, IS + 1, "one output wants targets 0 and 1"),
+        (M.ExpectedCalibrationError(from_logits=False), YES, IS, "wants probabilities from 0 to 1"),
+        (M.PanopticQuality(), MASKS, MASKS, r"PanopticQuality wants integers \(N, ..., 2\)"),
+        (M.PanopticQuality(), PANOPTIC[:3], TRUE_PANOPTIC[:2], "output and target of the same shape"),
+        (M.PanopticQuality(ignore_index=7), PANOPTIC, TRUE_PANOPTIC, "wants classes from 0, or 7 for pixels"),
         (M.SSIM(), IMAGES[:, 0], IMAGES[:, 0], "SSIM wants 4 axes"),
+        (M.NDCG(), SCORES, SCORES * np.nan, "NDCG wants relevances, received NaN"),
+        (M.MeanReciprocalRank(), SCORES, SCORES * np.nan, "MeanReciprocalRank wants relevances, received NaN"),
+        *(
+            (cls(), output, target, f"{cls.__name__} wants scores to sort by, received NaN")
+            for cls in (M.ROCAUC, M.AveragePrecision, M.ROCCurve, M.PrecisionRecallCurve)
+            for output, target in ((SCORES * np.nan, CLASSES), (YES * np.nan, IS), (SCORES + np.inf, CLASSES))
+        ),
+        *(
+            (cls(), SCORES + number, CLASSES, f"{cls.__name__} wants finite logits, received NaN or infinity")
+            for cls in (M.ExpectedCalibrationError, M.MaximumCalibrationError)
+            for number in (np.nan, np.inf)
+        ),
+        (M.ExpectedCalibrationError(), YES * np.nan, IS, "wants finite logits, received NaN or infinity"),
+        (M.ROCAUC(), YES, IS + 6, "ROCAUC of scores with targets of the same shape wants targets 0 and 1, or -1 and 1"),
+        (M.ROCCurve(), YES, -100 * IS, "ROCCurve of scores with targets of the same shape wants targets 0 and 1"),
         (M.SSIM(), IMAGES[..., :5], IMAGES[..., :5], r"images of at least that size, received \(13, 5\)"),
     ],
 )
@@ -127,13 +162,18 @@ def test_invalid_settings_raise(make, sentence):
 
 
 def test_names():
-    assert [snake_case(cls) for cls in (M.TopKAccuracy, M.ROCAUC, M.MeanIoU, M.F1, M.RougeL)] == [
+    assert [snake_case(cls) for cls in (M.TopKAccuracy, M.ROCAUC, M.MeanIoU, M.F1, M.RougeL, M.CHRF, M.ROCCurve)] == [
         "top_k_accuracy",
         "roc_auc",
         "mean_iou",
         "f1",
         "rouge_l",
+        "chrf",
+        "roc_curve",
     ]
+    short = losses.metrics(["mrr", "ece", "mce", "pq", "auc"])
+    assert list(short)[:3] == ["mean_reciprocal_rank", "expected_calibration_error", "maximum_calibration_error"]
+    assert list(short)[3:] == ["panoptic_quality", "roc_auc"]
     found = losses.metrics(["accuracy", M.TopKAccuracy(k=2), M.TopKAccuracy(k=3), np.mean])
     assert list(found) == ["accuracy", "top_k_accuracy", "top_k_accuracy_2", "mean"]
     assert found["top_k_accuracy_2"] == M.TopKAccuracy(k=3)
@@ -183,3 +223,65 @@ def test_metrics_do_not_warn():
         for name in METRICS:
             for entry in made(name):
                 entry(*INPUTS[name])
+
+
+BY_CLASS = [name for name, (_, target) in INPUTS.items() if target is CLASSES and name != "accuracy"]
+
+
+@pytest.mark.parametrize("number", [4, 7, -1, -100, 1.5, np.nan])
+@pytest.mark.parametrize("name", [*BY_CLASS, "ndcg"])
+def test_class_numbers_out_of_range_raise(name, number):
+    """Accuracy counts them as wrong, in one comparison at each step of a training; Perplexity leaves its ignore_index out."""
+    target = np.where(np.arange(N) == 5, number, CLASSES)
+    target = target if number != number or number % 1 else target.astype("int64")
+    if (name, number) == ("perplexity", -100):
+        assert METRICS[name]()(SCORES, target) > 0
+        return
+    with pytest.raises(ModelError, match=r"targets have classes from|received numbers that are not integers"):
+        METRICS[name]().update(SCORES, target)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "uint16", "int16", "int64", "uint64", "float16", "float32"])
+@pytest.mark.parametrize("cls", [M.ROCAUC, M.AveragePrecision, M.ROCCurve, M.PrecisionRecallCurve])
+def test_scores_of_any_dtype(cls, dtype):
+    scores = np.random.default_rng(0).integers(0, 2 if dtype == "bool" else 5, 30)
+    scores = scores - 130 + 2 if dtype == "int8" else scores
+    target = np.random.default_rng(1).integers(0, 2, 30)
+    value, expected = (cls()(s, target) for s in (scores.astype(dtype), scores.astype("float64")))
+    np.testing.assert_allclose(numbers_in(value), numbers_in(expected))
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_keeps_no_view_of_its_inputs(name):
+    """Loaders and loops reuse their buffers."""
+    output, target = INPUTS[name]
+    if isinstance(output, list):
+        return
+    for dtype in ("float64", "float32"):
+        for entry in made(name):
+            output, target = (a.astype(dtype) if a.dtype.kind == "f" else a for a in INPUTS[name])
+            expected = entry(output, target)
+            ours = [a.copy() for a in (output, target)]
+            entry.update(*ours)
+            for a in ours:
+                a[...] = a[::-1].copy()
+            np.testing.assert_allclose(numbers_in(entry.compute()), numbers_in(expected), rtol=1e-6)
+
+
+EMPTY = {
+    "of no images": (M.PanopticQuality(), np.zeros((0, 2, 2, 2), int), 0.0),
+    "of no pixels": (M.PanopticQuality(), np.zeros((2, 0, 2, 2), int), 0.0),
+    "of no items": (M.NDCG(), np.zeros((2, 0)), 0.0),
+    "of no queries": (M.NDCG(), np.zeros((0, 3)), np.nan),
+    "of neither": (M.NDCG(), np.zeros((0, 0)), np.nan),
+    "rank of no items": (M.MeanReciprocalRank(), np.zeros((2, 0)), 0.0),
+    "rank of no queries": (M.MeanReciprocalRank(), np.zeros((0, 3)), np.nan),
+    "area of no labels": (M.ROCAUC(), np.zeros((2, 0)), 0.0),
+    "area of no samples": (M.ROCAUC(), np.zeros((0, 3)), 0.0),
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_empty_inputs_have_a_value(case):
+    entry, empty, expected = EMPTY[case]
+    np.testing.assert_equal(entry(empty, empty), expected)

@@ -27,7 +27,8 @@ from metric_inputs import (
 
 from labdl.train import metrics as M
 from labdl.train.metrics import METRICS
-from labdl.train.metrics.text import common_length, edit_distance
+from labdl.train.metrics.text import edit_distance
+from labdl.train.metrics.text_overlap import common_length
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 from file_parts import message, varint, written
 
-from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
+from labdl.bounded.crc32c import crc32c, mask_checksum
 
 
 def block(entries):

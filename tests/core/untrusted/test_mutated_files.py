@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 CHILD = Path(__file__).with_name("mutation_process.py")
 NATIVE = Path(__file__).parents[2] / "backend" / "files"
 VERSIONS = Path(__file__).parents[1] / "files"
-TURNS = 300  # changed files for each reader
+TURNS = 120  # changed files for each reader
 READERS = ("array", "checkpoint", "configuration", "csv", "model", "npz", "onnx", "parameters", "run", "settings",
            "source", "structure", "training", "training file")  # fmt: skip
 

@@ -61,6 +61,12 @@ def good(jp_root_dir):
         "settings": {"classes": 2},
         "old": graph,
         "new": graph,
+        "start": 0,
+        "count": 1,
+        "index": 0,
+        "entry": "image",
+        "step": 0,
+        "pipeline": {"steps": [], "split": {}},
     }
 
 
@@ -380,9 +386,9 @@ async def test_hostile_paths_are_rejected(ask, good, jp_root_dir, route, method)
     for folder in ("", ".hidden", "folder", "folder/.hidden", "folder.labdl"):
         (jp_root_dir / folder).mkdir(exist_ok=True)
         for name in ("net.labdl", ".net.labdl"):
-            (jp_root_dir / folder / name).write_bytes(b"secret")
-    outside.write_bytes(b"secret")
-    (jp_root_dir / "text.labdl").write_bytes(b"secret")
+            (jp_root_dir / folder / name).write_bytes(b"a secret of others")
+    outside.write_bytes(b"a secret of others")
+    (jp_root_dir / "text.labdl").write_bytes(b"a secret of others")
     os.mkfifo(jp_root_dir / "fifo.labdl")
     before = contents_of(jp_root_dir.parent)
     for path in PATHS:
@@ -395,7 +401,7 @@ async def test_hostile_paths_are_rejected(ask, good, jp_root_dir, route, method)
             continue
         status, message, text = await ask(route, method, body, **params)
         assert status < 500, (path, text[:300])
-        assert "secret" not in text
+        assert "a secret of others" not in text
         if status >= 400 and "path" in text:
             refused(status, message, text)
     assert contents_of(jp_root_dir.parent) == before

@@ -4,7 +4,7 @@ import pytest
 
 from labdl.lab.widgets.front_end import STATIC, read_static
 
-PROGRAMS = ("editor", "dashboard", "runs", "snapshot")
+PROGRAMS = ("data", "editor", "dashboard", "runs", "snapshot")
 
 
 def test_all_programs_are_known():

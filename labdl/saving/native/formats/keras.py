@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labdl.bounded.archives import open_archive
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import open_file, read_file, size_of
 from labdl.errors import FileFormatError, MissingFileError, StateDictError
 from labdl.interop.weights.tensorflow import KerasLayer, file_paths
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats import hdf5, keras_legacy
 from labdl.saving.native.formats.dtypes import dtype_of, name_of, unread
 

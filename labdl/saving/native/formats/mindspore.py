@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import open_file
 from labdl.bounded.protobuf import WireError, fields, unpack
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
 from labdl.saving.native.formats.tree import Choose, by_path
 

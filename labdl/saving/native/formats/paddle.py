@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import read_file
 from labdl.errors import FileFormatError, ModelError
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import dtype_of, name_of
 from labdl.saving.native.formats.numpy_records import is_numpy, numpy_array
 from labdl.saving.native.formats.pickle_reader import read_pickle

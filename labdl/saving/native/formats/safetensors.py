@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from labdl.bounded import plain_json
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import open_file
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian
 from labdl.saving.native.formats.pickle_calls import StorageView
 from labdl.saving.native.formats.tree import Choose, by_path

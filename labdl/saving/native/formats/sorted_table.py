@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from labdl.bounded.crc32c import crc32c, mask_checksum
 from labdl.bounded.protobuf import read_varint
 from labdl.errors import FileFormatError
-from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 
 _MAGIC, _FOOTER = 0xDB4775248B80FB57, 48  # bytes at the end: two places, and the number
 _TRAILER = 5  # bytes after a block: its compression and its checksum

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from labdl.bounded.crc32c import crc32c, mask_checksum
 from labdl.bounded.files import open_file, read_file, size_of
 from labdl.bounded.protobuf import WireError, fields, read_varint
 from labdl.errors import FileFormatError, MissingFileError
 from labdl.interop.weights.tensorflow import LIST, KerasLayer
-from labdl.saving.native.formats.crc32c import crc32c, mask_checksum
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, unread
 from labdl.saving.native.formats.sorted_table import read_table
 

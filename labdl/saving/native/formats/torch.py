@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labdl.bounded.archives import open_archive
+from labdl.bounded.atomic_write import replace_files
 from labdl.bounded.files import open_file, size_of
 from labdl.errors import FileFormatError
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.native.formats.dtypes import array_of, dtype_of, little_endian, name_of
 from labdl.saving.native.formats.numpy_records import numpy_array
 from labdl.saving.native.formats.pickle_calls import CallRecord, Name, StorageView

@@ -188,6 +188,11 @@ def not_equal(e, x, y):
     return e("Not", e("Equal", x, y))
 
 
+@writes("logdet")
+def logdet(e, x):
+    return e("Log", e("Det", x))
+
+
 writes("log2")(logarithm(2))
 writes("log10")(logarithm(10))
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from labdl.bounded.atomic_write import replace_files
 from labdl.errors import ModelError
 from labdl.graph import Graph, as_graph
 from labdl.graph.inputs import graph_arguments
 from labdl.nn.module import Module, observer
 from labdl.nn.signature import input_names
-from labdl.saving.atomic_write import replace_files
 from labdl.saving.onnx.exporter.value import Value
 from labdl.saving.onnx.exporter.writer import Writer
 from labdl.saving.onnx.standard import CALLS, DTYPES, LARGEST, OPSET, package

@@ -125,6 +125,26 @@ def convolution(rank: int):
     return write
 
 
+@writes("deform_conv2d")
+def deform_conv2d(e, x, offset, kernel, bias, mask, stride, padding, dilation):
+    window = kernel.shape[2:]
+    stride, dilation = per_axis(stride, 2, "stride"), per_axis(dilation, 2, "dilation")
+    return e(
+        "DeformConv",
+        x,
+        kernel,
+        offset,
+        bias,
+        mask,
+        kernel_shape=list(window),
+        strides=list(stride),
+        dilations=list(dilation),
+        pads=_pads(pad_pairs(padding, x.shape[2:], window, stride, dilation)),
+        group=x.shape[1] // kernel.shape[1],
+        offset_group=offset.shape[1] // (2 * window[0] * window[1]),
+    )
+
+
 def transposed_convolution(rank: int):
     def write(e, x, kernel, bias, stride, padding, output_padding, dilation, groups, data_format):
         x = _first(x, data_format)

@@ -7,7 +7,7 @@ import numpy as np
 from labdl import ops
 from labdl.saving.onnx.exporter.registry import writes
 from labdl.saving.onnx.standard import DTYPES
-from labdl.spec import normal_axes
+from labdl.spec import FLOATS, normal_axes
 
 
 def _axes(x, axis) -> list[int] | None:
@@ -101,10 +101,22 @@ def _top(e, x, k, axis, largest):
     if x.dtype == "bool":
         raise e.lacks("booleans have no order there")
     axis = axis % x.ndim
-    if k is None:  # all elements
-        k = x.shape[axis]
-    count = e("Gather", e("Shape", x), [axis]) if k is None else [k]
-    return e("TopK", x, count, axis=axis, largest=int(largest), sorted=1, outputs=2)
+
+    def count(of):
+        size = x.shape[axis] if k is None else k
+        return e("Gather", e("Shape", of), [axis]) if size is None else [size]
+
+    if x.dtype not in FLOATS:
+        return e("TopK", x, count(x), axis=axis, largest=int(largest), sorted=1, outputs=2)
+    # ONNX has no order of NaN: it stands for the last infinity, and then behind the true ones
+    nan = e("IsNaN", x)
+    numbers = e("Where", nan, e.number(-np.inf if largest else np.inf, x.dtype), x)
+    size = e("Gather", e("Shape", numbers), [axis]) if x.shape[axis] is None else [x.shape[axis]]
+    order = e("TopK", numbers, size, axis=axis, largest=int(largest), sorted=1, outputs=2)[1]
+    last = e("GatherElements", e("Cast", nan, to=DTYPES["int64"]), order, axis=axis)
+    stable = e("TopK", last, count(last), axis=axis, largest=0, sorted=1, outputs=2)[1]
+    places = e("GatherElements", order, stable, axis=axis)
+    return e("GatherElements", x, places, axis=axis), places
 
 
 @writes("sort")

@@ -123,6 +123,12 @@ def convolution(r, node, x, kernel, bias=None):
     return r.layer(key(node, kernel, bias), layer_path(node, kernel), make, arrays_by_name(kernel=kernel, bias=bias), x)
 
 
+@reads("DeformConv")
+def deformable_convolution(r, node, x, kernel, offset, bias=None, mask=None):
+    stride, dilation, padding = windows(r, node, 2)
+    return r.call("deform_conv2d", x, offset, kernel, bias, mask, stride=stride, padding=padding, dilation=dilation)
+
+
 @reads("ConvTranspose")
 def conv_transpose(r, node, x, kernel, bias=None):
     if "output_shape" in node.attributes or node.attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):

@@ -1,7 +1,7 @@
 // List of differences with descriptions, in the order of the canvas.
 import { Difference, DiffSideName, MarkKind, Pair } from './diff-data';
 import { DiffLayout } from './diff-layout';
-import { formatValue } from '../inspector/field-text';
+import { formatValue } from '../../forms/field-text';
 import { GraphData } from '../model/graph-data';
 import { isBlock } from '../model/paths';
 import { Translator } from '../../ui/translator';

@@ -5,10 +5,18 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { useEditorContext } from '../context';
 import { GraphDocument } from '../model/document';
-import { FORM_FIELDS, FORM_TEMPLATES, FORM_WIDGETS } from './form-templates';
+import {
+  FORM_FIELDS,
+  FORM_TEMPLATES,
+  FORM_WIDGETS
+} from '../../forms/form-templates';
 import { Json, LayerSchema, NodeData } from '../model/graph-data';
-import { changedParams, paramForm, visibleParams } from './param-form';
-import { fieldKind } from './param-schema';
+import {
+  changedParams,
+  paramForm,
+  visibleParams
+} from '../../forms/param-form';
+import { fieldKind } from '../../forms/param-schema';
 
 /** Milliseconds before a change is applied, so that the field redraws first. */
 const WAIT = 16;

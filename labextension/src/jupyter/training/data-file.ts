@@ -22,7 +22,9 @@ export function dataFilePicker(
       translator,
       defaultPath: folder,
       title: trans.__('Train on a File'),
-      label: trans.__('A table (.csv), or arrays x and y (.npz)'),
+      label: trans.__(
+        'A table (.csv), arrays x and y (.npz), or a data set with its transforms (.pipeline.json)'
+      ),
       filter: ({ type, name }) =>
         type === 'directory' || isDataFile(name) ? {} : null
     });

@@ -62,7 +62,7 @@ export function DataFields(props: DataFieldsProps): React.JSX.Element {
           <button
             type="button"
             className="jp-mod-styled labdl-TrainForm-file"
-            title={trans.__('Train on a .csv or .npz file')}
+            title={trans.__('Train on a .csv, .npz or .pipeline.json file')}
             onClick={() => void pick()}
           >
             {trans.__('File…')}

@@ -17,11 +17,13 @@ import { Metrics } from './train-metrics';
 import { More } from './train-options';
 import type {
   DataFileInfo,
+  Shape,
   TrainingChoices,
   TrainingCode,
   TrainingSettings
 } from './training-settings';
-import { isDataFile } from './training-settings';
+import { fits, isDataFile, shapeText } from './training-settings';
+import type { ChosenFile } from './training-state';
 
 export interface TrainFormProps {
   choices: TrainingChoices;
@@ -32,6 +34,10 @@ export interface TrainFormProps {
   file: DataFileInfo | null;
   /** Reason why these settings are not valid. */
   problem: string | null;
+  /** A data file that another view has chosen. */
+  chosen?: ChosenFile | null;
+  /** Sets the shape of the model's input; null where that is not possible. */
+  setInputShape?: ((shape: Shape) => void) | null;
   busy: boolean;
   /** Label of the button. */
   action: string;
@@ -62,9 +68,22 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
     [choices, kind]
   );
   React.useEffect(() => {
+    if (props.chosen) {
+      const { dataset } = props.chosen;
+      setDraft(now => ({ ...now, dataset, target: null, scale: true }));
+    }
+  }, [props.chosen]);
+  React.useEffect(() => {
     const read = settingsOf(draft, trans);
     onChange(typeof read === 'string' ? null : read);
   }, [draft]);
+
+  const samples = isDataFile(draft.dataset)
+    ? file?.input_shape
+    : dataset?.input_shape;
+  const isMisfit =
+    preview?.inputs.length === 1 && !fits(samples ?? null, preview.inputs[0]);
+  const misfit = isMisfit ? samples : null;
 
   const losses = byKind(choices.losses, kind);
   const backend = choices.backends.find(({ name }) => name === draft.backend);
@@ -190,6 +209,15 @@ export function TrainForm(props: TrainFormProps): React.JSX.Element {
           <p key={problem}>{problem}</p>
         ))}
       </div>
+      {misfit && props.setInputShape && (
+        <button
+          type="button"
+          className="jp-mod-styled labdl-TrainForm-fit"
+          onClick={() => props.setInputShape?.(misfit)}
+        >
+          {trans.__('Set the model’s input to %1', shapeText(misfit))}
+        </button>
+      )}
       <div className="labdl-TrainForm-foot">
         <button
           type="submit"

@@ -80,6 +80,8 @@ function TrainView({
             preview={preview.answer}
             file={preview.file}
             problem={preview.problem}
+            chosen={training.chosen}
+            setInputShape={training.setInputShape}
             busy={training.busy}
             action={action(training, trans)}
             trans={trans}

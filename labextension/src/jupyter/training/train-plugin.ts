@@ -117,6 +117,11 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
             path: {
               type: 'string',
               description: 'The model file, by default the one in front'
+            },
+            dataset: {
+              type: 'string',
+              description:
+                'A data file to choose, by its path from the model’s folder'
             }
           }
         }
@@ -145,6 +150,9 @@ export const trainPlugin: JupyterFrontEndPlugin<void> = {
           await tracker.add(panel);
           // the editor is smaller now: reset its view to a readable scale
           requestAnimationFrame(() => editor?.content.actions?.openView());
+        }
+        if (typeof args.dataset === 'string') {
+          panel.content.training.choose(args.dataset);
         }
         app.shell.activateById(panel.id);
       }

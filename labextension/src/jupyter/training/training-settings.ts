@@ -19,9 +19,9 @@ export type {
 } from '../../api/training';
 export type { Shape };
 
-/** Whether a data set is a file rather than a registered one. */
+/** Whether a data set is a file, such as a table or the pipeline of a data set, rather than a registered one. */
 export function isDataFile(name: string): boolean {
-  return /\.(csv|npz)$/.test(name);
+  return /\.(csv|npz|pipeline\.json)$/.test(name);
 }
 
 /** Whether samples of a shape fit a model's input. */
@@ -34,4 +34,12 @@ export function fits(samples: Shape | null, input: Shape | undefined): boolean {
         .slice(1)
         .every((size, i) => size === null || size === samples[i + 1]))
   );
+}
+
+/** As in "3 × 224 × 224": the axis of the batch is left out. */
+export function shapeText(shape: Shape): string {
+  return shape
+    .slice(1)
+    .map(size => size ?? '?')
+    .join(' × ');
 }

@@ -9,6 +9,11 @@ import type { TrainingSettings } from './training-settings';
 
 export type Phase = 'idle' | 'saving' | 'starting' | 'executing';
 
+/** A data file that was chosen outside of the form. */
+export interface ChosenFile {
+  readonly dataset: string;
+}
+
 /** State from which a reloaded page restores the panel. */
 export interface TrainingState {
   path: string;

@@ -9,9 +9,18 @@ import { execute, ExecutionProblem } from './kernel';
 import { LabRunSource } from '../runs/run-source';
 import { TrainingKernels } from './training-kernels';
 import { TrainingPreview } from './training-preview';
-import type { TrainingChoices, TrainingSettings } from './training-settings';
+import type {
+  Shape,
+  TrainingChoices,
+  TrainingSettings
+} from './training-settings';
 import { movedPath } from './training-state';
-import type { Phase, TrainingOptions, TrainingState } from './training-state';
+import type {
+  ChosenFile,
+  Phase,
+  TrainingOptions,
+  TrainingState
+} from './training-state';
 
 export class Training extends VDomModel {
   constructor(options: TrainingOptions) {
@@ -111,6 +120,29 @@ export class Training extends VDomModel {
       this._state = { ...this._state, draft: settings };
       this._emitChanged();
     }
+  }
+
+  /** A data file that another view has chosen, a new object for each choice. */
+  get chosen(): ChosenFile | null {
+    return this._chosen;
+  }
+
+  /** Chooses a data file, by its path from the document's folder; what it contains is read again. */
+  choose(dataset: string): void {
+    this._chosen = { dataset };
+    this.preview.refresh();
+    this._emitChanged();
+  }
+
+  /** Sets the shape of the model's only input; null if it has several, or cannot be edited. */
+  get setInputShape(): ((shape: Shape) => void) | null {
+    const graph = this._options.graphOf(this.path);
+    const inputs = Object.entries(graph?.snapshot().nodes ?? {}).filter(
+      ([, node]) => node.type === 'Input'
+    );
+    return graph && inputs.length === 1 && !graph.lock.state()
+      ? shape => graph.setParam(inputs[0][0], 'shape', shape)
+      : null;
   }
 
   async train(settings: TrainingSettings): Promise<void> {
@@ -241,6 +273,7 @@ export class Training extends VDomModel {
   private readonly _options: TrainingOptions;
   private _state: TrainingState;
   private _choices: TrainingChoices | null = null;
+  private _chosen: ChosenFile | null = null;
   private _phase: Phase = 'idle';
   private _problem: ExecutionProblem | null = null;
   private _source: LabRunSource | null = null;

@@ -8,6 +8,7 @@ const KEPT = 2000;
 const TOLD = [
   'start',
   'epoch',
+  'validation',
   'status',
   'learning_rate',
   'epochs',

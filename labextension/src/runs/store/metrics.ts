@@ -73,7 +73,7 @@ export class Metrics implements Reducer<readonly MetricCurves[]> {
           metric.changed();
         }
       }
-    } else if (event.kind === 'epoch') {
+    } else if (event.kind === 'epoch' || event.kind === 'validation') {
       for (const [name, value] of figuresIn(event)) {
         const isValidation = name.startsWith('val_');
         const metric = this._metric(isValidation ? name.slice(4) : name);

@@ -145,8 +145,10 @@ export class Progress implements Reducer<ProgressView> {
 
   /** Number of steps of the whole run, where it is known. */
   private get _total(): number | null {
-    const steps = this._start?.steps_per_epoch;
-    return this._epochs && steps ? this._epochs * steps : null;
+    const { steps_per_epoch: steps, max_steps: most } = this._start ?? {};
+    return this._epochs && steps
+      ? Math.min(this._epochs * steps, most || Infinity)
+      : null;
   }
 
   private _epoch(): number {

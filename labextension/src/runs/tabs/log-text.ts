@@ -54,6 +54,12 @@ export function logText(event: LoggedEvent, trans: Translator): string {
       return startWords(event, trans);
     case 'epoch':
       return trans.__('Epoch %1: %2', formatCount(event.epoch), figures(event));
+    case 'validation':
+      return trans.__(
+        'Validation after step %1: %2',
+        formatCount(event.step),
+        figures(event)
+      );
     case 'status':
       return statusWords(event.status, trans);
     case 'learning_rate':
@@ -167,7 +173,7 @@ function commandWords(event: Of<'command'>, trans: Translator): string {
     : trans.__('Command done: %1', asked);
 }
 
-function figures(event: Of<'epoch'>): string {
+function figures(event: Of<'epoch' | 'validation'>): string {
   return Object.entries(event)
     .filter(([name]) => !RESERVED.includes(name))
     .slice(0, 50)

@@ -271,3 +271,29 @@ test('shapes that fit, and names of files', () => {
   expect(isDataFile('a/b.npz')).toBe(true);
   expect(isDataFile('digits')).toBe(false);
 });
+
+test('a data set that another view has chosen is taken, and read as a file', () => {
+  const chosen = { dataset: 'flowers.pipeline.json' };
+  const { last } = form({ chosen });
+  expect(last()).toMatchObject({ dataset: 'flowers.pipeline.json' });
+  expect(screen.getByLabelText('Data set')).toHaveProperty(
+    'value',
+    'flowers.pipeline.json'
+  );
+});
+
+test('one button gives the model’s input the shape of the samples', () => {
+  const setInputShape = jest.fn();
+  form({ setInputShape });
+  fireEvent.click(
+    screen.getByRole('button', { name: 'Set the model’s input to 1 × 8 × 8' })
+  );
+  expect(setInputShape).toHaveBeenCalledWith([null, 1, 8, 8]);
+  choose('Data set', 'diabetes');
+  expect(screen.queryByRole('button', { name: /Set the model/ })).toBeNull();
+});
+
+test('there is no such button where the input cannot be set', () => {
+  form({ setInputShape: null });
+  expect(screen.queryByRole('button', { name: /Set the model/ })).toBeNull();
+});

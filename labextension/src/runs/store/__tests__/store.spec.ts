@@ -96,6 +96,32 @@ describe('RunStore', () => {
     ]);
   });
 
+  it('adds validations within an epoch to the curve of their metric', () => {
+    const within: RunEvent = {
+      kind: 'validation',
+      time: 1003,
+      epoch: 1,
+      step: 5,
+      val_loss: 0.9
+    };
+    const start: RunEvent = { ...START, max_steps: 25 };
+    const view = filled(
+      start,
+      ...steps(1, 7),
+      within,
+      ...steps(7, 11),
+      epoch(1, 1006)
+    ).view();
+    expect(view.metrics.map(metric => metric.name)).toEqual([
+      'loss',
+      'accuracy'
+    ]);
+    expect(Array.from(view.metrics[0].validation.x)).toEqual([5, 10]);
+    expect(Array.from(view.metrics[0].validation.y)).toEqual([0.9, 0.6]);
+    expect(view.table.rows).toHaveLength(1);
+    expect(view.totalSteps).toBe(25);
+  });
+
   it('shows metrics that exist only at the ends of epochs', () => {
     const view = filled(START, {
       kind: 'epoch',

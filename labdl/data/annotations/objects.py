@@ -1,0 +1,52 @@
+"""A picture with its objects as a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labdl.data.codecs.image import Mode, decode_image
+from labdl.data.parts import BoundingBoxes, Image, Mask
+from labdl.errors import DataError, MissingFileError
+
+
+def read_picture(path: Path, root: Path, mode: Mode = "RGB") -> Image:
+    """Decode a picture below a folder. Raises MissingFileError, and DataError for a path that leads out of the folder."""
+    return decode_image(check_inside(path, root), mode)
+
+
+def check_inside(path: Path, root: Path) -> Path:
+    """The path. Raises DataError for one that leads out of a folder, also by a link."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise DataError(f"{path} is not below {root}: annotations name files of their folder")
+    return path
+
+
+def find_picture(folder: Path, stem: str, suffixes: Sequence[str]) -> Path:
+    """The picture of a name without suffix. Raises MissingFileError."""
+    for suffix in suffixes:
+        for name in (stem + suffix, stem + suffix.upper()):
+            if (folder / name).is_file():
+                return folder / name
+    raise MissingFileError(f"there is no picture {stem} ({', '.join(suffixes)}) in {folder}")
+
+
+def detection_sample(image: Image, corners: Any, labels: Sequence[int], **entries: Any) -> dict[str, Any]:
+    """A sample with boxes (objects, 4) of the format "xyxy" and class numbers (objects,), and further entries."""
+    boxes = BoundingBoxes(np.asarray(corners, "float32").reshape(-1, 4), canvas_size=image.canvas)
+    return {"image": image, "boxes": boxes, "labels": np.asarray(labels, np.int64), **entries}
+
+
+def read_mask(path: Path, root: Path, image: Image) -> Mask:
+    """Decode the class numbers of a picture's pixels. Raises DataError for another size, and for a mask in colors."""
+    mask = read_picture(path, root, "unchanged")
+    if mask.shape[-1] != 1:
+        raise DataError(
+            f"{path.name} is a mask of {mask.shape[-1]} channels: class numbers want one, a palette or grey"
+        )
+    if mask.canvas != image.canvas:
+        raise DataError(f"{path.name} has the size {mask.canvas}, its picture {image.canvas}")
+    return Mask(mask.array[..., 0])

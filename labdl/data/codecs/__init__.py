@@ -1,0 +1,1 @@
+"""Decoders and encoders of pictures, sounds and clips."""

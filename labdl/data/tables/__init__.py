@@ -1,0 +1,1 @@
+"""Tables of CSV and Parquet files: typed columns with missing values."""

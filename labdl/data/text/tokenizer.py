@@ -1,0 +1,186 @@
+"""Tokenizer: text to numbers of tokens and back, by a model of the library ``tokenizers``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from labdl.bounded.atomic_write import replace_files
+from labdl.bounded.files import read_file
+from labdl.data.parts import TokenIds, Tokens
+from labdl.data.text.batches import PaddedBatch, pad_sequences
+from labdl.errors import ConfigError, DataError, FileFormatError
+
+if TYPE_CHECKING:
+    import tokenizers
+
+Kind = Literal["bpe", "wordpiece", "unigram"]
+
+_LARGEST = 1 << 28  # bytes of a file
+# unknown, padding, begin, end, and the mask of BERT
+SPECIAL_TOKENS: dict[str, tuple[str, ...]] = {
+    "bpe": ("<unk>", "<pad>", "<s>", "</s>"),
+    "unigram": ("<unk>", "<pad>", "<s>", "</s>"),
+    "wordpiece": ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"),
+}
+
+
+class Tokenizer:
+    """Text to numbers of tokens and back: a model of the library ``tokenizers``, such as a tokenizer.json of a model hub.
+
+    Example: ``tokenizer = data.text.Tokenizer.train(texts, "bpe", vocab_size=8000)``; ``tokenizer.encode("a cat")``;
+    ``tokenizer.save("tokenizer.json")``; ``data.text.Tokenizer.load("tokenizer.json")``. Nothing is downloaded.
+    """
+
+    def __init__(self, model: tokenizers.Tokenizer, _text: str | None = None):
+        self.model = model
+        self._text = _text  # the library reads numbers that differ in the last digit from those that it writes
+        vocab = model.get_vocab(with_added_tokens=True)
+        self.padding = next((vocab[token] for token in ("<pad>", "[PAD]", "<|padding|>") if token in vocab), 0)
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        kind: Kind = "bpe",
+        vocab_size: int = 8000,
+        *,
+        min_frequency: int = 2,
+        special_tokens: Sequence[str] | None = None,
+        lower_case: bool = False,
+    ) -> Tokenizer:
+        """Train on texts.
+
+        "bpe" merges pairs of bytes as GPT-2 does and restores any text exactly; "wordpiece" is BERT's; "unigram" takes the
+        most probable pieces. ``special_tokens`` are unknown, padding, begin and end by their places (see
+        `SPECIAL_TOKENS`), and further ones; begin and end are put around encoded texts.
+        """
+        from labdl.data.text.training import train_model
+
+        if kind not in SPECIAL_TOKENS:
+            raise ConfigError(f'a tokenizer is of the kind "bpe", "wordpiece" or "unigram", received {kind!r:.80}')
+        special = tuple(SPECIAL_TOKENS[kind] if special_tokens is None else special_tokens)
+        if len(set(special)) != len(special) or len(special) < 4 or "" in special:
+            raise ConfigError(
+                f"special_tokens wants unknown, padding, begin and end, each another text, received {special!r:.200}"
+            )
+        return cls(train_model(texts, kind, vocab_size, min_frequency, special, lower_case))
+
+    # -- text to tokens and back
+
+    def encode(
+        self, text: str, pair: str | None = None, *, add_special_tokens: bool = True, max_length: int | None = None
+    ) -> TokenIds:
+        """Numbers of the tokens of a text, or of a pair of texts; the end is cut off behind ``max_length`` of them."""
+        with _PANICS_AS_ERRORS:
+            ids = self.model.encode(text, pair, add_special_tokens=add_special_tokens).ids
+        return TokenIds(ids if max_length is None else ids[:max_length])
+
+    def tokens(self, text: str, *, add_special_tokens: bool = False, with_offsets: bool = False) -> Tokens:
+        """Tokens of a text as the model writes them, such as "Ġcat" or "##s"."""
+        with _PANICS_AS_ERRORS:
+            encoding = self.model.encode(text, add_special_tokens=add_special_tokens)
+        tokens = Tokens(encoding.tokens)
+        if with_offsets:
+            tokens.offsets = np.array(encoding.offsets, "int64").reshape(-1, 2)
+        return tokens
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        length: int | None = None,
+        add_special_tokens: bool = True,
+        side: Literal["right", "left"] = "right",
+        multiple_of: int = 1,
+    ) -> PaddedBatch:
+        """Numbers (texts, tokens) with a mask of what is no padding; ``length`` by default that of the longest text."""
+        sequences = self.encode_many(texts, add_special_tokens=add_special_tokens)
+        return pad_sequences(sequences, length, value=self.padding, side=side, multiple_of=multiple_of)
+
+    def encode_many(self, texts: Sequence[str], *, add_special_tokens: bool = False) -> list[list[int]]:
+        """Numbers of the tokens of each text, computed side by side."""
+        with _PANICS_AS_ERRORS:
+            encodings = self.model.encode_batch_fast(list(texts), add_special_tokens=add_special_tokens)
+        return [encoding.ids for encoding in encodings]
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """The text of numbers. Raises DataError for numbers that no token has."""
+        numbers = [int(number) for number in ids]
+        size = self.vocab_size
+        for number in numbers:
+            if not 0 <= number < size:
+                raise DataError(f"the tokenizer has the numbers 0 to {size - 1}, received {number}")
+        return self.model.decode(numbers, skip_special_tokens=skip_special_tokens)
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of tokens, with the special ones."""
+        return self.model.get_vocab_size(with_added_tokens=True)
+
+    def id_of(self, token: str) -> int:
+        """Number of a token. Raises ConfigError for one that it has not."""
+        number = self.model.token_to_id(token)
+        if number is None:
+            raise ConfigError(f"the tokenizer has no token {token!r:.80}")
+        return number
+
+    def token_of(self, number: int) -> str:
+        """Token of a number. Raises ConfigError for one that no token has."""
+        token = self.model.id_to_token(number)
+        if token is None:
+            raise ConfigError(f"the tokenizer has no token {number}")
+        return token
+
+    # -- files
+
+    def to_text(self) -> str:
+        """The tokenizer as JSON."""
+        return self._text or self.model.to_str()
+
+    @classmethod
+    def from_text(cls, text: str) -> Tokenizer:
+        """The tokenizer of JSON of `to_text`, or of a tokenizer.json. Raises FileFormatError."""
+        import tokenizers
+
+        try:
+            with _PANICS_AS_ERRORS:
+                return cls(tokenizers.Tokenizer.from_str(text), text)
+        except Exception as error:  # the library raises Exception itself
+            raise FileFormatError(f"not a tokenizer of the library tokenizers: {error!s:.200}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Write a tokenizer.json, which Hugging Face's libraries read too."""
+        with replace_files(path) as (file,):
+            file.write(self.to_text().encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tokenizer:
+        """Read a tokenizer.json; nothing of it is run. Raises MissingFileError and FileFormatError."""
+        try:
+            return cls.from_text(read_file(path, _LARGEST, "tokenizer").decode("utf-8"))
+        except (UnicodeDecodeError, FileFormatError) as error:
+            raise FileFormatError(f"{Path(path).name}: {error}") from None
+
+    def __reduce__(self) -> Any:
+        return Tokenizer.from_text, (self.to_text(),)
+
+    def __repr__(self) -> str:
+        return f"Tokenizer({type(self.model.model).__name__}, {self.vocab_size} tokens)"
+
+
+class _PanicsAsErrors:
+    """A pattern of a tokenizer.json that backtracks too often panics in Rust, which is no Exception in Python."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if kind is not None and kind.__name__ == "PanicException":
+            raise DataError(f"the tokenizer cannot split this text: {error!s:.200}") from None
+
+
+_PANICS_AS_ERRORS = _PanicsAsErrors()

@@ -1,0 +1,1 @@
+"""Texts of files: lines, JSON, CSV, XML and Parquet, folders of classes, and aligned files."""

@@ -1,0 +1,1 @@
+"""Transforms of sounds and of their spectrograms."""

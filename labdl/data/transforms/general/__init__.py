@@ -1,0 +1,1 @@
+"""Transforms of transforms, and of parts of any kind."""

@@ -1,0 +1,1 @@
+"""Transforms of tables, fitted to the training part."""

@@ -1,0 +1,1 @@
+"""Worker processes that read samples and write their batches into shared memory."""

@@ -1,0 +1,63 @@
+"""Batch normalization where the number of samples or axes is unusual."""
+
+import numpy as np
+import pytest
+
+import labdl
+from labdl import nn, ops
+
+LAYERS = (nn.BatchNorm, nn.SyncBatchNorm)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (1, 3, 1), (1, 3, 1, 1), (1, 3, 1, 1, 1), (1, 1, 3)], ids=str)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_one_value_for_each_channel(layer, shape, backend):
+    """The unbiased variance of one value, 0 / 0, counts as 0."""
+    axis = "channels_last" if shape == (1, 1, 3) else "channels_first"
+    model = layer(data_format=axis).build(shape, backend=backend.name)
+    x = np.arange(3, dtype="float32").reshape(shape)
+    value, found = backend.gradients(lambda v: ops.sum(model(v)), [backend.tensor(x)])
+    assert float(labdl.to_numpy(value)) == 0
+    np.testing.assert_array_equal(labdl.to_numpy(found[0]), np.zeros(shape))
+    state = model.state_dict()
+    np.testing.assert_allclose(state["moving_variance:0"], [0.9] * 3, rtol=1e-6)
+    np.testing.assert_allclose(state["moving_mean:0"], [0, 0.1, 0.2], rtol=1e-6)
+
+
+def test_a_last_batch_of_one_sample_is_trained(backend):
+    model = nn.Sequential(nn.Linear(4), nn.BatchNorm(), nn.Linear(1)).build((None, 3), backend=backend.name, seed=0)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(5, 3)).astype("float32"), rng.normal(size=(5, 1)).astype("float32")
+    labdl.Trainer(model, loss="mse").fit(x, y, epochs=2, batch_size=4)
+    assert all(np.isfinite(v).all() for v in model.state_dict().values())
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("axes", [5, 6, 7])
+def test_any_number_of_axes(axes, training, axis, backend):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(*(2, 3, 3, 2, 1, 2, 3)[: axes - 1], 3)).astype("float32")
+    factors = rng.normal(size=x.shape).astype("float32")
+    settings = [rng.random(3).astype("float32") + 0.5 for _ in range(4)]
+    moving = [backend.variable(a.copy(), False) for a in settings[2:]]
+    scale, offset = map(backend.tensor, settings[:2])
+    options = {"training": training, "axis": axis}
+
+    def scalar(v):
+        return ops.sum(ops.multiply(ops.batch_norm(v, scale, offset, *moving, **options), backend.tensor(factors)))
+
+    value, found = backend.gradients(scalar, [backend.tensor(x)])
+    order = np.moveaxis(x, axis, 1)
+    flat = order.reshape(2, 3, -1)
+    mean, variance = settings[2:]
+    m, v = (flat.mean((0, 2)), flat.var((0, 2))) if training else (mean, variance)
+    wide = (1, 3, 1)
+    wanted = (flat - m.reshape(wide)) / np.sqrt(v + 1e-5).reshape(wide) * settings[0].reshape(wide)
+    wanted = np.moveaxis((wanted + settings[1].reshape(wide)).reshape(order.shape), 1, axis)
+    assert float(labdl.to_numpy(value)) == pytest.approx(float((wanted * factors).sum()), rel=1e-4, abs=1e-3)
+    if not training:
+        slope = settings[0] / np.sqrt(variance + 1e-5)
+        expected = np.moveaxis(np.moveaxis(factors, axis, -1) * slope, -1, axis)
+        np.testing.assert_allclose(labdl.to_numpy(found[0]), expected, rtol=1e-4, atol=1e-5)
+    assert tuple(found[0].shape) == x.shape

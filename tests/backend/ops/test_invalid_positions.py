@@ -1,0 +1,65 @@
+"""Positions outside of what they count raise an error, where a kernel would count them from the end or wrap them around."""
+
+import numpy as np
+import pytest
+
+import labdl
+from labdl import ops
+
+REFUSED = (IndexError, ValueError, RuntimeError)  # the last is the framework's own, where NumPy has a result
+
+
+def read(value):
+    """Waits for the results of frameworks that raise errors later."""
+    return labdl.to_numpy(value)
+
+
+@pytest.mark.parametrize("place", [-1, -3, -4, 3, 2**31, 2**40, 2**62, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("name", ["embedding", "embedding_bag"])
+def test_rows_of_a_table(name, place, backend):
+    table = backend.tensor(np.arange(6, dtype="float32").reshape(3, 2))
+    indices = np.array([[0, place]])
+    with pytest.raises(REFUSED):
+        read(getattr(ops, name)(backend.tensor(indices), table))
+
+
+@pytest.mark.parametrize("place", [-1, -3, -17, 16, 2**32, 2**62])
+def test_places_of_unpooling(place, backend):
+    x = backend.tensor(np.ones((1, 1, 2, 2), "float32"))
+    with pytest.raises(REFUSED):
+        read(ops.max_unpool2d(x, backend.tensor(np.array([[[[0, 1], [2, place]]]])), 2))
+
+
+@pytest.mark.parametrize("place", [1, -2, 2**32, 2**60, 2**62, -(2**62)])
+@pytest.mark.parametrize("name", ["roi_align", "roi_pool"])
+def test_images_of_boxes(name, place, backend):
+    x = backend.tensor(np.arange(16, dtype="float32").reshape(1, 1, 4, 4))
+    boxes = backend.tensor(np.array([[0, 0, 2, 2]], "float32"))
+    options = {"sampling_ratio": 1} if name == "roi_align" else {}
+    with pytest.raises(REFUSED):
+        read(getattr(ops, name)(x, boxes, backend.tensor(np.array([place])), 2, **options))
+
+
+@pytest.mark.parametrize("place", [-1, -3, -4, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+def test_numbers_of_classes(name, weighted, place, backend):
+    scores, target = backend.tensor(np.zeros((4, 3), "float32")), backend.tensor(np.array([0, -2, 2, place]))
+    weight = backend.tensor(np.ones(3, "float32")) if weighted else None
+    with pytest.raises(REFUSED):
+        read(getattr(ops, name)(scores, target, weight=weight, ignore_index=-2))
+    read(getattr(ops, name)(scores, backend.tensor(np.array([0, -2, 2, 1])), weight=weight, ignore_index=-2))
+
+
+@pytest.mark.parametrize("place", [-1, -(2**63)])
+def test_counted_numbers(place, backend):
+    with pytest.raises(REFUSED):
+        read(ops.bincount(backend.tensor(np.array([1, place]))))
+
+
+@pytest.mark.backends("paddle")  # the others would allocate the counts
+def test_counts_beyond_memory(backend):
+    with pytest.raises(MemoryError, match="bincount would give 1099511627776 counts"):
+        ops.bincount(backend.tensor(np.array([1])), minlength=2**40)
+    with pytest.raises(MemoryError, match="bincount"):
+        ops.bincount(backend.tensor(np.array([1, 2**40])))
